@@ -54,7 +54,7 @@ def rows(groups: int) -> pl.DataFrame:
 def errors(release: PercentileRelease, numbers: Values) -> Values:
     """Return how many ranks the values of each ward are off; shape ``(wards, 2)``."""
     values = np.array(list(release.by_group.values()))
-    wanted = np.array([0.5, 0.9]) * (numbers.size + 1)
+    wanted = 0.5 + np.array([0.5, 0.9]) * (numbers.size - 1)
     return np.abs(np.searchsorted(np.sort(numbers), values, "right") - wanted)
 
 

@@ -112,7 +112,7 @@ def rank_forms(case: Case, epsilon: float) -> dict[str, float]:
     a, n = case.p / 100, ordered.size
     below = np.searchsorted(ordered, candidates, side="left")
     above = n - np.searchsorted(ordered, candidates, side="right")
-    wanted = a * (n + 1)
+    wanted = 0.5 + a * (n - 1)
     forms = {
         "distance from the held ranks (ours)": (
             -np.maximum(0, np.maximum(below - wanted, wanted - (n - above))),

@@ -256,7 +256,9 @@ class Column:
         )
         many = np.concatenate([sizes * SHARES.size, np.ones(SHARES.size * places.size)])
         decay = price_of_draw(node, ADD_REMOVE) / (2 * rank_bound(node.fraction, ADD_REMOVE))
-        scores = -decay * np.abs(ranks - node.fraction * (weights.sum() + 1))
+        before, after = node.beyond
+        wanted = before + node.fraction * (weights.sum() - before - after)
+        scores = -decay * np.abs(ranks - wanted)
         scores[many == 0] = -np.inf
         near = np.flatnonzero(scores > scores.max() - np.log(many.sum()) - 25)
         noise = -np.log(-np.expm1(np.log(self.rng.random(near.size)) / many[near]))

@@ -80,7 +80,7 @@ def by_width(share: float) -> Callable[..., Interval]:
         middle = value_of(values, p, points, epsilon * (1 - share))
         distances = 2.0 ** np.arange(int(np.ceil(np.log2(points.size))) + 1)
         distances = np.concatenate([[0.0], distances])
-        wanted = p / 100 * (values.size + 1)
+        wanted = 0.5 + p / 100 * (values.size - 1)
         bound = max(p, 100 - p) / 100
         # So many records more on both sides that the draw is not too narrow.
         needed = 2 * bound / (epsilon * share) * log(distances.size / MISSED)

@@ -2,8 +2,8 @@
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_joint.py [PICTURE]``; it prints the
 table of ``docs/measurements.md`` and draws the law of two percentiles. The error is the
-expected distance of ``a(n + 1)`` from the ranks that a released value holds, averaged over the
-percentiles, from exact marginal laws; of the recursion from 60 exact draws.
+expected distance of ``1/2 + a(n - 1)`` from the ranks that a released value holds, averaged
+over the percentiles, from exact marginal laws; of the recursion from 60 exact draws.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def data() -> dict[str, tuple[Values, Values]]:
 
 def distances(values: Values, percents: list[float], candidates: Values) -> Values:
     """Return the rank error of every candidate for every percentile."""
-    wanted = np.array(percents)[:, None] / 100 * (values.size + 1)
+    wanted = 0.5 + np.array(percents)[:, None] / 100 * (values.size - 1)
     below = np.searchsorted(values, candidates, side="left")
     upto = np.searchsorted(values, candidates, side="right")
     return np.maximum(0, np.maximum(below - wanted, wanted - upto))

@@ -2,10 +2,10 @@
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_several.py``; it prints the tables
 of ``docs/measurements.md`` in some minutes. One by one with held ranks is the baseline. The
-rank error is the distance of ``a(n + 1)`` from the ranks that a released value holds, averaged
-over the percentiles: of the nearest candidates, which no method can go below; one by one in
-exact expectation; and of the recursion over exact draws. The errors of the forms are exact
-expectations, too.
+rank error is the distance of ``1/2 + a(n - 1)`` from the ranks that a released value holds,
+averaged over the percentiles: of the nearest candidates, which no method can go below; one by
+one in exact expectation; and of the recursion over exact draws. The errors of the forms are
+exact expectations, too.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def recursive(values: Values, percents: list[float], candidates: Values) -> Valu
 
 def rank_errors(ordered: Values, percents: list[float], candidates: Values) -> Values:
     """Return the distance of every wanted rank from those that each candidate holds."""
-    wanted = np.array(percents)[:, None] / 100 * (ordered.size + 1)
+    wanted = 0.5 + np.array(percents)[:, None] / 100 * (ordered.size - 1)
     below = np.searchsorted(ordered, candidates, side="left")
     upto = np.searchsorted(ordered, candidates, side="right")
     return np.maximum(0, np.maximum(below - wanted, wanted - upto))

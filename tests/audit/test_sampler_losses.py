@@ -163,7 +163,8 @@ def test_a_noisy_maximum_loses_no_more_than_half_the_spread(draw):
 
 
 def test_places_of_rows_lose_what_their_noisy_maxima_lose():
-    public = np.zeros(2, dtype=int), np.full(2, 2), np.full(2, 0.5), np.ones(2), 4
+    ends, half = (np.zeros(2, dtype=int), np.full(2, 2)), np.full(2, 0.5)
+    public = *ends, half, (0.5, 0.5), np.ones(2), 4
     here = PlaceRows(np.array([[1.0, 0, 3], [2, 2, 2]]), *public)
     there = PlaceRows(np.array([[1.0, 1, 3], [2, 2, 2]]), *public)
     loss, of_one = sampler_losses.draw_places, sampler_losses.noisy_maximum
@@ -173,6 +174,7 @@ def test_places_of_rows_lose_what_their_noisy_maxima_lose():
     assert 0 < alone.pure <= 3.0
     assert loss(here, replace(there, shares=5), {"epsilon": 3.0}, None) is None
     assert loss(here, replace(there, last=public[0]), {"epsilon": 3.0}, None) is None
+    assert loss(here, replace(there, beyond=(0.0, 0.5)), {"epsilon": 3.0}, None) is None
 
 
 def test_a_noisy_maximum_of_several_counts_the_rounds_that_were_drawn():

@@ -9,21 +9,22 @@ from scipy.stats import chisquare
 from dpselect.draws import PermuteAndFlip, place_flip
 from dpselect.draws.place_flip import PlaceRows, draw_places
 
-SHARES = 4
+SHARES, BEYOND = 4, (0.5, 0.0)
 
 
 def rows_of(weights, fraction=0.3, *, first=0, last=None, bound=0.7):
     weights = np.asarray(weights, dtype=float)
     number, places = weights.shape
     last = places - 1 if last is None else last
-    of_each = (np.full(number, one) for one in (first, last, fraction, bound))
-    return PlaceRows(weights, *of_each, SHARES)
+    first, last, fraction, bound = (np.full(number, x) for x in (first, last, fraction, bound))
+    return PlaceRows(weights, first, last, fraction, BEYOND, bound, SHARES)
 
 
 def by_definition(weights, fraction, bound):
     """Scores of all places with all shares, less the best, in fractions."""
     weights = [Fraction(one) for one in weights]
-    wanted = Fraction(fraction) * (sum(weights) + 1)
+    before, after = map(Fraction, BEYOND)
+    wanted = before + Fraction(fraction) * (sum(weights) - before - after)
     before = [sum(weights[:at], Fraction(0)) for at in range(len(weights))]
     off = [
         abs(low + held * Fraction(j, SHARES) - wanted)

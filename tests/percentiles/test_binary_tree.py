@@ -1,5 +1,6 @@
 """The recursion of halves: private on every small database, by the law of all its draws."""
 
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import log2
 
@@ -9,7 +10,9 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import by_name
-from dpselect.percentiles import binary_tree, split_tree
+from dpselect.percentiles import split_tree
+from dpselect.percentiles.binary_tree import Recursive
+from dpselect.percentiles.halves import Branches
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
 from support.neighbours import are_neighbours
@@ -19,18 +22,24 @@ SMALLER = [x for n in range(7) for x in combinations_with_replacement(VALUES, n)
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 
 
+@pytest.fixture
+def few_parts(monkeypatch):
+    monkeypatch.setattr(split_tree, "MOST_PARTS", PARTS)
+    monkeypatch.setattr(split_tree, "LEAST_PARTS", PARTS)
+
+
 class Enumeration:
     """The law of every outcome of all draws, and the values that each releases."""
 
     def __init__(self, percents, relation, *, name="permute-and-flip"):
-        self.relation, self.name, self.percents = relation, name, percents
-        self.tree = split_tree.split_tree(tuple(p / 100 for p in percents), EPSILON)
+        self.relation, self.name = relation, name
+        self.method = Recursive(percents, POINTS, Records(relation), EPSILON, name)
+        self.tree = self.method.tree
         self.values, self.laws = [], {}
 
     def law(self, database):
         ranks = ranks_of(np.array(database, dtype=float), POINTS)
-        branch = binary_tree.Branch.of_all(ranks)
-        law, self.values = self.of(self.tree, branch)
+        law, self.values = self.of(self.tree, Branches.of_all(ranks.as_group()))
         return law
 
     def of(self, half, branch):
@@ -38,19 +47,20 @@ class Enumeration:
         if half is None:
             return np.ones(1), [{}]
         # Most halves are those of many databases.
-        key = half.position, branch.first, branch.weights.tobytes(), branch.span
+        every = (branch.weights, branch.first, branch.last, branch.low, branch.high)
+        key = half.position, *(one.tobytes() for one in every)
         if key not in self.laws:
             self.laws[key] = self.of_half(half, branch)
         return self.laws[key]
 
     def of_half(self, half, branch):
-        objective = branch.objective(half, PARTS, self.relation)
+        [objective] = self.method.objectives(half, branch)
         mechanism = by_name(self.name, self.price(half))
         laws, values = [], []
         for outcome, chance in enumerate(mechanism.probabilities(objective)):
-            place, part = divmod(outcome, PARTS + 1)
-            candidate = branch.candidate(place, part / PARTS, POINTS.size)
-            below, above = self.split(half, branch, place, part / PARTS)
+            place, share = at(branch, outcome)
+            [candidate] = branch.candidates(place, share)
+            below, above = self.split(half, branch, place, share)
             (left, lower), (right, upper) = (
                 self.of(half.below, below),
                 self.of(half.above, above),
@@ -80,23 +90,28 @@ class Enumeration:
         )
 
 
+def at(branch, outcome):
+    """Return the place and the share of an outcome."""
+    place, part = divmod(int(outcome), PARTS + 1)
+    return branch.first + place, np.array([part / PARTS])
+
+
 class SplitByTheUnreleased(Enumeration):
     """Planted: the records are split at the best candidate, not at the released one."""
 
     def split(self, half, branch, place, share):
-        best = int(branch.objective(half, PARTS, self.relation).scores.argmax())
-        cut, part = divmod(best, PARTS + 1)
-        below, above = branch.split(place, share)
-        private = branch.split(cut, part / PARTS)
-        return resized(private[0], below, end=False), resized(private[1], above, end=True)
+        [objective] = self.method.objectives(half, branch)
+        private = branch.split(*at(branch, objective.scores.argmax()))
+        return tuple(map(within, private, branch.split(place, share)))
 
 
 class TiesToThePrivateSide(Enumeration):
     """Planted: equal records go to the smaller half."""
 
     def split(self, _half, branch, place, _share):
-        below, above = branch.split(place, 0.0)
-        return branch.split(place, float(below.weights.sum() <= above.weights.sum()))
+        below, above = branch.split(place, np.zeros(1))
+        smaller = below.weights.sum() <= above.weights.sum()
+        return branch.split(place, np.array([float(smaller)]))
 
 
 class SubstitutionPaidOnce(Enumeration):
@@ -110,42 +125,23 @@ class CandidatesNotClipped(Enumeration):
     """Planted: both halves may release every candidate."""
 
     def split(self, _half, branch, place, share):
-        below, above = branch.split(place, share)
-        sides = np.zeros((2, branch.weights.size))
-        sides[0, : below.weights.size] = below.weights
-        sides[1, -above.weights.size :] = above.weights
-        return binary_tree.Branch(sides[0], 0), binary_tree.Branch(sides[1], 0)
+        whole = {"first": np.zeros(1, int), "last": np.array([2 * POINTS.size])}
+        ends = {"low": np.zeros(1), "high": np.ones(1)}
+        return tuple(replace(side, **whole, **ends) for side in branch.split(place, share))
 
 
-def resized(branch, like, *, end):
-    """Return the records of a branch, counted by the candidates of another."""
-    size, own = like.weights.size, branch.weights.size
-    weights = np.zeros(size)
-    kept = min(size, own)
-    if end:
-        weights[size - kept :] = branch.weights[own - kept :]
-    else:
-        weights[:kept] = branch.weights[:kept]
-    weights[0 if end else -1] += branch.weights.sum() - weights.sum()
-    return binary_tree.Branch(weights, like.first)
-
-
-def test_all_places_and_shares_release_what_each_does():
-    ranks = ranks_of(np.array([0.0, 1, 1, 1, 2, 2, 3]), POINTS)
-    branch = binary_tree.Branch.of_all(ranks)
-    below, above = branch.split(3, 0.25)
-    for one in (branch, below, above, *above.split(1, 0.75), *below.split(0, 1.0)):
-        places = range(one.weights.size)
-        expected = [
-            [one.candidate(place, part / 5, 3) for part in range(6)] for place in places
-        ]
-
-        assert one.released(5, 3).tolist() == expected
+def within(branch, other):
+    """Return the records of a branch at the places of another, those beyond at its ends."""
+    weights, (first, last) = branch.weights[0], (int(other.first[0]), int(other.last[0]))
+    kept = np.zeros_like(weights)
+    np.add.at(kept, np.arange(weights.size).clip(first, last), weights)
+    return replace(other, weights=kept[None])
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_parts")
 @pytest.mark.parametrize(
-    ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.453), (BOTH[1], 756, 1.239)], ids=str
+    ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.415), (BOTH[1], 756, 1.107)], ids=str
 )
 def test_all_draws_together_keep_epsilon_on_every_database_of_six(relation, pairs, worst):
     report = Enumeration((25, 50, 75), relation).report()
@@ -156,6 +152,7 @@ def test_all_draws_together_keep_epsilon_on_every_database_of_six(relation, pair
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_parts")
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 @pytest.mark.parametrize(
     ("percents", "name"), [((10, 90, 100), "permute-and-flip"), ((25, 50, 75), "exponential")]
@@ -167,6 +164,7 @@ def test_other_percentiles_and_draws_keep_it_too(percents, name, relation):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_parts")
 @pytest.mark.parametrize(
     ("bug", "relation"),
     [
@@ -180,6 +178,7 @@ def test_planted_bugs_are_caught(bug, relation):
     assert not bug((25, 50, 75), relation).report(most=4).ok
 
 
+@pytest.mark.usefixtures("few_parts")
 def test_answers_ascend_unless_candidates_are_not_clipped():
     def answers(kind):
         enumeration = kind((25, 50, 75), BOTH[0])
@@ -194,17 +193,15 @@ def test_answers_ascend_unless_candidates_are_not_clipped():
 def _drawn(data):
     """Return the draw of a release, which is prepared once."""
     asked = (25, 50, 75), POINTS, Records(BOTH[0]), EPSILON, "permute-and-flip"
-    method = binary_tree.Recursive(*asked)
-    return method.prepare(Records(BOTH[0]).of(np.array(data)))
+    return Recursive(*asked).prepare(Records(BOTH[0]).of(np.array(data)))
 
 
 @pytest.mark.slow
-def test_releases_follow_the_law(monkeypatch):
+@pytest.mark.usefixtures("few_parts")
+def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     from scipy import stats
 
-    monkeypatch.setattr(split_tree, "MOST_PARTS", PARTS)
-    monkeypatch.setattr(split_tree, "LEAST_PARTS", PARTS)
     data, draws = (0, 1, 1, 2, 3), 500
     law, answers = Enumeration((25, 50, 75), BOTH[0]).of_answers(data)
     draw_once = _drawn(data)

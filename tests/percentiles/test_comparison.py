@@ -1,6 +1,7 @@
 """Exact distributions of percentiles, against their draws, and methods compared by them."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import get_args
 
 import numpy as np
@@ -9,11 +10,11 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import by_name
 from dpselect.percentiles import compare_percentiles
-from dpselect.percentiles.binary_tree import Branch
-from dpselect.percentiles.ranks import ranks_of
+from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.single import MethodName
+from dpselect.percentiles.split_tree import parts_of, price_of_draw
+from support.halves import Half
 
 VALUES = np.array([1.0, 1, 1, 2, 2, 3, 5, 5, 5.5, 8])
 ASKED = {
@@ -22,16 +23,23 @@ ASKED = {
 }  # fmt: skip
 
 
-def simulated(drawn, ranks, size, rng):
-    """Draw by the steps of the release, with numpy's generator."""
-
-    def choose(objective, epsilon):
-        mechanism = by_name("permute-and-flip", epsilon)
-        return int(mechanism.simulate(objective, size=1, rng=rng).indices[0])
-
-    for _ in range(size):
-        positions = drawn.draw_all(drawn.tree, Branch.of_all(ranks), choose)
-        yield [positions[i] for i in range(3)]
+def simulated(node, half, records, rng):
+    """Return candidates by the definition of the draws, with numpy's generator."""
+    if node is None:
+        return {}
+    parts, relation = parts_of(7), records if node.level == 1 else "add-remove"
+    bound = rank_bound(node.fraction, dp.Neighbours(relation))
+    scores = np.array(half.scores(node, parts), dtype=float) / bound
+    price = price_of_draw(node, dp.Neighbours(records))
+    noisy = scores + rng.exponential(2 / price, scores.size)
+    place, part = divmod(int(noisy.argmax()), parts + 1)
+    asked = half.first + place, Fraction(part, parts)
+    below, above = half.split(*asked)
+    return (
+        {node.position: half.candidate(*asked)}
+        | simulated(node.below, below, records, rng)
+        | simulated(node.above, above, records, rng)
+    )
 
 
 @pytest.mark.slow
@@ -39,9 +47,10 @@ def simulated(drawn, ranks, size, rng):
 def test_the_recursion_follows_its_laws(neighbours):
     """False alarm 1 in 10^5 each; a shift of 10 % of mass is seen."""
     query = dp.Percentiles(method="recursive", neighbours=neighbours, **ASKED)
-    laws, drawn = query.probabilities(VALUES), query.design().method
-    ranks = ranks_of(VALUES, ASKED["candidates"])
-    rows = np.array(list(simulated(drawn, ranks, 600, np.random.default_rng(1))))
+    laws, tree = query.probabilities(VALUES), query.design().method.tree
+    half, rng = Half.of_all(VALUES, ASKED["candidates"]), np.random.default_rng(1)
+    drawn = [simulated(tree, half, neighbours, rng) for _ in range(600)]
+    rows = np.array([[one[i] for i in range(3)] for one in drawn])
 
     assert laws.sum(axis=1) == pytest.approx(1)
     for law, found in zip(laws, rows.T, strict=True):
@@ -69,7 +78,7 @@ def test_methods_are_compared_by_their_laws():
     values, points = np.arange(40.0), np.arange(0.0, 40, 8)
     asked = {"p": [25, 75], "candidates": points, "neighbours": "add-remove"}
     table = compare_percentiles(values, epsilons=[0.5, 2], **asked)
-    wanted = np.array([25, 75])[:, None] / 100 * 41
+    wanted = 0.5 + np.array([25, 75])[:, None] / 100 * 39
     far = np.maximum(0, np.maximum(points - wanted, wanted - points - 1))
 
     names = ["default", *(name for name in get_args(MethodName) if name != "noisy-counts")]

@@ -133,8 +133,10 @@ def test_intervals_hold_the_percentile_of_every_small_database(p, points):
         passes = Passes(made, p, cuts, range(-20, 26))
         for rows in databases(RECORDS, 1):
             n = len(rows)
-            low = rank_of_place(rows, points, ceil(part * n))
-            high = rank_of_place(rows, points, min(n, ceil(part * (n + 1))))
+            low, high = (
+                rank_of_place(rows, points, round_(1 + part * (n - 1))) if n else 0
+                for round_ in (floor, ceil)
+            )
             first = next((j for j, cut in enumerate(cuts) if cut >= low), len(cuts))
             last = max((j for j, cut in enumerate(cuts) if cut < high), default=-1)
             worst = max(worst, passes.missed(bins_of(rows, points, cuts), noise, first, last))

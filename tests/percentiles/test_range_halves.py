@@ -1,16 +1,18 @@
 """The recursion over a range: the same law as over the listed values, drawn exactly."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.percentiles import binary_tree
-from dpselect.percentiles.binary_tree import Branch
+from dpselect.percentiles.binary_tree import Recursive
+from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.range_halves import SHARES, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
+from support.halves import Half
 
 POINTS = Range(0, 3, 0.5)
 LISTED = POINTS.at(range(len(POINTS)))
@@ -29,11 +31,13 @@ def by_places(places, decay):
     return np.repeat(law[held] / sizes[held, None], sizes[held], axis=0)
 
 
-def of_listed(node, branch, relation):
+def of_listed(node, half, relation):
     """Return the law of every place and share by the definition, for the same price."""
     twice = 2 if relation is BOTH[1] and node.level > 1 else 1
-    draw = dp.ExponentialMechanism(epsilon=node.epsilon / twice)
-    return draw.probabilities(branch.objective(node, SHARES, relation)).reshape(-1, SHARES + 1)
+    bound = rank_bound(node.fraction, relation if node.level == 1 else BOTH[0])
+    scores = np.array(half.scores(node, SHARES), dtype=float)
+    law = np.exp(node.epsilon / twice / (2 * bound) * (scores - scores.max()))
+    return (law / law.sum()).reshape(-1, SHARES + 1)
 
 
 @given(
@@ -45,26 +49,25 @@ def test_every_draw_has_the_law_of_the_listed_values(values, steps, relation):
     """The first draw, and both that follow it after any outcome."""
     numbers = np.array(values, dtype=float)
     by = of_range(relation)
-    branch, half, node = Branch.of_all(ranks_of(numbers, LISTED)), by.half(numbers), by.tree
+    listed, half, node = Half.of_all(values, LISTED), by.half(numbers), by.tree
     law = by_places(half.places(node), by.decay(node))
-    np.testing.assert_allclose(law, of_listed(node, branch, relation), atol=1e-12)
+    np.testing.assert_allclose(law, of_listed(node, listed, relation), atol=1e-12)
 
     [(part, share)] = steps
     place = round(part * (2 * len(POINTS)))
     sides = zip(
         half.split(place, share),
-        branch.split(place, share / SHARES),
+        listed.split(place, Fraction(share, SHARES)),
         (node.below, node.above),
         strict=True,
     )
-    for side, listed, following in sides:
+    for side, alone, following in sides:
         law = by_places(side.places(following), by.decay(following))
-        np.testing.assert_allclose(law, of_listed(following, listed, relation), atol=1e-12)
-        assert side.first == listed.first
-        for one in range(side.last - side.first + 1):
-            assert side.position(side.first + one, 5, len(POINTS)) == listed.candidate(
-                one, 5 / SHARES, len(POINTS)
-            )
+        np.testing.assert_allclose(law, of_listed(following, alone, relation), atol=1e-12)
+        assert (side.first, side.last) == (alone.first, alone.last)
+        for one in range(side.first, side.last + 1):
+            found = side.position(one, 5, len(POINTS))
+            assert found == alone.candidate(one, Fraction(5, SHARES))
 
 
 @pytest.mark.parametrize("percentiles", [3, 127, 4095, 65535])
@@ -103,7 +106,7 @@ def test_prices_and_the_plan_are_those_of_the_list():
     listed = dp.Percentiles(**asked, step=0.5, neighbours="substitute")
 
     assert isinstance(fine.design().method, RecursiveOfRange)
-    assert isinstance(listed.design().method, binary_tree.Recursive)
+    assert isinstance(listed.design().method, Recursive)
     assert fine.plan.spends == listed.plan.spends
     assert fine.plan.composition == listed.plan.composition
     with pytest.raises(dp.errors.ParameterError, match="too many values"):

@@ -42,7 +42,7 @@ def test_the_law_is_that_of_the_listed_candidates(values, p, relation):
     if relation is BOTH[1] and not values:
         return
     known = Records(relation).of(values).values()
-    wanted = p / 100 * (known.size + 1)
+    wanted = 0.5 + p / 100 * (known.size - 1)
     below = (known[:, None] < POINTS).sum(axis=0)
     upto = (known[:, None] <= POINTS).sum(axis=0)
     bound = percentile_rank([1], p=p, candidates=[1], neighbours=relation).sensitivity

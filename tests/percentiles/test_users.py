@@ -9,7 +9,8 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.mechanisms import by_name
-from dpselect.percentiles import binary_tree, split_tree
+from dpselect.percentiles.binary_tree import Recursive
+from dpselect.percentiles.halves import Branches
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.reading import Records
 from dpselect.tables.people import PeopleCap
@@ -70,13 +71,14 @@ def test_a_person_is_protected_and_not_a_record_alone(p, relation):
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
-    tree = split_tree.split_tree((0.25, 0.75), 1.0)
+    records = Records(relation, "v", PeopleCap("who", MOST))
+    method = Recursive((25, 75), POINTS, records, EPSILON, "permute-and-flip")
     persons = [x for n in range(3) for x in combinations_with_replacement(RECORDS, n)]
     near = are_neighbours(relation)
-    scores = {
-        x: binary_tree.Branch.of_all(ranks_of(x, relation)).objective(tree, 4, relation, MOST)
-        for x in persons
-    }
+    scores = {}
+    for x in persons:
+        branches = Branches.of_all(ranks_of(x, relation).as_group())
+        [scores[x]] = method.objectives(method.tree, branches)
 
     moved = [
         np.abs(scores[x].scores - scores[y].scores).max()

@@ -265,7 +265,7 @@ def draw_places(
     here: PlaceRows, there: PlaceRows, public: Mapping[str, Any], _: tuple[Indices, Indices]
 ) -> Loss | None:
     """Return the loss of one round of a noisy maximum over the places of each row."""
-    facts = ("first", "last", "fraction", "bound")
+    facts = ("first", "last", "fraction", "beyond", "bound")
     if here.shares != there.shares or not all(
         np.array_equal(getattr(here, one), getattr(there, one)) for one in facts
     ):

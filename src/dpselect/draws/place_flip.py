@@ -12,7 +12,8 @@ whatever the bits are that were not read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,9 @@ class PlaceRows:
             for those at ``first`` and at ``last``.
         first: The first place of each row; public.
         last: The last one; public.
-        fraction: The wanted rank is this part of a row's weight and one more; public.
+        fraction: The part of a row's weight that is wanted below; public.
+        beyond: What of the weight is below the fraction 0, and above the fraction 1; public.
+            The wanted rank is the first of them and the fraction of what both leave.
         bound: What one step changes of a score; public.
         shares: ``k``, how many parts a weight has; public.
     """
@@ -58,19 +61,14 @@ class PlaceRows:
     first: Indices
     last: Indices
     fraction: Values
+    beyond: tuple[float, float]
     bound: Values
     shares: int
 
     def some(self, rows: slice) -> PlaceRows:
         """Return some of the rows."""
-        return PlaceRows(
-            self.weights[rows],
-            self.first[rows],
-            self.last[rows],
-            self.fraction[rows],
-            self.bound[rows],
-            self.shares,
-        )
+        names = ("weights", "first", "last", "fraction", "bound")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
     @property
     def valid(self) -> NDArray[np.bool_]:
@@ -84,12 +82,13 @@ class PlaceRows:
         whole = np.floor(self.weights)
         rest = self.weights - whole
         parts = np.cumsum(whole, axis=1)
-        total = exact_sum(parts[:, -1] + 1, rest.sum(axis=1))
+        low, high = self.beyond
+        total = exact_sum(parts[:, -1], rest.sum(axis=1) - (low + high))
         wanted = add(
             exact_product(self.fraction, total.high), exact_product(self.fraction, total.low)
         )
         floors = np.floor(wanted.high)
-        left = exact_sum(wanted.high - floors, wanted.low).high
+        left = exact_sum(wanted.high - floors, wanted.low).high + low
         # Before a place there is no rest but that of the first one.
         of_first = rest[np.arange(len(rest)), self.first]
         before = np.where(np.arange(whole.shape[1]) > self.first[:, None], of_first[:, None], 0)
@@ -103,19 +102,23 @@ class PlaceRows:
         turned = np.where(off.high < 0, -1.0, 1.0)
         return Twofold(turned * off.high, turned * off.low)
 
-    def scores(self) -> list[Scores]:
-        """Return the unit scores of each row's places, shares innermost."""
+    def all_distances(self) -> Iterator[Twofold]:
+        """Yield how far all places of each row are from the wanted rank, shares innermost."""
         ahead, shares = self.ahead(), np.arange(self.shares + 1) / self.shares
-        found = []
         for row, valid in enumerate(self.valid):
             places = np.repeat(np.flatnonzero(valid), shares.size)
-            rows = np.full(places.size, row)
-            off = self.distances(ahead, (rows, places), np.tile(shares, int(valid.sum())))
-            found.append(self._unit(off, (rows, places), _least(off, rows, len(valid))))
+            at = np.full(places.size, row), places
+            yield self.distances(ahead, at, np.tile(shares, int(valid.sum())))
+
+    def scores(self) -> list[Scores]:
+        """Return the unit scores of each row's places, shares innermost."""
+        found = []
+        for row, off in enumerate(self.all_distances()):
+            rows = np.full(off.high.size, row)
+            found.append(self._unit(off, rows, _least(off, rows, row + 1)))
         return found
 
-    def _unit(self, off: Twofold, at: Places, least: Twofold) -> Scores:
-        rows = at[0]
+    def _unit(self, off: Twofold, rows: Indices, least: Twofold) -> Scores:
         return add(Twofold(-off.high, -off.low), least.at(rows)).high / self.bound[rows]
 
 
@@ -154,7 +157,7 @@ def _drawn(rows: PlaceRows, epsilon: float) -> tuple[Indices, Indices]:
     off = rows.distances(ahead, (at[0], at[1]), numerators / rows.shares)
     # The least distance of each row is that of a near place.
     least = _least(off, at[0], len(valid))
-    grid = to_grid(rows._unit(off, (at[0], at[1]), least))  # noqa: SLF001 -- its own module
+    grid = to_grid(rows._unit(off, at[0], least))  # noqa: SLF001 -- its own module
     best = _largest(bounds_of(Noise.EXPONENTIAL, grid, scale, drawn), grid, scale, at[0])
     return at[1][best], numerators[best]
 

@@ -27,18 +27,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from math import floor
 
 import numpy as np
 
-from dpselect._twofold import Twofold, add, exact_product, exact_sum
+from dpselect._twofold import Twofold
 from dpselect.mechanisms import Mechanism, MechanismLike, PermuteAndFlip, by_name
-from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.percentiles.group_halves import Branches, draw_halves
-from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks
+from dpselect.percentiles.halves import Branches, draw_halves
+from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer, MethodName
 from dpselect.percentiles.split_tree import (
@@ -56,102 +52,8 @@ from dpselect.typing import Indices, Probabilities, Values
 CUT = 1e-17
 """Outcomes of one draw that are less likely are not followed to those below it."""
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Branch:
-    """The weights of the records of a half; private.
-
-    Attributes:
-        weights: Weights of the records at each of its places. Of all ``k`` candidates these are
-            ``2 k + 1``: before the first, at it, between it and the second, and so on.
-        first: The first place among all; public.
-        span: Which part of the records of the first place is below the branch, and which of
-            the last place is not above it; public.
-    """
-
-    weights: Values
-    first: int
-    span: tuple[float, float] = (0.0, 1.0)
-
-    @classmethod
-    def of_all(cls, ranks: Ranks) -> Branch:
-        """Return all records, by the ranks of ascending candidates; none is missing."""
-        edges = np.zeros(2 * ranks.below.size + 2)
-        edges[1:-1:2], edges[2:-1:2], edges[-1] = ranks.below, ranks.upto, ranks.numbers
-        return cls(np.diff(edges), 0)
-
-    def objective(
-        self, node: Node, parts: int, neighbours: Neighbours, per_user: int = 1
-    ) -> Objective:
-        """Return the scores of every place with every share, shares innermost."""
-        # Integers and what is left of them apart: their sums are exact, and few are left.
-        whole = np.floor(self.weights)
-        rest = self.weights - whole
-        total = int(whole.sum()) + Fraction(float(rest.sum()))
-        wanted = Fraction(node.fraction) * (total + 1)
-        below = exact_sum(
-            np.concatenate([[0.0], np.cumsum(whole)[:-1]]) - floor(wanted),
-            np.concatenate([[0.0], np.cumsum(rest)[:-1]]) - float(wanted - floor(wanted)),
-        )
-        shares = np.arange(parts + 1) / parts
-        inside = exact_product(self.weights[:, None], shares)
-        ahead = add(Twofold(*(part[:, None] for part in below)), inside)
-        turned = np.where(ahead.high > 0, -1.0, 1.0)
-        first = node.level == 1
-        relation = neighbours if first else Neighbours.ADD_REMOVE
-        return Objective(
-            Twofold(*((turned * part).ravel() for part in ahead)),
-            GlobalSensitivity(per_user * rank_bound(node.fraction, relation), neighbours),
-            highest=0.0,
-            direction="non-decreasing",
-        )
-
-    def split(self, place: int, share: float) -> tuple[Branch, Branch]:
-        """Return the records below and above a place of this branch.
-
-        The place itself stays in both, since percentiles can share a value.
-        """
-        below, above = self.weights[: place + 1].copy(), self.weights[place:].copy()
-        below[-1] *= share
-        above[0] *= 1 - share
-        cut = self._cut(place, share)
-        return (
-            Branch(below, self.first, (self.span[0], cut)),
-            Branch(above, self.first + place, (cut, self.span[1])),
-        )
-
-    def candidate(self, place: int, share: float, candidates: int) -> int:
-        """Return the candidate that is released for a place of this branch and a share.
-
-        Args:
-            place: The place; of all, ``2 i + 1`` is candidate ``i``.
-            share: Share of what the branch has of the records there.
-            candidates: How many candidates there are in all.
-        """
-        among_all = self.first + place
-        above = among_all % 2 or self._cut(place, share) > 0.5
-        return min(max(among_all // 2 - (not above), 0), candidates - 1)
-
-    def released(self, parts: int, candidates: int) -> Indices:
-        """Return ``candidate`` of every place and share, shape ``(places, parts + 1)``."""
-        shares = [part / parts for part in range(parts + 1)]
-        among_all = self.first + np.arange(self.weights.size)[:, None]
-        above = np.tile(np.array(shares) > 0.5, (self.weights.size, 1))
-        for place in (0, -1):  # all others are cut by the share itself
-            at = place % self.weights.size
-            above[place] = [self._cut(at, share) > 0.5 for share in shares]
-        nearest = among_all // 2 - ((among_all % 2 == 0) & ~above)
-        return np.clip(nearest, 0, candidates - 1)
-
-    def _cut(self, place: int, share: float) -> float:
-        """Return which part of all records of a place is below."""
-        low = self.span[0] if place == 0 else 0.0
-        high = self.span[1] if place == self.weights.size - 1 else 1.0
-        return low + (high - low) * share
-
-
-Draw = Callable[[Objective, float], int]
-"""Draws a position of an objective with an epsilon."""
+AT_ONCE = 2**10
+"""Outcomes that are followed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,18 +109,16 @@ class Recursive:
         return composition_of(self.records)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        ranks = numbers.ranks(self.points)
-        of_one_group = self.prepare_groups(ranks.as_group())
-        if of_one_group is not None:
-            return lambda: tuple(of_one_group()[0].tolist())
-        branch = Branch.of_all(ranks)
-
-        def choose(objective: Objective, epsilon: float) -> int:
-            return by_name(self.factory, epsilon).draw_positions(objective)[0]
+        ranks = numbers.ranks(self.points).as_group()
+        of_groups = self.prepare_groups(ranks)
+        if of_groups is not None:
+            return lambda: tuple(of_groups()[0].tolist())
+        branches = Branches.of_all(ranks)
 
         def draw() -> Answer:
-            drawn = self.draw_all(self.tree, branch, choose)
-            return tuple(float(self.points[drawn[i]]) for i in range(len(self.percents)))
+            drawn = np.empty(len(self.percents), dtype=np.int64)
+            self._draw(self.tree, branches, drawn)
+            return tuple(self.points[drawn].tolist())
 
         return draw
 
@@ -230,40 +130,68 @@ class Recursive:
         fractions = np.repeat(fractions, ranks.numbers.size, axis=1)
         return lambda: self.points[draw_halves(branches, fractions, self.epsilon, self.records)]
 
-    def draw_all(self, node: Node, branch: Branch, draw: Draw) -> dict[int, int]:
-        """Draw every percentile of a node and below; return its candidate by its position."""
-        candidates, of = self.points.size, self.records
-        parts = parts_of(candidates)
-        objective = branch.objective(node, parts, of.neighbours, of.per_user)
-        place, part = divmod(draw(objective, price_of_draw(node, of.neighbours)), parts + 1)
-        drawn = {node.position: branch.candidate(place, part / parts, candidates)}
-        sides = branch.split(place, part / parts)
+    def _draw(self, node: Node, branches: Branches, drawn: Indices) -> None:
+        """Draw every percentile of a node and below, from the half of one group."""
+        [objective] = self.objectives(node, branches)
+        at, part = np.divmod(
+            self.mechanism_of(node).draw_positions(objective), self.shares.size
+        )
+        place, share = branches.first + at, self.shares[part]
+        drawn[node.position] = branches.candidates(place, share)[0]
+        sides = branches.split(place, share)
         for following, side in zip((node.below, node.above), sides, strict=True):
             if following is not None:
-                drawn |= self.draw_all(following, side, draw)
-        return drawn
+                self._draw(following, side, drawn)
+
+    def mechanism_of(self, node: Node) -> Mechanism:
+        """Return the mechanism of one draw."""
+        return by_name(self.factory, price_of_draw(node, self.records.neighbours))
+
+    @property
+    def shares(self) -> Values:
+        """Of the records of a place, those that can go below."""
+        parts = parts_of(self.points.size)
+        return np.arange(parts + 1) / parts
+
+    def objectives(self, node: Node, branches: Branches) -> list[Objective]:
+        """Return the scores of all places with all shares of each row, shares innermost."""
+        fraction = np.full(branches.first.size, node.fraction)
+        rows = branches.rows(node, fraction, self.records)
+        return [
+            Objective(
+                Twofold(0.0 - off.high, 0.0 - off.low),
+                GlobalSensitivity(bound, self.records.neighbours),
+                highest=0.0,
+                direction="non-decreasing",
+            )
+            for off, bound in zip(rows.all_distances(), rows.bound.tolist(), strict=True)
+        ]
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:
-        laws = np.zeros((len(self.percents), self.points.size))
-        self._follow(self.tree, Branch.of_all(numbers.ranks(self.points)), 1.0, laws)
-        return laws
+        found = np.zeros((len(self.percents), self.points.size))
+        branches = Branches.of_all(numbers.ranks(self.points).as_group())
+        self._follow(self.tree, branches, np.ones(1), found)
+        return found
 
-    def _follow(self, node: Node, branch: Branch, chance: float, laws: Values) -> None:
-        """Add the distributions of a node that is reached with some probability."""
-        candidates, of = self.points.size, self.records
-        parts = parts_of(candidates)
-        objective = branch.objective(node, parts, of.neighbours, of.per_user)
-        mechanism = by_name(self.factory, price_of_draw(node, of.neighbours))
-        law = mechanism.probabilities(objective).reshape(-1, parts + 1)
-        np.add.at(laws[node.position], branch.released(parts, candidates), chance * law)
-        if node.below is None and node.above is None:
-            return
-        # Shares of no record are one outcome.
-        empty = branch.weights == 0
-        law[empty, 0] = law[empty].sum(axis=1)
-        law[empty, 1:] = 0
-        for place, part in np.argwhere(chance * law > CUT).tolist():
-            sides = branch.split(place, part / parts)
-            for following, side in zip((node.below, node.above), sides, strict=True):
-                if following is not None:
-                    self._follow(following, side, chance * float(law[place, part]), laws)
+    def _follow(self, node: Node, branches: Branches, chances: Values, found: Values) -> None:
+        """Add the distributions of a node, of rows that are reached with some probabilities."""
+        mechanism, shares = self.mechanism_of(node), self.shares
+        for row, objective in enumerate(self.objectives(node, branches)):
+            one = branches.some(np.array([row]))
+            law = chances[row] * mechanism.probabilities(objective).reshape(-1, shares.size)
+            places = np.arange(one.first[0], one.last[0] + 1)[:, None]
+            np.add.at(found[node.position], one.candidates(places, shares), law)
+            if node.below is None and node.above is None:
+                continue
+            # Shares of no record are one outcome.
+            empty = one.weights[0, places[:, 0]] == 0
+            law[empty, 0] = law[empty].sum(axis=1)
+            law[empty, 1:] = 0
+            likely, part = np.nonzero(law > CUT)
+            for start in range(0, likely.size, AT_ONCE):
+                some = likely[start : start + AT_ONCE], part[start : start + AT_ONCE]
+                alike = one.some(np.zeros(some[0].size, dtype=np.int64))
+                sides = alike.split(places[some[0], 0], shares[some[1]])
+                for following, side in zip((node.below, node.above), sides, strict=True):
+                    if following is not None:
+                        self._follow(following, side, law[some], found)

@@ -36,10 +36,10 @@ def compare_percentiles(
 ) -> Comparison:
     """Compare the default and all methods for percentiles by their exact distributions.
 
-    The error is the distance between the wanted rank ``a(n + 1)`` and the ranks of the released
-    value, averaged over the percentiles. Methods that do not suit the candidates are left out.
-    The recursion is followed as for ``dpselect.Percentiles.probabilities``: give up to 3
-    percentiles, and some dozens of candidates.
+    The error is the distance between the wanted rank ``1/2 + a(n - 1)`` and the ranks of the
+    released value, averaged over the percentiles. Methods that do not suit the candidates are
+    left out. The recursion is followed as for ``dpselect.Percentiles.probabilities``: give up
+    to 3 percentiles, and some dozens of candidates.
 
     Args:
         data: Public or synthetic numbers, as for a release; the result is as private as they
@@ -84,7 +84,7 @@ def compare_percentiles(
     )
     design, epsilons = usual.at_cap(), tuple(epsilons)
     ranks = design.records.of(data).ranks(np.asarray(design.points))
-    wanted = np.array(design.percents)[:, None] / 100 * (ranks.numbers + 1)
+    wanted = 0.5 + np.array(design.percents)[:, None] / 100 * (ranks.numbers - 1)
     far = np.maximum(0, np.maximum(ranks.below - wanted, wanted - ranks.upto))
     best = far == far.min(axis=1, keepdims=True)
     named = replace(usual, assumed_records=assumed_records or max(ranks.numbers, 1))

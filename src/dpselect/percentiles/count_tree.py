@@ -4,7 +4,7 @@ Up to ``LEAVES`` candidates at distances from 0 that grow are the ends of bins, 
 ``FAN`` of these are one bin of the upper level. All counts get discrete Laplace noise. The two
 numbers that the levels state of a bin of the upper one are averaged by their variances, the
 difference is shared by its parts, and running sums are made monotone; a percentile is then
-interpolated. The noise is the same for one percentile and for a hundred.
+interpolated, up to the next candidate. The noise is the same for one percentile and for a hundred.
 
 Guarantee:
     A record is in one bin of each level: one more changes two counts by 1 each, and one that is
@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 
@@ -40,6 +41,9 @@ FAN = 16
 
 LEAVES = FAN**2
 """Bins at most."""
+
+ROUNDING = 1e-12
+"""More than what floats lose of a value, as a part of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,20 +132,21 @@ class ByCounts:
     def answer(self, noisy: Indices) -> Answer:
         """Return the percentiles of noisy counts."""
         sums = running_sums(noisy.astype(np.float64))[: self.ends.size]
-        wanted = np.array(self.percents) / 100 * (sums[-1] + 1)
+        wanted = 0.5 + np.array(self.percents) / 100 * (sums[-1] - 1)
         # Running sums that do not grow hold no record.
         rising = np.concatenate([[True], np.diff(sums) > 0])
         values = np.interp(wanted, sums[rising], self.ends[rising])
-        return tuple(self._nearest(value) for value in values.tolist())
+        return tuple(self._upto(value) for value in values.tolist())
 
-    def _nearest(self, value: float) -> float:
-        points = self.points
+    def _upto(self, value: float) -> float:
+        """Return the first candidate that is not below; all records may have values of these.
+
+        So a bin of one candidate has its records there, whatever part of them is wanted.
+        """
+        points, value = self.points, value - ROUNDING * abs(value)
         if isinstance(points, Range):
-            place = round((value - points.lower) / points.step)
-            return points[min(max(place, 0), len(points) - 1)]
-        place = int(np.searchsorted(points, value).clip(max=points.size - 1))
-        lower = max(place - 1, 0)
-        return float(points[lower if value - points[lower] < points[place] - value else place])
+            return points[min(ceil((value - points.lower) / points.step), len(points) - 1)]
+        return float(points[min(int(points.searchsorted(value)), points.size - 1)])
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
         """Raise: the distribution has no closed form.

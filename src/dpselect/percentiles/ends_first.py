@@ -40,7 +40,7 @@ from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, s
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.group_halves import Branches, draw_halves
+from dpselect.percentiles.halves import Branches, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.range_halves import RecursiveOfRange
 from dpselect.percentiles.ranges import Range
@@ -235,8 +235,8 @@ class EndsFirst:
     def wanted(self, p: float, left: Left) -> tuple[Any, int]:
         """Return how many records are wanted up to a percentile: numerators, denominator."""
         part = exact_fraction(p)
-        records = np.maximum(left.records, 0).astype(object) + 1
-        return part.numerator * records, part.denominator
+        records = np.maximum(left.records, 0).astype(object)
+        return part.denominator + 2 * part.numerator * (records - 1), 2 * part.denominator
 
     def upwards(self, p: float, ranks: GroupedRanks, left: Left) -> Seek:
         """Return what the lowest percentile that is left is sought by."""
@@ -262,8 +262,7 @@ class EndsFirst:
         return Seek(
             counts,
             self._raises[p][at],
-            # One more than the records above the wanted rank, rounded down.
-            _threshold((records * of - wanted) // of - left.above + 1),
+            _threshold(records - wanted // of - left.above),
             np.maximum(left.high - left.low, 0),
         )
 
@@ -290,11 +289,10 @@ class EndsFirst:
         rest = left.records.astype(object) - left.below - left.above
         for place, p in enumerate(self.middle):
             wanted, of = self.wanted(p, left)
-            shares = (wanted - left.below.astype(object) * of) / (
-                (np.maximum(rest, 0) + 1) * of
-            )
+            # All that are left are drawn from the middle of the first to that of the last.
+            beyond = wanted - left.below.astype(object) * of - of // 2
             evenly = (place + 1) / (len(self.middle) + 1)
-            found[place] = np.where(rest < 0, evenly, shares)
+            found[place] = np.where(rest > 1, beyond / (np.maximum(rest - 1, 1) * of), evenly)
         return found
 
     def within(self, left: Left) -> tuple[Indices, Indices]:

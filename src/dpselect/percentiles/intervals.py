@@ -13,13 +13,14 @@ however many cuts there are; and so is the upper end, from above.
 
 Guarantee:
     Coverage, on all data: the interval of each percentile holds it with probability ``1 - α``
-    at least, apart from the others. Of *these records* it holds the records of rank ``⌈a n⌉``
-    and ``⌈a(n + 1)⌉`` (at most ``n``) and all between, for ``a = p/100``; the data and the cuts
-    are fixed, and the noise is random. Of the *population* that records were drawn from,
-    independently and alike, it holds every value ``q`` with ``P(x < q) ≤ a ≤ P(x ≤ q)``: at the
-    first cut beyond ``q`` at least as many records lie before it as are up to ``q``, which is
-    binomial, and independent of the noise. How many records there are is estimated from the
-    same counts, for ``NUMBER`` of α. Values outside of the candidates count as their ends.
+    at least, apart from the others. Of *these records* it holds those on both sides of the rank
+    ``1 + a(n - 1)``, for ``a = p/100``, and all between, as is ``numpy.quantile``; the data and
+    the cuts are fixed, and the noise is random. Of the *population* that records were drawn
+    from, independently and alike, it holds every value ``q`` with ``P(x < q) ≤ a ≤ P(x ≤ q)``:
+    at the first cut beyond ``q`` at least as many records lie before it as are up to ``q``,
+    which is binomial, and independent of the noise. How many records there are is estimated
+    from the same counts, for ``NUMBER`` of α. Values outside of the candidates count as their
+    ends.
 
     Privacy: as for ``count_tree``, with one level.
 
@@ -185,13 +186,13 @@ class Intervals:
                 tail = noise_tail(scale, part, before, cuts + 1 - before)
                 return float(tail.at(np.array([units], dtype=object))[0])
 
-            most = missed / 2 - ROUNDING
-            # A cut is before the higher of the two ranks up to a(n + 1) - 1/whole.
+            most, low = missed / 2 - ROUNDING, part.numerator - 1
+            high = part.denominator - part.numerator - 1
+            # From the lower record on, a(n - 1) and a part of a record are before a cut, and
+            # before the higher one up to 1 + a(n - 1) less this part.
             return (
-                lambda difference, before: chance(-difference, before) <= most,
-                lambda difference, before: (
-                    chance(difference - part.numerator + 1, before) <= most
-                ),
+                lambda difference, before: chance(-difference - low, before) <= most,
+                lambda difference, before: chance(difference - high, before) <= most,
             )
         noise = noise_tail(scale, Fraction(1, 2), cuts + 1, 0)
         off = noise.grid * (

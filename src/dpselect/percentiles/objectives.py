@@ -30,6 +30,11 @@ RankForm: TypeAlias = Literal["signed", "interpolated", "held"]
 whether a candidate that holds the wanted rank scores how far inside of its ranks that is."""
 
 
+FIRST = Fraction(1, 2)
+"""The middle of the ranks that the first of ``n`` records holds: record ``k`` holds those from
+``k - 1`` to ``k``. The percentile is at ``FIRST + a(n - 1)``, as for ``numpy.quantile``."""
+
+
 def percentile(
     values: ArrayLike,
     *,
@@ -114,13 +119,13 @@ def percentile_rank(
     all, a candidate that is equal to records has their ranks ``l = L + 1`` to ``h = L + E``,
     and one between two records ``l = h = L + (c - x_L)/(x_(L+1) - x_L)``, where the smallest
     and the largest candidate stand in for records that are missing or beyond them. The wanted
-    rank is ``w = a(n + 1) + 1/2``, and
+    rank is that of ``numpy.quantile``, ``w = 1 + a(n - 1)``, and
 
         u(c) = min{h - w, w - l}:
 
     below 0 the distance of the wanted rank from those of the candidate, above 0 how far inside
     of them it is. ``"interpolated"`` cuts the score at 0. ``"held"`` cuts it as well, with
-    ``w = a(n + 1)``, ``l = L``, ``h = L + E``: constant between records.
+    ``w = 1/2 + a(n - 1)``, ``l = L``, ``h = L + E``: constant between records.
 
     Guarantee:
         Add/remove: ``Δ = max(a, 1 - a)``, and the number of records is private. Substitution:
@@ -212,14 +217,14 @@ def rank_scores(
         form: The form of the ranks.
     """
     low, high, share = ranks.below, ranks.upto, np.zeros(ranks.below.shape)
-    extra = Fraction(0)
+    first = FIRST
     if form != "held":
-        extra = Fraction(1, 2)
+        first = Fraction(1)
         shared = high > low
         share = np.where(shared, 0.0, share_of_gap(ranks, points))
         low = low + shared
     # Integers and what is left of them apart: ranks of billions of records lose no digits.
-    whole, part = _wanted(percent(p) / 100, ranks.numbers, extra)
+    whole, part = _wanted(percent(p) / 100, ranks.numbers, first)
     rest = share - part
     before = exact_sum((low - whole).astype(np.float64), rest)
     beyond = exact_sum((whole - high).astype(np.float64), -rest)
@@ -233,10 +238,10 @@ def rank_scores(
     return Twofold(0.0 - off, 0.0 - rest)
 
 
-def _wanted(fraction: float, numbers: int | Indices, extra: Fraction) -> tuple[Indices, Values]:
+def _wanted(fraction: float, numbers: int | Indices, first: Fraction) -> tuple[Indices, Values]:
     """Return the wanted rank of so many numbers: integers, and what is left of them."""
     different, which = np.unique(numbers, return_inverse=True)
-    exact = [Fraction(fraction) * (n + 1) + extra for n in different.tolist()]
+    exact = [first + Fraction(fraction) * (n - 1) for n in different.tolist()]
     whole = np.array([floor(one) for one in exact])
     part = np.array([float(one - floor(one)) for one in exact])
     shape = (*np.shape(numbers), 1)
@@ -244,7 +249,7 @@ def _wanted(fraction: float, numbers: int | Indices, extra: Fraction) -> tuple[I
 
 
 def rank_bound(fraction: float, neighbours: Neighbours) -> float:
-    """Return what one step changes of the distance of a rank from ``fraction * (n + 1)``.
+    """Return what one step changes of the distance of a rank from ``1/2 + fraction * (n - 1)``.
 
     Of a person with up to ``m`` records it changes ``m`` times as much. Under substitution how
     many there are may change too, also where a record loses its number: if ``i`` of them become

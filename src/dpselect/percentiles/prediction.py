@@ -25,7 +25,6 @@ from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst, Left
 from dpselect.percentiles.first_count import AfterCount
-from dpselect.percentiles.objectives import rank_of
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
@@ -153,7 +152,7 @@ def _errors(
         yield from _errors(method.middle, percents[first:last], values)
         yield from _errors(OneByOne(method.above), percents[last:], values)
         return
-    true = [float(values[rank_of(p, values.size) - 1]) for p in percents]
+    true = np.percentile(values, percents)
     numbers = Records(Neighbours.ADD_REMOVE).of(values)
     if isinstance(method, OneByOne):
         laws = [_of_single(one, numbers) for one in method.singles]

@@ -63,8 +63,11 @@ class RangeHalf:
         """Return what is drawn from."""
         unit = self.shares**node.level
         total = Fraction(int(self.weights.sum()) * self.shares, unit)
-        wanted = Fraction(node.fraction) * (total + 1) * unit
-        return Places(self.held, self.weights, self.first, self.last, self.shares, wanted)
+        before, after = map(Fraction, node.beyond)
+        wanted = before + Fraction(node.fraction) * (total - before - after)
+        return Places(
+            self.held, self.weights, self.first, self.last, self.shares, wanted * unit
+        )
 
     def split(self, place: int, share: int) -> tuple[RangeHalf, RangeHalf]:
         """Return the records below and above a place; it stays in both."""

@@ -11,7 +11,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.draws.range_exponential import Pieces
 from dpselect.errors import ParameterError
-from dpselect.percentiles.objectives import exact_decimal, exact_fraction
+from dpselect.percentiles.objectives import FIRST, exact_decimal, exact_fraction
 from dpselect.typing import Indices, Values
 
 MOST = 2**52
@@ -128,7 +128,7 @@ class Range:
         low = np.concatenate([np.stack([below, below], axis=1).ravel(), [values.size]])
         high = np.concatenate([np.stack([below, upto], axis=1).ravel(), [values.size]])
         kept = np.diff(ends, prepend=0) > 0
-        wanted = exact_fraction(p) * (values.size + 1)
+        wanted = FIRST + exact_fraction(p) * (values.size - 1)
         return Pieces(ends[kept], low[kept], high[kept], wanted)
 
 

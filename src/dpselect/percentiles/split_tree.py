@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
 from dpselect.neighbours import Neighbours
+from dpselect.percentiles.objectives import FIRST
 from dpselect.percentiles.reading import Records
 from dpselect.plan import Spend
 
@@ -27,7 +28,9 @@ class Node:
 
     Attributes:
         position: Index of its percentile.
-        fraction: Share of the records of this half that lie below the percentile, in (0, 1].
+        fraction: Part of the records of this half that lie below the percentile, in (0, 1].
+        beyond: Records of this half below the fraction 0, and those above the fraction 1: half
+            of a record at the ends of all, none elsewhere.
         level: 1 for the first draw.
         epsilon: What a record pays that is in this half with its whole weight; two records
             under substitution.
@@ -37,6 +40,7 @@ class Node:
 
     position: int
     fraction: float
+    beyond: tuple[float, float]
     level: int
     epsilon: float
     below: Node | None
@@ -72,28 +76,41 @@ def split_tree(fractions: tuple[float, ...], epsilon: float) -> Node:
     Every draw gets an equal part of the rest for it and the longest path below it, so
     that a short path leaves nothing over.
     """
-    root = _split(fractions, 0, (0.0, 1.0), 1, epsilon)
+    root = _split(fractions, 0, (0.0, 1.0), (float(FIRST), float(FIRST)), 1, epsilon)
     assert root is not None  # noqa: S101 -- there is at least one percentile
     return root
 
 
 def _split(
-    fractions: tuple[float, ...], first: int, ends: tuple[float, float], level: int, left: float
+    fractions: tuple[float, ...],
+    first: int,
+    ends: tuple[float, float],
+    beyond: tuple[float, float],
+    level: int,
+    left: float,
 ) -> Node | None:
     if not fractions:
         return None
-    middle, (low, high) = len(fractions) // 2, ends
-    here = fractions[middle]
+    middle, (low, high), (before, after) = len(fractions) // 2, ends, beyond
+    here, following = fractions[middle], first + middle + 1
     # ceil(log2(m + 1)) levels are left.
     price = left / len(fractions).bit_length()
     return Node(
         position=first + middle,
         fraction=(here - low) / (high - low),
+        beyond=beyond,
         level=level,
         epsilon=price,
-        below=_split(fractions[:middle], first, (low, here), level + 1, left - price),
+        below=_split(
+            fractions[:middle], first, (low, here), (before, 0.0), level + 1, left - price
+        ),
         above=_split(
-            fractions[middle + 1 :], first + middle + 1, (here, high), level + 1, left - price
+            fractions[middle + 1 :],
+            following,
+            (here, high),
+            (0.0, after),
+            level + 1,
+            left - price,
         ),
     )
 

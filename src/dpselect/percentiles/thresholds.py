@@ -1,11 +1,11 @@
 """A percentile by AboveThreshold over candidates that grow away from 0.
 
 With ``a = p/100`` and ``n`` records, going up from the smallest candidate, the first one is
-released that ``a (n + 1)`` records or more are at or below, with noise on both. Going down it
-is the first that more than ``(1 - a)(n + 1) - 1`` are at or above. Without noise both are at
-the record of rank ``⌈a(n + 1)⌉``. Candidates are visited at distances from 0, or from the end
-next to it, that grow by a public factor: their number is logarithmic, and a largest value need
-not be known.
+released that ``1/2 + a(n - 1)`` records or more are at or below, with noise on both. Going down
+it is the first that ``1/2 + (1 - a)(n - 1)`` or more are at or above. Without noise both are at
+the record whose rank is nearest to ``1 + a(n - 1)``. Candidates are visited at distances from
+0, or from the end next to it, that grow by a public factor: their number is logarithmic, and a
+largest value need not be known.
 
 Every candidate gets noise of its own, so the closer the visited ones are, the earlier one of
 them is found above. Of a candidate whose distance to the next is ``g`` of its distance from 0,
@@ -43,14 +43,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import exp, log
+from math import ceil, exp, log
 
 import numpy as np
 
 from dpselect.draws import above_threshold
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.objectives import exact_fraction
+from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks, ranks_of
 from dpselect.percentiles.reading import Numbers
@@ -107,8 +107,7 @@ class ByThreshold(Single):
     @property
     def threshold(self) -> int:
         """The threshold of the counts less ``n`` times the share, in parts of a record."""
-        whole, part = self.share.denominator, self.share.numerator
-        return part if self.upwards else part - whole + 1
+        return ceil((FIRST - self.share) * self.share.denominator)
 
     @cached_property
     def scales(self) -> tuple[float, float]:

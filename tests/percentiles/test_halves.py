@@ -1,21 +1,22 @@
 """Halves of many groups at once: what one group is drawn from, and by its law."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
 import dpselect as dp
-from dpselect import scaling
-from dpselect.draws.place_flip import PlaceRows, draw_places
-from dpselect.percentiles.binary_tree import Branch, Recursive
+from dpselect.draws.place_flip import draw_places
+from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.ends_first import EndsFirst
-from dpselect.percentiles.group_halves import Branches
-from dpselect.percentiles.objectives import rank_bound
+from dpselect.percentiles.halves import Branches
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.ranks import GroupedRanks, ranks_of
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.split_tree import split_tree
+from support.halves import Half
 
 ADDED = dp.Neighbours.ADD_REMOVE
 POINTS, PARTS = np.arange(7.0), 32
@@ -31,16 +32,17 @@ def grouped(groups, points=POINTS):
 def compare(node, branches, each):
     """Compare the scores, candidates and halves of all groups with those of each."""
     fraction = np.full(len(each), node.fraction)
-    bound = np.full(len(each), rank_bound(node.fraction, ADDED))
-    rows = PlaceRows(branches.weights, branches.first, branches.last, fraction, bound, PARTS)
-    for found, branch in zip(rows.scores(), each, strict=True):
-        alone = scaling.by_global(branch.objective(node, PARTS, ADDED))
-        np.testing.assert_array_equal(found, alone)
+    rows = branches.rows(node, fraction, Records(ADDED))
+    assert rows.shares == PARTS
+    for found, alone in zip(rows.all_distances(), each, strict=True):
+        expected = [float(-one) for one in alone.scores(node, PARTS)]
+        np.testing.assert_allclose(found.high + found.low, expected, rtol=1e-14, atol=1e-14)
     place, numerator = draw_places(rows, 1.0)
+    shares = [Fraction(one, PARTS) for one in numerator.tolist()]
+    of_each = list(zip(each, place.tolist(), shares, strict=True))
     share = numerator / PARTS
-    of_each = list(zip(each, (place - branches.first).tolist(), share.tolist(), strict=True))
     assert branches.candidates(place, share).tolist() == [
-        one.candidate(at, part, POINTS.size) for one, at, part in of_each
+        one.candidate(at, part) for one, at, part in of_each
     ]
     sides = zip(*(one.split(at, part) for one, at, part in of_each), strict=True)
     halves = zip((node.below, node.above), branches.split(place, share), sides, strict=True)
@@ -50,13 +52,13 @@ def compare(node, branches, each):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_all_groups_are_drawn_from_what_one_is_drawn_from(seed):
+def test_all_groups_are_drawn_from_what_each_has_by_the_definition(seed):
     rng = np.random.default_rng(seed)
     groups = [rng.normal(3, 2, size).round(seed % 2) for size in (0, 1, 5, 50, 1000)]
-    ranks, each = grouped(groups)
+    ranks, _ = grouped(groups)
 
     tree = split_tree((0.25, 0.5, 0.9), 1.0)
-    compare(tree, Branches.of_all(ranks), [Branch.of_all(one) for one in each])
+    compare(tree, Branches.of_all(ranks), [Half.of_all(one, POINTS) for one in groups])
 
 
 def test_answers_of_groups_follow_the_law_of_one():

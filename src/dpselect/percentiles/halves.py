@@ -1,7 +1,7 @@
-"""Recursion of halves of many groups at once, by permute-and-flip.
+"""The halves of the records that a recursion draws from, in one group or in many at once.
 
-It is the recursion of ``binary_tree`` with a row for each group: the same places, shares and
-prices, of percentiles and candidates that can differ from group to group.
+A row is the half of one group: places and shares as told in ``binary_tree``, of percentiles and
+candidates that can differ from group to group.
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ class Branches:
         none, last = np.zeros(groups, dtype=np.int64), np.full(groups, 2 * candidates)
         return cls(np.diff(edges, axis=1), none, last, np.zeros(groups), np.ones(groups))
 
+    def some(self, rows: Indices) -> Branches:
+        """Return some of the rows, or one of them many times."""
+        names = ("weights", "first", "last", "low", "high")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
     def within(self, first: Indices, last: Indices) -> Branches:
         """Return those of other first and last candidates, beyond which there is no record."""
         return replace(self, first=2 * first, last=2 * last + 2)
@@ -73,6 +78,26 @@ class Branches:
         """Return the candidates that are released for places and shares."""
         above = (place % 2 == 1) | (self.cut(place, share) > 0.5)
         return np.clip(place // 2 - ~above, 0, self.weights.shape[1] // 2 - 1)
+
+    def rows(self, node: Node, fraction: Values, records: Records) -> PlaceRows:
+        """Return what a percentile is drawn from.
+
+        Args:
+            node: The draw.
+            fraction: Of each row, in place of that of the node.
+            records: What a neighbour step changes.
+        """
+        relation = records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
+        bounds = [records.per_user * rank_bound(one, relation) for one in fraction.tolist()]
+        return PlaceRows(
+            weights=self.weights,
+            first=self.first,
+            last=self.last,
+            fraction=fraction,
+            beyond=node.beyond,
+            bound=np.array(bounds),
+            shares=parts_of(self.weights.shape[1] // 2),
+        )
 
 
 def draw_halves(
@@ -107,20 +132,9 @@ def _draw(
 ) -> None:
     """Draw a percentile between two released ones, and those that follow it."""
     (low, high), here = ends, fractions[node.position]
-    fraction = (here - low) / (high - low)
-    relation = records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
-    parts, most = parts_of(branches.weights.shape[1] // 2), records.per_user
-    bound = np.array([most * rank_bound(one, relation) for one in fraction.tolist()])
-    rows = PlaceRows(
-        branches.weights,
-        branches.first,
-        branches.last,
-        fraction,
-        bound,
-        parts,
-    )
+    rows = branches.rows(node, (here - low) / (high - low), records)
     place, numerator = draw_places(rows, price_of_draw(node, records.neighbours))
-    share = numerator / parts
+    share = numerator / rows.shares
     drawn[:, node.position] = branches.candidates(place, share)
     below, above = branches.split(place, share)
     if node.below is not None:

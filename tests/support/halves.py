@@ -1,0 +1,62 @@
+"""The halves of the records that a recursion draws from, by their definition in fractions."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Half:
+    """Weights of the records at places, and which part of those at both ends is in the half.
+
+    Place ``2 i + 1`` is candidate ``i``, and the others are the gaps before, between and after
+    the candidates.
+    """
+
+    weights: tuple[Fraction, ...]
+    first: int
+    last: int
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(1)
+
+    @classmethod
+    def of_all(cls, values, points):
+        places = [sum(int(x > c) + int(x >= c) for c in points) for x in values]
+        counts = np.bincount(places, minlength=2 * len(points) + 1).tolist()
+        return cls(tuple(map(Fraction, counts)), 0, 2 * len(points))
+
+    def scores(self, node, parts):
+        """Return minus the distances of all places with all shares, shares innermost."""
+        before, after = map(Fraction, node.beyond)
+        total = sum(self.weights)
+        wanted = before + Fraction(node.fraction) * (total - before - after)
+        return [
+            -abs(sum(self.weights[:at]) + self.weights[at] * Fraction(j, parts) - wanted)
+            for at in range(self.first, self.last + 1)
+            for j in range(parts + 1)
+        ]
+
+    def cut(self, place, share):
+        low = self.low if place == self.first else 0
+        high = self.high if place == self.last else 1
+        return low + (high - low) * share
+
+    def split(self, place, share):
+        """Return the records below and above; those at the place are in both."""
+        here, cut = self.weights[place], self.cut(place, share)
+        none = Fraction(0)
+        below = [*self.weights[:place], here * share]
+        above = [here * (1 - share), *self.weights[place + 1 :]]
+        pad = len(self.weights) - place - 1
+        return (
+            Half((*below, *[none] * pad), self.first, place, self.low, cut),
+            Half((*[none] * place, *above), place, self.last, cut, self.high),
+        )
+
+    def candidate(self, place, share):
+        """Return the candidate at a place, or the nearer one by the share of a gap."""
+        nearest = place // 2
+        if place % 2 == 0 and self.cut(place, share) <= Fraction(1, 2):
+            nearest -= 1
+        return min(max(nearest, 0), len(self.weights) // 2 - 1)
