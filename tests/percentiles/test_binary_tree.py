@@ -179,6 +179,19 @@ def test_planted_bugs_are_caught(bug, relation):
 
 
 @pytest.mark.usefixtures("few_parts")
+@pytest.mark.parametrize("database", [(), (0, 3), (0, 1, 1, 2, 3), (1.5, 1.7, 2, 2)], ids=str)
+def test_the_distributions_are_those_of_all_draws(database):
+    enumeration = Enumeration((25, 50, 75), BOTH[0])
+    law, answers = enumeration.of_answers(database)
+    numbers = Records(BOTH[0]).of(np.array(database, dtype=float))
+
+    for found, released in zip(
+        enumeration.method.probabilities(numbers), np.array(answers).T, strict=True
+    ):
+        assert found == pytest.approx([law[released == point].sum() for point in POINTS])
+
+
+@pytest.mark.usefixtures("few_parts")
 def test_answers_ascend_unless_candidates_are_not_clipped():
     def answers(kind):
         enumeration = kind((25, 50, 75), BOTH[0])

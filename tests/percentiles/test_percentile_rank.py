@@ -196,12 +196,12 @@ def test_infinite_values_have_a_rank():
         return scores(values, 50, BOTH[0], "held").tolist()
 
     assert of([inf, -inf, 2]) == of([4, 0, 2])
-    assert scores([inf, -inf, 2], 50, BOTH[0])[2] == -0.5
+    assert scores([inf, -inf, 2], 50, BOTH[0])[2] == 0
 
 
 def test_no_record_is_a_database_where_their_number_is_private():
-    assert scores([], 50, BOTH[0], "held").tolist() == [-0.5] * 5
-    assert scores([], 50, BOTH[0]).tolist() == [-1.0, -0.75, -0.5, -0.25, 0.0]
+    assert scores([], 50, BOTH[0], "held").tolist() == [0] * 5
+    assert scores([], 50, BOTH[0]).tolist() == [-0.5, -0.25, 0, -0.25, -0.5]
     with pytest.raises(DataError, match="at least one record"):
         scores([], 50, BOTH[1])
 

@@ -60,7 +60,7 @@ def query(asked, **more):
 
 
 def truth(values, p):
-    return sorted(values)[int(np.ceil(p / 100 * (N + 1))) - 1]
+    return sorted(values)[round(p / 100 * (N - 1))]
 
 
 def written(name, tmp_path):

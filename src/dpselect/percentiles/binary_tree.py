@@ -183,10 +183,6 @@ class Recursive:
             np.add.at(found[node.position], one.candidates(places, shares), law)
             if node.below is None and node.above is None:
                 continue
-            # Shares of no record are one outcome.
-            empty = one.weights[0, places[:, 0]] == 0
-            law[empty, 0] = law[empty].sum(axis=1)
-            law[empty, 1:] = 0
             likely, part = np.nonzero(law > CUT)
             for start in range(0, likely.size, AT_ONCE):
                 some = likely[start : start + AT_ONCE], part[start : start + AT_ONCE]

@@ -4,7 +4,8 @@ Up to ``LEAVES`` candidates at distances from 0 that grow are the ends of bins, 
 ``FAN`` of these are one bin of the upper level. All counts get discrete Laplace noise. The two
 numbers that the levels state of a bin of the upper one are averaged by their variances, the
 difference is shared by its parts, and running sums are made monotone; a percentile is then
-interpolated, up to the next candidate. The noise is the same for one percentile and for a hundred.
+interpolated, up to the next candidate. The noise is the same for one percentile and for a
+hundred.
 
 Guarantee:
     A record is in one bin of each level: one more changes two counts by 1 each, and one that is
@@ -132,7 +133,7 @@ class ByCounts:
     def answer(self, noisy: Indices) -> Answer:
         """Return the percentiles of noisy counts."""
         sums = running_sums(noisy.astype(np.float64))[: self.ends.size]
-        wanted = 0.5 + np.array(self.percents) / 100 * (sums[-1] - 1)
+        wanted = 0.5 + np.array(self.percents) / 100 * max(sums[-1] - 1, 0)
         # Running sums that do not grow hold no record.
         rising = np.concatenate([[True], np.diff(sums) > 0])
         values = np.interp(wanted, sums[rising], self.ends[rising])
