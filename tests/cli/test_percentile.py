@@ -47,7 +47,7 @@ def test_a_large_epsilon_finds_the_value(run, stays):
     ran = run("percentile", stays, *VALUE, "--epsilon", 1000, "--json")
 
     days = sorted(i % 20 for i in range(40) if i != 7)
-    assert ran.json["answer"] == [days[35]]
+    assert ran.json["answer"] == [days[34]]
     assert ran.json["neighbours"] == "add-remove"
 
 
@@ -263,7 +263,7 @@ def test_the_largest_value_need_not_be_known(run, stays):
         "--epsilon", 100, "--assumed-records", 40, "--json",
     )  # fmt: skip
 
-    assert ran.json["answer"] == [18.0]
+    assert ran.json["answer"] == [17.0]
     assert "AboveThreshold" in ran.json["mechanism"]
 
 

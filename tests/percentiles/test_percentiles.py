@@ -79,6 +79,26 @@ def test_a_large_epsilon_finds_the_percentile():
     assert dp.Percentiles(**VALUE | {"p": 90, "epsilon": 1e3}).release(values).candidate == 89.0
 
 
+@pytest.mark.parametrize("p", [1, 25, 50, 90, 100])
+@pytest.mark.parametrize(
+    "values", [[7], [3, 4, 5], [0, 0, 1], [2, 30, 30, 90], list(range(11))], ids=str
+)
+def test_the_percentile_is_that_of_numpy(values, p):
+    """By rank to the nearest candidate, else to the nearest record."""
+    low, high = (np.percentile(values, p, method=way) for way in ("lower", "higher"))
+    off = np.percentile(np.arange(len(values)), p) % 1
+
+    def found(method):
+        query = dp.Percentiles(**VALUE | {"p": p, "epsilon": 1e4, "method": method})
+        return query.release(values).candidate
+
+    assert abs(found("one-by-one") - np.percentile(values, p)) <= 0.5
+    for method in ("above-threshold", "recursive"):
+        answer = found(method)
+        assert low <= answer <= high
+        assert off == 0.5 or answer == (low if off < 0.5 else high)
+
+
 def test_the_budget_is_spent_once():
     for query in (
         dp.PercentileRecord(column="pay", **LABEL),

@@ -300,8 +300,8 @@ class Percentiles(Query[PercentileRelease]):
             ...     p=[25, 50], candidates=[0, 25, 50, 75], epsilon=0.1,
             ...     neighbours="add-remove",
             ... ).probabilities(range(100)).round(3)
-            array([[0.206, 0.589, 0.197, 0.009],
-                   [0.006, 0.115, 0.692, 0.187]])
+            array([[0.207, 0.589, 0.195, 0.009],
+                   [0.006, 0.12 , 0.687, 0.186]])
         """
         if self.by is not None:
             raise ParameterError(
