@@ -264,6 +264,46 @@ def test_nothing_else_is_said_of_the_data(clinic, query, said):
         dp.Request.from_dict({"queries": [query]}, policy=clinic / "policy.toml")
 
 
+TREE = {
+    "query": "ID3Tree",
+    "label": "ward",
+    "classes": WARDS,
+    "domains": {"days": {"low": 0, "high": 60}},
+    "max_depth": 1,
+    "epsilon": 0.5,
+}
+
+
+def of_trees(policy):
+    return policy.replace('"HeavyCells"]', '"ID3Tree"]')
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({**MEDIAN, "on_invalid": "raise"}, r"on_invalid must be 'repair' \(policy \[claims\]"),
+        ({**TREE, "max_records": 2}, "max_records must be (stated here|70, not 2)"),
+    ],
+)
+@pytest.mark.parametrize("policy", [POLICY, CLAIMED], ids=["without", "with"])
+def test_no_request_makes_data_raise(clinic, query, said, policy):
+    """An error would say something about one patient, whose rows ``where`` can select."""
+    (clinic / "policy.toml").write_text(of_trees(policy), encoding="utf-8")
+    asked = {"data": {"where": ["patient = 'p1'"]}, "queries": [query]}
+
+    with pytest.raises(PolicyError, match=said):
+        dp.Request.from_dict(asked, policy=clinic / "policy.toml")
+
+
+def test_a_tree_has_the_records_of_its_policy(clinic):
+    (clinic / "policy.toml").write_text(of_trees(CLAIMED), encoding="utf-8")
+    asked = {"queries": [TREE]}
+
+    [tree] = dp.Request.from_dict(asked, policy=clinic / "policy.toml").queries.values()
+
+    assert tree.max_records == 70
+
+
 def test_claims_are_filled_in(clinic):
     (clinic / "policy.toml").write_text(CLAIMED, encoding="utf-8")
     asked = {"queries": [TOP, MEDIAN]}

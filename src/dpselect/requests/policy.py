@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 CLAIMS = ("assumed_people", "assumed_records", "max_degree", "max_records")
 """Numbers of the data that a query declares public."""
 
+BINDING = ("max_degree", "max_records")
+"""Those that data can contradict, which an error then tells."""
+
 TABLES: dict[str, dict[str, Kind]] = {
     "": {
         "ledger": "text",
@@ -117,7 +120,8 @@ class Policy:
     What a request leaves out is filled in: the table, the ledger, the unit, and bounds and
     candidates of the columns, and claims. With ``[columns]`` no other column is read; with
     ``[claims]`` no other number is declared public: ``assumed_people``, ``assumed_records``,
-    ``max_degree`` or ``max_records``.
+    ``max_degree`` or ``max_records``. The last two, which data can contradict, are those of
+    ``[claims]`` in any case, and invalid values are repaired.
 
     Attributes:
         path: The table.
@@ -130,7 +134,8 @@ class Policy:
         max_per_user: Largest number of rows counted per person.
         queries: The classes of queries that may be asked.
         columns: The values of each column that may be released; None if there is no such limit.
-        claims: Numbers of the data that are declared public; None if there is no such limit.
+        claims: Numbers of the data that are declared public; None if there is no limit of
+            those that no data contradict.
         epsilon: Largest price of a release, in nats.
         delta: The same; 0 if not given.
         neighbours: The relation that all releases are stated for.
@@ -363,10 +368,16 @@ class Policy:
                 raise self._beyond(said, "columns", column)
 
     def _check_claims(self, query: Query[Any]) -> None:
-        for claim in CLAIMS if self.claims is not None else ():
+        # An error that depends on private values costs nothing and can be asked for again, of
+        # the rows of one person: what makes one is for the curator to declare.
+        if getattr(query, "on_invalid", "repair") != "repair":
+            raise self._beyond("`on_invalid` must be 'repair'", "claims", "on_invalid")
+        for claim in CLAIMS if self.claims is not None else BINDING:
             known, asked = (self.claims or {}).get(claim), getattr(query, claim, None)
             if asked is not None and asked != known:
-                must = "not be said" if known is None else f"be {known}, not {asked}"
+                must = f"be {known}, not {asked}"
+                if known is None:
+                    must = "be stated here" if claim in BINDING else "not be said"
                 raise self._beyond(f"`{claim}` must {must}", "claims", claim)
 
     def _check_known(self, column: str) -> None:

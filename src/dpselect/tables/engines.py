@@ -26,15 +26,21 @@ def checked_engine(engine: str, master: str | None) -> None:
 
 
 def check_where(where: Sequence[str], neighbours: Neighbours) -> None:
-    """Refuse to keep some rows under substitution.
+    """Refuse to keep some rows where rows are replaced or members exchanged.
 
     Of a row that is replaced ``where`` can keep one version and drop the other. Then there is
-    one less, which no guarantee for a replaced row has to cover.
+    one less, which no guarantee for a replaced row has to cover. Of two persons who exchange
+    their statuses it can keep one, and then the number of members changes, which is public.
     """
     if where and neighbours is Neighbours.SUBSTITUTE:
         raise ParameterError(
             "`where` goes with `neighbours`=add-remove: of a row that is replaced it can keep "
             "one version and drop the other, which changes how many rows there are"
+        )
+    if where and neighbours is Neighbours.SWAP:
+        raise ParameterError(
+            "`where` does not go with a subset whose number of members is public: among the "
+            "rows that it keeps this number is not public"
         )
 
 
