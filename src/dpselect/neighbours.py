@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Literal, NoReturn, TypeAlias
 
-from dpselect.errors import NeighboursError
+from dpselect.errors import NeighboursError, ParameterError
 
 
 class Neighbours(Enum):
@@ -66,6 +66,26 @@ def relation(value: object) -> Neighbours:
     # Lookup in an enumeration compares: a value that is not text may refuse that in its own
     # way.
     return Neighbours(value if isinstance(value, Neighbours | str) else None)
+
+
+def check_where(where: object, neighbours: Neighbours) -> None:
+    """Refuse to keep some rows under substitution.
+
+    Of a row that is replaced ``where`` can keep one version and drop the other. Then there is
+    one less, which no guarantee for a replaced row has to cover.
+
+    Args:
+        where: Comparisons; any if there are some.
+        neighbours: The relation of the release.
+
+    Raises:
+        ParameterError: Some rows are kept, and the number of rows is public.
+    """
+    if where and neighbours is Neighbours.SUBSTITUTE:
+        raise ParameterError(
+            "`where` goes with `neighbours`=add-remove: of a row that is replaced it can keep "
+            "one version and drop the other, which changes how many rows there are"
+        )
 
 
 NeighboursLike: TypeAlias = (

@@ -33,8 +33,9 @@ from dpselect import _written as written
 from dpselect._numbers import largest_to_three_digits
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
+from dpselect.budget.origin import stated_rows
 from dpselect.errors import InsufficientBudgetError, ParameterError
-from dpselect.neighbours import Neighbours, relation
+from dpselect.neighbours import Neighbours, check_where, relation
 from dpselect.passes import Pass
 from dpselect.plan import (
     SEQUENTIAL,
@@ -404,6 +405,8 @@ def released(
         budget: Where to record the spends.
         prepared: Reads and counts for those that are not answered again.
     """
+    for one in queries:
+        check_where(stated_rows(data).get("where"), one.plan.neighbours)
     if isinstance(budget, Budget):
         budget = budget.for_rows_of(data)
     entries = [one.plan.answered(budget) for one in queries]

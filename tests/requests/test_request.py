@@ -22,7 +22,6 @@ from support.engines import SPARK, master
 AR = {"neighbours": "add-remove"}
 WARDS = ["heart", "lung", "skin"]
 TOP = {"query": "TopKeys", "column": "ward", "k": 1, "candidates": WARDS, "epsilon": 0.5}
-RETRIEVED = {"query": "Subset", "column": "b", "positive": 1, "n": 1, "d": 1, "epsilon": 1.0}
 MEDIAN = {
     "query": "Percentiles",
     "column": "days",
@@ -207,8 +206,6 @@ def test_an_error_is_one_line_with_the_line_of_what_is_wrong(clinic, old, new, l
         ({"queries": [{**TOP, "name": "a"}, {**MEDIAN, "name": "a"}]}, "another query too"),
         ({"unit": {"neighbours": "substitute"}, "data": {"path": "a", "where": ["b = 1"]}},
          "where goes with neighbours"),
-        ({"unit": {"neighbours": "swap"}, "data": {"path": "a", "where": ["b = 1"]},
-          "queries": [RETRIEVED]}, "where does not go with a subset"),
     ],
 )  # fmt: skip
 def test_what_is_no_request_is_refused(tables, said):

@@ -87,7 +87,7 @@ def test_what_is_public_of_a_table_is_checked_before_anything_is_spent():
         ({"n": 4}, table, PublicClaimError, "another number of rows than people, n"),
         ({"label": "twice"}, table, DataError, "label must name each person once"),
         ({"label": "name"}, table, ColumnError, "there is no column 'name'"),
-        ({}, some, ParameterError, "where can keep one version of a row"),
+        ({}, some, ParameterError, "can keep one version"),
         ({}, table.with_columns(who=pl.lit(None)), DataError, "label must name every person"),
     ):
         query = dp.Subset(**asked | changed)

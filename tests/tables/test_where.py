@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
+import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.where import OPERATORS, Comparison, filtered
@@ -179,3 +180,21 @@ def test_what_does_not_compare_is_known_from_the_types(text, error):
     types = {"year": pl.Int64, "ward": pl.String, "day": pl.Date, "time": pl.Datetime}
     with pytest.raises(ColumnError, match=error):
         filtered(tables.open_table(pl.LazyFrame(schema=types)), [Comparison.read(text)])
+
+
+@every_engine
+def test_no_rows_are_selected_where_one_may_be_replaced(engine):
+    """How many are kept would be taken for public, by an error or to choose a method."""
+    rows = held_by(engine, pl.DataFrame({"days": [3.0, 40.0], "ward": ["lung", "skin"]}))
+    data = tables.Source(frame=rows, where=["ward = 'heart'"])
+    price = {"epsilon": 1.0, "neighbours": "substitute"}
+    median = dp.Percentiles(column="days", p=50, candidates=[1, 9], **price)
+    top = dp.TopKeys(column="ward", k=1, candidates=["lung", "skin"], **price)
+    budget = dp.Budget(9.0, neighbours="substitute")
+
+    for asked in ([median], [top], [top, median]):
+        with pytest.raises(ParameterError, match="where goes with neighbours"):
+            dp.run(asked, data, budget=budget)
+    with pytest.raises(ParameterError, match="where goes with neighbours"):
+        median.release(data, budget=budget)
+    assert budget.entries == ()

@@ -15,7 +15,7 @@ from dpselect.budget.amount import exact, positive
 from dpselect.budget.document import document
 from dpselect.budget.entry import Entry, Sums, kept
 from dpselect.budget.ledger import Ledger
-from dpselect.budget.origin import Asked, Origin
+from dpselect.budget.origin import Asked, Origin, stated_rows
 from dpselect.budget.pots import Pot
 from dpselect.budget.store import Entries, Memory, State, Store
 from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals
@@ -357,9 +357,7 @@ class Budget:
 
     def for_rows_of(self, data: object) -> Self:
         """Return the same budget for the selected rows of a source."""
-        # Of the class: to a frame of pandas such a name is a column.
-        stated = getattr(data, "stated_rows", {}) if hasattr(type(data), "stated_rows") else {}
-        asked = {**self._origin.arguments, **stated}
+        asked = {**self._origin.arguments, **stated_rows(data)}
         return self._view(replace(self._origin, arguments=asked))
 
     def _view(self, origin: Origin) -> Self:

@@ -31,6 +31,7 @@ from rich.markup import escape
 from dpselect.cli import engines, options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
+from dpselect.neighbours import check_where
 from dpselect.requests.fields import documented
 
 if TYPE_CHECKING:
@@ -236,8 +237,6 @@ class QueryCommand:
             again=shared["again"],
         )
         as_json = shared["as_json"]
-        from dpselect.tables.engines import check_where
-
         check_where(engines.stated(given.source), query.plan.neighbours)
         self.before(query, given)
         release, untyped = None, {} if as_json else given.untyped

@@ -16,7 +16,7 @@ from dpselect.budget import Budget
 from dpselect.budget.origin import source_name
 from dpselect.composition import sequential_plan
 from dpselect.errors import ColumnError, NeighboursError, ParameterError
-from dpselect.neighbours import relation
+from dpselect.neighbours import check_where, relation
 from dpselect.plan import Plan
 from dpselect.query import Query
 from dpselect.release import Release
@@ -25,7 +25,7 @@ from dpselect.requests.policy import Policy
 from dpselect.requests.reading import READERS, columns_of
 from dpselect.requests.runs import run
 from dpselect.tables import Source
-from dpselect.tables.engines import check_where, checked_engine, held
+from dpselect.tables.engines import checked_engine, held
 
 TABLES: dict[str, dict[str, Kind]] = {
     "": {

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
-from dpselect.neighbours import Neighbours
 from dpselect.tables.opening import open_table
 from dpselect.tables.source import CSV, PARQUET, Frame, Source, TextRows, ending
 from dpselect.tables.spark import spark_table
@@ -23,25 +21,6 @@ def checked_engine(engine: str, master: str | None) -> None:
         raise ParameterError(f"`engine` must be one of {', '.join(ENGINES)}, not {engine!r}")
     if master is not None and engine != "spark":
         raise ParameterError("`master` goes with `engine`=spark")
-
-
-def check_where(where: Sequence[str], neighbours: Neighbours) -> None:
-    """Refuse to keep some rows where rows are replaced or members exchanged.
-
-    Of a row that is replaced ``where`` can keep one version and drop the other. Then there is
-    one less, which no guarantee for a replaced row has to cover. Of two persons who exchange
-    their statuses it can keep one, and then the number of members changes, which is public.
-    """
-    if where and neighbours is Neighbours.SUBSTITUTE:
-        raise ParameterError(
-            "`where` goes with `neighbours`=add-remove: of a row that is replaced it can keep "
-            "one version and drop the other, which changes how many rows there are"
-        )
-    if where and neighbours is Neighbours.SWAP:
-        raise ParameterError(
-            "`where` does not go with a subset whose number of members is public: among the "
-            "rows that it keeps this number is not public"
-        )
 
 
 def held(
