@@ -4,15 +4,16 @@ Needs cosmic-ray, which makes the mutants, beside the tools of the tests. Run, i
 the project, with as many mutants of each file as there is time for::
 
     pip install cosmic-ray
-    python benchmarks/mutants.py --each 2 [--files tables/caps.py levels]
+    python benchmarks/mutants.py --each 2 [--files tables/caps.py levels] [--lines 'scale|cap']
 
 Each mutant is one change of one file in a copy of the project. The test files of its package
 that name most of what it defines run first, and then all fast tests of the package, until one
-fails. Lines of files that were not asked for are kept. Mutants are sampled with a seed; those
-that change annotations or docstrings alone are none. Writes ``benchmarks/results/mutants.csv``.
-A survivor is a change that no fast test sees: the slow ones may. Those that change nothing that
-can be seen have the reason beside them, written by hand; it is kept when the same mutant is
-drawn again.
+fails. What is stored is kept while the line that was changed is in its file. Mutants are
+sampled with a seed, of all lines or of those that a pattern finds. Those that change
+annotations or docstrings alone are none, nor are bits in place of arithmetic, which mostly
+raise. Writes ``benchmarks/results/mutants.csv``. A survivor is a change that no fast test sees:
+the slow ones may. Those that change nothing that can be seen have the reason beside them,
+written by hand; it is kept when the same mutant is drawn again.
 """
 
 from __future__ import annotations
@@ -49,14 +50,26 @@ TESTS = {
     "budget": ("tests/budget",),
     "audit": ("tests/audit",),
     "keys/parts.py": ("tests/keys/test_by_group.py", "tests/keys/test_release.py"),
+    "keys/reading.py": ("tests/keys/test_reading.py", "tests/keys/test_release.py"),
     "keys/rest.py": ("tests/keys/test_by_group.py", "tests/keys/test_release.py"),
     "keys/rounds.py": ("tests/keys/test_rounds.py",),
+    "keys/thresholds.py": ("tests/keys/test_thresholds.py", "tests/keys/test_privacy.py"),
     "levels": ("tests/levels",),
     "mechanisms/score_intervals.py": ("tests/mechanisms/test_score_intervals.py",),
+    "mechanisms/top_k.py": ("tests/mechanisms/test_top_k.py",),
     "networks/node_privacy.py": ("tests/networks/test_node_privacy.py",),
     "percentiles/ends_first.py": ("tests/percentiles/test_ends_first.py",),
+    "percentiles/halves.py": (
+        "tests/percentiles/test_halves.py",
+        "tests/percentiles/test_by_group.py",
+    ),
+    "percentiles/split_tree.py": (
+        "tests/percentiles/test_binary_tree.py",
+        "tests/percentiles/test_halves.py",
+    ),
     "series": ("tests/series",),
     "tables/caps.py": ("tests/tables/test_caps.py",),
+    "tables/collecting.py": ("tests/tables/test_collecting.py",),
     "tables/people.py": ("tests/tables/test_people.py",),
 }
 """The fast tests of each package or file."""
@@ -71,6 +84,12 @@ COPIED = (
     "pyproject.toml",
     "conftest.py",
 )
+RAISES = re.compile(
+    "_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow|Eq|NotEq|Lt|LtE|Gt|GtE)"
+    "_(BitOr|BitAnd|BitXor|LShift|RShift|Is|IsNot)$"
+)
+"""Operators that mostly make a type error."""
+
 NEAREST = 2
 """Test files that run before the others of a package."""
 
@@ -127,10 +146,10 @@ def sites(file: Path) -> Iterator[tuple[str, int]]:
 
 def _operator(name: str) -> Any:  # noqa: ANN401 -- cosmic-ray's
     kind = get_operator(name)
-    return None if getattr(kind, "arguments", tuple)() else kind()
+    return None if getattr(kind, "arguments", tuple)() or RAISES.search(name) else kind()
 
 
-def sampled(file: Path, number: int, seed: int) -> Iterator[tuple[Path, str, str]]:
+def sampled(file: Path, number: int, seed: int, lines: str) -> Iterator[tuple[Path, str, str]]:
     """Yield so many mutants of a file: the file, the operator and the text."""
     source = file.read_text(encoding="utf-8")
     every = list(sites(file))
@@ -140,10 +159,19 @@ def sampled(file: Path, number: int, seed: int) -> Iterator[tuple[Path, str, str
         changed = mutate_code(source, _operator(name), place)
         if changed is None or meaning(changed) in {None, meaning(source)}:
             continue
+        if not re.search(lines, change(source, changed)[1]):
+            continue
         yield file, name, changed
         found += 1
         if found == number:
             return
+
+
+def change(source: str, changed: str) -> tuple[int, str, str]:
+    """Return the number of the first line that differs, and both."""
+    pairs = zip(source.splitlines(), changed.splitlines(), strict=False)
+    differ = ((i, a.strip(), b.strip()) for i, (a, b) in enumerate(pairs, 1) if a != b)
+    return next(differ, (0, "", ""))
 
 
 def nearest(file: Path, tests: tuple[str, ...]) -> list[str]:
@@ -165,10 +193,7 @@ def nearest(file: Path, tests: tuple[str, ...]) -> list[str]:
 def tried(copy: Path, file: Path, name: str, changed: str, tests: tuple[str, ...]) -> Mutant:
     """Run the fast tests on one mutant."""
     there, source = copy / file.relative_to(ROOT), file.read_text(encoding="utf-8")
-    pairs = zip(source.splitlines(), changed.splitlines(), strict=False)
-    line, was, became = next(
-        ((i, a.strip(), b.strip()) for i, (a, b) in enumerate(pairs, 1) if a != b), (0, "", "")
-    )
+    line, was, became = change(source, changed)
     began = time.perf_counter()
     there.write_text(changed, encoding="utf-8")
     first = nearest(file, tests)
@@ -215,6 +240,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--each", type=int, default=2, help="mutants of a file")
     parser.add_argument("--files", nargs="*", default=[""], help="or folders of the package")
+    parser.add_argument("--lines", default="", help="a pattern of lines to change")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     source = ROOT / "src" / "dpselect"
@@ -228,11 +254,12 @@ def main() -> None:
         if str(file).startswith(asked_for)
     ]
     sample = [
-        (*one, tests) for file, tests in files for one in sampled(file, asked.each, asked.seed)
+        (*one, tests)
+        for file, tests in files
+        for one in sampled(file, asked.each, asked.seed, asked.lines)
     ]
     random.Random(asked.seed).shuffle(sample)  # noqa: S311 -- what is seen early is of all
-    before, names = stored(), {str(file.relative_to(source)) for file, _ in files}
-    others = [one for one in before if one.file not in names]
+    before = [one for one in stored() if one.was in (source / one.file).read_text("utf-8")]
     known = {one.key(): one.equivalent for one in before}
     found: list[Mutant] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -247,7 +274,8 @@ def main() -> None:
             tested = tried(copy, *mutant)
             found.append(replace(tested, equivalent=known.get(tested.key(), "")))
             print(*astuple(found[-1]), sep="  ", flush=True)
-            written([*others, *found])
+            latest = {one.key(): one for one in (*before, *found)}
+            written(list(latest.values()))
     outcomes = Counter((one.file.partition("/")[0], one.outcome) for one in found)
     for (package, outcome), number in sorted(outcomes.items()):
         print(f"{package}: {number} {outcome}")

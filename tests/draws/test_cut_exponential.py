@@ -110,6 +110,16 @@ def test_integers_enclose_the_weights_of_every_choice(decay, most):
             assert low_ <= high << shift
 
 
+def test_a_sum_of_all_cuts_is_enclosed_that_is_just_above_a_step_of_its_digits():
+    """Its division is rounded up by so little that an end one unit lower is too low."""
+    cuts = Cuts(TREES["two levels"], np.array([0, 13, 8, 12, 5, 2, 12, 2]))
+    coarse, fine = (cut_exponential._Sums(cuts, Fraction(1), bits) for bits in (128, 512))
+    (low, high, at), (low_, high_, finer_at) = (one._whole[0] for one in (coarse, fine))
+
+    assert low << at - finer_at <= high_
+    assert low_ <= high << at - finer_at
+
+
 def test_draws_are_cuts_and_the_nearly_sure_one_is_drawn():
     children = TREES["uneven"]
     for cut in every_cut(children):

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 from dpselect.draws import PermuteAndFlip, place_flip
+from dpselect.draws.exact import bits
 from dpselect.draws.place_flip import PlaceRows, draw_places
 
 SHARES, BEYOND = 4, (0.5, 0.0)
@@ -81,6 +82,19 @@ def test_draws_follow_the_law_near_and_far(epsilon):
     if epsilon == 0.7:
         off = drawn[far].sum() - number * law[far].sum()
         assert abs(off) <= 5 * np.sqrt(number * law[far].sum())
+
+
+def test_of_equal_scores_the_one_with_the_least_word_is_drawn(monkeypatch):
+    """Every place with a share has a word of its own; here the last 40 bits differ alone."""
+    number, places = 3, 5
+    words = 2**60 + np.random.default_rng(4).integers(
+        0, 2**40, (number, places * (SHARES + 1)), np.uint64
+    )
+    monkeypatch.setattr(bits, "words", lambda size: words.ravel()[:size])
+
+    place, share = draw_places(rows_of(np.zeros((number, places))), 1.0)
+
+    assert (place * (SHARES + 1) + share).tolist() == words.argmin(axis=1).tolist()
 
 
 def test_a_row_draws_only_places_that_it_has():

@@ -295,6 +295,21 @@ def test_a_stream_spends_once_and_ends():
         pass
 
 
+def test_the_threshold_of_a_stream_has_one_noise(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        draws, "geometric", lambda size, scale: drawn.append(scale) or np.zeros(size, int)
+    )
+    mechanism = above_threshold(stops=2, sensitivity=1)
+
+    with mechanism.stream() as stream:
+        for query in (0, 1, 9, 0, 1):
+            stream.is_above(query)
+
+    assert len(set(drawn)) == 2
+    assert [drawn.count(one) for one in dict.fromkeys(drawn)] == [1, 5]
+
+
 def test_a_stream_ends_with_its_last_stop():
     with above_threshold(epsilon=1e3, stops=2).stream() as stream:
         assert [stream.is_above(one) for one in (0, 2**70, 1)] == [False, True, False]

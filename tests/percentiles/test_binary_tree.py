@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.draws.grid import ROUNDING_STEPS, SENSITIVITY, STEPS_PER_UNIT
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import by_name
 from dpselect.percentiles import split_tree
@@ -136,6 +137,17 @@ def within(branch, other):
     kept = np.zeros_like(weights)
     np.add.at(kept, np.arange(weights.size).clip(first, last), weights)
     return replace(other, weights=kept[None])
+
+
+@pytest.mark.parametrize("relation", BOTH)
+def test_a_record_shared_by_all_halves_of_a_level_pays_each_rounding(relation):
+    """Halves with parts of a record that sum to 1 move by these, and a rounding each."""
+    for node in split_tree.split_tree(tuple(np.arange(1, 16) / 16), EPSILON).all():
+        steps = 2 if relation is BOTH[1] and node.level > 1 else 1
+        moved = STEPS_PER_UNIT + 2 ** (node.level - 1) * ROUNDING_STEPS
+        of_one_step = split_tree.price_of_draw(node, relation) / SENSITIVITY
+
+        assert steps * moved * of_one_step == pytest.approx(node.epsilon, rel=1e-14)
 
 
 @pytest.mark.slow

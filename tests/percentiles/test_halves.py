@@ -8,14 +8,17 @@ from scipy.stats import chisquare
 
 import dpselect as dp
 from dpselect.draws.place_flip import draw_places
+from dpselect.percentiles import halves
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.ends_first import EndsFirst
-from dpselect.percentiles.halves import Branches
+from dpselect.percentiles.halves import Branches, draw_halves
+from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.ranks import GroupedRanks, ranks_of
 from dpselect.percentiles.reading import Records
-from dpselect.percentiles.split_tree import split_tree
+from dpselect.percentiles.split_tree import price_of_draw, split_tree
+from dpselect.tables.people import PeopleCap
 from support.halves import Half
 
 ADDED = dp.Neighbours.ADD_REMOVE
@@ -76,6 +79,31 @@ def test_answers_of_groups_follow_the_law_of_one():
         rare = np.where(expected < 20, 0, np.arange(POINTS.size))
         seen = [np.bincount(rare, one)[np.unique(rare)] for one in (held, expected)]
         assert chisquare(*seen).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("relation", [ADDED, dp.Neighbours.SUBSTITUTE])
+@pytest.mark.parametrize("most", [1, 3])
+def test_every_draw_is_made_for_what_a_person_moves(relation, most, monkeypatch):
+    """In groups with percentiles of their own; from the second draw on records come or go."""
+    ranks, _ = grouped([[1, 2, 2, 5], [0, 3, 4]])
+    fractions = np.array([[0.25, 0.1], [0.5, 0.6], [0.9, 0.7]])
+    records = Records(relation, users=PeopleCap("person", most))
+    seen = {}
+
+    def drawn(rows, epsilon):
+        seen[tuple(rows.fraction)] = *rows.bound, epsilon
+        return draw_places(rows, epsilon)
+
+    monkeypatch.setattr(halves, "draw_places", drawn)
+    draw_halves(Branches.of_all(ranks), fractions, 2.0, records)
+
+    expected = {}
+    for nodes in zip(*(split_tree(tuple(one), 2.0).all() for one in fractions.T), strict=True):
+        here = relation if nodes[0].level == 1 else ADDED
+        of_each = tuple(one.fraction for one in nodes)
+        bounds = (most * rank_bound(one, here) for one in of_each)
+        expected[of_each] = *bounds, price_of_draw(nodes[0], relation)
+    assert seen == expected
 
 
 CASES = {

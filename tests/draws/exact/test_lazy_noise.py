@@ -95,6 +95,31 @@ def test_what_geometric_variables_reach_is_decided_by_all_their_bits(scale, monk
         assert found.tolist() == true or (gap <= 0 and found.all())
 
 
+@pytest.mark.parametrize("rest", [0, 1])
+@pytest.mark.parametrize(("scale", "gap"), [(40.0, 100), (0.3, 3)])
+def test_further_bits_decide_where_the_first_ones_do_not(rest, scale, gap, monkeypatch):
+    """All words near the probability of a gap, continued by zeros or by ones."""
+    with localcontext(Context(prec=60)):
+        edge = int(2**64 * (-gap / Decimal(scale)).exp())
+    far = gap > scale * lazy_noise.FIRST_BYTE
+    near = [edge + one for one in (-(2**9), -2, -1, 0, 1, 2, 2**9)]
+    words = np.array(near, dtype=np.uint64) << np.uint64(8 * far)
+    monkeypatch.setattr(bits, "octets", lambda size: np.zeros(size, dtype=np.uint8))
+    monkeypatch.setattr(bits, "words", lambda size: words[:size])
+    monkeypatch.setattr(bits, "randbits", lambda size: rest * (2**size - 1))
+
+    found = lazy_noise.reaches(np.full(words.size, gap), scale)
+
+    assert found.tolist() == [one < edge or (one == edge and not rest) for one in near]
+
+
+def test_noise_of_words_with_another_first_byte_than_0_is_below_the_gap():
+    word = np.array([[2**56]], dtype=np.uint64)
+    known = lazy_noise.bounds_of(Noise.EXPONENTIAL, np.zeros(1, dtype=np.int64), 1.0, word)
+
+    assert 5.5 < known.high[0] < lazy_noise.FIRST_BYTE
+
+
 def test_geometric_variables_reach_gaps_with_their_probability():
     """On both sides of the gap from which first bytes are read alone; 5 standard deviations."""
     for gap in (-3, 0, 1, 12, 16, 17, 18, 24):
