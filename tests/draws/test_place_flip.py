@@ -85,11 +85,13 @@ def test_draws_follow_the_law_near_and_far(epsilon):
 
 
 def test_of_equal_scores_the_one_with_the_least_word_is_drawn(monkeypatch):
-    """Every place with a share has a word of its own; here the last 40 bits differ alone."""
-    number, places = 3, 5
-    words = 2**60 + np.random.default_rng(4).integers(
-        0, 2**40, (number, places * (SHARES + 1)), np.uint64
-    )
+    """Every place with a share has a word of its own, and its last bits are read."""
+    number, places, rng = 4, 5, np.random.default_rng(4)
+    words = rng.integers(2**61, 2**63, (number, places * (SHARES + 1)), np.uint64)
+    # The two least ones differ in their last 40 bits alone.
+    for row in words:
+        two = rng.choice(row.size, 2, replace=False)
+        row[two] = 2**60 + rng.integers(0, 2**40, 2, np.uint64)
     monkeypatch.setattr(bits, "words", lambda size: words.ravel()[:size])
 
     place, share = draw_places(rows_of(np.zeros((number, places))), 1.0)

@@ -105,6 +105,23 @@ def test_keys_of_many_people_cost_no_more(law, keys, epsilon, delta):
     )
 
 
+@pytest.mark.parametrize("law", [LaplaceSelection, GaussianSelection])
+@pytest.mark.parametrize("keys", [1, 3, 40])
+def test_keys_of_one_person_cost_their_own_part_of_delta(law, keys):
+    """By sums of the noise: no least threshold is too low, and one lower is."""
+    chosen = law(1.0, 1e-3, keys)
+    of_noise, own = (spend.delta for spend in chosen.spends())
+    z = np.arange(-6000, 6001) / chosen.scale
+    mass = np.exp(-np.abs(z) if law is LaplaceSelection else -(z**2) / 2)
+    of_one = [
+        mass[6000 + chosen.threshold - 1 - lower :].sum() / mass.sum() for lower in (0, 1)
+    ]
+    of_any, too_low = (1 - (1 - one) ** keys for one in of_one)
+
+    assert of_any <= own < too_low
+    assert of_noise + own == pytest.approx(1e-3, rel=1e-12)
+
+
 def replaced(people, per_user):
     """Yield pairs that differ in the keys of one person."""
     bases = {small for small, _ in neighbouring(people, 4, per_user)}

@@ -226,8 +226,11 @@ def test_keys_of_one_person_cost_their_part_of_delta(delta):
     def for_one_key(bounds):
         return Bounds(bounds.dropped, one.bounds[three.bounds.index(bounds)].released)
 
-    for law in (one, three):
-        assert 0.2 < of_own_keys(law) / (delta - law.noise.delta) <= 1
+    two_persons = RoundsSelection(EPSILON, delta, 1, 2)
+    for law, least in ((one, 0.8), (three, 0.2), (two_persons, 0.8)):
+        # Keys of different persons are released independently.
+        of_any = 1 - (1 - of_own_keys(law)) ** law.persons
+        assert least < of_any / (delta - law.noise.delta) <= 1
     planted = Planted(EPSILON, delta, 1, 1, bounds=without_weight)
     assert of_own_keys(planted) > delta - one.noise.delta
     planted = Planted(EPSILON, delta, 3, 1, bounds=for_one_key)

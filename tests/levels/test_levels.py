@@ -12,6 +12,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws.cut_exponential import Cuts, log_probability
+from dpselect.draws.exact.samplers import intercepted
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.levels import levels, path_tree, prefix_tree
 from dpselect.levels.hierarchy import Hierarchy
@@ -259,6 +260,26 @@ def test_the_law_of_the_release_is_that_of_its_cells_and_noise():
         chance = np.exp(log_probability(cuts, float(design.decay), cut))
         found = drawn.count(frozenset(hierarchy.codes[node] for node in cut)) / 2000
         assert abs(found - chance) < 6 * np.sqrt(chance * (1 - chance) / 2000) + 1e-3
+
+
+@pytest.mark.parametrize("codes", [["a"] * 9 + ["b"], list("abcd") * 5, []])
+def test_a_release_draws_by_what_its_design_states(codes):
+    """Whatever the counts are: its law is of the stated decay, and its noise of the scale."""
+    design = asked(TREES["two pairs"], ADDED, epsilon=2.0).design()
+    counts, drawn = design.counts(codes), {}
+
+    def handle(name, draw, args, kwargs):
+        assert not kwargs
+        drawn[name.rpartition(".")[2]] = args
+        return draw()
+
+    with intercepted(handle):
+        design.prepare(codes)(None)
+    (cuts, decay), (_, scale) = drawn["draw_cut"], drawn["discrete_laplace"]
+    noise = design.cuts(0 * counts).costs
+    assert (decay, scale) == (design.decay, design.scale)
+    assert (cuts.costs == unevenness(design.hierarchy.shape, counts) + noise).all()
+    assert len(set(noise.tolist())) == 1
 
 
 ICD = path_tree(

@@ -109,6 +109,14 @@ def test_planted_faults_are_found(cap, fault):
     assert not report(top(5, cap=cap), 5, **fault).ok
 
 
+@pytest.mark.parametrize("epsilon", [6.0, 20.0])
+def test_the_error_is_that_of_candidates_that_are_all_as_far_behind(epsilon):
+    """Each then has the chance ``e^(-decay error)`` next to the best, in each draw."""
+    design = top(50, 2, cap=8, epsilon=epsilon).design()
+
+    assert 50 * 2 * exp(-design.decay * design.error.value) == pytest.approx(0.05)
+
+
 def test_an_edge_s_price_does_not_protect_a_node():
     query = dp.TopNodes(nodes=4, k=1, metric="degree", epsilon=EPSILON)
     mechanism = query.design().draw.mechanism
