@@ -262,7 +262,7 @@ def test_the_law_of_the_release_is_that_of_its_cells_and_noise():
         assert abs(found - chance) < 6 * np.sqrt(chance * (1 - chance) / 2000) + 1e-3
 
 
-@pytest.mark.parametrize("codes", [["a"] * 9 + ["b"], list("abcd") * 5, []])
+@pytest.mark.parametrize("codes", [["a"] * 9 + ["b"], list("abcd") * 9, []])
 def test_a_release_draws_by_what_its_design_states(codes):
     """Whatever the counts are: its law is of the stated decay, and its noise of the scale."""
     design = asked(TREES["two pairs"], ADDED, epsilon=2.0).design()

@@ -74,6 +74,18 @@ def test_the_probabilities_that_are_compared():
         assert law == pytest.approx((drawn < 3).all(axis=1).mean(), abs=0.015)
 
 
+@pytest.mark.parametrize(("noise", "delta"), [("laplace", 0), ("gaussian", 1e-6)])
+def test_the_lead_of_a_noise_is_that_of_its_exact_law(noise, delta):
+    sequence = dp.NoisySequence(epsilon=0.05, noise=noise, delta=delta, l1=1, bound=1, step=1)
+    lead = top_k._least_lead(3, 37, noise) * sequence.noise_scale
+    chosen = np.arange(40) < 3
+    objective = dp.Objective(
+        round(lead) * chosen, dp.GlobalSensitivity(1, "add-remove"), step=1
+    )
+
+    assert sequence.set_probability(objective, chosen) == pytest.approx(0.95, abs=0.003)
+
+
 def choose(*, k=None, above=None, mechanism=None, objective=None):
     rounds = dp.PermuteAndFlip(epsilon=1.0)
     objective = objective or facts(500)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.draws.exact.samplers import intercepted
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.networks import EdgeTable, Graph, hubs
 from dpselect.networks.hubs import moved_together
@@ -65,6 +66,25 @@ def largest_moves(counts, flipped):
     moved = np.concatenate([np.zeros((len(codes), N, 1)), moved], axis=2)
     for caps in product(range(len(CAPS) + 1), repeat=N):
         yield caps, moved[:, np.arange(N), caps].sum(axis=1).max()
+
+
+def test_caps_and_their_noise_depend_on_noisy_degrees_alone():
+    """Two graphs with one outcome of the first step: the second one is made for the same."""
+    query = dp.Hubs(nodes=6, k=1, candidates=3, metric="ego-density", epsilon=2.0)
+    noisy, made = np.array([9, 4, 3, 2, 1, -5]), []
+
+    def handle(_name, draw, args, _kwargs):
+        counts, scale = args
+        made[-1].append(scale)
+        return noisy if counts.size == noisy.size else draw()
+
+    for edges in ([(4, 5)], list(combinations(range(6), 2))):
+        made.append([])
+        with intercepted(handle):
+            query.prepare(edges)(query.plan)
+
+    assert made[0] == made[1]
+    assert len(set(made[0][1:])) == 3
 
 
 def test_one_edge_moves_all_counts_together_by_what_the_noise_is_made_for(counts):

@@ -234,6 +234,21 @@ def test_any_records_have_ascending_answers_among_the_candidates(points, values)
             assert set(found) <= {0.0, 1.0, 2.0, 3.0}
 
 
+@pytest.mark.parametrize("p", [1.0, 99.0])
+def test_a_false_alarm_is_as_early_as_the_threshold_is_late(p):
+    """By what raises it: of records that fall off as in ``thresholds``, in the mean."""
+    way = ((), (), (p,)) if p > 50 else ((p,), (), ())
+    few, points = 200_000 * 0.01, np.arange(2001.0)
+    method = of(way, points=points, assumed=200_000, epsilon=0.02)
+    noise, raised = method.noise_scale, method._raises[p]
+    at = np.flatnonzero(raised)
+    growth = 1 / points[at] * np.exp(raised[at] / noise)
+    early = noise * (np.log(noise / (growth * few * np.log(100))) + 0.5772)
+
+    assert at.size > 1000
+    assert np.abs(early - noise).max() <= 0.51
+
+
 def test_exact_draws_and_experiments_have_one_law():
     """The first value of 4,000 draws each, within 5 standard deviations of a count."""
     values = np.repeat(np.arange(20.0), 5)
