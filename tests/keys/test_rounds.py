@@ -261,6 +261,17 @@ def test_the_stated_chance_is_that_of_a_key_whose_weight_stays(people):
     assert law.probabilities(np.array([people]))[0] == pytest.approx(found, abs=1e-9)
 
 
+def test_the_threshold_is_the_mean_weight_that_the_last_round_asks_for():
+    law = RoundsSelection(EPSILON, DELTA, 4, 1)
+    [*before, last] = law.bounds
+
+    rounds = len(law.bounds)
+    assert last.released / law.steps == pytest.approx(law.threshold * rounds, abs=1e-6)
+    assert all(
+        one.dropped < number * law.threshold * law.steps for number, one in enumerate(before, 1)
+    )
+
+
 class ByDefinition:
     """Keys of a database in memory."""
 
