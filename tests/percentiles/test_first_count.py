@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.draws.exact.samplers import intercepted
 from dpselect.percentiles import first_count
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.first_count import AfterCount, chances_of_sizes, size_of
 from dpselect.percentiles.reading import Records
+from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
 
 ADDED = dp.Neighbours.ADD_REMOVE
@@ -81,6 +83,28 @@ def test_the_law_is_the_sum_over_the_sizes():
 
     np.testing.assert_allclose(law, sum(c * one for c, one in zip(chances, each, strict=True)))
     assert law.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("most", [1, 5])
+def test_the_noisy_number_alone_chooses_with_noise_for_a_person(most):
+    """Whatever the number is: what is drawn for it is the size, and the method is of that."""
+    users = PeopleCap("person", most)
+    choice = Choice(
+        percents=(90.0,), points=POINTS, records=Records(ADDED, users=users), epsilon=EPSILON
+    )
+    method, asked = AfterCount.of(choice), []
+
+    def handle(_name, _draw, args, _kwargs):
+        asked.append(args)
+        return np.array([4096])
+
+    for number in (0, 7):
+        choosing = method.choosing(Records(ADDED).of(np.arange(float(number))))
+        with intercepted(handle):
+            assert choosing()[1] == 4096
+    assert [int(counts[0]) for counts, _ in asked] == [0, 7]
+    [scale] = {scale for _, scale in asked}
+    assert scale * method.epsilon == pytest.approx(most, rel=1e-12)
 
 
 def test_a_public_number_costs_nothing_and_chooses_exactly():

@@ -1,6 +1,7 @@
 """Draws of the largest noisy scores follow the laws, at the price that is stated."""
 
 from collections import Counter
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -47,6 +48,32 @@ def test_draws_of_two_are_two_rounds_without_replacement(draw):
     observed = Counter(tuple(draw.sample(SCORES, EPSILON, 2)) for _ in range(DRAWS))
 
     assert chi_square(observed, pairs_by_rounds(draw, EPSILON), DRAWS) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.7, 3.0])
+def test_noise_is_made_for_what_a_step_moves_of_scores_on_the_grid(epsilon, monkeypatch):
+    """Two scores move apart by twice that; each of k draws costs its part. Rounded up."""
+    made = []
+    known = selection.bounds
+    monkeypatch.setattr(
+        selection, "bounds", lambda noise, *of: made.append(of[1]) or known(noise, *of)
+    )
+    draws = {
+        selection.top_k_exponential_noise: 3,
+        selection.top_k_laplace_noise: 3,
+        selection.top_k_gumbel_noise: 1,
+    }
+
+    for draw, rounds in draws.items():
+        draw(SCORES, epsilon, 3)
+        assert len(made) == rounds
+        for scale in made:
+            cost = 2 * grid.SENSITIVITY * 3 / Fraction(scale)
+            assert cost <= Fraction(epsilon) < cost * (1 + Fraction(1, 2**50))
+        made.clear()
+    selection.largest_of_each(np.tile(SCORES, (2, 1)), epsilon)
+    [scale] = made
+    assert scale == selection.scale_for(epsilon, 1)
 
 
 LARGE, USUAL = 2**20, 2**63
