@@ -295,19 +295,18 @@ def test_a_stream_spends_once_and_ends():
         pass
 
 
-def test_the_threshold_of_a_stream_has_one_noise(monkeypatch):
-    drawn = []
+def test_a_stream_draws_one_noise_for_its_threshold_and_one_for_each_query(monkeypatch):
+    """Without it a query is above if it is at least the threshold, whatever came before."""
+    drawn, queries = [], (0, 1, -3, 9, 1, 2)
     monkeypatch.setattr(
         draws, "geometric", lambda size, scale: drawn.append(scale) or np.zeros(size, int)
     )
-    mechanism = above_threshold(stops=2, sensitivity=1)
 
-    with mechanism.stream() as stream:
-        for query in (0, 1, 9, 0, 1):
-            stream.is_above(query)
+    with above_threshold(stops=3).stream() as stream:
+        answers = [stream.is_above(query) for query in queries]
 
-    assert len(set(drawn)) == 2
-    assert [drawn.count(one) for one in dict.fromkeys(drawn)] == [1, 5]
+    assert answers == [query >= THRESHOLD for query in queries]
+    assert [drawn.count(one) for one in dict.fromkeys(drawn)] == [1, len(queries)]
 
 
 def test_a_stream_ends_with_its_last_stop():

@@ -192,6 +192,15 @@ def test_a_tree_costs_epsilon_over_all_streams_and_no_less(relation, monkeypatch
     )
 
 
+def test_a_tree_of_many_periods_has_the_rho_of_a_row_in_its_two_sums():
+    query = asked(periods=range(60))
+    made, rho = query.made.factors, query.plan.rho
+    loss = float(loss_of(made.noise, 1))
+
+    assert made.weights.sum(axis=0).max() == 2 < made.weights.sum(axis=1).max()
+    assert rho == pytest.approx(2 * loss * np.tanh(loss / 2), rel=1e-9)
+
+
 @pytest.fixture
 def few_steps(monkeypatch):
     """Make weights small integers, so that laws can be summed."""
