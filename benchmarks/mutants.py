@@ -50,7 +50,11 @@ TESTS = {
     "budget": ("tests/budget",),
     "audit": ("tests/audit",),
     "keys/parts.py": ("tests/keys/test_by_group.py", "tests/keys/test_release.py"),
-    "keys/reading.py": ("tests/keys/test_reading.py", "tests/keys/test_release.py"),
+    "keys/reading.py": (
+        "tests/keys/test_reading.py",
+        "tests/keys/test_release.py",
+        "tests/keys/test_by_group.py",
+    ),
     "keys/rest.py": ("tests/keys/test_by_group.py", "tests/keys/test_release.py"),
     "keys/rounds.py": ("tests/keys/test_rounds.py",),
     "keys/thresholds.py": ("tests/keys/test_thresholds.py", "tests/keys/test_privacy.py"),

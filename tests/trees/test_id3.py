@@ -117,6 +117,17 @@ def test_every_outcome_is_epsilon_private(mechanism):
     assert 0.5 * plan.epsilon < worst <= plan.epsilon * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("number", [0, 100])
+def test_the_noisy_size_of_a_node_alone_decides_whether_it_is_split(number):
+    """Empty nodes are split, and large ones are leaves, if the draws say so."""
+    schema = Schema(("a", "b"), (Categories([0, 1]), Categories([0, 1])), (0, 1))
+    plan = Growth(schema, 1.5, 2, "majority", "permute-and-flip", 1000)
+    enough = int(plan.enough(np.arange(2))) + 1
+
+    for script in ([0, 5, 2], [enough, 0, 0, 4, 1, enough, 0, 1, 1, 2, 2]):
+        assert np.isfinite(log_probability(plan, np.full(8, number), script))
+
+
 def path_rho(mechanism, epsilon, depth, length):
     """The largest rho of a path of so many splits, of ``depth`` at most, under add/remove."""
     unit = epsilon / (2 * (depth + 1))
