@@ -476,6 +476,12 @@ def test_data_that_cannot_be_read_are_refused_before_a_draw():
         query.release(pl.DataFrame({"code": [1]}))
 
 
+@pytest.mark.parametrize("share", [0, 1])
+def test_a_share_of_nothing_is_refused(share):
+    with pytest.raises(ParameterError, match="tuning_share must be above 0 and below 1"):
+        dp.Levels(tree=ICD, tuning_share=share, epsilon=1.0, neighbours=ADDED).design()
+
+
 def test_the_plan_is_the_price():
     for relation, persons in CLAIMS:
         query = asked(TREES["a chain"], relation, persons=persons)

@@ -445,3 +445,14 @@ def test_noise_of_lighter_tails_resolves_more_though_its_deviation_is_larger():
     missed = [20 - one.inclusion(counts, 20)[:20].sum() for one in (taken, laplace)]
     assert missed[0] < missed[1] / 10
     assert or_gaussian(laplace, 1e-6, counts, None).noise == "laplace"
+
+
+def test_scores_change_no_public_fact_of_a_sequence():
+    mechanism = dp.NoisySequence(epsilon=1.0)
+    made = [
+        mechanism.for_objective(dp.Objective(scores, dp.GlobalSensitivity(2, AR)))
+        for scores in ([0, 0, 0], [0, 5, 0], [7, -1, 2])
+    ]
+
+    assert {one.stated_l1 for one in made} == {6.0}
+    assert len({repr(one) for one in made}) == 1

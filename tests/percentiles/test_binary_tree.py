@@ -139,6 +139,12 @@ def within(branch, other):
     return replace(other, weights=kept[None])
 
 
+def test_a_plan_says_that_a_person_who_is_replaced_pays_for_two_halves():
+    said = [split_tree.composition_of(Records(relation)) for relation in BOTH]
+
+    assert ["costs half of its step" in one for one in said] == [False, True]
+
+
 @pytest.mark.parametrize("relation", BOTH)
 def test_a_record_shared_by_all_halves_of_a_level_pays_each_rounding(relation):
     """Halves with parts of a record that sum to 1 move by these, and a rounding each."""
