@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.keys import counts
 from dpselect.keys.counts import people_in
@@ -226,3 +227,15 @@ def test_what_keys_cannot_be_is_refused():
         counts_in(Question(columns=()), np.zeros(3))
     with pytest.raises(DataError, match="data must be a table, or"):
         counts_in(Question(columns=()), 7)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+def test_of_one_candidate_more_than_the_cap_a_person_has_no_more_than_the_cap(most):
+    rows = [(person, key) for person in range(50) for key in "abc"]
+    top = dp.TopKeys(
+        column="key", user="who", max_per_user=most, candidates=list("abc"), k=3, epsilon=1e4,
+        neighbours="add-remove", mechanism="noisy-sequence",
+    )  # fmt: skip
+    found = top.release(pl.DataFrame(rows, schema=["who", "key"], orient="row"))
+
+    assert sum(found.counts) == 50 * min(most, 3)
