@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from dpselect import errors
-from dpselect.errors import DPSelectError, ParameterError
+from dpselect.errors import DPSelectError, ParameterError, no_column
 
 KINDS = [getattr(errors, name) for name in errors.__all__]
 
@@ -32,6 +32,19 @@ def test_what_is_no_argument_is_left_as_it_is():
 
     assert error.arguments == ()
     assert error.naming(str.upper) == str(error) == "no such thing as a-b, and a single "
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("day", "there is no column 'day'; did you mean 'days'? the columns are: days, ward"),
+        ("x", "there is no column 'x'; the columns are: days, ward"),
+    ],
+)
+def test_a_missing_column_is_named_with_the_nearest(name, said):
+    error = no_column(name, ["days", "ward"])
+
+    assert (str(error), error.missing) == (said, name)
 
 
 @pytest.mark.parametrize("kind", KINDS)

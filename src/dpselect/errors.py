@@ -28,7 +28,9 @@ Messages are written with the names of arguments in backquotes. ``str`` drops th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Self
 
 __all__ = [
@@ -110,6 +112,9 @@ class DataError(DPSelectError, ValueError):
 class ColumnError(DataError):
     """A column is missing or of the wrong type."""
 
+    missing: str | None = None
+    """The name of the column, if the table does not have it."""
+
 
 class PublicClaimError(DataError):
     """The data contradict what the caller declared public; no number is given."""
@@ -133,6 +138,45 @@ class MissingDependencyError(DPSelectError, ImportError):
 
 class AuditError(DPSelectError, AssertionError):
     """A claim about privacy does not hold on an enumerated universe of databases."""
+
+
+def nearest(given: str, known: Iterable[str]) -> str:
+    """Return the end of a message that asks for the nearest of known names, if one is near."""
+    near = get_close_matches(given, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def no_column(name: str, columns: Iterable[str], listed: str = "") -> ColumnError:
+    """Return the error of a column that a table does not have.
+
+    Args:
+        name: The column.
+        columns: The columns of the table.
+        listed: What is said of them; by default what they are.
+    """
+    known = list(columns)
+    there = listed or f"the columns are: {', '.join(known)}"
+    error = ColumnError(f"there is no column {name!r}{nearest(name, known) or ';'} {there}")
+    error.missing = name
+    return error
+
+
+@contextmanager
+def naming_columns(values: Mapping[str, object], given: Sequence[str]) -> Iterator[None]:
+    """Add to the error of a missing column by which argument it is named, if none was given.
+
+    Args:
+        values: All arguments.
+        given: Those that are not at their defaults.
+    """
+    try:
+        yield
+    except ColumnError as error:
+        for name, value in values.items():
+            named = value if isinstance(value, tuple) else (value,)
+            if error.missing is not None and error.missing in named and name not in given:
+                raise error.adding(f"; name yours by `{name}`") from None
+        raise
 
 
 def __dir__() -> list[str]:

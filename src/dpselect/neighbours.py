@@ -7,11 +7,10 @@ is.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from enum import Enum
 from typing import Literal, NoReturn, TypeAlias
 
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import NeighboursError, ParameterError, nearest
 
 
 class Neighbours(Enum):
@@ -48,8 +47,7 @@ class Neighbours(Enum):
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
         names = [one.value for one in cls]
-        near = get_close_matches(value.lower(), names, n=1) if isinstance(value, str) else []
-        meant = f"; did you mean {near[0]!r}?" if near else ""
+        meant = nearest(value.lower(), names) if isinstance(value, str) else ""
         raise NeighboursError(
             "`neighbours` must be 'add-remove' (one record more or less), 'substitute' (one "
             "record replaced), 'edge' (one edge of a graph), 'node' (all edges of one node) or "

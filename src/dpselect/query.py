@@ -12,7 +12,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, Field, dataclass, fields, replace
-from difflib import get_close_matches
 from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import (
@@ -34,7 +33,7 @@ from dpselect._numbers import largest_to_three_digits
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
 from dpselect.budget.origin import stated_rows
-from dpselect.errors import InsufficientBudgetError, ParameterError
+from dpselect.errors import InsufficientBudgetError, ParameterError, naming_columns, nearest
 from dpselect.neighbours import Neighbours, check_where, relation
 from dpselect.passes import Pass
 from dpselect.plan import (
@@ -147,7 +146,7 @@ class Query(ABC, Generic[Out]):
         epsilon 1 (add-remove neighbours)
           1 x 1  one candidate, without replacement
         composition: sequential: the prices of all steps add up
-        error: at most 7.378 people with probability 0.95, on any data
+        error: at most 7.378 people below the best with probability 0.95, on any data
         declared public: the candidates, k
         >>> dp.Query.from_json(top.to_json()) == top
         True
@@ -197,6 +196,10 @@ class Query(ABC, Generic[Out]):
             passes=made.passes,
             query=self,
         )
+
+    def heads(self) -> tuple[str, str]:
+        """Return what a candidate is, and its noisy score, as heads of a table."""
+        return "answer", "score, noisy"
 
     @cached_property
     def written_form(self) -> dict[str, Any]:
@@ -250,7 +253,8 @@ class Query(ABC, Generic[Out]):
             ColumnError: A column is missing, or not of its type.
             DataError: The data cannot be opened.
         """
-        self._designed.check(data)
+        with naming_columns(self._values(), [one.name for one in self._given()]):
+            self._designed.check(data)
 
     @final
     def release(self, data: Any, *, budget: SupportsSpend | None = None) -> Out:  # noqa: ANN401
@@ -282,7 +286,8 @@ class Query(ABC, Generic[Out]):
         Raises:
             ColumnError, DataError, PublicClaimError: As for ``release``.
         """
-        return self._designed.prepare(data)
+        with naming_columns(self._values(), [one.name for one in self._given()]):
+            return self._designed.prepare(data)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the query as plain values that JSON can hold; None is left out by default.
@@ -314,8 +319,7 @@ class Query(ABC, Generic[Out]):
         known = {one.name: one for one in _fields(kind)}
         for name in given:
             if name not in known:
-                near = get_close_matches(name, known, n=1)
-                meant = f"; did you mean `{near[0]}`?" if near else ""
+                meant = nearest(name, known).replace("'", "`")
                 raise ParameterError(f"a {kind.__name__} has no field `{name}`{meant}")
         required = [name for name, one in known.items() if _is_required(one)]
         if missing := [f"`{name}`" for name in required if name not in given]:
@@ -489,7 +493,6 @@ def _kind(title: object) -> type[Query[Any]]:
             raise ParameterError(f"the query {title} needs the package {package}") from None
     found = Query.kinds.get(name)
     if found is None or _title(found) != title:
-        near = get_close_matches(title, map(_title, Query.kinds.values()), n=1)
-        meant = f"; did you mean {near[0]!r}?" if near else ""
+        meant = nearest(title, map(_title, Query.kinds.values()))
         raise ParameterError(f"there is no query {title!r}{meant}")
     return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from difflib import get_close_matches
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Rational, Real
@@ -19,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from dpselect._optional import replaced
 from dpselect._twofold import Twofold, exact_sum
-from dpselect.errors import NeighboursError, ParameterError, ScoresError
+from dpselect.errors import NeighboursError, ParameterError, ScoresError, nearest
 from dpselect.neighbours import Neighbours, relation
 from dpselect.typing import Direction, OnInvalid, Values
 
@@ -77,8 +76,7 @@ def one_of(name: str, value: object, known: Iterable[Name]) -> Name:
     which = (
         " or ".join(map(repr, options)) if len(options) < 3 else f"one of {', '.join(options)}"
     )
-    near = get_close_matches(value, options, n=1) if isinstance(value, str) else []
-    meant = f"; did you mean {near[0]!r}?" if near else ""
+    meant = nearest(value, options) if isinstance(value, str) else ""
     raise ParameterError(f"`{name}` must be {which}, not {given}{meant}")
 
 

@@ -223,8 +223,8 @@ class TestRun:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ((), "give --column, --epsilon and --neighbours"),
-            (ASK[:2], "give --epsilon and --neighbours"),
+            ((), "give --column ("),
+            (ASK[:2], "give --epsilon (What it costs; > 0) and --neighbours (The relation)"),
             ((*ASK, "--k", 4), "--k must be at most --limit, or --fast must be given"),
             ((*ASK, "--k", "x"), "--k must be an integer"),
             (

@@ -21,6 +21,32 @@ def star(tmp_path):
     return path
 
 
+def test_without_a_metric_the_error_says_what_each_one_counts(run, star):
+    ran = run("nodes", star, *ONE)
+
+    assert ran.code == 2
+    assert ran.error.startswith("dpselect: give --metric (degree: how many neighbours it has")
+    assert all(name in ran.error for name in METRICS)
+
+
+def test_several_metrics_are_separated_by_commas_or_given_apart(run, star):
+    both = ("--combine", "pareto", "--dry-run")
+    ran = run("nodes", star, *ONE, "--metric", "degree,ego-density", *both)
+
+    assert ran.code == 0
+    assert ran == run(
+        "nodes", star, *ONE, "--metric", "degree", "--metric", "ego-density", *both
+    )
+
+
+def test_a_missing_column_that_nobody_named_is_to_be_named(run, star):
+    star.write_text("a,b\n0,1\n", encoding="utf-8")
+    asked = ("nodes", star, *ONE, "--metric", "degree", "--dry-run")
+
+    assert "the columns are: a, b; name yours by --source\n" in run(*asked).error
+    assert run(*asked, "--source", "c").error.endswith("the columns are: a, b\n")
+
+
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("metric", METRICS)
 def test_nodes_are_released(run, star, metric, mechanism):
@@ -232,7 +258,7 @@ def test_noisy_scores_of_sequences_thresholds_and_hubs(run, star):
     hubs = run("hubs", *asked, "--k", 1, *hub, "--json")
 
     assert (scores.json["answer"], scores.json["noisy_scores"]) == ([0], [24])
-    assert f"0{24:>14}" in above.out
+    assert f"0{24:>15}" in above.out
     assert hubs.json["answer"] == [0]
     assert hubs.json["noisy_scores"] == pytest.approx([276], rel=1e-3)
 

@@ -14,7 +14,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -219,8 +219,8 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _flags(arguments: Iterable[str]) -> dict[str, str]:
-    """Return the options of the command that some arguments call, by the name in Python."""
+def _parameters(arguments: Iterable[str]) -> Sequence[Any]:
+    """Return the options and arguments of the command that some words call."""
     command: Any = None
     for word in arguments:
         if command is None and word in COMMANDS:
@@ -229,8 +229,12 @@ def _flags(arguments: Iterable[str]) -> dict[str, str]:
             command = getattr(command, "commands", {}).get(word, command)
     if default := getattr(command, "default_command", None):
         command = command.commands[default]
-    parameters = getattr(command, "params", ())
-    return {one.name: max(one.opts, key=len) for one in parameters if one.opts}
+    return getattr(command, "params", ())
+
+
+def _flags(arguments: Iterable[str]) -> dict[str, str]:
+    """Return the options of the command that some words call, by the name in Python."""
+    return {one.name: max(one.opts, key=len) for one in _parameters(arguments) if one.opts}
 
 
 _UNKNOWN = re.compile(r"No such command '(?P<given>.*)'")
@@ -251,7 +255,9 @@ def _suggested(message: str, arguments: Iterable[str]) -> str:
         article = "an" if number["kind"] == "integer" else "a"
         return f"{number['given']} must be {article} {number['kind']}"
     if missing := _MISSING.search(message):
-        return f"give {missing['given']}; --help says what it is"
+        helps = [one.help for one in _parameters(arguments) if missing["given"] in one.opts]
+        said = f" ({helps[0].rstrip('.')})" if helps and helps[0] else ""
+        return f"give {missing['given']}{said}"
     if command := _UNKNOWN.search(message):
         return f"no such command: {command['given']}{_near(command['given'], COMMANDS)}"
     if extra := _EXTRA.search(message):

@@ -11,6 +11,7 @@ import typer
 
 from dpselect.cli import options, output
 from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
@@ -49,7 +50,7 @@ Total: TypeAlias = Annotated[
 TotalDelta: TypeAlias = Annotated[float, typer.Option(help="Total delta.", rich_help_panel=NEW)]
 Relation: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="add-remove, substitute, edge or swap.", rich_help_panel=NEW),
+    typer.Option(help=f"One of {', '.join(map(str, Neighbours))}.", rich_help_panel=NEW),
 ]
 Protects: TypeAlias = Annotated[
     str | None,
@@ -100,7 +101,7 @@ RenewedFor: TypeAlias = Annotated[
 
 
 def budget(
-    file: Annotated[Path, typer.Argument(help="The ledger.")],
+    file: Annotated[Path, typer.Argument(help="The ledger, such as clinic.budget.")],
     create: Annotated[
         bool, typer.Option("--create", help="Create the ledger; it must not exist.")
     ] = False,

@@ -198,13 +198,12 @@ class QueryCommand:
         app.command(self.name, help=self.help)(run)
 
     def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
-        types, said = get_type_hints(kind), documented(kind, flag)
+        types, said = get_type_hints(kind), self._said(kind)
         every = [_parameter("data", engines.Data), *map(_shared, ROWS)]
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
-            stated = self.options.get(one.name)
-            shown = (stated.help if stated else "") or said[one.name]
+            stated, shown = self.options.get(one.name), said[one.name]
             if stated is None:
                 shown += _choices(one.name, types[one.name], shown)
             if one.name == "neighbours" and stated is None:
@@ -221,8 +220,18 @@ class QueryCommand:
             ]
             every.append(_parameter(one.name, annotated, default))
         every += [_parameter(name, kind, None) for name, kind in self.more.items()]
-        drawn = () if self.plot is None else ("plot",)
+        drawn = ("out",) * self._has_out + ("plot",) * (self.plot is not None)
         return [*every, *map(_shared, (*AFTER, *drawn))]
+
+    @property
+    def _has_out(self) -> bool:
+        """Whether ``--out`` writes the table of the answer."""
+        return not {"out", "save"} & set(self.more)
+
+    def _said(self, kind: type[Query[Any]]) -> dict[str, str]:
+        """Return the help of each field."""
+        stated = {name: one.help for name, one in self.options.items() if one.help}
+        return {**documented(kind, flag), **stated}
 
     def run(self, options_given: dict[str, Any]) -> None:
         """Run the command."""
@@ -239,6 +248,8 @@ class QueryCommand:
         as_json = shared["as_json"]
         check_where(engines.stated(given.source), query.plan.neighbours)
         self.before(query, given)
+        if self._has_out:
+            output.check_table(shared["out"])
         release, untyped = None, {} if as_json else given.untyped
         if shared["dry_run"]:
             query.check(given.table)
@@ -254,6 +265,8 @@ class QueryCommand:
             with engines.working("counting and choosing"):
                 release = self.release(query, given, budget)
                 beside = self.after(release, given)
+                if self._has_out:
+                    beside = {**output.table_facts(release, shared["out"]), **beside}
             output.print_release(
                 release,
                 budget,
@@ -267,16 +280,18 @@ class QueryCommand:
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
         source = engines.rows_of(given["data"], *(given[one] for one in ROWS))
-        kind, given = self.query(), {**given, **self.declared(given)}
-        known = [one for one in fields(kind) if one.name in given]  # type: ignore[arg-type]
+        kind = self.query()
         missing = [
-            f"`{one.name}`"
-            for one in known
-            if one.default is MISSING and given[one.name] is None
+            one.name
+            for one in fields(kind)  # type: ignore[arg-type]
+            if one.default is MISSING and given.get(one.name, one.default) is None
         ]
         if missing and self.make is None:
-            listed = ", ".join(missing[:-1])
-            raise ParameterError(f"give {' and '.join(filter(None, (listed, missing[-1])))}")
+            said = self._said(kind)
+            *most, last = (f"`{name}` ({said[name].rstrip('.')})" for name in missing)
+            raise ParameterError(f"give {' and '.join(filter(None, (', '.join(most), last)))}")
+        given = {**given, **self.declared(given)}
+        known = [one for one in fields(kind) if one.name in given]  # type: ignore[arg-type]
         numeric = self.numeric
         if callable(numeric):
             numeric = numeric(given)
@@ -313,6 +328,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
     "dry_run": (options.DryRun, False),
     "as_json": (options.Json, False),
     "plot": (options.Plot, None),
+    "out": (options.Out, None),
 }
 """Options of every query, with their defaults."""
 
@@ -358,6 +374,8 @@ def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 -- a type
 
 def _choices(name: str, annotation: Any, said: str) -> str:  # noqa: ANN401 -- a type
     """Return the words that a field takes, unless its help has named them; else nothing."""
+    if name == "neighbours":  # its sentence names those that the query has
+        return ""
     names = list(MECHANISMS) if name == "mechanism" else _words(annotation)
     return (
         "" if not names or all(one in said for one in names) else f" One of {', '.join(names)}."
@@ -385,4 +403,6 @@ def _usual(value: object) -> str:
     if value is MISSING:
         return r" [dim red]\[required][/]"
     unsaid = value is None or value is False or value == ()
+    if isinstance(value, tuple):
+        value = ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
     return "" if unsaid else rf" [dim]\[default: {value}][/]"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NODES_HELP = """Release the k most influential nodes of a network; one edge is protected.
 
 --nodes is public: the number of nodes, if ids are 0 to N-1, or a text file with one label per
-line. With several --metric, nodes are ranked by all of them. Edges to other nodes, or from a
+line. With several metrics, nodes are ranked by all of them. Edges to other nodes, or from a
 node to itself, are dropped.
 With --above instead of --k, all nodes with at least this noisy score are released.
 With --user all rows of a person are protected together, such as the calls of a customer, and at
@@ -36,8 +36,8 @@ With --engine spark only counts of nodes leave the cluster.
 [bold]dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
 --epsilon 1[/bold]
 
-[bold]dpselect nodes friends.csv --nodes people.txt --k 3 --metric degree \
---metric ego-density --combine pareto --epsilon 1[/bold]
+[bold]dpselect nodes friends.csv --nodes people.txt --k 3 \
+--metric degree,ego-density --combine pareto --epsilon 1[/bold]
 """
 
 HUBS_HELP = """Release the k hubs of a network by ego betweenness or density, in two steps.
@@ -63,6 +63,12 @@ def _node_set(text: str, _given: Given) -> int | list[str]:
             f"{path}"
         ) from None
     return [line for line in lines if line]
+
+
+def _words(given: str | tuple[str, ...], _given: Given) -> str | list[str]:
+    """Return one word, or several that are separated by commas or given apart."""
+    words = ",".join([given] if isinstance(given, str) else given).split(",")
+    return words[0] if len(words) == 1 else words
 
 
 NODE_SET = Option(read=_node_set, help="N for ids 0 to N-1, or a file of labels. Public.")
@@ -105,7 +111,12 @@ NODES = QueryCommand(
     help=NODES_HELP,
     options={
         "nodes": NODE_SET,
-        "metric": Option(kind=list[str], help=f"{', '.join(METRICS)}; may be repeated."),
+        "metric": Option(
+            kind=list[str],
+            read=_words,
+            help=", ".join(f"{name}: {one.meaning}" for name, one in METRICS.items())
+            + "; or several, as degree,ego-density.",
+        ),
         "combine": Option(help=f"How several metrics are one: {', '.join(COMBINATIONS)}."),
         "weights": Option(
             read=lambda text, _given: options.numbers("weights", text),

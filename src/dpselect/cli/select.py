@@ -56,10 +56,12 @@ def select(
         str, typer.Argument(help="A .parquet, .csv or .tsv file, a candidate a row.")
     ],
     objective: Annotated[
-        list[str], typer.Option(help="COLUMN:global=BOUND, as above; may be repeated.")
+        list[str],
+        typer.Option(help="COLUMN:global=BOUND, such as votes:global=1; may be repeated."),
     ],
     neighbours: Annotated[
-        str, typer.Option(help="add-remove, substitute, edge or swap: what one individual is.")
+        str,
+        typer.Option(help=f"One of {', '.join(map(str, Neighbours))}: what one individual is."),
     ],
     epsilon: options.Epsilon,
     k: Annotated[int, typer.Option("--k", help="How many candidates.")] = 1,

@@ -35,7 +35,7 @@ def _variants() -> type[TopVariants]:
 def _columns(given: Mapping[str, Any]) -> list[str]:
     from dpselect.variants.top import COUNTS
 
-    return list(given["counts"] or COUNTS)
+    return [*(COUNTS if given["counts"] is None else given["counts"].split(","))]
 
 
 def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -44,7 +44,7 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
     source = engines.rows_of(given["data"], given["separator"])
     table = engines.opened(source, given["engine"], given["master"])
-    return {"variants": tables.count_records(table, plain=_columns(given))}
+    return {"variants": tables.count_records(table)}
 
 
 VARIANTS = QueryCommand(
@@ -53,9 +53,8 @@ VARIANTS = QueryCommand(
     help=HELP,
     options={
         "counts": Option(
-            kind=list[str],
-            help="A column of counts: four times, or case_one, case_two, control_one and "
-            "control_two.",
+            read=lambda text, _given: text.split(","),
+            help="The four columns of counts, as case_one,case_two,control_one,control_two.",
         ),
     },
     left_out=("variants",),

@@ -146,8 +146,8 @@ def checked_delta(delta: float) -> float:
     """
     if validation.finite("delta", delta) <= 0 or not validation.positive("delta", delta) < 1:
         raise ParameterError(
-            "keys or groups that are not public need a `delta` above 0 and below 1, far below "
-            "one over the number of people"
+            "values that are not listed as public, by `candidates` or `groups`, need a `delta` "
+            "above 0 and below 1, far below one over the number of people"
         )
     if delta < LEAST_DELTA:
         raise ParameterError(

@@ -195,6 +195,6 @@ def kind_in(data: object, column: str | None) -> Kind:
 def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
     """Return an array, a list or a Series of values as a frame, and what they are."""
     if tables.is_table(data):
-        raise ColumnError("data is a table: name the column of the values, column=")
+        raise ColumnError("data is a table: name the column of the values by `column`")
     frame = names_of_values(data, VALUE)
     return frame, kind_of(frame.collect_schema()[VALUE], VALUE)

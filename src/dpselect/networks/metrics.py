@@ -103,6 +103,7 @@ class NamedMetric:
         objective: The function that returns the objective of a graph.
         mechanism: Short name of the mechanism that draws by it unless another is given.
         unit: Unit of the scores, for error bounds.
+        meaning: What is counted of a node.
         bounds: The name of the sensitivity bound for mechanisms that the function's default
             does not suit, by the mechanisms' short names.
         takes_max_degree: Whether ``objective`` takes a public bound on degrees.
@@ -111,6 +112,7 @@ class NamedMetric:
     objective: Callable[..., Objective]
     mechanism: str
     unit: str
+    meaning: str
     bounds: Mapping[str, str] = field(default_factory=dict)
     takes_max_degree: bool = False
 
@@ -128,9 +130,14 @@ class NamedMetric:
 
 METRICS: Mapping[str, NamedMetric] = MappingProxyType(
     {
-        "degree": NamedMetric(degree, PermuteAndFlip.name, "neighbours"),
+        "degree": NamedMetric(
+            degree, PermuteAndFlip.name, "neighbours", "how many neighbours it has"
+        ),
         "ego-density": NamedMetric(
-            ego_density, AnchoredLocalDampening.name, "share of pairs of neighbours"
+            ego_density,
+            AnchoredLocalDampening.name,
+            "share of pairs of neighbours",
+            "share of pairs of its neighbours that are neighbours",
         ),
         # Shifted and anchored dampening accumulate sensitivity from a node's score up to the
         # largest possible score; the bound by degrees, which grows with the score, separates
@@ -139,6 +146,7 @@ METRICS: Mapping[str, NamedMetric] = MappingProxyType(
             ego_betweenness,
             ShiftedLocalDampening.name,
             "pairs of neighbours",
+            "how many pairs of its neighbours it connects",
             bounds={
                 ShiftedLocalDampening.name: "degree",
                 AnchoredLocalDampening.name: "degree",

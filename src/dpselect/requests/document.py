@@ -6,12 +6,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
-from dpselect.errors import DataError, DPSelectError, ParameterError
+from dpselect.errors import DataError, DPSelectError, ParameterError, nearest
 
 Keys: TypeAlias = tuple[str | int, ...]
 """Where a value is: names of tables and keys, and positions in lists of tables."""
@@ -163,11 +162,8 @@ def check_keys(document: Document, tables: Mapping[str, Mapping[str, Kind]]) -> 
             for key, value in values.items():
                 kind = known.get(key) or known.get("*")
                 if kind is None:
-                    near = get_close_matches(key, known, n=1)
-                    meant = (
-                        f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
-                    )
-                    raise ParameterError(f"{where} has no key {key!r}; {meant}")
+                    meant = nearest(key, known) or f"; it has {', '.join(known)}"
+                    raise ParameterError(f"{where} has no key {key!r}{meant}")
                 if not _is(value, kind):
                     article = "an" if kind[0] in "ai" else "a"
                     raise ParameterError(f"`{key}` of {where} must be {article} {kind}")

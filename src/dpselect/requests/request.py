@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Self
 from dpselect.budget import Budget
 from dpselect.budget.origin import source_name
 from dpselect.composition import sequential_plan
-from dpselect.errors import ColumnError, NeighboursError, ParameterError
+from dpselect.errors import ColumnError, NeighboursError, ParameterError, nearest
 from dpselect.neighbours import check_where, relation
 from dpselect.plan import Plan
 from dpselect.query import Query
@@ -300,12 +299,11 @@ def kind_of(table: Mapping[str, Any]) -> type[Query[Any]]:
     """
     name = table.get("query")
     if not isinstance(name, str) or name not in READERS:
-        near = get_close_matches(str(name), READERS, n=1)
-        meant = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(READERS)}"
+        meant = nearest(str(name), READERS) or f": one of {', '.join(READERS)}"
         said = (
             f"there is no `query` {name!r} of a table" if name else "a query needs its `query`"
         )
-        raise ParameterError(f"{said}: {meant}")
+        raise ParameterError(f"{said}{meant}")
     kind: type[Query[Any]] = getattr(import_module("dpselect"), str(name))
     return kind
 

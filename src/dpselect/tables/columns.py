@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -92,6 +92,8 @@ def numeric_column(data: object, column: str | None = None) -> Values:
                 f"data is a table: name the column; {choices(schema(table, data), data)}"
             )
         return series_numbers(read_columns(data, numeric=[column])[column])
+    if isinstance(data, Mapping):
+        open_table(data)  # which says what a table is
     if column is not None:
         raise ParameterError(
             f"column is for tables, and data is a {type(data).__name__}: leave it out"

@@ -8,7 +8,6 @@ engines quote the field that they could not read, so their errors are replaced h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import ColumnError, DataError
+from dpselect.errors import ColumnError, DataError, no_column
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import declares_nothing, type_name
@@ -77,11 +76,7 @@ def check_columns(
         if not isinstance(column, str):
             raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")
         if column not in types:
-            near = get_close_matches(column, list(types), n=1)
-            meant = f"did you mean {near[0]!r}? " if near else ""
-            of_any_type = f"the columns are: {', '.join(types)}"
-            there = of_any_type if column in plain else choices(types, data)
-            raise ColumnError(f"there is no column {column!r}; {meant}{there}")
+            raise no_column(column, types, "" if column in plain else choices(types, data))
     eager, source = isinstance(table, nw.DataFrame), Source.of(data)
     for column in numeric:
         # Values that nothing is declared of are read one by one.

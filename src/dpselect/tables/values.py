@@ -222,7 +222,7 @@ def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
             )
         plain = kind not in {"text", "anything"}
         held = pl.Series(values) if plain else _of_texts(values.tolist())
-    elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    elif isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise DataError("data must be a table, or an array, list or Series of values")
     else:
         held = _of_texts(values)

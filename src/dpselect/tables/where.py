@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_FLOOR, Decimal
-from difflib import get_close_matches
 from math import isfinite
 from typing import Any, Self, TypeAlias
 
 import narwhals as nw
 
-from dpselect.errors import ColumnError, ParameterError
+from dpselect.errors import ColumnError, ParameterError, no_column
 from dpselect.tables.fields import FieldType, numbers_of_text
 from dpselect.tables.kinds import declared, numbers_alone, type_name
 
@@ -161,12 +160,7 @@ def filtered(
     for one in comparisons:
         types = table.collect_schema()
         if one.column not in types:
-            near = get_close_matches(one.column, list(types), n=1)
-            meant = f"did you mean {near[0]!r}? " if near else ""
-            raise ColumnError(
-                f"`where` must name a column, and there is no {one.column!r}; {meant}the "
-                f"columns are: {', '.join(types)}"
-            )
+            raise no_column(one.column, types)
         value, dtype = nw.col(one.column), types[one.column]
         of_text = declared_fields is not None and dtype == nw.String
         untyped = of_text and one.column not in (declared_fields or {})

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from dpselect import tables, validation
 from dpselect._optional import needed
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import ColumnError, DataError, ParameterError, no_column
 from dpselect.tables.kinds import Kind
 from dpselect.tables.values import ColumnValues, number
 from dpselect.typing import Indices, Values
@@ -441,7 +441,7 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
 def _types(data: object, label: str) -> nw.Schema:
     types = tables.open_table(data).collect_schema()
     if label not in types:
-        raise ColumnError(f"there is no column {label!r}; the table has {list(types)}")
+        raise no_column(label, types)
     return types
 
 

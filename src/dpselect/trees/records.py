@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
-from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
+from dpselect.errors import (
+    ColumnError,
+    DataError,
+    ParameterError,
+    PublicClaimError,
+    no_column,
+)
 from dpselect.tables import values
 from dpselect.tables.values import ColumnValues
 from dpselect.trees.domains import OUTSIDE, Categories, Domain, as_domain
@@ -313,9 +319,7 @@ def position(columns: Columns, name: str) -> int:
     try:
         return columns.names.index(name)
     except ValueError:
-        raise ColumnError(
-            f"there is no column {name!r}; the table has {list(columns.names)}"
-        ) from None
+        raise no_column(name, columns.names) from None
 
 
 def _of_rows(x: Iterable[object], known: int) -> Columns:
