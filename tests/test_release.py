@@ -68,7 +68,7 @@ def test_a_release_prints_the_error_bound_of_its_plan_where_one_says_something()
     bound = one.plan.error
 
     assert f"error: {bound}" in str(one).splitlines()
-    assert bound.unit == "people"
+    assert bound.unit == "people below the best"
     unbounded = replace(one, plan=replace(one.plan, error=replace(bound, value=float("inf"))))
     assert "error" not in str(unbounded)
 

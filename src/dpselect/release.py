@@ -131,10 +131,15 @@ class Release(Generic[T_co]):
 
     def table(self) -> dict[str, list[Any]]:
         """Return the answer as columns by name, one row for each candidate."""
-        columns: dict[str, list[Any]] = {"answer": list(self.answer)}
+        columns: dict[str, list[Any]] = {self._heads[0]: list(self.answer)}
         if self.noisy_scores is not None:
             columns["noisy_score"] = list(self.noisy_scores)
         return columns | self.ends()
+
+    @property
+    def _heads(self) -> tuple[str, str]:
+        """What the answer is, and its noisy scores."""
+        return ("answer", "score, noisy") if self.query is None else self.query.heads()
 
     def ends(self) -> dict[str, list[Any]]:
         """Return the ends of the intervals and ``surely``, as columns."""
@@ -167,8 +172,9 @@ class Release(Generic[T_co]):
         columns = self.table()
         if "noisy_score" not in columns:
             return columns
+        answer, score = self._heads
         rounded = [float(f"{one:.6g}") for one in columns.pop("noisy_score")]
-        return {"answer": columns.pop("answer"), "score, noisy": rounded} | columns
+        return {answer: columns.pop(answer), score: rounded} | columns
 
     def to_frame(self) -> pl.DataFrame:
         """Return ``table`` as a polars frame.

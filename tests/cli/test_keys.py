@@ -183,7 +183,23 @@ def test_odd_rows_are_dropped_or_keys_as_is_declared(run, tmp_path):
     assert run("keys", path, *asked).json["answer"] == ["07", "7", "cold", "flu"]
     assert run("keys", path, *of_patients).json["answer"] == ["07", "7", "flu"]
     with_none = run("keys", path, *of_patients, "--missing", "key").json["answer"]
-    assert with_none == ["07", "7", None, "flu"]
+    assert with_none == ["07", "7", "flu", None]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_table_of_an_answer_is_written_to_a_file(run, visits, tmp_path, suffix):
+    out = tmp_path / f"table.{suffix}"
+    top = ("top", visits, "--column", "diagnosis", "--k", 1, *SURE)
+
+    ran = run(*top, "--out", out, "--json")
+    refused = run(*top, "--out", tmp_path / "table.xlsx")
+
+    written = (pl.read_csv if suffix == "csv" else pl.read_parquet)(out)
+    assert written.columns == ["diagnosis", "noisy_count"]
+    assert written["diagnosis"].to_list() == ran.json["answer"]
+    assert written["noisy_count"].to_list() == ran.json["counts"]
+    assert (refused.code, refused.out) == (2, "")
+    assert "--out must end with .csv or .parquet" in refused.error
 
 
 @pytest.mark.parametrize("delta", [0, 1, 1.5, -0.1, "nan"])

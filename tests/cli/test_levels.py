@@ -61,7 +61,7 @@ def test_rows_that_are_too_many_to_print_are_named(run, visits, tmp_path):
     path.write_text("\n".join(CODES + [f"A{a}{b}" for a in "23456" for b in "0123456"]))
     ran = run("levels", visits, *ASKED, "--tree", path, "--prefixes", "1,2")
 
-    assert "47 finer rows: --out table.csv" in " ".join(ran.out.split())
+    assert "47 more rows: --out table.csv" in " ".join(ran.out.split())
     assert "A00" not in ran.out
 
 

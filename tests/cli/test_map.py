@@ -272,7 +272,7 @@ def test_polygons_of_a_file_are_answered_by_name(run, points, tmp_path):
     assert [one["area"] for one in asked["answers"]] == ["a", "b"]
     assert asked["answers"][0]["count"] == pytest.approx(same["answers"][0]["count"], abs=0.01)
     for wrong, message in (
-        (("--areas", areas, "--name", "x"), "has no column 'x'"),
+        (("--areas", areas, "--name", "x"), "there is no column 'x'"),
         (("--areas", tmp_path / "none.gpkg"), "there is no file"),
         (("--rect", "0,44,1,45", "--areas", areas), "one of them"),
         ((), "give --rect or --areas"),

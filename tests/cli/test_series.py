@@ -48,7 +48,7 @@ def test_a_release_and_a_dry_run_are_read_by_people(run, visits, tmp_path):
     assert not exists
     assert "standard error" in dry.out
     assert "2 of 3 periods" in " ".join(ran.out.split())
-    assert "month  code  people, noisy  standard_error" in ran.out
+    assert "month  code  people, noisy  standard error" in ran.out
 
 
 @pytest.mark.parametrize(

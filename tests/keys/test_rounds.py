@@ -413,9 +413,9 @@ def test_rounds_are_the_default_from_three_keys_a_person_on():
         price = {"epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove"}
         return dp.Keys(column="key", user="person", **asked, **price).plan.mechanism
 
-    assert mechanism(max_per_user=2).startswith("OptimalKeys")
-    assert mechanism(max_per_user=3).startswith("KeysInRounds(rounds=4, scale=")
-    assert mechanism(max_per_user=30, min_people=5).startswith("GaussianThreshold")
+    assert mechanism(max_per_user=2).startswith("optimal selection of keys")
+    assert mechanism(max_per_user=3).startswith("noisy weights of at least ")
+    assert mechanism(max_per_user=30, min_people=5).startswith("noisy counts of at least ")
 
 
 def test_a_least_number_of_people_is_for_counts():

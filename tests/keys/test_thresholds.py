@@ -99,7 +99,7 @@ def test_it_is_the_default_and_has_counts():
     true = {one[:2]: one[2] for one in ROWS.unique().group_by("ward", "key").len().rows()}
     for pair, count in zip(release.answer, release.counts, strict=True):
         assert abs(count - true[pair]) <= 2
-    assert release.to_frame().columns == ["ward", "key", "people, noisy"]
+    assert release.to_frame().columns == ["ward", "key", "noisy_count"]
 
 
 def test_public_groups_keep_their_order_and_other_rows_are_dropped():

@@ -276,7 +276,7 @@ def test_the_rest_is_one_more_group():
         "south",
         "east",
         "north",
-        "points, noisy",
+        "noisy_count",
     ]
     assert max(map(len, str(release).splitlines()[:7])) <= 80
 

@@ -81,7 +81,7 @@ def test_a_plan_chooses_by_public_facts():
         for k in (1, 2)
     }
 
-    assert names == {1: "PermuteAndFlip", 2: "NoisySequence"}
+    assert names == {1: "PermuteAndFlip", 2: "noisy scores of all candidates "}
 
 
 @pytest.mark.parametrize(

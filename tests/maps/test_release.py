@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.errors import DataError, MissingDependencyError, ParameterError
+from dpselect.errors import ColumnError, DataError, MissingDependencyError, ParameterError
 from dpselect.maps import (
     AdaptiveGrid,
     CoarseGrid,
@@ -108,6 +108,25 @@ def test_an_area_that_leaves_the_map_is_answered_by_its_part_inside(map_):
     assert rectangles.names == ("a", "b", "c")
     with pytest.raises(ParameterError, match="names"):
         map_.estimate([leaving, inside], names=["a"])
+
+
+def test_areas_are_called_by_their_only_column_of_texts_that_all_differ():
+    geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
+    west, south, east, north = BOX.bounds
+    shapes = [shapely.box(west, south, east, north), shapely.box(west, south, east, south + 1)]
+    made = {"county": ["A", "A"], "code": [7, 8], "name": ["all", "edge"]}
+    areas = geopandas.GeoDataFrame(made, geometry=shapes)
+    map_ = release(grids=[12])
+
+    def called(areas, names=None):
+        return map_.estimate(areas, names=names).names
+
+    assert called(areas) == called(areas.set_index("name")) == ("all", "edge")
+    assert called(areas, "code") == ("7", "8")
+    assert called(areas, ["x", "y"]) == ("x", "y")
+    assert called(areas.assign(other=["p", "q"])) == called(areas.geometry) == ("0", "1")
+    with pytest.raises(ColumnError, match="no column 'nam'; did you mean 'name'"):
+        called(areas, "nam")
 
 
 def test_intervals_hold_as_often_as_their_level_says():

@@ -168,7 +168,7 @@ def test_without_a_unit_all_protect_the_same():
         ("p = 50", "q = 50", 10, "a Percentiles has no field q"),
         ("p = 50\n", "", 6, "a Percentiles needs p"),
         ('"median"', '"a/b"', 8, "name 'a/b' must be letters"),
-        ('"TopKeys"', '"TopKey"', 14, "there is no query 'TopKey' of a table: did you mean"),
+        ('"TopKeys"', '"TopKey"', 14, "there is no query 'TopKey' of a table; did you mean"),
         ("k = 1", "k = 4", 16, "k must be"),
         ("k = 1", "k =", 16, "Invalid value"),
     ],

@@ -490,13 +490,14 @@ def test_answers_are_right_at_a_large_epsilon():
         assert release.answer == ("b",)
         assert release.by_period == {1: ("b",), 2: ("b",), 3: ("b",)}
         table = release.to_frame()
-        assert table.columns == ["month", "code", "people, noisy", "standard_error"]
+        assert table.columns == ["month", "code", "noisy_count", "standard_error"]
         assert table["month"].to_list() == PERIODS
         every = release.counts()
-        assert every.filter(month=3)["people, noisy"].to_list() == pytest.approx(
+        assert every.filter(month=3)["noisy_count"].to_list() == pytest.approx(
             release.running[2].tolist()
         )
-        assert "standard_error" in str(release)
+        assert release.shown()["month"] == PERIODS
+        assert list(release.shown()) == ["month", "code", "people, noisy", "standard error"]
 
 
 def test_running_counts_have_no_bias():

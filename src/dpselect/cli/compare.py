@@ -15,11 +15,14 @@ from dpselect.cli import engines, options, output
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpselect.accuracy import Comparison
+    from dpselect.accuracy import Comparison, Row
     from dpselect.neighbours import Neighbours
     from dpselect.typing import Values
 
 MOST_VALUES = 10_000
+
+TINY = 1e-6
+"""Smaller errors are not printed with their digits."""
 
 HELP = """Compare all methods by their exact expected errors, to pick one.
 
@@ -125,6 +128,11 @@ def _of_values(
     )
 
 
+def _cell(row: Row) -> str:
+    error = f"{row.expected_error:.4g}" if row.expected_error >= TINY else f"< {TINY:g}"
+    return f"{error}  {row.best:.3f}"
+
+
 def _table(comparison: Comparison, unit: str) -> Table:
     """Return a table of a comparison, one row per mechanism, one column per epsilon."""
     epsilons = list(dict.fromkeys(row.epsilon for row in comparison.rows))
@@ -134,15 +142,12 @@ def _table(comparison: Comparison, unit: str) -> Table:
         table.add_column(f"{epsilon:g}", justify="right")
     for mechanism in dict.fromkeys(row.mechanism for row in comparison.rows):
         cells = {
-            row.epsilon: f"{row.expected_error:.4g}  {row.best:.3f}"
-            for row in comparison.rows
-            if row.mechanism == mechanism
+            row.epsilon: _cell(row) for row in comparison.rows if row.mechanism == mechanism
         }
         style = "bold" if mechanism == "default" else None
         row = [cells.get(epsilon, "") for epsilon in epsilons]
         table.add_row(mechanism, *row, style=style)
     if comparison.uniform is not None:
-        one = comparison.uniform
-        cell = f"{one.expected_error:.4g}  {one.best:.3f}"
-        table.add_row(one.mechanism, *(cell for _ in epsilons))
+        cell = _cell(comparison.uniform)
+        table.add_row(comparison.uniform.mechanism, *(cell for _ in epsilons))
     return table

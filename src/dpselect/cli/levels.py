@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpselect.cli.command import DATA, OUTPUT, Given, Option, QueryCommand
+from dpselect.cli.command import DATA, Given, Option, QueryCommand
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ finest codes are dropped. With --engine spark only the counts of these codes lea
 cluster.
 """
 
-SUFFIXES = (".csv", ".parquet")
-
 MORE = {
     "prefixes": Annotated[
         str | None,
@@ -43,15 +41,6 @@ MORE = {
             help="Numbers of characters, 1,3: --tree has one code per line, whose first "
             "characters are the codes above.",
             rich_help_panel=DATA,
-            show_default=False,
-        ),
-    ],
-    "out": Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Write all rows to a .csv or .parquet file.",
-            rich_help_panel=OUTPUT,
             show_default=False,
         ),
     ],
@@ -92,34 +81,13 @@ def _tree(path: Path, given: Given) -> dict[str, str]:
     return path_tree([one for one in row if one] for row in rows)
 
 
-def _before(_query: Levels, given: Given) -> None:
-    out = given.options["out"]
-    if out is None:
-        return
-    if out.suffix.lower() not in SUFFIXES:
-        raise ParameterError(f"`out` must end with {' or '.join(SUFFIXES)}")
-    if not out.parent.is_dir():
-        raise DataError(f"`out`: there is no folder {out.parent}")
-
-
 def _facts(query: Levels, _given: Given) -> Mapping[str, object]:
     beyond = f"at most {query.excess():.6g} above that of the best level, on average"
     return {"leaves": len(query.hierarchy.values), "sum of errors": beyond}
 
 
-def _after(release: LevelsRelease, given: Given) -> dict[str, Any]:
-    out = given.options["out"]
-    facts: dict[str, Any] = {"cells": len(release.answer)}
-    if out is None and release.not_shown:
-        facts["not printed"] = (
-            f"{release.not_shown} finer rows: --out table.csv writes them all"
-        )
-    if out is not None:
-        frame = release.to_frame()
-        write = frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet
-        write(out)
-        facts["written to"] = str(out)
-    return facts
+def _after(release: LevelsRelease, _given: Given) -> dict[str, Any]:
+    return {"cells": len(release.answer)}
 
 
 LEVELS = QueryCommand(
@@ -129,7 +97,6 @@ LEVELS = QueryCommand(
     options={"tree": Option(read=_tree, kind=Path, help="Text file of the tree.")},
     more=MORE,
     facts=_facts,
-    before=_before,
     after=_after,
 )
 

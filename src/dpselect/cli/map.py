@@ -251,13 +251,17 @@ def query(
         typer.Option(help="A file of polygons, such as districts.gpkg; needs dpselect\\[geo]."),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="With --areas: the column of their names.")
+        str | None,
+        typer.Option(
+            help="With --areas: the column of their names; by default the only one of texts "
+            "that all differ."
+        ),
     ] = None,
     out: Annotated[
         list[Path] | None,
         typer.Option(
             help="Where to write the estimates: .csv, or with the areas .parquet, .gpkg or "
-            ".geojson, which need dpselect[geo]; can be repeated.",
+            ".geojson, which need dpselect\\[geo]; can be repeated.",
         ),
     ] = None,
     as_json: options.Json = False,
@@ -277,11 +281,12 @@ def query(
         check_suffix(one)
         _check_writable(one)
     released = MapRelease.from_parquet(path)
-    asked: Any = [rectangle("rect", text) for text in rect or []]
-    names = [", ".join(f"{edge:g}" for edge in one) for one in asked]
-    if areas is not None:
-        asked, names = _polygons(areas, name)
-    found = released.estimate(asked, names=names)
+    asked = [rectangle("rect", text) for text in rect or []]
+    if areas is None:
+        names = [", ".join(f"{edge:g}" for edge in one) for one in asked]
+        found = released.estimate(asked, names=names)
+    else:
+        found = released.estimate(_polygons(areas), names=name)
     for one in out or []:
         found.to_file(one)
     if as_json:
@@ -294,16 +299,13 @@ def query(
             print(f"The map counts {counted}.")  # noqa: T201
 
 
-def _polygons(path: Path, name: str | None) -> tuple[Any, list[str]]:
-    """Return the polygons of a file, and what they are called."""
+def _polygons(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types
+    """Return the polygons of a file."""
     if not path.exists():
         raise DataError(f"there is no file {path}")
     geopandas = needed("geopandas", extra="geo")
     read = geopandas.read_parquet if path.suffix == ".parquet" else geopandas.read_file
-    frame = replaced(lambda: read(path), lambda: DataError(f"cannot read polygons of {path}"))
-    if name is not None and name not in frame.columns:
-        raise ParameterError(f"{path} has no column {name!r}")
-    return frame, list(map(str, frame.index if name is None else frame[name]))
+    return replaced(lambda: read(path), lambda: DataError(f"cannot read polygons of {path}"))
 
 
 def _print_estimates(found: Estimates) -> None:

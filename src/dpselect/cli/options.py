@@ -76,6 +76,14 @@ Plot: TypeAlias = Annotated[
     Path | None,
     typer.Option("--plot", help="Write a picture, such as out.png.", rich_help_panel="Output"),
 ]
+Out: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        help="Write the table of the answer, as .csv or .parquet.",
+        rich_help_panel="Output",
+    ),
+]
 DataIsPublic: TypeAlias = Annotated[
     bool,
     typer.Option(

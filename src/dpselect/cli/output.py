@@ -97,6 +97,38 @@ def print_release(
     print_facts({**facts, **_in_words(kept, release)})
 
 
+SUFFIXES = (".csv", ".parquet")
+"""Of files that the table of an answer is written to."""
+
+
+def check_table(out: Path | None) -> None:
+    """Raise if a table cannot be written to a file, before anything is spent.
+
+    Raises:
+        ParameterError: It has another suffix, or is in no folder.
+    """
+    if out is None:
+        return
+    if out.suffix.lower() not in SUFFIXES:
+        raise ParameterError(f"`out` must end with {' or '.join(SUFFIXES)}")
+    if not out.parent.is_dir():
+        raise ParameterError(f"`out`: there is no folder {out.parent}")
+
+
+def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
+    """Write the table of an answer to a file, if one is given; else say what is not printed."""
+    if out is None:
+        (table, *_), (shown, *_) = release.table().values(), release.shown().values()
+        left = len(table) - len(shown)
+        more = f"{left} more rows: --out table.csv writes them all"
+        return {"not printed": more} if left > 0 else {}
+    frame = release.to_frame()
+    write = frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet
+    with writing(out, "a table such as table.csv"):
+        write(out)
+    return {"written to": str(out)}
+
+
 def _answer(release: Release[Any]) -> list[str]:
     """Return one value as it is, and more as the lines of a table."""
     columns = release.shown()

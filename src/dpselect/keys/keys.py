@@ -9,7 +9,7 @@ from math import sqrt
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import KeyCounts, PeoplePerKey, people_in
-from dpselect.keys.parts import Parts, above_least, by_text
+from dpselect.keys.parts import Parts, above_least, by_value, in_order
 from dpselect.keys.question import (
     Missing,
     changed_keys,
@@ -240,7 +240,7 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
         return Parts.of(people, self.question, 1 if self.rest else self.min_people)
 
     def _of_parts(self, selection: KeySelection, parts: Parts) -> Callable[[Plan], KeyRelease]:
-        return parts.drawing(selection, by_text, least=self.min_people, rest=self.rest)
+        return parts.drawing(selection, by_value, least=self.min_people, rest=self.rest)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to be released."""
@@ -265,7 +265,7 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
 
 
 def _of_rounds(keys: Callable[[], list[Hashable]]) -> Callable[[Plan], KeyRelease]:
-    return lambda plan: KeyRelease(_sorted(keys()), plan)
+    return lambda plan: KeyRelease(tuple(sorted(keys(), key=in_order)), plan)
 
 
 def _passes(
@@ -277,7 +277,3 @@ def _passes(
     of_many = f" of at least {least} people" if least > 1 else ""
     of_a_group = "" if by is None else " of a group"
     return (Pass(f"one for each value{of_a_group}{of_many}"),)
-
-
-def _sorted(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    return tuple(sorted(keys, key=str))

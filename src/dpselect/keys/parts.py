@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,9 +113,14 @@ def above_least(people: Indices, least: int) -> Indices:
     return excess
 
 
-def by_text(keys: list[Hashable], _noisy: Indices | None) -> Sequence[int]:
-    """Return the order of the keys' text."""
-    return sorted(range(len(keys)), key=lambda place: str(keys[place]))
+def in_order(key: Hashable) -> tuple[tuple[bool, Any], ...]:
+    """Return what keys of one type are sorted by: a missing part is after all others."""
+    return tuple((one is None, one) for one in (key if isinstance(key, tuple) else (key,)))
+
+
+def by_value(keys: list[Hashable], _noisy: Indices | None) -> Sequence[int]:
+    """Return the order of the keys themselves."""
+    return sorted(range(len(keys)), key=lambda place: in_order(keys[place]))
 
 
 def largest(k: int) -> Order:

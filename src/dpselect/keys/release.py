@@ -50,7 +50,7 @@ class ReleaseByGroup(Release[Any], ABC):
     @property
     @abstractmethod
     def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
-        """The names of a candidate's parts, the name of its noisy count, and the counts."""
+        """The names of a candidate's parts, what is counted of it, and its noisy counts."""
 
     def table(self) -> dict[str, list[Any]]:
         """Return groups, parts of candidates, noisy counts and intervals as columns.
@@ -58,14 +58,16 @@ class ReleaseByGroup(Release[Any], ABC):
         The rest of a group is a row without a candidate, that of other groups one without a
         group as well.
         """
-        return self._rows(rest=None)
+        return self._rows("noisy_count", rest=None)
 
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with words for the rests, and a row for a group without any."""
-        return self._rows(rest=REST, nothing=NOTHING)
+        return self._rows(f"{self._columns[1]}, noisy", rest=REST, nothing=NOTHING)
 
-    def _rows(self, *, rest: str | None, nothing: str | None = None) -> dict[str, list[Any]]:
-        names, of_count, counts = self._columns
+    def _rows(
+        self, of_count: str, *, rest: str | None, nothing: str | None = None
+    ) -> dict[str, list[Any]]:
+        names, _, counts = self._columns
         head = [*names, *[of_count] * (counts is not None), *self.ends()]
         beside = [*([counts] if counts is not None else []), *self.ends().values()]
         of = dict(self.other or ())
@@ -118,7 +120,7 @@ class KeyRelease(ReleaseByGroup):
     @property
     def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
         names = list(_listed(self.arguments.get("column"))) or ["key"]
-        return names, "people, noisy", self.counts
+        return names, "people", self.counts
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""

@@ -172,8 +172,8 @@ class RoundsSelection:
     def label(self) -> str:
         """The method with its public parameters."""
         return (
-            f"KeysInRounds(rounds={ROUNDS}, scale={self.noise.scale:.6g}, "
-            f"threshold={self.threshold:.6g})"
+            f"noisy weights of at least {self.threshold:.6g} in {ROUNDS} rounds (discrete "
+            f"Gaussian, scale {self.noise.scale:.6g} a round)"
         )
 
     @property

@@ -117,7 +117,7 @@ class OptimalSelection:
     @property
     def label(self) -> str:
         epsilon, delta = self.each
-        return f"OptimalKeys(epsilon={epsilon:.6g}, delta={delta:.6g} for each key)"
+        return f"optimal selection of keys (epsilon {epsilon:.6g}, delta {delta:.6g} each)"
 
     @property
     def half(self) -> int:
@@ -183,7 +183,10 @@ class LaplaceSelection:
 
     @property
     def label(self) -> str:
-        return f"LaplaceThreshold(scale={self.scale:.6g}, threshold={self.threshold})"
+        return (
+            f"noisy counts of at least {self.threshold} (discrete Laplace, scale "
+            f"{self.scale:.6g})"
+        )
 
     def probabilities(self, people: Indices) -> Probabilities:
         z = self.threshold - people.astype(np.float64)
@@ -267,7 +270,10 @@ class GaussianSelection:
 
     @property
     def label(self) -> str:
-        return f"GaussianThreshold(scale={self.scale:.6g}, threshold={self.threshold})"
+        return (
+            f"noisy counts of at least {self.threshold} (discrete Gaussian, scale "
+            f"{self.scale:.6g})"
+        )
 
     def probabilities(self, people: Indices) -> Probabilities:
         tail_of = _gaussian_tail(self.scale)

@@ -40,7 +40,7 @@ from dpselect.mechanisms import (
     PermuteAndFlip,
     TopK,
 )
-from dpselect.mechanisms.top_k import or_gaussian
+from dpselect.mechanisms.top_k import gap, or_gaussian
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend
@@ -418,7 +418,7 @@ def _of_unknown(
     )
     price = mechanism.epsilon, times, delta / times
     return TopDesign(
-        mechanism=f"LimitedDomain(epsilon={mechanism.epsilon:g}, stop={offset:.6g} above)",
+        mechanism=f"{mechanism} on {limit:,} largest counts; stop {offset:.6g} above the next",
         spends=(Spend(f"up to {k} keys, or the stop", *price),),
         epsilon=epsilon,
         delta=delta,
@@ -466,7 +466,7 @@ def _of_known(
     else:
         spend = replace(spend, times=times * spend.times)
     return TopDesign(
-        mechanism=repr(draw.mechanism),
+        mechanism=str(draw.mechanism),
         spends=(spend,),
         epsilon=epsilon,
         delta=spend.times * spend.delta,
@@ -496,5 +496,5 @@ def _error(draw: TopK, candidates: int) -> ErrorBound | None:
     return draw.mechanism.single_round(draw.k).error_bound(
         candidates=candidates,
         bound=1,
-        unit="people" if draw.k == 1 else "people in each draw",
+        unit=gap("people", one=draw.k == 1),
     )

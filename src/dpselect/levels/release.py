@@ -76,13 +76,8 @@ class LevelsRelease(Release[str]):
         found["code"] = [
             INDENT * level + code for level, code in zip(levels, found["code"], strict=True)
         ]
-        found["standard_error"] = [round(one, 1) for one in found["standard_error"]]
-        return found
-
-    @property
-    def not_shown(self) -> int:
-        """Number of rows of the table that are too fine to print."""
-        return int((self._cells > 0).sum()) - len(self._printed)
+        errors = [round(one, 1) for one in found.pop("standard_error")]
+        return {**found, "standard error": errors}
 
     def leaves(self) -> dict[str, float]:
         """Return an estimate of the count of each leaf: an even share of its cell's count."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
@@ -11,7 +12,7 @@ import numpy as np
 
 from dpselect import validation
 from dpselect._optional import needed
-from dpselect.errors import ParameterError
+from dpselect.errors import ParameterError, no_column
 from dpselect.maps.box import Box
 from dpselect.typing import Values
 
@@ -132,6 +133,36 @@ class Estimates:
             self.to_geopandas().to_parquet(path)
         else:
             self.to_geopandas().to_file(path)
+
+
+def names_of(areas: Any, count: int, names: str | Sequence[object] | None) -> Sequence[object]:  # noqa: ANN401
+    """Return what areas are called; they are public, and so are their columns.
+
+    Args:
+        areas: Of any kind; a GeoDataFrame has columns and an index.
+        count: How many there are.
+        names: As for ``MapRelease.estimate``.
+
+    Raises:
+        ColumnError: ``names`` is a column that they do not have.
+    """
+    columns = [] if getattr(areas, "columns", None) is None else list(areas.columns)
+    if isinstance(names, str):
+        if names not in columns:
+            raise no_column(names, map(str, columns))
+        return list(areas[names])
+    if names is not None:
+        return names
+    if not hasattr(areas, "index") or isinstance(areas, list | tuple):
+        return range(count)
+    index = list(areas.index)
+    texts = [one for one in (list(areas[name]) for name in columns) if _are_texts(one)]
+    return texts[0] if len(texts) == 1 and not _are_texts(index) else index
+
+
+def _are_texts(values: list[object]) -> bool:
+    """Return whether these are texts, each another one."""
+    return all(isinstance(one, str) for one in values) and len({*values}) == len(values)
 
 
 def check_suffix(path: str | Path) -> str:

@@ -121,7 +121,7 @@ class CellRelease(ReleaseByGroup):
 
     @property
     def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
-        return list(SIDES), "points, noisy", self.noisy_scores
+        return list(SIDES), "points", self.noisy_scores
 
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with coordinates of as many digits as are read."""
@@ -232,7 +232,7 @@ class HeavyCells(Query[CellRelease]):
             interval=self.interval,
         )
         return CellsDesign(
-            mechanism=repr(draw.mechanism),
+            mechanism=str(draw.mechanism),
             spends=(draw.spend,),
             epsilon=draw.mechanism.epsilon,
             delta=draw.spend.times * draw.spend.delta,

@@ -16,7 +16,7 @@ from dpselect.errors import ParameterError
 from dpselect.maps import export, geo, postprocess
 from dpselect.maps.box import Box
 from dpselect.maps.counting import standard_deviation
-from dpselect.maps.estimates import Estimates
+from dpselect.maps.estimates import Estimates, names_of
 from dpselect.maps.overlap import (
     CountedCells,
     Overlap,
@@ -126,8 +126,14 @@ class MapRelease(Release[str]):
         return {
             "cells": [self.candidate],
             "number": [self.partition.cells],
-            "points, noisy": [round(self.total)],
+            "noisy_count": [round(self.total)],
         }
+
+    def shown(self) -> dict[str, list[Any]]:
+        """Return the row with words for the number of points."""
+        found = self.table()
+        points = found.pop("noisy_count")
+        return {**found, "points, noisy": points}
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row for each cell: its bounds and its count."""
@@ -138,7 +144,9 @@ class MapRelease(Release[str]):
         columns = zip(("west", "south", "east", "north"), edges, strict=True)
         return pl.DataFrame({**dict(columns), "count": self.counts})
 
-    def estimate(self, areas: object, *, names: Sequence[object] | None = None) -> Estimates:
+    def estimate(
+        self, areas: object, *, names: str | Sequence[object] | None = None
+    ) -> Estimates:
         """Estimate the number of points in each of many areas.
 
         For an area that leaves the box, the estimate is for the part inside, whose share is
@@ -148,9 +156,12 @@ class MapRelease(Release[str]):
             areas: Rectangles ``(west, south, east, north)``, shape ``(m, 4)`` or ``(4,)``,
                 in the units of the box; or polygons of shapely or geopandas, which are
                 brought into the box's reference system if both are known.
-            names: Names of the areas; by default their numbers from 0 on.
+            names: Names of the areas, or the column of a GeoDataFrame that has them. By default
+                its index, if that is of texts; or its only column of different texts; or else
+                numbers from 0 on.
 
         Raises:
+            ColumnError: The areas have no such column.
             ParameterError: There are no areas, one is not an area, or the number of names
                 differs.
         """
@@ -166,7 +177,7 @@ class MapRelease(Release[str]):
             values = CountedCells(part, self.counts).answers(edges)
             norms = Overlap.of(part, edges).l2
             cut = CountedCells(part, spread).of_cut_cells(edges)
-        called = range(len(shapes)) if names is None else names
+        called = names_of(areas, len(shapes), names)
         if len(called) != len(shapes):
             raise ParameterError(f"`names` must be {len(shapes)}, one for each area")
         noise = self.standard_deviation * norms

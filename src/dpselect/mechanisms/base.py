@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import inf, log
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
@@ -145,6 +145,13 @@ class Mechanism(ABC):
                 f"`epsilon` must be at least {SMALLEST_EPSILON:g}, got {epsilon!r}"
             )
         object.__setattr__(self, "epsilon", epsilon)
+
+    def __str__(self) -> str:
+        """Return the call that makes it, without the defaults."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        usual = {one.name: one.default for one in fields(self)}
+        said = (f"{name}={one!r}" for name, one in given.items() if one != usual[name])
+        return f"{type(self).__name__}({', '.join(said)})"
 
     @property
     def label(self) -> str:
@@ -414,7 +421,7 @@ class Selection(Query[Release[Any]]):
         k = 1 if self.k is None else validation.at_least("k", self.k, 1)
         spend = chosen.spend(chosen.purpose, k)
         return _SelectionDesign(
-            mechanism=repr(chosen),
+            mechanism=str(chosen),
             spends=(spend,),
             epsilon=chosen.epsilon,
             delta=spend.times * spend.delta,

@@ -125,6 +125,10 @@ class NoisySequence(Mechanism):
                 "`epsilon` must be large enough that Gaussian noise has a rho above 0"
             )
 
+    def __str__(self) -> str:
+        scale = "" if self.l1 is None else f", scale {self.noise_scale:g}"
+        return f"noisy scores of all candidates (discrete {self.noise.title()}{scale})"
+
     @property
     def label(self) -> str:
         return self.name if self.noise == "laplace" else f"{self.name}, {self.noise}"

@@ -43,6 +43,11 @@ END = 80.0
 """End of the noise, in units of its scale: e^-80 at either side."""
 
 
+def gap(unit: str, *, one: bool) -> str:
+    """Return the unit of an error bound on ``one`` candidate, or on each of several."""
+    return f"{unit} below the best" + ("" if one else " left out in each draw")
+
+
 @dataclass(frozen=True)
 class TopK:
     """Choice among the mechanisms of the ``k`` best, by public facts.
@@ -141,8 +146,10 @@ class TopK:
         *,
         attained: float | None = None,
         largest: float = inf,
-    ) -> ErrorBound:
+    ) -> ErrorBound | None:
         """Return a bound on the distance of a drawn candidate below one that is left out.
+
+        None with a threshold.
 
         Args:
             facts: The objective of no data.
@@ -150,11 +157,12 @@ class TopK:
             attained: The best score, if it is the same on all data.
             largest: The largest error that there can be.
         """
-        one = self.k == 1 and self.above is None
+        if self.above is not None:
+            return None
         return self.mechanism.single_round(self.k).error_bound(
             candidates=len(facts),
             bound=facts.sensitivity.bound,
-            unit=unit if one else f"{unit} in each draw",
+            unit=gap(unit, one=self.k == 1),
             attained=attained,
             largest=largest,
         )

@@ -209,6 +209,9 @@ class Hubs(Query[Release[Any]]):
     on_invalid: OnInvalid = "repair"
     epsilon: float
 
+    def heads(self) -> tuple[str, str]:
+        return "node", f"{self.metric}, estimated"
+
     def design(self) -> _Hubs:
         rows = EdgeRows.of(self)
         n, times = len(rows.nodes), rows.max_per_user or 1
@@ -232,8 +235,8 @@ class Hubs(Query[Release[Any]]):
             raise ParameterError("`epsilon` is too small for so many nodes")
         return _Hubs(
             mechanism=(
-                f"ThroughDegrees(epsilon={epsilon:g}, candidates={candidates}, "
-                f"degrees_share={share:g})"
+                f"noisy degrees, then noisy edges between the neighbours of the {candidates} "
+                "largest; scores are estimated from both"
             ),
             spends=(
                 first.spend("noise on all degrees"),

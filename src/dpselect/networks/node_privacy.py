@@ -23,6 +23,7 @@ from dpselect.draws import own_exponential
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import ExponentialMechanism
 from dpselect.mechanisms.base import Drawn, released
+from dpselect.mechanisms.top_k import gap
 from dpselect.neighbours import Neighbours
 from dpselect.networks.counts import NodeCounts
 from dpselect.networks.edges import EdgeDesign, EdgeRows
@@ -81,7 +82,7 @@ def design(asked: TopNodes) -> NodeDesign:
     # One draw is that of the exponential mechanism for twice the decay.
     one = ExponentialMechanism(epsilon=2 * decay)
     return NodeDesign(
-        mechanism=f"ExponentialWithOwn(epsilon={epsilon:g}, cap={cap}, decay={decay:g})",
+        mechanism=f"exponential mechanism on degrees up to {cap:,}, decay {decay:g}",
         spends=(Spend("all draws of nodes together", epsilon),),
         epsilon=epsilon,
         neighbours=Neighbours.NODE,
@@ -89,7 +90,7 @@ def design(asked: TopNodes) -> NodeDesign:
         error=one.error_bound(
             candidates=n * k,
             bound=1,
-            unit=f"{METRICS['degree'].unit} (counted up to {cap:,}) in each draw",
+            unit=gap(f"{METRICS['degree'].unit} (counted up to {cap:,})", one=False),
             largest=cap,
         ),
         passes=(Pass(1),) * (rows.on_invalid == "raise") + (Pass(n),),

@@ -168,7 +168,7 @@ class TopNodes(Query[Release[Any]]):
         front = choice.combine == "pareto" and choice.dominance != "weak"
         one_front = front and (self.k, self.above) == (1, None)
         return _Nodes(
-            mechanism=repr(draw.mechanism),
+            mechanism=str(draw.mechanism),
             spends=(draw.spend,),
             epsilon=draw.mechanism.epsilon,
             delta=draw.spend.times * draw.spend.delta,
@@ -187,6 +187,9 @@ class TopNodes(Query[Release[Any]]):
             draw=draw,
             redraw=self.redraw,
         )
+
+    def heads(self) -> tuple[str, str]:
+        return "node", f"{self.metric if isinstance(self.metric, str) else 'score'}, noisy"
 
     def objective(self, data: object) -> Objective:
         """Return the objective that a release draws by, to measure on public data; private.

@@ -18,6 +18,9 @@ from dpselect.typing import Values
 if TYPE_CHECKING:
     import polars as pl
 
+ROWS = 40
+"""Rows that are printed, at most, unless one period has more."""
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SeriesRelease(Release[Any]):
@@ -66,13 +69,14 @@ class SeriesRelease(Release[Any]):
         return self._rows(0)
 
     def shown(self) -> dict[str, list[Any]]:
-        """Return the rows of the last period."""
-        found = self._rows(len(self.sums) - 1)
-        rounded = {
-            name: [round(one, 1) for one in found[name]]
-            for name in ("people, noisy", "standard_error")
-        }
-        return {**found, **rounded}
+        """Return the rows of the last periods that are together few enough to print."""
+        periods = max(1, ROWS // self._series.k)
+        found = self._rows(max(0, len(self.sums) - periods))
+        counts, errors = (
+            [round(one, 1) for one in found.pop(name)]
+            for name in ("noisy_count", "standard_error")
+        )
+        return {**found, "people, noisy": counts, "standard error": errors}
 
     def counts(self) -> pl.DataFrame:
         """Return the counts of all candidates after each period, as a polars frame.
@@ -87,7 +91,7 @@ class SeriesRelease(Release[Any]):
         columns = {
             self._series.period: [one for one in self.periods for _ in keys],
             self._key: list(keys) * times,
-            "people, noisy": self.running.ravel(),
+            "noisy_count": self.running.ravel(),
             "standard_error": np.repeat(self.standard_errors, len(keys)),
         }
         return pl.DataFrame(columns)
@@ -101,7 +105,7 @@ class SeriesRelease(Release[Any]):
             if place >= first
             for key, count in self._top(place)
         ]
-        names = (self._series.period, self._key, "people, noisy", "standard_error")
+        names = (self._series.period, self._key, "noisy_count", "standard_error")
         return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
     def _top(self, place: int) -> list[tuple[Hashable, float]]:

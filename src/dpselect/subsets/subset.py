@@ -110,6 +110,9 @@ class Subset(Query[Release[Any]]):
     epsilon: float
     delta: float | None = None
 
+    def heads(self) -> tuple[str, str]:
+        return ("row" if self.label is None else self.label), ""
+
     def design(self) -> Design[Release[Any]]:
         validation.one_of("scheme", self.scheme, get_args(Scheme))
         validation.at_least("n", self.n, 1, MOST_PEOPLE)

@@ -50,6 +50,9 @@ class BestColumns(_RecordsQuery[Release[str]]):
     criterion: Criterion = "information-gain"
     mechanism: MechanismLike | None = None
 
+    def heads(self) -> tuple[str, str]:
+        return "column", ""
+
     def _training(self, claims: Claims) -> _Choice:
         criterion = validation.one_of("criterion", self.criterion, CRITERIA)
         k, names = validation.at_least("k", self.k, 1), claims.schema.names

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from dpselect.trees.records import Schema
-from dpselect.trees.tree import Leaf, Node, Split
+from dpselect.trees.tree import SMALLEST, Leaf, Node, Split
 from dpselect.typing import Indices
 
 Individual: TypeAlias = Indices
@@ -183,10 +183,10 @@ def replaced(tree: Individual, position: int, new: Individual) -> Individual:
 
 
 def as_node(tree: Individual, schema: Schema) -> Node:
-    """Return an individual in the form that is released; an answer weighs 1."""
+    """Return an individual in the form that is released; an answer has a class, no counts."""
     column, value, size = tree[0].tolist()
     if size == 1:
-        return Leaf(tuple(float(k == value) for k in range(len(schema.classes))))
+        return Leaf(tuple(SMALLEST * (k == value) for k in range(len(schema.classes))))
     domain = schema.domains[column]
     no = (
         tuple(int(code >= value) for code in range(domain.size))

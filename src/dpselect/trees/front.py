@@ -85,8 +85,17 @@ class FrontRelease(Release[FrontTree]):
         """Return the rates of the trees as columns."""
         return {
             "tree": [*range(len(self.answer))],
-            "true positive rate": [one.true_positive_rate for one in self.answer],
-            "true negative rate": [one.true_negative_rate for one in self.answer],
+            "true_positive_rate": [one.true_positive_rate for one in self.answer],
+            "true_negative_rate": [one.true_negative_rate for one in self.answer],
+        }
+
+    def shown(self) -> dict[str, list[Any]]:
+        """Return the noisy rates with four digits."""
+        return {
+            f"{name.replace('_', ' ')}, noisy" if name != "tree" else name: [
+                round(one, 4) if isinstance(one, float) else one for one in column
+            ]
+            for name, column in self.table().items()
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:

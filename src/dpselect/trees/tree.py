@@ -65,7 +65,8 @@ class Split:
 Node: TypeAlias = Leaf | Split
 
 SMALLEST = 1e-300
-"""Count that carries the class of a leaf without a positive one, and rounds away in a sum."""
+"""Count that carries the class of a leaf without a positive one, or without counts. It rounds
+away in a sum."""
 
 TOO_SMALL = 1e-9
 """Counts that are shown as 0."""
@@ -180,7 +181,7 @@ class Tree:
         lines = self.simplified().to_text().splitlines()
         left = len(lines) - MOST_LINES
         lines_left = "1 more line" if left == 1 else f"{left} more lines"
-        more = [f"... and {lines_left}: to_text() has all"] if left > 0 else []
+        more = [f"... and {lines_left}: to_text(), or --save, has all"] if left > 0 else []
         return [*lines[:MOST_LINES], *more]
 
     def plot(self, ax: Axes | None = None, *, title: str = "") -> Axes:
@@ -227,7 +228,9 @@ class Tree:
             f"{c} {count_text(n)}" for c, n in zip(classes, node.counts, strict=True)
         )
         most = int(np.argmax(node.counts))
-        return f"{classes[most] if node.counts[most] > 0 else 'as above'}  ({counts})"
+        answer = str(classes[most]) if node.counts[most] > 0 else "as above"
+        without = 0 < node.counts[most] < TOO_SMALL
+        return answer if without else f"{answer}  ({counts})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain Python values."""
@@ -405,6 +408,8 @@ class _Drawing:
         counts = weight(node)
         label = self.tree.schema.classes[int(counts.argmax())]
         more = "" if isinstance(node, Leaf) else " …"
+        if 0 < counts.max() < TOO_SMALL:
+            return f"{label}{more}"
         return f"{label} ({' : '.join(map(count_text, counts.tolist()))}){more}"
 
     def _text(self, depth: int, height: float, text: str, colour: str) -> None:

@@ -168,7 +168,7 @@ class Search(Query[SearchRelease]):
             mechanism = f"best of {repetitions!r}, each run at {each:.6g}"
             spends, composition = best.spends, f"{best.composition}; in a run"
         else:
-            choice = repr(draw) if self.scoring is None else "the largest released score"
+            choice = str(draw) if self.scoring is None else "the largest released score"
             mechanism = f"{choice} of {number} candidates, each at {each:.6g}"
             rho = number * rho_of_pure(each)
             if self.scoring is None:

@@ -83,6 +83,9 @@ class TopVariants(Query[Release[Any]]):
     epsilon: float
     mechanism: MechanismLike | None = None
 
+    def heads(self) -> tuple[str, str]:
+        return self.label, ""
+
     def design(self) -> _Variants:
         validation.instance("label", self.label, str)
         if len(set(self.counts)) != len(COUNTS) or self.label in self.counts:
@@ -104,7 +107,7 @@ class TopVariants(Query[Release[Any]]):
             of="variants",
         )
         return _Variants(
-            mechanism=repr(draw.mechanism),
+            mechanism=str(draw.mechanism),
             spends=(draw.spend,),
             epsilon=draw.mechanism.epsilon,
             delta=draw.spend.times * draw.spend.delta,

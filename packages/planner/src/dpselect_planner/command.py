@@ -275,6 +275,9 @@ def _response(_asked: Any) -> Question:  # noqa: ANN401
     return planner.Response()
 
 
+TINY = 1e-6
+"""Smaller numbers are not printed with their digits."""
+
 _QUESTIONS: dict[str, Callable[[Any], Question | None]] = {
     "most-common": _most_common,
     "percentile": _percentile,
@@ -321,7 +324,8 @@ def _print_table(
     kept = {
         name: head for name, head in heads.items() if any(r[name] is not None for r in rows)
     }
-    table = Table("mechanism")
+    table = Table()
+    table.add_column("mechanism", no_wrap=True)
     for head in kept.values():
         table.add_column(head, justify="right")
     for row in rows:
@@ -332,7 +336,9 @@ def _print_table(
 
 
 def _cell(value: float | None) -> str:
-    return "-" if value is None else str(value) if isinstance(value, int) else f"{value:.4g}"
+    if value is None or isinstance(value, int):
+        return "-" if value is None else str(value)
+    return f"< {TINY:g}" if 0 < value < TINY else f"{value:.4g}"
 
 
 def _upwards(epsilon: float) -> float:
