@@ -82,7 +82,7 @@ def cases() -> Iterator[tuple[str, str, Run, Run]]:
         )
     values = np.repeat(np.arange(60), 20)
     far = np.zeros(1200, dtype=np.int64)
-    for method in ("joint", "above-threshold", "noisy-counts", "one-by-one"):
+    for method in ("above-threshold", "noisy-counts", "one-by-one"):
         asked: dict[str, Any] = {"candidates": range(60), "method": method}
         for what, other in (("one record", np.append(values, 7)), ("extreme", far)):
             yield (

@@ -158,7 +158,7 @@ def loss(law, pairs):
 
 
 @pytest.mark.parametrize("relation", [ADDED, REPLACED])
-@pytest.mark.parametrize("method", ["one-by-one", "above-threshold", "joint", None])
+@pytest.mark.parametrize("method", ["one-by-one", "above-threshold", None])
 def test_public_groups_of_rows_cost_their_epsilon_once(relation, method):
     asked = query(relation, groups=GROUPS, method=method)
 

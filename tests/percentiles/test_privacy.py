@@ -38,9 +38,7 @@ def test_the_exact_law_keeps_its_epsilon_on_every_pair(name, p, epsilon):
 WITH_MISSING = list(product((0, 1, 3, None), repeat=3))
 
 
-@pytest.mark.parametrize(
-    "method", ["one-by-one", "above-threshold", "recursive", "joint", None]
-)
+@pytest.mark.parametrize("method", ["one-by-one", "above-threshold", "recursive", None])
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(6.0, marks=pytest.mark.slow)])
 def test_a_number_that_goes_missing_is_hidden_by_every_method(method, epsilon):
     """It is dropped, at no price: how many numbers there are changes, of as many records."""
@@ -60,9 +58,7 @@ def test_a_number_that_goes_missing_is_hidden_by_every_method(method, epsilon):
     assert report.ok, str(report)
 
 
-@pytest.mark.parametrize(
-    "method", ["one-by-one", "above-threshold", "recursive", "joint", None]
-)
+@pytest.mark.parametrize("method", ["one-by-one", "above-threshold", "recursive", None])
 @pytest.mark.parametrize("values", [[None, None], [None, 2.0]])
 def test_where_numbers_are_missing_a_candidate_is_released(method, values):
     query = dp.Percentiles(

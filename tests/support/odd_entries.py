@@ -249,7 +249,7 @@ def stream(values):
 
 
 DESIGN = np.ones((3, 4), dtype=bool)
-METHODS = ("joint", "above-threshold", "noisy-counts", "one-by-one")
+METHODS = ("above-threshold", "noisy-counts", "one-by-one")
 ENTRIES = {
     "PercentileRecord": values_of(dp.PercentileRecord, p=50, upper=9, epsilon=1.0),
     "PercentileRecord, of a table": table_of(

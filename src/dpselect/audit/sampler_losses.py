@@ -14,7 +14,6 @@ noisy maxima           ``(ε/k) ∑ (max d - min d)/(2Δ)`` over the rounds, wit
 ``exceeds``            ``∑ ln P_x(b)/P_y(b)`` over the decisions ``b`` that were drawn
 ``first_above``        ``ln P_x(o)/P_y(o)`` at the output ``o`` that was drawn
 ``..._of_each``        the sum over the rows, each as by itself
-``draw_path``          the same
 ``draw_cut``           the same
 ``draw_place``         the same
 ``draw_set``           the same
@@ -43,17 +42,10 @@ from numpy.typing import NDArray
 
 from dpselect.audit.loss import Loss, log_binomial, loss_between
 from dpselect.audit.subset_losses import joined, swapped
-from dpselect.draws import (
-    above_threshold,
-    cut_exponential,
-    own_exponential,
-    path_exponential,
-    sets,
-)
+from dpselect.draws import above_threshold, cut_exponential, own_exponential, sets
 from dpselect.draws.cut_exponential import Cuts
 from dpselect.draws.exact.bernoulli import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
-from dpselect.draws.path_exponential import Chain
 from dpselect.draws.place_exponential import Places
 from dpselect.draws.place_flip import PlaceRows
 from dpselect.draws.range_exponential import Pieces
@@ -231,17 +223,6 @@ def is_above(
     return Loss(0.0, drawn=fsum([logs[0][0], -logs[0][1], -logs[1][0], logs[1][1]]))
 
 
-def draw_path(
-    here: Chain, there: Chain, public: Mapping[str, Any], path: list[int]
-) -> Loss | None:
-    """Return the loss of ascending positions, at those that were drawn."""
-    if here.shares != there.shares or here.counts.shape != there.counts.shape:
-        return None
-    decay = float(public["decay"])
-    logs = [path_exponential.log_probability(chain, decay, path) for chain in (here, there)]
-    return Loss(0.0, drawn=logs[0] - logs[1])
-
-
 def draw_cut(here: Cuts, there: Cuts, public: Mapping[str, Any], cut: list[int]) -> Loss | None:
     """Return the loss of a cut of a tree, at the one that was drawn."""
     if here.children != there.children:
@@ -399,9 +380,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "dpselect.draws.cut_exponential.draw_cut": Rule(("cuts", "decay"), "cuts", draw_cut),
         "dpselect.draws.own_exponential.draw_with_own": Rule(
             ("scores", "decay", "k"), "scores", draw_with_own
-        ),
-        "dpselect.draws.path_exponential.draw_path": Rule(
-            ("chain", "decay"), "chain", draw_path
         ),
         "dpselect.draws.place_exponential.draw_place": Rule(
             ("places", "decay"), "places", draw_place

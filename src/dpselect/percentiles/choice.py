@@ -48,7 +48,6 @@ from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst
 from dpselect.percentiles.first_count import AfterCount
-from dpselect.percentiles.joint import Joint
 from dpselect.percentiles.objectives import by_rank, rank_bound
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.range_halves import RecursiveOfRange
@@ -179,14 +178,10 @@ class Choice:
 
     def _named_method(self, name: MethodName, assumed: int | None) -> Method:
         validation.one_of("method", name, get_args(MethodName))
-        if name in {"above-threshold", "joint", "noisy-counts"} and self.mechanism is not None:
+        if name in {"above-threshold", "noisy-counts"} and self.mechanism is not None:
             raise ParameterError(f"`method`={name!r} has no other `mechanism`")
-        if name in {"joint", "recursive", "noisy-counts"} and not self._increase:
+        if name in {"recursive", "noisy-counts"} and not self._increase:
             raise ParameterError(f"`candidates` must increase for `method`={name!r}")
-        if name == "joint":
-            if isinstance(self.points, Range):
-                raise ParameterError("`method`='joint' needs fewer values: give `candidates`")
-            return Joint(self.percents, self.points, self.records, self.epsilon)
         if name == "noisy-counts":
             return ByCounts(self.percents, self.points, self.records, self.epsilon)
         if name == "above-threshold":

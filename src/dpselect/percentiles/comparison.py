@@ -20,7 +20,7 @@ from dpselect.typing import Values
 DEFAULT = "default"
 """The method that public arguments choose."""
 
-MAY_NOT_FIT = (DEFAULT, "recursive", "joint", "noisy-counts")
+MAY_NOT_FIT = (DEFAULT, "recursive", "noisy-counts")
 """Methods that some candidates do not suit, or whose distribution has no closed form."""
 
 
@@ -71,7 +71,6 @@ def compare_percentiles(
         one-by-one             1           6.722    0.837  0.143
         above-threshold        1           9.456    0.427  0.165
         recursive              1           6.684    0.846  0.199
-        joint                  1            7.92    0.703  0.123
         uniform choice                     29.33    0.200
     """
     usual = Percentiles(

@@ -116,9 +116,8 @@ class Percentiles(Query[PercentileRelease]):
             4 % of epsilon are spent on a noisy number, except for one or two percentiles from
             25 to 75.
         method: Method of the draw, by default chosen. ``"one-by-one"``, ``"above-threshold"``,
-            ``"recursive"``, ``"joint"`` or ``"noisy-counts"``. ``"above-threshold"`` draws each
-            percentile separately, visiting values by their distance from 0; ``"joint"`` draws
-            all at once, from a few hundred increasing candidates. ``"recursive"`` needs
+            ``"recursive"`` or ``"noisy-counts"``. ``"above-threshold"`` draws each percentile
+            separately, visiting values by their distance from 0. ``"recursive"`` needs
             increasing candidates, and the exponential mechanism, permute-and-flip or report
             noisy max; ``"noisy-counts"`` needs increasing candidates.
         interval: Probability with which an interval around a value contains the percentile, as

@@ -158,13 +158,11 @@ def _errors(
         laws = [_of_single(one, numbers) for one in method.singles]
     elif isinstance(method, ByCounts):
         laws = _simulated(_counted(method, numbers, np.random.default_rng(0)))
-    elif isinstance(method, Recursive | RecursiveOfRange):
-        laws = _simulated(_halved(method, values, np.random.default_rng(0)))
     elif isinstance(method, EndsFirst):
         laws = _simulated(_from_ends(method, values, np.random.default_rng(0)))
     else:
-        points = np.asarray(method.ranked[0])
-        laws = [(points, law) for law in method.probabilities(numbers)]
+        assert isinstance(method, Recursive | RecursiveOfRange)  # noqa: S101 -- nothing else is chosen
+        laws = _simulated(_halved(method, values, np.random.default_rng(0)))
     for one, (released, law) in zip(true, laws, strict=True):
         yield np.abs(released - one), law
 

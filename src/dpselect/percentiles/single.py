@@ -31,9 +31,7 @@ PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
 """Mechanisms that look at differences of scores alone, and lose ``w`` times epsilon where
 scores move by ``w`` of the sensitivity."""
 
-MethodName: TypeAlias = Literal[
-    "one-by-one", "above-threshold", "recursive", "joint", "noisy-counts"
-]
+MethodName: TypeAlias = Literal["one-by-one", "above-threshold", "recursive", "noisy-counts"]
 """How percentiles are drawn."""
 
 Answer: TypeAlias = tuple[float, ...]
