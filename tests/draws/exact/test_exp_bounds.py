@@ -67,16 +67,6 @@ def test_the_bounds_of_a_power_are_rounded_away_from_it():
         assert high > low
 
 
-def test_there_is_no_power_of_minus_one():
-    """It stands for what is impossible."""
-    exponents = np.array([[-1, 0], [5, -1]])
-    low, high = Powers(Fraction(1, 100), 64).of(exponents)
-
-    assert low[0, 0] == high[0, 0] == low[1, 1] == high[1, 1] == 0
-    assert low[0, 1] == high[0, 1] == 2**64
-    assert 0 < low[1, 0] < high[1, 0] < 2**64
-
-
 def test_beyond_the_last_exponent_a_power_is_less_than_one_unit():
     for decay in DECAYS:
         powers = Powers(decay, 100)

@@ -92,13 +92,11 @@ class Powers:
         return low, high
 
     def of(self, exponents: Indices) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return arrays of Python integers; 0 and 0 for the exponent -1."""
+        """Return arrays of Python integers, of exponents >= 0."""
         last = min(self.last, LARGEST_EXPONENT)
-        cut = np.clip(exponents, 0, last)
+        cut = np.minimum(exponents, last)
         tables = [_table(self, place) for place in range(0, last.bit_length(), DIGIT)]
-        low, high = (
-            np.where(exponents < 0, 0, ends[cut & ends.size - 1]) for ends in tables[0]
-        )
+        low, high = (ends[cut & ends.size - 1] for ends in tables[0])
         for level, (lows, highs) in enumerate(tables[1:], start=1):
             digit = cut >> level * DIGIT & lows.size - 1
             low, high = low * lows[digit] >> self.bits, -(-high * highs[digit] >> self.bits)
