@@ -31,7 +31,6 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.percentiles import rank_of
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.count_tree import ByCounts
@@ -107,7 +106,7 @@ class Column:
 
     def truth(self, p: float) -> float:
         """Return the percentile."""
-        return float(self.values[rank_of(p, self.values.size) - 1])
+        return float(np.percentile(self.values, p, method="nearest"))
 
     def floor(self, p: float) -> float:
         """Return what errors are counted from."""

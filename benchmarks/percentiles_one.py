@@ -22,7 +22,7 @@ import numpy as np
 
 import dpselect as dp
 from dpselect.draws.above_threshold import stop_probabilities
-from dpselect.percentiles import percentile_rank, rank_of
+from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import ByPieces, ByRank, OneByOne, Single
@@ -50,7 +50,7 @@ class Case:
     @property
     def truth(self) -> float:
         """The percentile."""
-        return float(np.sort(self.values)[rank_of(self.p, self.values.size) - 1])
+        return float(np.percentile(self.values, self.p, method="nearest"))
 
     @property
     def numbers(self) -> Numbers:

@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.percentiles import rank_of
 from dpselect.percentiles.prediction import predicted
 from dpselect.typing import Values
 from dpselect_studies import datasets
@@ -55,7 +54,7 @@ def rows() -> Iterator[dict[str, object]]:
     for name, numbers, upper, step in columns():
         values = np.sort(np.random.default_rng(5).choice(numbers, RECORDS))
         for percents in SETS:
-            true = np.array([values[rank_of(p, RECORDS) - 1] for p in percents])
+            true = np.percentile(values, percents, method="nearest")
             for epsilon in EPSILONS:
                 design = dp.Percentiles(
                     p=percents,

@@ -16,7 +16,7 @@ from time import process_time
 import numpy as np
 
 import dpselect as dp
-from dpselect.percentiles import percentile_rank, rank_of
+from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.objectives import RankForm
 from dpselect.percentiles.single import sorted_probabilities
 from dpselect.typing import Values
@@ -117,7 +117,7 @@ def forms() -> None:
         for name in UPPER:
             values, candidates = histogram(name)
             for p in (50, 90, 99):
-                truth = np.sort(values)[rank_of(p, values.size) - 1]
+                truth = np.percentile(values, p, method="nearest")
                 for epsilon in EPSILONS:
                     held, signed = (
                         dp.PermuteAndFlip(epsilon=epsilon).probabilities(
