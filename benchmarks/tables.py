@@ -77,7 +77,7 @@ def off(values: Values, number: float, p: float) -> float:
 
 
 def ours(
-    groups: Earnings, interval: float | None = None
+    groups: Earnings, interval: float | None = None, method: str | None = None
 ) -> Iterator[dp.percentiles.PercentileRelease]:
     """Yield releases of the table."""
     rows = pl.DataFrame(
@@ -94,6 +94,7 @@ def ours(
         upper=200_000,
         step=500,
         interval=interval,
+        method=method,
         epsilon=EPSILON,
         neighbours=ADDED,
     )
@@ -127,9 +128,11 @@ def theirs(epsilon: float) -> Callable[[Values], list[float]]:
 def quartiles(groups: Earnings) -> Iterator[Line]:
     """Yield the lines of the first table."""
     plain = [release.by_group for release in ours(groups)]
+    halves = [release.by_group for release in ours(groups, method="recursive")]
     around = list(ours(groups, INTERVAL))
     answers: dict[str, list[Any]] = {
         "dpselect": plain,
+        "dpselect, by halves": halves,
         f"dpselect, with intervals of {INTERVAL:g}": [one.by_group for one in around],
     }
     for name, epsilon in (
