@@ -293,7 +293,7 @@ def test_a_decimal_mark_is_of_a_text_file(tmp_path, name, given, message):
 
 @pytest.mark.parametrize(
     ("column", "cure"),
-    [("stay", "such as 60d and 1d"), ("admitted", "such as 2024-01-01 and 1d")],
+    [("stay", "in commands 60d and 1d"), ("admitted", "in commands 2024-01-01 and 1d")],
 )
 def test_a_duration_or_a_date_is_refused_with_how_to_ask_for_it(column, cure):
     day = pl.lit("2026-01-03").str.to_date()

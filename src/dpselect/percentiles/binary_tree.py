@@ -93,7 +93,7 @@ class Recursive:
     def mechanism(self) -> str:
         levels = max(len(path) for path in self.tree.paths())
         gain = f"{levels} levels instead of {len(self.percents)} percentiles"
-        return f"recursion of halves in {gain}, {self.whole!r} in all"
+        return f"recursion of halves in {gain}, {self.whole} in all"
 
     @property
     def tree(self) -> Node:

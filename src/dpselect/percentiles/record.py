@@ -80,6 +80,9 @@ class PercentileRecord(Query[Release[Any]]):
     mechanism: MechanismLike | None = None
     on_invalid: OnInvalid = "repair"
 
+    def heads(self) -> tuple[str, str]:
+        return self.label or "record", super().heads()[1]
+
     def design(self) -> _RecordDesign:
         for name in ("column", "label"):
             if getattr(self, name) is not None:
@@ -92,7 +95,7 @@ class PercentileRecord(Query[Release[Any]]):
         if records is not None:
             records = validation.at_least("records", records, 1, validation.EXACT)
         return _RecordDesign(
-            mechanism=repr(draw),
+            mechanism=str(draw),
             spends=(draw.spend(draw.purpose),),
             epsilon=draw.epsilon,
             neighbours=Neighbours.SUBSTITUTE,

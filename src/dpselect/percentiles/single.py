@@ -178,7 +178,7 @@ class ByMechanism(Single, ABC):
 
     @property
     def mechanism(self) -> str:
-        return repr(self.draw)
+        return str(self.draw)
 
     @property
     def spend(self) -> Spend:
@@ -246,7 +246,7 @@ class ByPieces(ByMechanism):
 
     @property
     def mechanism(self) -> str:
-        return f"{self.draw!r} by pieces of a range"
+        return f"{self.draw} by pieces of a range"
 
     @property
     def decay(self) -> Fraction:
