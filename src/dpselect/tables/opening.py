@@ -94,13 +94,13 @@ def _cure(kind: object) -> str:
     """Return how a column of a type becomes one of numbers, row by row; nothing if not."""
     if kind == nw.Duration:
         return (
-            ": for percentiles give `upper` and `step` as durations, such as timedelta(days=60) "
-            "and timedelta(days=1), in commands 60d and 1d"
+            ": for percentiles give `upper` and `step` as durations, such as "
+            "timedelta(days=60) and timedelta(days=1), in commands 60d and 1d"
         )
     if kind in (nw.Date, nw.Datetime):
         return (
-            ": for percentiles give dates as `lower` and `upper` and a duration as `step`, such "
-            "as date(2024, 1, 1) and timedelta(days=1), in commands 2024-01-01 and 1d; or "
+            ": for percentiles give dates as `lower` and `upper` and a duration as `step`, "
+            "such as date(2024, 1, 1) and timedelta(days=1), in commands 2024-01-01 and 1d; or "
             "`minus`, a column of earlier dates, for the time between the two"
         )
     return ""
