@@ -37,6 +37,7 @@ import opendp.prelude as opendp
 import polars as pl
 
 import dpselect as dp
+from dpselect.percentiles.single import MethodName
 from dpselect.typing import Values
 
 RESULTS = Path(__file__).with_name("results") / "tables.csv"
@@ -77,7 +78,7 @@ def off(values: Values, number: float, p: float) -> float:
 
 
 def ours(
-    groups: Earnings, interval: float | None = None, method: str | None = None
+    groups: Earnings, interval: float | None = None, method: MethodName | None = None
 ) -> Iterator[dp.percentiles.PercentileRelease]:
     """Yield releases of the table."""
     rows = pl.DataFrame(
