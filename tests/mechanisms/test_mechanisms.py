@@ -130,7 +130,7 @@ def test_a_release_says_all_that_a_reader_needs(mechanism):
     assert len(set(release.answer)) == 2
     assert release.candidate == release.answer[0]
     assert release.plan == mechanism.plan(2, neighbours=EDGE)
-    assert release.mechanism == repr(mechanism)
+    assert release.mechanism == str(mechanism)
     assert release.query == dp.Selection(mechanism=mechanism, k=2, neighbours=EDGE)
     assert release.arguments["k"] == 2
     assert (release.epsilon, release.delta) == (1.0, 0.0)
@@ -146,7 +146,7 @@ def test_a_release_spends_its_epsilon_once_for_all_rounds(mechanism):
     mechanism.release(OBJECTIVE, budget=budget)
 
     assert budget.remaining == pytest.approx(0.5)
-    assert [entry.mechanism for entry in budget.entries] == [f"Selection: {mechanism!r}"] * 2
+    assert [entry.mechanism for entry in budget.entries] == [f"Selection: {mechanism}"] * 2
     with pytest.raises(InsufficientBudgetError):
         mechanism.release(OBJECTIVE, budget=budget)
     assert len(budget.entries) == 2

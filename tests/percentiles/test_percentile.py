@@ -106,7 +106,7 @@ def test_an_argument_out_of_range_is_named(arguments, message):
         (np.array(["2020-01-01"], dtype="M8[D]"), "holds neither numbers nor text"),
         (np.array([True]), "must be numbers"),
         ("stays.xlsx", "must be a .parquet, .csv or .tsv file"),
-        ({"secret": 1}, "must be numbers"),
+        ({"secret": 1}, "must be a frame"),
         (pl.Series(["secret"]), "of type String, which is not numeric"),
     ],
     ids=["empty", "text", "matrix", "dates", "truths", "path", "mapping", "text series"],

@@ -150,7 +150,10 @@ class Mechanism(ABC):
         """Return the call that makes it, without the defaults."""
         given = {one.name: getattr(self, one.name) for one in fields(self)}
         usual = {one.name: one.default for one in fields(self)}
-        said = (f"{name}={one!r}" for name, one in given.items() if one != usual[name])
+        # By their texts, since a field can hold an array.
+        said = (
+            f"{name}={one!r}" for name, one in given.items() if f"{one!r}" != f"{usual[name]!r}"
+        )
         return f"{type(self).__name__}({', '.join(said)})"
 
     @property

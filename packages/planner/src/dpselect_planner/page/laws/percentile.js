@@ -32,9 +32,10 @@ function countBelow(sorted, value, orEqual) {
 export const rankBound = (fraction, neighbours) =>
   neighbours === "substitute" ? 1 : Math.max(fraction, 1 - fraction);
 
-// Ranks between two values are interpolated; u = min(high - wanted, wanted - low).
+// Ranks between two values are interpolated; u = min(high - wanted, wanted - low) for the rank
+// of NumPy's percentile.
 export function rankScores({ below, upto, share, numbers }, p) {
-  const wanted = (p / 100) * (numbers + 1) + 0.5;
+  const wanted = 1 + (p / 100) * (numbers - 1);
   return below.map((count, i) => {
     const held = upto[i] > count;
     const low = held ? count + 1 : count + share[i];

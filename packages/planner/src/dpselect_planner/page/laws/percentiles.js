@@ -34,7 +34,10 @@ function atLeast(chances) {
 }
 
 // The tree of draws: what each has as its part of epsilon and its percentile within its half.
-export function halves(fractions, epsilon, first = 0, ends = [0, 1], level = 1) {
+// At the ends of all, half a record of a half is beyond the percentiles 0 and 100.
+export function halves(
+  fractions, epsilon, first = 0, ends = [0, 1], level = 1, beyond = [0.5, 0.5],
+) {
   if (fractions.length === 0) return null;
   const middle = fractions.length >> 1;
   const [low, high] = ends;
@@ -44,11 +47,15 @@ export function halves(fractions, epsilon, first = 0, ends = [0, 1], level = 1) 
   return {
     position: first + middle,
     fraction: (here - low) / (high - low),
+    beyond,
     level,
     epsilon: price,
-    below: halves(fractions.slice(0, middle), left, first, [low, here], level + 1),
+    below: halves(
+      fractions.slice(0, middle), left, first, [low, here], level + 1, [beyond[0], 0],
+    ),
     above: halves(
       fractions.slice(middle + 1), left, first + middle + 1, [here, high], level + 1,
+      [0, beyond[1]],
     ),
   };
 }
@@ -76,12 +83,12 @@ export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
       }
     }
     if (!half.below && !half.above) return;
-    for (const [place, part, share] of outcomes(law, branch.weights, parts)) {
-      if (chance * share <= cut) continue;
-      const sides = split(branch, place, part / parts);
+    law.forEach((share, drawn) => {
+      if (chance * share <= cut) return;
+      const sides = split(branch, Math.floor(drawn / (parts + 1)), (drawn % (parts + 1)) / parts);
       if (half.below) follow(half.below, sides[0], chance * share);
       if (half.above) follow(half.above, sides[1], chance * share);
-    }
+    });
   }
 }
 
@@ -122,15 +129,6 @@ function cutOf({ weights, span }, place, share) {
   return low + (high - low) * share;
 }
 
-// Places and parts with their probabilities; parts of no record are one outcome.
-function* outcomes(law, weights, parts) {
-  for (let place = 0; place < weights.length; place++) {
-    const shares = law.slice(place * (parts + 1), (place + 1) * (parts + 1));
-    if (weights[place] === 0) yield [place, 0, total(shares)];
-    else for (const part of range(parts + 1)) yield [place, part, shares[part]];
-  }
-}
-
 // Records before the first candidate, equal to it, between it and the second, and so on.
 function weightsOf({ below, upto, numbers }) {
   const edges = [0, ...below.flatMap((count, i) => [count, upto[i]]), numbers];
@@ -139,7 +137,8 @@ function weightsOf({ below, upto, numbers }) {
 
 // Unit scores of every place with every share, shares innermost.
 function halfScores(half, weights, parts, neighbours) {
-  const wanted = half.fraction * (total(weights) + 1);
+  const [before, after] = half.beyond;
+  const wanted = before + half.fraction * (total(weights) - before - after);
   const relation = half.level === 1 ? neighbours : "add-remove";
   const scores = new Float64Array(weights.length * (parts + 1));
   for (let at = 0, below = 0, place = 0; at < weights.length; at++) {
