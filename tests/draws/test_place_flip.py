@@ -54,6 +54,13 @@ def test_scores_are_distances_from_the_wanted_rank(weights, fraction):
     )
 
 
+def test_weights_need_not_be_integers():
+    weights = [0.5, 0.25, 0, 1.5, 0.125]
+    found = rows_of([weights], 0.3).scores()[0]
+
+    np.testing.assert_allclose(found, by_definition(weights, 0.3, 0.7), rtol=1e-12, atol=1e-13)
+
+
 def far_share(rows, epsilon):
     """Return the probability of the places of which first bytes are drawn alone."""
     [scores] = rows.scores()

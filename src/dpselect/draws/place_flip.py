@@ -47,7 +47,7 @@ class PlaceRows:
 
     Attributes:
         weights: Shape ``(rows, places)``; 0 before ``first`` and after ``last``. Integers, but
-            for those at ``first`` and at ``last``.
+            for those at ``first`` and at ``last``; sums of others would be rounded.
         first: The first place of each row; public.
         last: The last one; public.
         fraction: The part of a row's weight that is wanted below; public.
@@ -89,9 +89,8 @@ class PlaceRows:
         )
         floors = np.floor(wanted.high)
         left = exact_sum(wanted.high - floors, wanted.low).high + low
-        # Before a place there is no rest but that of the first one.
-        of_first = rest[np.arange(len(rest)), self.first]
-        before = np.where(np.arange(whole.shape[1]) > self.first[:, None], of_first[:, None], 0)
+        before = np.zeros_like(rest)
+        np.cumsum(rest[:, :-1], axis=1, out=before[:, 1:])
         return exact_sum(parts - whole - floors[:, None], before - left[:, None])
 
     def distances(self, ahead: Twofold, at: Places, shares: Values) -> Twofold:
