@@ -234,6 +234,37 @@ def test_any_records_have_ascending_answers_among_the_candidates(points, values)
             assert set(found) <= {0.0, 1.0, 2.0, 3.0}
 
 
+class OfNoisyNumber(EndsFirst):
+    """A method whose first part is the lowest candidate, and noise a number of records."""
+
+    number = 1
+
+    @property
+    def _exact(self):
+        return Draws(
+            number=lambda counts: np.full_like(counts, self.number),
+            stop=lambda seek: np.zeros_like(seek.sizes),
+            count=lambda counts: np.full_like(counts, -3),
+        )
+
+
+@pytest.mark.parametrize("points", [POINTS, Range(0, 3, 1)], ids=["list", "range"])
+@pytest.mark.parametrize("number", [-4, 0, 1, 2])
+def test_a_noisy_number_that_orders_no_percentiles_has_an_answer(points, number, monkeypatch):
+    """Of 1 record all have one rank, and of fewer they decrease; the parts held -3."""
+    monkeypatch.setattr(OfNoisyNumber, "number", number)
+    way = ((10.0,), (25.0, 50.0, 75.0), ())
+    method = OfNoisyNumber(*way, points, Records(BOTH[0]), EPSILON, 3)
+    draw = method.prepare(method.records.of(np.array([1.0, 2.0])))
+
+    with np.errstate(all="raise"):
+        for _ in range(20):
+            found = draw()
+
+            assert list(found) == sorted(found)
+            assert set(found) <= set(POINTS)
+
+
 @pytest.mark.parametrize("p", [1.0, 99.0])
 def test_a_false_alarm_is_as_early_as_the_threshold_is_late(p):
     """By what raises it: of records that fall off as in ``thresholds``, in the mean."""

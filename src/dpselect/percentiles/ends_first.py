@@ -291,9 +291,11 @@ class EndsFirst:
             wanted, of = self.wanted(p, left)
             # All that are left are drawn from the middle of the first to that of the last.
             beyond = wanted - left.below.astype(object) * of - of // 2
-            evenly = (place + 1) / (len(self.middle) + 1)
-            found[place] = np.where(rest > 1, beyond / (np.maximum(rest - 1, 1) * of), evenly)
-        return found
+            found[place] = beyond / (np.maximum(rest - 1, 1) * of)
+        # Of a noisy number of 1 or less all percentiles have the same rank, or decrease.
+        known = (rest > 1) & (np.diff(found, axis=0) > 0).all(axis=0)
+        evenly = np.arange(1, len(found) + 1) / (len(found) + 1)
+        return np.where(known, found, evenly[:, None])
 
     def within(self, left: Left) -> tuple[Indices, Indices]:
         """Return the positions of the first and the last candidate of the middle."""
