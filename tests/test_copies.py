@@ -25,6 +25,7 @@ from dpselect.keys.question import Question
 from dpselect.keys.reading import read
 from dpselect.networks import EdgeTable, Graph
 from dpselect.trees import ID3Classifier, records
+from dpselect.tuning import PrivateSearchCV
 from dpselect.tuning.train_validation import Records
 from support.odd_input import MARKER, TEXT
 
@@ -70,12 +71,21 @@ def classifier(folder):
     return ID3Classifier(0.6, budget=memory(folder), **public)
 
 
+def search(folder, budget=memory, kind=ID3Classifier):
+    public = {"domains": [[0, 1]], "classes": ["a", "b"], "max_records": 9}
+    grid = {"max_depth": [0, 1]}
+    return PrivateSearchCV(kind(1.0, **public), grid, epsilon=0.6, budget=budget(folder))
+
+
 HOLDERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "budget in memory": (memory, spend),
     "budget in a ledger": (ledger, spend),
     "view of a budget": (view, spend),
+    "view of a ledger": (lambda folder: ledger(folder).for_request(note="another"), spend),
     "stream": (stream, find),
     "classifier": (classifier, fit),
+    "search": (search, fit),
+    "search with a ledger": (lambda folder: search(folder, ledger), fit),
 }
 
 
@@ -100,6 +110,22 @@ WAYS = {
     "generator": in_generator,
 }
 REFUSALS = (BudgetError, InsufficientBudgetError, ParameterError)
+REFUSED, FAILED = 3, 4
+
+
+def exit_of_a_fork(use):
+    """Return how a child that calls a function ends: 0 or 1 if that is true or not."""
+    child = os.fork()
+    if child == 0:  # pragma: no cover -- in the child
+        try:
+            os._exit(0 if use() else 1)
+        except REFUSALS:
+            os._exit(REFUSED)
+        except BaseException:  # noqa: BLE001 -- a child never returns to pytest
+            os._exit(FAILED)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
 every_holder = pytest.mark.parametrize("name", HOLDERS)
 
 
@@ -126,16 +152,7 @@ def test_a_fork_has_no_right_of_its_own(name, tmp_path):
     made, use = HOLDERS[name]
     one = made(tmp_path)
     assert use(one)
-    child = os.fork()
-    if child == 0:  # pragma: no cover -- in the child
-        try:
-            use(one)
-        except REFUSALS:
-            os._exit(0)
-        except BaseException:  # noqa: BLE001 -- a child never returns to pytest
-            os._exit(2)
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert exit_of_a_fork(lambda: use(one)) == REFUSED
 
 
 @every_holder
@@ -151,6 +168,70 @@ def test_threads_use_a_right_once(name, tmp_path):
 
     with ThreadPoolExecutor(8) as threads:
         assert sum(threads.map(tried, range(8))) == 1
+
+
+def refused(use, one):
+    """Return whether whoever uses a right is refused."""
+    try:
+        use(one)
+    except REFUSALS:
+        return True
+    return False
+
+
+class Meanwhile(ID3Classifier):
+    """A classifier that tries a right by every way while it is fitted."""
+
+    tried = None
+
+    def fit(self, x, y):
+        one, found = type(self).tried, []
+        type(self).tried = None
+        if one is not None:
+            for way in (copy.copy, copy.deepcopy, clone):
+                found.append(refused(fit, way(one)))
+            with ThreadPoolExecutor(2) as threads:
+                found += threads.map(refused, [fit] * 2, [one] * 2)
+            found.append(exit_of_a_fork(lambda: fit(one)) == REFUSED)
+            type(self).found = found
+        return super().fit(x, y)
+
+
+@pytest.mark.parametrize("budget", [memory, ledger])
+def test_a_search_that_is_under_way_is_paid_once(budget, tmp_path):
+    one = search(tmp_path, budget, Meanwhile)
+    Meanwhile.tried, Meanwhile.found = one, None
+
+    assert fit(one)
+    assert Meanwhile.found == [True] * 6
+    assert len(one.budget.entries) == 1
+
+
+VISITS = pl.DataFrame({"month": [1, 1, 2], "code": ["a", "b", "b"]})
+SERIES = {"column": "code", "period": "month", "periods": [1, 2], "candidates": ["a", "b"]}
+
+
+def test_a_series_that_is_under_way_is_drawn_once(tmp_path):
+    """The right is in the file: copies of a query, threads and forks get what is in it."""
+    one = dp.Series(**SERIES, k=1, epsilon=0.6, neighbours=AR)
+    budget, path = memory(tmp_path), tmp_path / "a.series"
+
+    def release(query, through=1):
+        return query.release_through(VISITS, through, path=path, budget=budget).sums
+
+    first = release(one)
+    for way in WAYS.values():
+        assert release(way(one)) == first
+
+    def second(_=None):
+        return release(one, 2)
+
+    with ThreadPoolExecutor(8) as threads:
+        found = set(threads.map(second, range(8)))
+    [both] = found
+    assert both[:1] == first
+    assert exit_of_a_fork(lambda: second() == both) == 0
+    assert len(budget.entries) == 1
 
 
 def holders_of_records():
