@@ -188,8 +188,7 @@ class Meanwhile(ID3Classifier):
         one, found = type(self).tried, []
         type(self).tried = None
         if one is not None:
-            for way in (copy.copy, copy.deepcopy, clone):
-                found.append(refused(fit, way(one)))
+            found += [refused(fit, way(one)) for way in (copy.copy, copy.deepcopy, clone)]
             with ThreadPoolExecutor(2) as threads:
                 found += threads.map(refused, [fit] * 2, [one] * 2)
             found.append(exit_of_a_fork(lambda: fit(one)) == REFUSED)
