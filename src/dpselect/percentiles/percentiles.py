@@ -87,7 +87,8 @@ class Percentiles(Query[PercentileRelease]):
             type of the candidates.
         minus: Column to subtract row by row, such as the day of admission. The values are then
             differences; those of dates and times are durations.
-        p: Percentile, above 0 and up to 100; or several, increasing.
+        p: Percentile, above 0 and up to 100, as of ``numpy.percentile``; or several,
+            increasing.
         lower: The smallest candidate, by default 0; ``-inf`` if none is known. None is the
             same as ``-inf``.
         upper: The largest candidate, by default unknown. Then the range ends ``10**15`` steps
