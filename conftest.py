@@ -1,19 +1,23 @@
-"""Settings of all tests: repeatable properties, and the folder of real data.
+"""Settings of all tests: repeatable properties and draws, and the folder of real data.
 
 No test has a clock: kernels compile at first use, and machines are busy. Properties are tried
-on the same 25 examples in every run, so a build that fails fails again;
-``HYPOTHESIS_PROFILE=exploring`` tries 100 new ones. Data sets are never fetched.
+on the same 25 examples in every run, and the name of a test decides the bits that it draws, so
+a build that fails fails again; ``HYPOTHESIS_PROFILE=exploring`` tries 100 new examples and
+draws the operating system's bits. Data sets are never fetched.
 """
 
 import os
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import settings
 
+from dpselect.draws.exact import bits
+
 settings.register_profile("repeating", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("exploring", deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
+settings.load_profile(PROFILE := os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
 
 PAGES = Path(__file__).parent / "docs"
 WHOLE = {PAGES / "requests.md", PAGES / "subsets.md"}
@@ -21,6 +25,22 @@ WHOLE = {PAGES / "requests.md", PAGES / "subsets.md"}
 
 BESIDE = Path(__file__).parents[1] / "shared" / "data"
 os.environ.setdefault("DPSELECT_DATA", str(BESIDE))
+
+
+STREAM = Random()  # noqa: S311 -- the same bits again are what is wanted
+"""The bits of the test that runs, in place of the operating system's."""
+
+if PROFILE == "repeating":
+    bits.system = STREAM
+    bits.urandom = bits.token_bytes = STREAM.randbytes
+    bits.randbits = STREAM.getrandbits
+    bits.randbelow = STREAM.randrange
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin the bits of a test, before its fixtures draw."""
+    STREAM.seed(item.nodeid)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -1,10 +1,27 @@
 """The operating system's bits: all of them are used, and none twice."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from dpselect.draws.exact import bits
 from dpselect.draws.exact.lazy_noise import Noise, bounds
+
+OUTSIDE_TESTS = """
+import os, secrets
+from dpselect.draws.exact import bits
+assert bits.urandom is os.urandom
+assert isinstance(bits.system, secrets.SystemRandom)
+for name in ("randbelow", "randbits", "token_bytes"):
+    assert getattr(bits, name) is getattr(secrets, name)
+"""
+
+
+def test_bits_are_the_operating_systems_where_no_test_runs():
+    """The settings of the tests put a repeatable stream in their place."""
+    subprocess.run([sys.executable, "-c", OUTSIDE_TESTS], check=True)
 
 
 def test_words_are_what_the_operating_system_gives(monkeypatch):
