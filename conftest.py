@@ -7,6 +7,7 @@ draws the operating system's bits. Data sets are never fetched.
 """
 
 import os
+import sys
 from pathlib import Path
 from random import Random
 
@@ -41,6 +42,13 @@ if PROFILE == "repeating":
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Begin the bits of a test, before its fixtures draw."""
     STREAM.seed(item.nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Close the figures of a test: those of a whole process become too many for Matplotlib."""
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

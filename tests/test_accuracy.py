@@ -54,17 +54,11 @@ def test_the_frame_has_the_rows():
 
 
 def test_the_plot_has_a_line_for_each_mechanism():
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
     error, best = dp.compare(OBJECTIVE, MECHANISMS, epsilons=[3.0, 1.0]).plot()
 
     assert [line.get_label() for line in error.lines] == ["exponential", "local-dampening"]
     assert list(best.lines[0].get_xdata()) == [1.0, 3.0]
     assert "score units" in error.get_ylabel()
-    plt.close("all")
 
 
 COUNTS = dp.Objective(
