@@ -196,6 +196,18 @@ def test_the_method_is_chosen_by_public_arguments(asked, name):
     assert dp.Percentiles(**usual | asked).plan.mechanism.startswith(name)
 
 
+@pytest.mark.parametrize("relation", BOTH)
+def test_a_percentile_next_to_100_is_that_of_the_largest_record(relation):
+    """Of any number of records below 10^6: percentiles are taken to 10^-6 of the records."""
+    asked = {"upper": 1000, "step": 1, "epsilon": 1e5, "neighbours": relation}
+    data = np.arange(400)
+
+    for p in (99.9999999999, 99.99999, 100):
+        assert (
+            dp.Percentiles(p=p, assumed_records=10**9, **asked).release(data).candidate == 399
+        )
+
+
 def test_each_percentile_has_the_method_that_suits_it():
     plan = dp.Percentiles(
         p=[50, 99], upper=1e6, step=1, epsilon=1.0, neighbours="add-remove",

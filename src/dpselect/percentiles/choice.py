@@ -346,7 +346,7 @@ class Choice:
         beyond = None if records is None else _beyond(p, records)
         of = p, self.points, self.records, epsilon
         usual = ByThreshold(*of, upwards=True, beyond=beyond)
-        if beyond is None or not 50 < p < 100:
+        if beyond is None or p <= 50 or usual.share == 1:
             return usual
         from_few = replace(usual, upwards=False)
         return from_few if from_few.records_per_noise(beyond) >= self._quiet else usual

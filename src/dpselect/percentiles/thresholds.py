@@ -101,8 +101,8 @@ class ByThreshold(Single):
     @property
     def share(self) -> Fraction:
         """Of the records that are wanted on the side of the visited candidates."""
-        part = exact_fraction(self.p)
-        return (part if self.upwards else 1 - part).limit_denominator(FINEST)
+        part = exact_fraction(self.p).limit_denominator(FINEST)
+        return part if self.upwards else 1 - part
 
     @property
     def threshold(self) -> int:
