@@ -3,7 +3,8 @@
 
     Candidate i has a noisy score that is a function of a uniform number, which is known by its
     first bits; these give bounds of the noisy score. Who can still be among the k largest is
-    sorted, and where bounds overlap twice as many bits of both are read. *)
+    sorted, and where bounds overlap twice as many bits are read of the one of which fewer are
+    known. *)
 
 Require Import Reals ZArith QArith Qreals List Lra Lia Bool Sorting.Sorted Permutation.
 Import ListNotations.
@@ -38,14 +39,16 @@ Section Program.
     else if above y x then Some (false, (x, y))
     else match rounds with
          | O => None
-         | S rounds => compare rounds (refine x) (refine y)
+         | S rounds =>
+             if level x <=? level y then compare rounds (refine x) y
+             else compare rounds x (refine y)
          end.
 
   Fixpoint insert (x : known) (l : list known) : option (list known) :=
     match l with
     | [] => Some [x]
     | y :: rest =>
-        match compare depth x y with
+        match compare (2 * depth) x y with
         | None => None
         | Some (true, (x, y)) => Some (x :: y :: rest)
         | Some (false, (x, y)) =>
@@ -135,7 +138,8 @@ Section Right.
       (destruct (above y x) eqn:A';
        [injection C; intros; subst; repeat (split; auto); apply above_is_larger; auto|]);
       [discriminate|].
-    apply IH in C; try apply refine_holds; auto. rewrite !who_refine in C. assumption.
+    destruct (level x <=? level y);
+      (apply IH in C; try apply refine_holds; auto; rewrite who_refine in C; assumption).
   Qed.
 
   Definition larger (i j : nat) : Prop := (v j < v i)%R.
@@ -152,7 +156,7 @@ Section Right.
       + cbn [map]. repeat constructor.
     - cbn [insert] in I. inversion F as [|? ? Y F']. subst. cbn [map] in S.
       inversion S as [|? ? S' L]. subst.
-      destruct (compare look depth depth x y) as [[[] [x' y']]|] eqn:C; [| |discriminate].
+      destruct (compare look depth (2 * depth) x y) as [[[] [x' y']]|] eqn:C; [| |discriminate].
       + apply compare_is_right in C; auto. destruct C as [Ex [Ey [X' [Y' G]]]].
         injection I as <-. split.
         * split; [apply Forall_cons; [assumption|apply Forall_cons; assumption]|].

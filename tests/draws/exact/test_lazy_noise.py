@@ -55,7 +55,7 @@ def test_bits_decide_by_the_law_of_permute_and_flip():
             [[float(number + end) for end in exact._scaled(word)] for word in inner]
         )
         for number, exact in ((n, Refined(Noise.EXPONENTIAL, n, scale, [0])) for n in (0, -gap))
-        if not setattr(exact, "_bits", known)
+        if not setattr(exact, "bits", known)
     }
     wins = [
         np.searchsorted(np.sort(ends[other][:, 1]), ends[one][:, 0]).sum() / 4.0**known
@@ -74,6 +74,18 @@ def test_equal_words_are_told_apart_by_further_bits(noise):
     one, other = (Refined(noise, 0, 2.0**30, list(words)) for _ in range(2))
 
     assert lazy_noise.larger(one, other) == -lazy_noise.larger(other, one)
+
+
+def test_a_number_that_many_are_compared_with_is_refined_once(monkeypatch):
+    """All have the same first word and differ in the next one."""
+    rest = iter(range(1, 20))
+    monkeypatch.setattr(bits, "randbits", lambda size: next(rest) << (size - 6))
+    pivot, *others = (Refined(Noise.EXPONENTIAL, 0, 1.0, [2**60]) for _ in range(9))
+
+    for other in others:
+        lazy_noise.larger(pivot, other)
+
+    assert {number.bits for number in (pivot, *others)} == {128}
 
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 40.0])

@@ -223,7 +223,7 @@ class Told(Refined):
     @staticmethod
     def randbits(bits):
         one = Told.now
-        read = one._bits
+        read = one.bits
         if read + bits > STRING:
             raise Undecided
         # The score of one whose words were read further stands with its first word.

@@ -31,6 +31,7 @@ from __future__ import annotations
 from decimal import Context, Decimal, localcontext
 from enum import Enum
 from math import floor, inf, log, sqrt
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -237,11 +238,12 @@ class Refined:
     """A noisy number that is known to as many bits as comparisons need.
 
     Attributes:
+        bits: How many bits of each of its uniform numbers are known.
         low: Lower bound.
         high: Upper bound.
     """
 
-    __slots__ = ("_bits", "_noise", "_number", "_scale", "_words", "high", "low")
+    __slots__ = ("_noise", "_number", "_scale", "_words", "bits", "high", "low")
 
     def __init__(
         self,
@@ -254,21 +256,21 @@ class Refined:
     ) -> None:
         """Begin with the first words of the uniform numbers, and the bounds they gave."""
         self._noise, self._number, self._scale = noise, number, Decimal(scale)
-        self._words, self._bits = words, WORD
+        self._words, self.bits = words, WORD
         self.low: Decimal | float = low
         self.high: Decimal | float = high
 
     def refine(self) -> None:
         """Draw as many bits again as there are, and tighten the bounds."""
         while True:
-            bits = self._bits
+            bits = self.bits
             self._words = [word << bits | source.randbits(bits) for word in self._words]
-            self._bits *= 2
+            self.bits *= 2
             # At an end of [0, 1] a logarithm is infinite.
-            if all(0 < word < (1 << self._bits) - 1 for word in self._words):
+            if all(0 < word < (1 << self.bits) - 1 for word in self._words):
                 break
         # As many digits as bits are three times what the width of the interval asks for.
-        with localcontext(Context(prec=self._bits, Emin=-(10**9), Emax=10**9)):
+        with localcontext(Context(prec=self.bits, Emin=-(10**9), Emax=10**9)):
             ends = [self._scaled(word) for word in self._words]
             low, high = ends[0]
             if self._noise is Noise.LAPLACE:
@@ -278,12 +280,12 @@ class Refined:
 
     def _scaled(self, word: int) -> tuple[Decimal, Decimal]:
         """Return bounds of the scale times the function of one uniform number."""
-        full = 1 << self._bits
+        full = 1 << self.bits
         if self._noise is Noise.GUMBEL:
-            ends = [-_minus_log(full - w, self._bits).ln() for w in (word + 1, word)]
+            ends = [-_minus_log(full - w, self.bits).ln() for w in (word + 1, word)]
         else:
-            ends = [_minus_log(w, self._bits) for w in (word + 1, word)]
-        slack = (self._scale + abs(self._number)) * Decimal(2) ** -(2 * self._bits - 16)
+            ends = [_minus_log(w, self.bits) for w in (word + 1, word)]
+        slack = (self._scale + abs(self._number)) * Decimal(2) ** -(2 * self.bits - 16)
         return self._scale * ends[0] - slack, self._scale * ends[1] + slack
 
 
@@ -293,7 +295,11 @@ def _minus_log(word: int, bits: int) -> Decimal:
 
 
 def larger(one: Refined, other: Refined) -> int:
-    """Return 1, -1 or, for equal integers, 0 as the first is larger or smaller."""
+    """Return 1, -1 or, for equal integers, 0 as the first is larger or smaller.
+
+    Each step refines the number of which fewer bits are known, so that a number that many are
+    compared with is not refined again for each of them.
+    """
     while True:
         if one.low > other.high:
             return 1
@@ -301,6 +307,5 @@ def larger(one: Refined, other: Refined) -> int:
             return -1
         if one.low == one.high == other.low == other.high:
             return 0
-        for unsettled in (one, other):
-            if unsettled.low != unsettled.high:
-                unsettled.refine()
+        unsettled = [number for number in (one, other) if number.low != number.high]
+        min(unsettled, key=attrgetter("bits")).refine()
