@@ -50,6 +50,18 @@ def test_a_comparison_is_a_table(run):
 
 
 @pytest.mark.slow
+def test_a_comparison_has_one_row_of_each_design_the_best_one(run):
+    rows = [line.rsplit(maxsplit=6) for line in run(*PLAN, columns=80).out.splitlines()]
+    table = [(row[0].strip(), row[2]) for row in rows if len(row) == 7 and row[-1] == "0.00"]
+
+    best = {}
+    for one in run(*PLAN, "--json").json["designs"]:
+        best.setdefault(one["name"], str(one["pools"]))
+    assert table == list(best.items())[: len(table)]
+    assert len(table) == 12
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [5, 16])
 def test_the_next_command_writes_the_best_design(run, samples, tmp_path, cap):
     ran = run("pool", "plan", "--n", 12, "--prevalence", 0.1, "--trials", 20,

@@ -419,7 +419,11 @@ def _show(found: DesignComparison) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     if private:
         table.add_column("flip", justify="right")
-    for design in found.designs[:MOST_ROWS]:
+    best: dict[str, SimulatedDesign] = {}
+    for design in found.designs:
+        best.setdefault(design.name, design)
+    shown = list(best.values())[:MOST_ROWS]
+    for design in shown:
         table.add_row(
             design.name,
             f"{design.tests:.0f}",
@@ -431,9 +435,10 @@ def _show(found: DesignComparison) -> None:
             *([rounded_up(design.flip)] if private else []),
         )
     output.console().print(table)
-    left = len(found.designs) - MOST_ROWS
-    if left > 0:
-        output.console().print(f"and {left} more: --json has them all")
+    if len(shown) < len(found.designs):
+        output.console().print(
+            f"each with its best number of pools: --json has all {len(found.designs)} rows"
+        )
     output.console().print(
         "best: fewest wrong answers that are left after retests (to 0.1), then fewest tests; "
         "tests are pools and expected retests, transfers are of a sample into a pool "
