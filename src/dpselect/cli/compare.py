@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 10_000
 
-TINY = 1e-6
-"""Smaller errors are not printed with their digits."""
-
 HELP = """Compare all methods by their exact expected errors, to pick one.
 
 The methods are those of 'dpselect percentile' with candidates from --lower to --upper in steps
@@ -129,8 +126,7 @@ def _of_values(
 
 
 def _cell(row: Row) -> str:
-    error = f"{row.expected_error:.4g}" if row.expected_error >= TINY else f"< {TINY:g}"
-    return f"{error}  {row.best:.3f}"
+    return f"{output.in_digits(row.expected_error)}  {row.best:.3f}"
 
 
 def _table(comparison: Comparison, unit: str) -> Table:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from dpselect.release import Release
     from dpselect.tables import Source
 
+TINY = 1e-6
+"""Smaller numbers are not printed with their digits."""
+
 
 def console() -> Console:
     """Return the console of standard output, as wide as the terminal or ``COLUMNS`` says.
@@ -299,6 +302,11 @@ def _counting(counted: Load) -> dict[str, str]:
         "rows out": f"in a pass at most {', or '.join([*most, *said])}",
         "memory here": memory,
     }
+
+
+def in_digits(number: float) -> str:
+    """Return a number of a table with four significant digits, or that it is tiny."""
+    return f"< {TINY:g}" if 0 < abs(number) < TINY else f"{number:.4g}"
 
 
 def _fact(fact: object) -> str:

@@ -275,9 +275,6 @@ def _response(_asked: Any) -> Question:  # noqa: ANN401
     return planner.Response()
 
 
-TINY = 1e-6
-"""Smaller numbers are not printed with their digits."""
-
 _QUESTIONS: dict[str, Callable[[Any], Question | None]] = {
     "most-common": _most_common,
     "percentile": _percentile,
@@ -338,7 +335,7 @@ def _print_table(
 def _cell(value: float | None) -> str:
     if value is None or isinstance(value, int):
         return "-" if value is None else str(value)
-    return f"< {TINY:g}" if 0 < value < TINY else f"{value:.4g}"
+    return output.in_digits(value)
 
 
 def _upwards(epsilon: float) -> float:
