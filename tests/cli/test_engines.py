@@ -273,3 +273,17 @@ def test_a_column_of_numbers_is_text_for_a_query_of_keys(tmp_path, engine):
 
     assert found["half"].answer == (7.0,)
     assert sorted(found["common"].answer) == ["07", "7"]
+
+
+@pytest.mark.parametrize(
+    ("command", "leaving"),
+    [
+        ("percentile", "Only counts leave"),
+        ("subset", "The statuses and the labels leave"),
+        ("variants", "All rows, which are counts of the variants, leave"),
+    ],
+)
+def test_help_says_what_leaves_an_engine(run, command, leaving):
+    help_ = " ".join(run(command, "--help", columns=400).out.split())
+
+    assert f"{leaving} the last three" in help_

@@ -167,6 +167,7 @@ class QueryCommand:
         release: Makes the release, charged to a budget, if there is one.
         after: Writes files, and returns what is shown beside the answer, by name.
         plot: Draws the picture of ``--plot``, of the query and of the release, if one was made.
+        leaving: What leaves an engine, as the help of ``--engine`` says it.
     """
 
     name: str
@@ -185,6 +186,7 @@ class QueryCommand:
     )
     after: Callable[[Any, Given], Mapping[str, object]] = lambda _release, _given: {}
     plot: Callable[[Any, Any, Given], Axes] | None = None
+    leaving: str = "Only counts"
 
     def register(self, app: typer.Typer) -> None:
         """Add the command."""
@@ -221,7 +223,8 @@ class QueryCommand:
             every.append(_parameter(one.name, annotated, default))
         every += [_parameter(name, kind, None) for name, kind in self.more.items()]
         drawn = ("out",) * self._has_out + ("plot",) * (self.plot is not None)
-        return [*every, *map(_shared, (*AFTER, *drawn))]
+        engine = _parameter("engine", engines.engine(self.leaving), "memory")
+        return [*every, engine, *map(_shared, (*AFTER, *drawn))]
 
     @property
     def _has_out(self) -> bool:
@@ -318,7 +321,6 @@ SHARED: dict[str, tuple[Any, Any]] = {
     "separator": (engines.Separator, None),
     "decimal": (engines.Decimal, "."),
     "column_type": (engines.ColumnType, None),
-    "engine": (engines.Engine, "memory"),
     "master": (engines.Master, None),
     "ledger": (options.Ledger, None),
     "note": (options.Note, ""),
@@ -337,7 +339,7 @@ ROWS = ("separator", "decimal", "column_type", "where")
 """Options that say which rows are read and how, as ``engines.rows_of`` takes them."""
 
 AFTER = (
-    *("engine", "master", "ledger", "note", "analyst", "source_version", "again"),
+    *("master", "ledger", "note", "analyst", "source_version", "again"),
     *("dry_run", "as_json"),
 )
 """Those that every command has, after those of its question."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 from rich.console import Console
@@ -57,15 +57,6 @@ Where: TypeAlias = Annotated[
         rich_help_panel="Data",
     ),
 ]
-Engine: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="memory; polars, for files larger than memory; duckdb, also for tables such as "
-        "clinic.duckdb::stays; or spark. Only counts leave the last three; the distribution of "
-        "the answer is the same.",
-        rich_help_panel="Engine",
-    ),
-]
 Master: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -73,6 +64,23 @@ Master: TypeAlias = Annotated[
         rich_help_panel="Engine",
     ),
 ]
+
+
+def engine(leaving: str) -> Any:  # noqa: ANN401 -- a type
+    """Return the type of the option ``--engine``, whose help says what leaves the engine.
+
+    Args:
+        leaving: What leaves polars, DuckDB and Spark.
+    """
+    return Annotated[
+        str,
+        typer.Option(
+            help="memory; polars, for files larger than memory; duckdb, also for tables such as "
+            f"clinic.duckdb::stays; or spark. {leaving} leave the last three; the distribution "
+            "of the answer is the same.",
+            rich_help_panel="Engine",
+        ),
+    ]
 
 
 def rows_of(

@@ -29,7 +29,7 @@ declares it public; neighbours then differ in one positive who is exchanged for 
 --scheme optimal --beta 8 --epsilon 2 --dry-run[/bold]
 
 The pure scheme needs no delta. Naming individuals needs a large epsilon: look at the error of a
-dry run first. The column is read into memory with every --engine.
+dry run first.
 """
 
 
@@ -69,6 +69,7 @@ SUBSET = QueryCommand(
     left_out=("n",),
     declared=_declared,
     facts=_facts,
+    leaving="The statuses and the labels",
 )
 
 

@@ -22,7 +22,7 @@ one person at all variants. The list of variants, and who is a case, are public.
 [bold]dpselect variants counts.csv --cases 5000 --controls 5000 --k 10 --epsilon 1[/bold]
 
 A variant's score is the number of people whose genotypes must change to move it across
---significance. The counts are read into memory with every --engine.
+--significance.
 """
 
 
@@ -60,6 +60,7 @@ VARIANTS = QueryCommand(
     left_out=("variants",),
     declared=_declared,
     numeric=_columns,
+    leaving="All rows, which are counts of the variants,",
 )
 
 
