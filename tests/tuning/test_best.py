@@ -319,7 +319,7 @@ def test_a_delta_costs_the_mean_number_of_runs():
         ({"repetitions": "geometric"}, "repetitions must be a Repetitions"),
         ({"repetitions": {"name": "uniform"}}, "repetitions must be one of geometric"),
         ({"repetitions": {"name": "poisson"}}, "'poisson' must state mean, and no more"),
-        ({"repetitions": {"name": "geometric", "mean": 0}}, "mean must be between 1"),
+        ({"repetitions": {"name": "geometric", "mean": 0}}, "mean must be at least 1"),
         ({"epsilon_per_run": 0.0}, "epsilon_per_run must be finite and > 0"),
         ({"threshold": np.nan}, "threshold must be a finite number"),
         ({"threshold": 1.0, "repetitions": Logarithmic(mean=3)}, "must be Geometric"),
@@ -333,7 +333,7 @@ def test_public_arguments_are_checked(changed, message):
 @pytest.mark.parametrize(
     ("law", "message"),
     [
-        (partial(Geometric, mean=0.5), "mean must be between 1"),
+        (partial(Geometric, mean=0.5), "mean must be at least 1"),
         (partial(Geometric, mean=1e5), "mean must be at most 4096"),
         (partial(TruncatedNegativeBinomial, mean=3, shape=-1), "shape must be above -1"),
         (partial(Poisson, mean=0), "mean must be finite and > 0"),
@@ -359,6 +359,21 @@ def test_runs_are_checked():
         dp.BestOf(**PUBLIC).release([])
     with pytest.raises(ParameterError, match="probabilities must be one for each score"):
         best_probabilities([1, 2], [0.5, 0.4], repetitions=Geometric(mean=2))
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (3, "a run must return two values"),
+        ((1.0, "a", 2), "a run must return two values"),
+        ((None, "a"), "the score of a run must be a number, not a NoneType"),
+        (("secret", "a"), "the score of a run must be a number, not a str"),
+    ],
+)
+def test_what_runs_return_is_checked(returned, message):
+    with pytest.raises(ParameterError, match=message) as caught:
+        dp.BestOf(**PUBLIC).release([lambda: returned])
+    assert "secret" not in str(caught.value)
 
 
 def test_a_run_whose_own_plan_is_dearer_is_refused():

@@ -227,7 +227,7 @@ def test_a_table_that_is_read_once_gives_the_law_of_one_that_is_read_for_each(mo
         ({"grid": 3}, "grid: "),
         ({"method": "best"}, "method must be one of auto, repeat, all"),
         ({"repetitions": Poisson(mean=3)}, "must have at least one run"),
-        ({"validation_share": 1.0}, "validation_share must be between"),
+        ({"validation_share": 1.0}, "validation_share must be above 0 and below 1"),
         ({"random_state": -1}, "random_state must be at least 0"),
         ({"grid": {"criterion": ["best"]}}, "criterion must be one of"),
         ({"mechanism": "anchored"}, "needs a score that no candidate exceeds"),

@@ -10,11 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
+from math import inf, isnan
 from typing import Generic, TypeAlias, TypeVar
 
 from dpselect.draws.exact import inversion, uniform
 from dpselect.draws.exact.inversion import Weights
 from dpselect.draws.exact.samplers import sampler, scope
+from dpselect.errors import ParameterError
 
 T = TypeVar("T")
 
@@ -108,8 +110,14 @@ class Trials(Generic[T]):
         return int(which)
 
     def tell(self, score: float, output: T) -> None:
-        """Take what a run returned; a score that is no number counts as the lowest."""
-        score = float("-inf") if score != score else float(score)  # noqa: PLR0124 -- NaN
+        """Take what a run returned; a score of NaN counts as the lowest."""
+        try:
+            score = float(score)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                f"the score of a run must be a number, not a {type(score).__name__}"
+            ) from None
+        score = -inf if isnan(score) else score
         if self.threshold is not None:
             if score >= self.threshold:
                 self.left, self.best = 0, (score, output)

@@ -95,7 +95,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.domains, Mapping) or columns is not None:
             if columns is None:
                 raise ParameterError(
-                    "`domains` must be a mapping: a plan needs the columns' names"
+                    "a plan needs the columns' names: give `columns`, or `domains` as a mapping"
                 )
             if not isinstance(self.domains, Mapping):
                 columns = [name for name in columns if name != self.user]

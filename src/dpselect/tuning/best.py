@@ -281,6 +281,8 @@ class BestDesign(Design[Release[Any]]):
 
     def _checked(self, run: RunLike) -> tuple[float, Hashable]:
         found = run()
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise ParameterError("a run must return two values: its score and its output")
         self.check_run(plan_of(found[1]))
         return found
 

@@ -143,7 +143,9 @@ class TruncatedNegativeBinomial(Repetitions):
     shape: float
 
     def __post_init__(self) -> None:
-        mean = validation.within("mean", self.mean, 1, float(np.finfo(np.float64).max))
+        mean = validation.finite("mean", self.mean)
+        if mean < 1:
+            raise ParameterError(f"`mean` must be at least 1, got {mean!r}")
         object.__setattr__(self, "mean", mean)
         shape = validation.finite("shape", self.shape)
         if not -1 < shape <= MOST_RUNS:

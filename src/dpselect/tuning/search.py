@@ -147,7 +147,11 @@ class Search(Query[SearchRelease]):
         epsilon = validation.positive("epsilon", self.epsilon)
         parameters, relation = self._parameters(), self._relation()
         number = len(parameters)
-        validation.within("validation_share", self.validation_share, 2.0**-32, 1 - 2.0**-32)
+        share = validation.finite("validation_share", self.validation_share)
+        if not 2.0**-32 <= share <= 1 - 2.0**-32:
+            raise ParameterError(
+                f"`validation_share` must be above 0 and below 1, got {share!r}"
+            )
         if self.random_state is not None:
             validation.at_least("random_state", self.random_state, 0, 2**SEED_BITS - 1)
         check_scoring(self.scoring)
