@@ -250,6 +250,13 @@ def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
 CLAIMED = POLICY + "\n[claims]\nassumed_people = 90\nmax_records = 70\n"
 
 
+def test_a_column_of_words_has_no_percentiles(clinic):
+    with pytest.raises(PolicyError, match=r"'ward' is of text.* \(policy \[columns\.ward\]"):
+        dp.Request.from_dict(
+            {"queries": [{**MEDIAN, "column": "ward"}]}, policy=clinic / "policy.toml"
+        )
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [

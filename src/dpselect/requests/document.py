@@ -77,6 +77,8 @@ class Document:
         except tomllib.TOMLDecodeError as error:
             found = _PLACE.fullmatch(str(error))
             what = found["what"] if found else str(error)
+            if what == "Invalid value":
+                what += ": a text needs quotes, and a number a digit before its point"
             line = (found and found["line"]) or text.count("\n") + 1
             raise ParameterError(f"{file}:{line}: {what}") from None
 

@@ -303,6 +303,9 @@ class Policy:
             more |= {"lower": known.low, "upper": known.high, "step": known.step}
             if known.listed is not None and not {"lower", "upper", "step"} & {*table}:
                 more = {"candidates": known.listed}
+                if any(isinstance(one, str) for one in known.listed):
+                    said = f"column {column!r} is of text, which has no percentiles"
+                    raise self._beyond(said, "columns", str(column))
         more |= {one: number for one, number in (self.claims or {}).items() if one in claimed}
         if isinstance(by := table.get("by"), str) and by in limits:
             more["groups"] = limits[by].listed
