@@ -2,6 +2,7 @@
 
 import json
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -196,6 +197,27 @@ def test_engines_that_there_are_not(run, many_stays, options, message):
     ran = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *options)
 
     assert (ran.code, message in ran.error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no.parquet", "there is no file"),
+        ("no.duckdb::stays", "there is no file"),
+        ("clinic.duckdb::visits", "there is no table visits in "),
+        ("stays.csv", "--engine duckdb takes Parquet files"),
+    ],
+)
+def test_tables_that_duckdb_does_not_have(run, many_stays, name, message):
+    with duckdb.connect(str(many_stays.with_name("clinic.duckdb"))) as connection:
+        connection.execute("create table stays as select 3 as days")
+
+    ran = run(
+        *("percentile", many_stays.with_name(name), *PERCENTILE, *ADD_REMOVE),
+        *("--engine", "duckdb"),
+    )
+
+    assert (ran.code, message in ran.error) == (2, True), ran.error
 
 
 @pytest.mark.spark

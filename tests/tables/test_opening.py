@@ -7,6 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
 from support.engines import SPARK, master
@@ -136,6 +137,15 @@ def test_a_field_that_is_no_number_is_a_missing_one(tmp_path):
 
     assert np.isnan(read).tolist() == [False, True, True, False, True]
     assert read[[0, 3]].tolist() == [3, 100]
+
+
+def test_a_connection_is_asked_for_one_of_its_tables():
+    query = dp.Percentiles(
+        column="days", p=50, upper=9, step=1, epsilon=1.0, neighbours="add-remove"
+    )
+
+    with pytest.raises(DataError, match=r"give a table of it, as connection\.table\('stays'\)"):
+        query.release(duckdb.connect())
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import narwhals as nw
@@ -92,7 +92,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
                 f"data is a table: name the column; {choices(schema(table, data), data)}"
             )
         return series_numbers(read_columns(data, numeric=[column])[column])
-    if isinstance(data, Mapping):
+    if isinstance(data, Mapping) or (column is not None and not isinstance(data, Sized)):
         open_table(data)  # which says what a table is
     if column is not None:
         raise ParameterError(

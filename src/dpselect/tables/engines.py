@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
@@ -77,15 +77,28 @@ def _duckdb(source: Source) -> object:
 
     def opened() -> object:
         if table:
-            return duckdb.connect(file, read_only=True).table(table)
-        files = [str(one) for one in source.files() if ending(one) in PARQUET and one.is_file()]
-        if len(files) < len(source.files()):
+            return _table(file, table)
+        files = source.files()
+        if not all(ending(one) in PARQUET for one in files):
             raise refusal
+        if not files or not all(one.is_file() for one in files):
+            raise DataError(f"there is no file {source}")
         # Types guessed from folders' names would depend on values: they are text.
         rows = "select * from read_parquet(?, hive_types_autocast = false)"
-        return duckdb.connect().sql(rows, params=[files])
+        return duckdb.connect().sql(rows, params=[list(map(str, files))])
 
     if not table:
         source.refuse_managed()
     relation = replaced(opened, lambda: refusal)
     return Source(frame=relation, where=source.where) if source.where else relation
+
+
+def _table(file: str, table: str) -> object:
+    """Return a relation of DuckDB: a table, or a view, of a file."""
+    import duckdb
+
+    if not Path(file).is_file():
+        raise DataError(f"there is no file {file}")
+    connection = duckdb.connect(file, read_only=True)
+    refusal = DataError(f"there is no table {table} in {file}, or it cannot be read")
+    return replaced(lambda: connection.table(table), lambda: refusal)

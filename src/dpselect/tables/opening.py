@@ -22,6 +22,12 @@ from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
 from dpselect.tables.where import filtered
 
+HOLDERS = {
+    "DuckDBPyConnection": "connection.table('stays')",
+    "SparkSession": "spark.table('stays')",
+}
+"""Types of engines that hold tables, with how one is named."""
+
 
 def open_table(data: object) -> Frame:
     """Return a table as a narwhals frame, without reading its rows.
@@ -46,9 +52,11 @@ def open_table(data: object) -> Frame:
         return _scan(Source(data))
     frame = nw.from_native(data, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        kind = type(data).__name__
+        cure = f": give a table of it, as {HOLDERS[kind]}" if kind in HOLDERS else ""
         raise DataError(
             "data must be a frame (polars, pandas, pyarrow, DuckDB, ...) or the path of a "
-            f".parquet or .csv file, not a {type(data).__name__}"
+            f".parquet or .csv file, not a {kind}{cure}"
         )
     if isinstance(frame, nw.LazyFrame):
         return replaced(lambda: by_bytes(frame), lambda: unreadable(data))
