@@ -49,7 +49,7 @@ def of_scores(name: str, scores: Any) -> Run:  # noqa: ANN401
 
 def of_values(values: Any, **asked: Any) -> Run:  # noqa: ANN401
     """Return a release of percentiles."""
-    query = dp.Percentiles(p=[25, 50, 75], **asked, **AR)
+    query = dp.Percentiles(**{"p": [25, 50, 75]} | asked, **AR)
     return lambda: query.release(values)
 
 
@@ -82,8 +82,15 @@ def cases() -> Iterator[tuple[str, str, Run, Run]]:
         )
     values = np.repeat(np.arange(60), 20)
     far = np.zeros(1200, dtype=np.int64)
-    for method in ("above-threshold", "noisy-counts", "one-by-one"):
-        asked: dict[str, Any] = {"candidates": range(60), "method": method}
+    by_method: dict[str, dict[str, Any]] = {
+        **{
+            method: {"method": method}
+            for method in ("above-threshold", "noisy-counts", "one-by-one", "recursive")
+        },
+        "parts from both ends": {"p": [5, 50, 95], "assumed_records": 1200},
+    }
+    for method, chosen in by_method.items():
+        asked = {"candidates": range(60), **chosen}
         for what, other in (("one record", np.append(values, 7)), ("extreme", far)):
             yield (
                 f"Percentiles, {method}",

@@ -157,7 +157,7 @@ class QueryCommand:
         help: Paragraphs and examples.
         options: By field, where its type does not say how it is written.
         more: Options that are not fields, by name.
-        left_out: Fields that have no option.
+        left_out: Fields that have no option, and ``where`` if a row that is replaced matters.
         declared: Fields that a file states which an option names, by what was given.
         numeric: Fields that name columns of numbers; or such columns, by what was given.
         make: Returns the query for the options; one of its class with the fields, if not
@@ -201,7 +201,8 @@ class QueryCommand:
 
     def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
         types, said = get_type_hints(kind), self._said(kind)
-        every = [_parameter("data", engines.Data), *map(_shared, ROWS)]
+        reading = (name for name in ROWS if name not in self.left_out)
+        every = [_parameter("data", engines.Data), *map(_shared, reading)]
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
@@ -282,7 +283,8 @@ class QueryCommand:
 
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
-        source = engines.rows_of(given["data"], *(given[one] for one in ROWS))
+        reading = {name: given[name] for name in ROWS if name in given}
+        source = engines.rows_of(given["data"], **reading)
         kind = self.query()
         missing = [
             one.name

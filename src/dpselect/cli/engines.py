@@ -75,9 +75,9 @@ def engine(leaving: str) -> Any:  # noqa: ANN401 -- a type
     return Annotated[
         str,
         typer.Option(
-            help="memory; polars, for files larger than memory; duckdb, also for tables such as "
-            f"clinic.duckdb::stays; or spark. {leaving} leave the last three; the distribution "
-            "of the answer is the same.",
+            help="memory; polars, for files larger than memory; duckdb, also for tables such "
+            f"as clinic.duckdb::stays; or spark. {leaving} leave the last three; the "
+            "distribution of the answer is the same.",
             rich_help_panel="Engine",
         ),
     ]

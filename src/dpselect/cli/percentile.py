@@ -233,6 +233,7 @@ RECORD = QueryCommand(
     name="record",
     query=_record,
     help=RECORD_HELP,
+    left_out=("where",),
     numeric=("column",),
     facts=_record_facts,
     after=_after_record,

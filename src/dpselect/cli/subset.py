@@ -66,7 +66,7 @@ SUBSET = QueryCommand(
         "positive": Option(kind=list[str], help="Status of a positive; may be repeated."),
         "d": Option(kind=int, help="Number of positives, if it is public."),
     },
-    left_out=("n",),
+    left_out=("n", "where"),
     declared=_declared,
     facts=_facts,
     leaving="The statuses and the labels",

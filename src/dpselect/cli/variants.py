@@ -57,7 +57,7 @@ VARIANTS = QueryCommand(
             help="The four columns of counts, as case_one,case_two,control_one,control_two.",
         ),
     },
-    left_out=("variants",),
+    left_out=("variants", "where"),
     declared=_declared,
     numeric=_columns,
     leaving="All rows, which are counts of the variants,",

@@ -39,7 +39,7 @@ class TopVariants(Query[Release[Any]]):
 
     Data are a table with a row for each variant, or an array of the four counts
     (``genotype_counts``). The answer has the variants in the order drawn, by their names or row
-    numbers.
+    numbers. A count below 0 counts as 0, and one above the number of people as that number.
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.SUBSTITUTE``: neighbours differ in the genotypes of
