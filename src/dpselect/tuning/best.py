@@ -280,11 +280,12 @@ class BestDesign(Design[Release[Any]]):
         )
 
     def _checked(self, run: RunLike) -> tuple[float, Hashable]:
-        found = run()
+        found: Any = run()
         if not isinstance(found, tuple) or len(found) != 2:
             raise ParameterError("a run must return two values: its score and its output")
-        self.check_run(plan_of(found[1]))
-        return found
+        score, output = found
+        self.check_run(plan_of(output))
+        return score, output
 
     def _cost(self, used: float) -> tuple[float, Callable[[float], float] | None]:
         """Return the epsilon of the whole for runs of an epsilon, and its profile."""
