@@ -1,14 +1,18 @@
 """Post-processing of maps, and how often errors of answers are within their stated bounds.
 
 Run: ``python benchmarks/maps_errors.py``, with the data sets in the folder of the
-environment variable ``DPSELECT_DATA``. Maps are those of the default, a quadtree whose coarse
-grid has a fifth of epsilon. Queries are squares in shares of the box, half of them at random
-and half around a random point of the data. Results: ``benchmarks/results/maps_errors.csv``.
+environment variable ``DPSELECT_DATA``. Cells are the quadtree of the default, whose coarse grid
+has a fifth of epsilon; the uniform grid of the guideline; and for made-up points also 32 x 32
+cells. Queries are squares in shares of the box, half of them at random and half around a random
+point of the data. Results: ``benchmarks/results/maps_errors.csv``.
 
-Mean absolute errors in points are those of the counts as measured, made consistent with the
-coarse grid, then without negative counts: fitted from the whole box down, or by one threshold
-for all cells. ``within_noise`` and ``within`` are the shares of answers whose error is at most
-1.96 standard errors, of the noise alone and with that of uniform cells.
+Mean absolute errors in points, of the quadtree alone, are those of the counts as measured, made
+consistent with the coarse grid, then without negative counts: fitted from the whole box down,
+or by one threshold for all cells. ``within_noise``, ``within_cells`` and ``within`` are the
+shares of answers whose error is at most 1.96 standard errors: of the noise alone, with uneven
+cells as if they were independent of each other, and as stated, with what cells along a side
+have in common. ``width_cells`` and ``width`` are the means of these two bounds over the 95th
+percentile of the errors.
 """
 
 from __future__ import annotations
@@ -16,7 +20,9 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -25,15 +31,17 @@ import dpselect as dp
 from dpselect.maps import (
     CoarseGrid,
     CountedCells,
-    Estimates,
+    MapRelease,
     Points,
     Quadtree,
     lattice_rectangles,
 )
 from dpselect.maps.box import Box
 from dpselect.maps.counting import noisy
-from dpselect.maps.postprocess import consistent, nonnegative
-from dpselect.typing import Values
+from dpselect.maps.postprocess import consistent, nonnegative, spread_of_parts
+from dpselect.typing import Indices, Values
+
+Row: TypeAlias = dict[str, Any]
 
 DATA = Path(os.environ["DPSELECT_DATA"])
 RESULTS = Path(__file__).with_name("results") / "maps_errors.csv"
@@ -43,11 +51,29 @@ BOXES = {
     "nyc_uber_pickups": Box(-74.3, 40.5, -73.6, 41.0),
     "gowalla_u5628": Box(-180, -90, 180, 90),
 }
-SIDES, EACH, MAPS, EPSILONS = (0.02, 0.1, 0.3, 0.8), 200, 12, (0.1, 1.0)
+MADE_UP = ("one_cluster", "thirty_clusters", "blocks", "even")
+SIDES, EACH, MAPS, EPSILONS = (0.02, 0.1, 0.3, 0.8), 200, 40, (0.1, 1.0)
+FORMS = ("measured", "consistent", "nonnegative", "one_threshold")
 
 
-def points_of(name: str, box: Box) -> Values:
+def made_up(name: str, rng: np.random.Generator, many: int = 20_000) -> Values:
+    """Return points of the unit square: normal clusters, even rectangles, or even points."""
+    if name == "even":
+        return rng.random((many, 2))
+    if name == "blocks":
+        corners = np.sort(rng.random((12, 2, 2)), axis=1)
+        low, high = corners[rng.integers(12, size=many)].swapaxes(0, 1)
+        return low + (high - low) * rng.random((many, 2))
+    clusters, spread = (1, 0.1) if name == "one_cluster" else (30, 0.03)
+    centres = 0.2 + 0.6 * rng.random((clusters, 2))
+    points = centres[rng.integers(clusters, size=many)] + rng.normal(0, spread, (many, 2))
+    return points[((points >= 0) & (points < 1)).all(axis=1)]
+
+
+def points_of(name: str, box: Box, rng: np.random.Generator) -> Values:
     """Return the points inside the box."""
+    if name in MADE_UP:
+        return made_up(name, rng)
     table = pl.read_parquet(DATA / f"points_{name}.parquet")
     points = table.select("lon", "lat").to_numpy().astype(np.float64)
     if "count" in table.columns:
@@ -85,42 +111,61 @@ def processed(held: Points, epsilon: float) -> Iterator[tuple[str, CountedCells]
     yield "one_threshold", CountedCells(part, one_threshold(fitted))
 
 
-def shares(answers: list[Estimates], exact: Values) -> tuple[float, float]:
-    """Return how many answers are within 1.96 standard errors, of noise and of both."""
-    pairs = [
-        (np.abs(one.values - exact), one.noise_errors, one.standard_errors) for one in answers
-    ]
-    noise = np.mean([error <= 1.96 * bound for error, bound, _ in pairs])
-    both = np.mean([error <= 1.96 * bound for error, _, bound in pairs])
-    return round(float(noise), 3), round(float(both), 3)
+def bounds_of(map_: MapRelease, queries: Values, exact: Values) -> Values:
+    """Return errors and their bounds: noise, with cells, and as stated; shape ``(4, m)``."""
+    found = map_.estimate(queries)
+    edges = lattice_rectangles(queries, bounds=map_.box.bounds)
+    spread = spread_of_parts(map_.counts, map_.non_uniformity, map_.scale)
+    cells = CountedCells(map_.partition, spread).of_cut_cells(edges)
+    with_cells = np.sqrt(found.noise_errors**2 + cells)
+    bounds = np.stack([found.noise_errors, with_cells, found.standard_errors])
+    return np.vstack([np.abs(found.values - exact), 1.96 * bounds])
 
 
-def rows() -> Iterator[dict[str, object]]:
-    """Yield the results of all data sets, epsilons and sizes."""
-    for name, box in BOXES.items():
-        points, rng = points_of(name, box), np.random.default_rng(16)
+def errors_of_forms(held: Points, epsilon: float, edges: dict[float, Indices]) -> Iterator[Row]:
+    """Yield for each size of queries the mean absolute errors of each form."""
+    forms = [dict(processed(held, epsilon)) for _ in range(MAPS)]
+    for queries in edges.values():
+        exact = held.in_rectangles(queries)
+        yield {
+            form: round(
+                float(np.mean([np.abs(one[form].answers(queries) - exact) for one in forms])), 1
+            )
+            for form in FORMS
+        }
+
+
+def rows() -> Iterator[Row]:
+    """Yield the results of all data sets, cells, epsilons and sizes."""
+    for name in (*BOXES, *MADE_UP):
+        box, rng = BOXES.get(name, Box(0, 0, 1, 1)), np.random.default_rng(16)
+        points = points_of(name, box, rng)
         held = Points(*box.locate(*points.T))
         asked = {side: queries_of(points, box, side, rng) for side in SIDES}
-        for epsilon in EPSILONS:
-            query = dp.Map(bounds=box.bounds, epsilon=epsilon, neighbours="add-remove")
+        edges = {side: lattice_rectangles(asked[side], bounds=box.bounds) for side in SIDES}
+        kinds: dict[str, dict[str, Any]] = {
+            "quadtree": {},
+            "guideline": {"method": "guideline"},
+        }
+        if name in MADE_UP:
+            kinds["32 x 32"] = {"grids": [32]}
+        for (cells, given), epsilon in product(kinds.items(), EPSILONS):
+            query = dp.Map(bounds=box.bounds, epsilon=epsilon, neighbours="add-remove", **given)
             maps = [query.release(points) for _ in range(MAPS)]
-            forms = [dict(processed(held, epsilon)) for _ in range(MAPS)]
-            for side, queries in asked.items():
-                edges = lattice_rectangles(queries, bounds=box.bounds)
-                exact = held.in_rectangles(edges)
-                errors = {
-                    form: round(
-                        float(
-                            np.mean([np.abs(one[form].answers(edges) - exact) for one in forms])
-                        ),
-                        1,
-                    )
-                    for form in forms[0]
-                }
-                noise, both = shares([one.estimate(queries) for one in maps], exact)
+            of_forms = [dict.fromkeys(FORMS, "")] * len(SIDES)
+            if cells == "quadtree" and name in BOXES:
+                of_forms = list(errors_of_forms(held, epsilon, edges))
+            for side, forms in zip(SIDES, of_forms, strict=True):
+                exact = held.in_rectangles(edges[side])
+                found = np.hstack([bounds_of(one, asked[side], exact) for one in maps])
+                errors, bounds = found[0], found[1:]
+                noise, alone, both = (errors <= bounds).mean(axis=1).round(3).tolist()
+                widths = bounds.mean(axis=1) / np.quantile(errors, 0.95)
                 yield {
-                    "data": name, "points": len(points), "epsilon": epsilon, "side": side,
-                    **errors, "within_noise": noise, "within": both,
+                    "data": name, "points": len(points), "cells": cells, "epsilon": epsilon,
+                    "side": side, **forms, "within_noise": noise, "within_cells": alone,
+                    "within": both, "width_cells": round(float(widths[1]), 2),
+                    "width": round(float(widths[2]), 2),
                 }  # fmt: skip
 
 

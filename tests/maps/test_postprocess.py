@@ -3,15 +3,54 @@
 import numpy as np
 import pytest
 
-from dpselect.maps import Partition, uniform_grid
+from dpselect.maps import Partition, Points, uniform_grid
+from dpselect.maps.box import Box
 from dpselect.maps.counting import noisy
-from dpselect.maps.overlap import CountedCells
+from dpselect.maps.overlap import CountedCells, polygon_answers
 from dpselect.maps.partition import nested
 from dpselect.maps.postprocess import non_uniformity, spread_of_parts
 from dpselect.maps.queries import lattice_rectangles
 
 LITTLE = 1e-9
 """Scale of noise that is 0."""
+
+UNIT = (0.0, 0.0, 1.0, 1.0)
+BLOCKS = np.array([[0, 0, 2, 3], [0, 2, 2, 1], [2, 0, 2, 4], [2, 2, 1, 3], [3, 2, 1, 2]])
+MIXED = nested("mixed", 4, np.vstack([BLOCKS, [[2, 3, 1, 1], [3, 3, 1, 2]]]))
+every_partition = pytest.mark.parametrize(
+    "part", [uniform_grid(1), uniform_grid((5, 7)), uniform_grid((1, 6)), MIXED], ids=repr
+)
+
+
+def rectangles(rng, count, least=0.0):
+    """Return rectangles in the unit square with sides of at least that length."""
+    low = rng.random((count, 2)) * (1 - least)
+    return np.hstack([low, low + least + rng.random((count, 2)) * (1 - least - low)])
+
+
+def sides_by_definition(part, counts, query):
+    """Return the variance that cut cells have in common, from the rectangles of cells."""
+    cells, region = part.rectangles(), np.arange(part.cells)
+    region = np.searchsorted(part.regions[:, 5], region, side="right")
+    size = cells[:, 2:] - cells[:, :2]
+    covered = np.minimum(cells[:, 2:], query[2:]) - np.maximum(cells[:, :2], query[:2])
+    covered = np.clip(covered / size, 0, 1)
+    sums = np.zeros((2, 2, 2))
+    for i, axis in np.argwhere((covered > 0) & (covered < 1 - 1e-9)):
+        share, length = covered[i, axis], covered[i, 1 - axis]
+        side = int(query[axis] <= cells[i, axis] + 1e-9)
+        beside = {}
+        for after in (0, 1):
+            shift = np.zeros(2)
+            shift[axis] = (2 * after - 1) * size[i, axis]
+            same = np.abs(cells[:, :2] - cells[i, :2] - shift).max(axis=1) < 1e-9
+            beside[after] = np.flatnonzero(same & (region == region[i]))
+        for after in (0, 1):
+            one = beside[after] if beside[after].size else beside[1 - after]
+            if one.size:
+                difference = counts[one[0]] - counts[i]
+                sums[axis, side, after] += np.sqrt(share * (1 - share)) * length * difference
+    return (sums**2).sum() / 8
 
 
 @pytest.mark.parametrize("rho", [0.02, 0.3])
@@ -73,3 +112,65 @@ def test_the_errors_of_cut_cells_are_summed_as_by_definition():
 def test_points_placed_independently_are_the_least():
     assert spread_of_parts(np.array([-5.0, 0.0, 9.0]), 0.0, 1.0).tolist() == [0, 0, 9]
     assert spread_of_parts(np.array([100.0]), 0.5, LITTLE).tolist() == [5000]
+
+
+@every_partition
+def test_what_cells_along_a_side_have_in_common_is_as_by_definition(part):
+    """Sides in the middle of cells, on their edges, and two in one cell."""
+    rng = np.random.default_rng(4)
+    counts = rng.integers(0, 50, part.cells).astype(float)
+    anywhere = rectangles(rng, 60)
+    aligned = np.rint(rectangles(rng, 40, least=0.2) * 8) / 8
+    narrow = aligned[:, [0, 1, 0, 1]] * 0.9 + [0.01, 0.02, 0.03, 0.05]
+    aligned_in_one_region = [[0.625, 0.1, 0.66, 0.9]]
+    edges = np.rint(
+        np.vstack([anywhere, aligned, narrow, aligned_in_one_region]) * 2**32
+    ).astype(np.int64)
+    found = CountedCells(part, counts).of_sides(edges)
+    expected = [sides_by_definition(part, counts, one / 2**32) for one in edges]
+
+    assert found == pytest.approx(np.array(expected), rel=1e-6, abs=1e-6)
+
+
+@every_partition
+def test_rectangles_as_polygons_have_the_same_errors(part):
+    shapely = pytest.importorskip("shapely")
+    rng = np.random.default_rng(5)
+    counts = rng.integers(0, 50, part.cells).astype(float)
+    queries = rectangles(rng, 40, least=0.26)
+    if part.cells == 1:
+        queries[:, :2] = 0
+    edges = lattice_rectangles(queries, bounds=UNIT)
+    sums, _ = polygon_answers(Box(*UNIT), part, counts, counts, shapely.box(*queries.T))
+    counted = CountedCells(part, counts)
+
+    assert sums[2] == pytest.approx(
+        counted.of_cut_cells(edges) + counted.of_sides(edges), rel=1e-5, abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("shape", ["one cluster", "thirty clusters", "blocks"])
+def test_errors_of_a_cluster_across_cut_cells_are_within_the_bound(shape):
+    """Without noise; cells taken as independent hold a much smaller share."""
+    rng = np.random.default_rng(6)
+    if shape == "blocks":
+        corners = np.sort(rng.random((12, 2, 2)), axis=1)
+        low, high = corners[rng.integers(12, size=50_000)].swapaxes(0, 1)
+        points = low + (high - low) * rng.random((50_000, 2))
+    else:
+        many = 1 if shape == "one cluster" else 30
+        centres = 0.2 + 0.6 * rng.random((many, 2))
+        spread = 0.1 if many == 1 else 0.03
+        points = centres[rng.integers(many, size=50_000)] + rng.normal(0, spread, (50_000, 2))
+    held, part = Points.of(*points.T, bounds=UNIT), uniform_grid(32)
+    counted = CountedCells(part, held.in_cells(part))
+    edges = lattice_rectangles(rectangles(rng, 400, least=0.2), bounds=UNIT)
+    errors = np.abs(counted.answers(edges) - held.in_rectangles(edges))
+    rho = non_uniformity(part, counted.counts, LITTLE)
+    spread = spread_of_parts(counted.counts, rho, LITTLE)
+    cells, sides = CountedCells(part, spread).of_cut_cells(edges), counted.of_sides(edges)
+    bound = 1.96 * np.sqrt(cells + sides)
+
+    assert (errors <= bound).mean() >= 0.95
+    assert (errors <= 1.96 * np.sqrt(cells)).mean() < 0.9
+    assert bound.mean() < 2 * np.quantile(errors, 0.95)

@@ -111,10 +111,10 @@ class Box:
         if outside == "clip":
             across = np.clip(across, self.west, np.nextafter(self.east, -np.inf))
             along = np.clip(along, self.south, np.nextafter(self.north, -np.inf))
-        from dpselect.maps import kernels
+        from dpselect.maps import point_kernels
 
         columns = np.ascontiguousarray(across), np.ascontiguousarray(along)
-        return kernels.locate(*columns, np.array(self.bounds))
+        return point_kernels.locate(*columns, np.array(self.bounds))
 
     def holds(self, x: Values, y: Values, *, outside: Outside) -> NDArray[np.bool]:
         """Return which points ``locate`` keeps, shape ``(n,)``. Private."""

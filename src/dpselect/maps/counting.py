@@ -71,12 +71,12 @@ class Points:
         return cls(*Box.of(bounds).locate(x, y))
 
     def in_cells(self, partition: Partition) -> Values:
-        from dpselect.maps import kernels
+        from dpselect.maps import point_kernels
 
         if partition.shape is not None:
-            counts = kernels.count_uniform(self.x, self.y, *partition.shape)
+            counts = point_kernels.count_uniform(self.x, self.y, *partition.shape)
         else:
-            counts = kernels.count_regions(
+            counts = point_kernels.count_regions(
                 self.x,
                 self.y,
                 partition.base,
@@ -87,14 +87,14 @@ class Points:
         return counts.astype(np.float64)
 
     def in_rectangles(self, queries: Indices) -> Values:
-        from dpselect.maps import kernels
+        from dpselect.maps import point_kernels
 
         edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
         places = [np.searchsorted(edges[i % 2], queries[:, i]) for i in range(4)]
         counts = np.zeros(len(queries), np.int64)
         for first in range(0, self.x.size, POINTS_AT_ONCE):
             some = slice(first, first + POINTS_AT_ONCE)
-            counts += kernels.count_rectangles(
+            counts += point_kernels.count_rectangles(
                 self.x[some], self.y[some], np.column_stack(places), *edges
             )
         return counts.astype(np.float64)

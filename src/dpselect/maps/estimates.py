@@ -40,8 +40,9 @@ class Estimates:
         noise_errors: Standard deviation of the noise in each, shape ``(m,)``; it is known, and
             post-processing makes it smaller.
         non_uniformity_errors: Standard error of the assumption that points lie evenly in cells,
-            shape ``(m,)``; estimated from the released counts (``non_uniformity``), and 0 for
-            areas that cut no cell. It is not a bound.
+            shape ``(m,)``; estimated from the released counts, by how uneven cells are one by
+            one (``non_uniformity``) and along the sides of an area. 0 for areas that cut no
+            cell. It is not a bound.
         inside: The share of each area that is on the map, 0 to 1, shape ``(m,)``.
         names: Names of the areas.
         shapes: The areas as they were given, in the map's reference system: rectangles, shape

@@ -1,4 +1,4 @@
-"""Compiled loops over points, cells and queries (numba).
+"""Compiled loops over cells and queries (numba).
 
 A partition is a base grid of ``base`` x ``base`` equal squares, blocks of which are regions,
 each cut into equal cells. Along one axis a position ``X`` of the lattice lies, in units of the
@@ -13,182 +13,14 @@ All sums of counts are integers below ``2^53``, exact in float64.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect._compiled import compiled
 from dpselect.typing import Indices, Values
 
 BITS = 32
-LAST = 2**BITS - 1
-
-Positions = NDArray[np.uint32]
 
 BLOCK = 64
 """Regions whose bounds are compared with a query first."""
-
-EDGES = 256
-"""Edges of rectangles whose points are also counted together."""
-
-LEADING_BITS = 16
-"""Bits of a position that index the table of edges: 65,536 entries, in the L2 cache."""
-
-
-@compiled
-def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
-    """Return lattice positions of the points inside the bounds, in their order.
-
-    The position of ``x`` is ``⌊(x - west) · 2^32/(east - west)⌋``, the quotient rounded first,
-    as engines are given it; cut at the last position where the product rounds up to ``2^32``.
-    """
-    west, south, east, north = bounds
-    across, along = (LAST + 1.0) / (east - west), (LAST + 1.0) / (north - south)
-    out_x, out_y = np.empty(x.size, np.uint32), np.empty(x.size, np.uint32)
-    inside = 0
-    for i in range(x.size):
-        here, there = x[i], y[i]
-        # False for NaN too.
-        if not (west <= here < east and south <= there < north):
-            continue
-        out_x[inside] = min(np.int64((here - west) * across), LAST)
-        out_y[inside] = min(np.int64((there - south) * along), LAST)
-        inside += 1
-    return out_x[:inside].copy(), out_y[:inside].copy()
-
-
-@compiled
-def count_uniform(x: Positions, y: Positions, nx: int, ny: int) -> Indices:
-    """Return how many points each cell of a uniform grid holds, x-major, shape (nx * ny,).
-
-    The cell of a position ``X`` is ``⌊X n_x / 2^32⌋``; the product is below ``2^32 · 2^22`` and
-    fits 64 bits.
-    """
-    counts = np.zeros(nx * ny, np.int64)
-    across, along, shift = np.uint64(nx), np.uint64(ny), np.uint64(BITS)
-    for i in range(x.size):
-        column = (np.uint64(x[i]) * across) >> shift
-        counts[column * along + ((np.uint64(y[i]) * along) >> shift)] += 1
-    return counts
-
-
-@compiled
-def count_regions(
-    x: Positions, y: Positions, base: int, labels: Indices, regions: Indices, cells: int
-) -> Indices:
-    """Return how many points each cell of a partition holds, shape ``(cells,)``.
-
-    A product with ``base`` has the base square in its upper bits; inside the region of that
-    square the quotient of the module docstring gives the cell along each axis.
-    """
-    counts = np.zeros(cells, np.int64)
-    for i in range(x.size):
-        column, row = np.int64(x[i]) * base, np.int64(y[i]) * base
-        label = labels[column >> BITS, row >> BITS]
-        first_x, first_y, span, nx, ny, offset = regions[label]
-        width = span << BITS
-        a = (column - (first_x << BITS)) * nx // width
-        b = (row - (first_y << BITS)) * ny // width
-        counts[offset + a * ny + b] += 1
-    return counts
-
-
-@compiled
-def count_rectangles(
-    x: Positions, y: Positions, queries: Indices, x_edges: Indices, y_edges: Indices
-) -> Indices:
-    """Return how many points each query holds, shape ``(m,)``.
-
-    Points are sorted by the edges along x, and added edge by edge to counts by the edges along
-    y, of single ones and of ``EDGES`` together. At each of its two edges along x a query adds
-    up what lies between its edges along y. In memory of twelve bytes a point.
-
-    Args:
-        x: Positions, shape ``(n,)``.
-        y: Shape ``(n,)``.
-        queries: Positions of edges among ``x_edges`` and ``y_edges``, shape ``(m, 4)``.
-        x_edges: Lattice edges, ascending.
-        y_edges: Lattice edges, ascending.
-    """
-    columns, ends = _sorted(_places(x, x_edges), _places(y, y_edges), x_edges.size)
-    first, after = _lists(queries, x_edges.size)
-    found = np.zeros(queries.shape[0], np.int64)
-    single = np.zeros(y_edges.size + 1, np.int64)
-    blocks = np.zeros(y_edges.size // EDGES + 1, np.int64)
-    at = 0
-    for edge in range(x_edges.size):
-        # Those at place `edge` lie below that edge, and not below the one before.
-        for point in range(at, ends[edge]):
-            single[columns[point]] += 1
-            blocks[columns[point] // EDGES] += 1
-        at = ends[edge]
-        visit = first[edge]
-        while visit >= 0:
-            query, side = visit // 2, visit % 2
-            between = _between(single, blocks, queries[query, 1] + 1, queries[query, 3] + 1)
-            found[query] += between if side else -between
-            visit = after[visit]
-    return found
-
-
-@compiled
-def _between(single: Indices, blocks: Indices, low: int, high: int) -> int:
-    """Return the sum of ``single[low:high]``, whole blocks at a time."""
-    total = 0
-    while low < high:
-        if low % EDGES == 0 and low + EDGES <= high:
-            total += blocks[low // EDGES]
-            low += EDGES
-        else:
-            total += single[low]
-            low += 1
-    return total
-
-
-@compiled
-def _lists(queries: Indices, size: int) -> tuple[Indices, Indices]:
-    """Return linked lists of the visits to edges along x: ``2 t`` first, then ``2 t + 1``."""
-    first, after = np.full(size, -1), np.empty(2 * queries.shape[0], np.int64)
-    for visit in range(after.size):
-        edge = queries[visit // 2, 2 * (visit % 2)]
-        after[visit] = first[edge]
-        first[edge] = visit
-    return first, after
-
-
-@compiled
-def _sorted(places: Positions, values: Positions, size: int) -> tuple[Positions, Indices]:
-    """Return values in the order of their places, and where those of each place end."""
-    ends = np.zeros(size + 2, np.int64)
-    for place in places:
-        ends[place + 1] += 1
-    for place in range(size + 1):
-        ends[place + 1] += ends[place]
-    ordered = np.empty_like(values)
-    for i in range(places.size):
-        ordered[ends[places[i]]] = values[i]
-        ends[places[i]] += 1
-    return ordered, ends
-
-
-@compiled
-def _places(positions: Positions, edges: Indices) -> Positions:
-    """Return how many edges are at or below each position.
-
-    A table of the leading bits of a position gives the first edge that can be above it.
-    """
-    shift, edge = BITS - LEADING_BITS, 0
-    table = np.empty(1 << LEADING_BITS, np.int64)
-    for block in range(table.size):
-        while edge < edges.size and edges[edge] <= block << shift:
-            edge += 1
-        table[block] = edge
-    places = np.empty(positions.size, np.uint32)
-    for i in range(positions.size):
-        here = np.int64(positions[i])
-        place = table[here >> shift]
-        while place < edges.size and edges[place] <= here:
-            place += 1
-        places[i] = place
-    return places
 
 
 @compiled
@@ -317,6 +149,31 @@ def _axis(
 
 
 @compiled
+def _line(
+    sums: Values,
+    at: int,
+    wide: int,
+    axis: int,
+    cell: int,
+    columns: tuple[int, int, float, float],
+    rows: tuple[int, int, float, float],
+) -> float:
+    """Return the sum over one column of cells (axis 0) or one row, weighted along it."""
+    whole = (cell, cell + 1, 1.0, 1.0)
+    if axis == 0:
+        return _block(sums, at, wide, whole, rows)
+    return _block(sums, at, wide, columns, whole)
+
+
+@compiled
+def _cuts(edge: int, base: int, first: int, span: int, cells: int) -> bool:
+    """Return whether an edge is inside a cell of a region, and not on its border."""
+    width = span << BITS
+    place = (edge * base - (first << BITS)) * cells
+    return 0 < place < width * cells and place % width > 0
+
+
+@compiled
 def _share(cell: int, start: int, stop: int, head: float, tail: float) -> float:
     if cell == start:
         return head
@@ -385,11 +242,82 @@ def answers(
             if power == 2:
                 head, tail = head * head, tail * tail
                 rows = (rows[0], rows[1], rows[2] * rows[2], rows[3] * rows[3])
-            at, wide = starts[r], ny + 1
-            out[t] += head * _strip(sums, at, wide, start, start + 1, rows)
-            if stop - start > 1:
-                out[t] += _strip(sums, at, wide, start + 1, stop - 1, rows)
-                out[t] += tail * _strip(sums, at, wide, stop - 1, stop, rows)
+            columns = (start, stop, head, tail)
+            out[t] += _block(sums, starts[r], ny + 1, columns, rows)
+    return out
+
+
+@compiled
+def _block(
+    sums: Values,
+    at: int,
+    wide: int,
+    columns: tuple[int, int, float, float],
+    rows: tuple[int, int, float, float],
+) -> float:
+    """Return the overlap-weighted sum over the cells of a region."""
+    start, stop, head, tail = columns
+    total = head * _strip(sums, at, wide, start, start + 1, rows)
+    if stop - start > 1:
+        total += _strip(sums, at, wide, start + 1, stop - 1, rows)
+        total += tail * _strip(sums, at, wide, stop - 1, stop, rows)
+    return total
+
+
+@compiled
+def strip_differences(
+    queries: Indices, base: int, regions: Indices, sums: Values, starts: Indices
+) -> Values:
+    """Return by how much strips beside the sides of a query differ from those it cuts.
+
+    Along a side a query covers a share ``s`` of a strip of cells. The difference is the count
+    of the strip before it, or after it, less its own count, times ``√(s (1 - s))``. A strip on
+    the border of a region has the same one on both sides.
+
+    Args:
+        queries: Lattice edges, shape ``(m, 4)``.
+        base: Squares of the base grid along an axis.
+        regions: Shape ``(R, 6)``.
+        sums: From ``prefix_sums``.
+        starts: From ``prefix_sums``.
+
+    Returns:
+        Shape ``(m, 8)``: the west side with the strip before and after it, then the east,
+        south and north side, each summed over all regions.
+    """
+    out = np.zeros((queries.shape[0], 8))
+    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
+    for t in range(queries.shape[0]):
+        x0, y0, x1, y1 = queries[t]
+        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
+            if r < 0:
+                continue
+            first_x, first_y, span, nx, ny, _ = regions[r]
+            columns = _axis(x0, x1, base, first_x, span, nx)
+            rows = _axis(y0, y1, base, first_y, span, ny)
+            if columns[1] <= columns[0] or rows[1] <= rows[0]:
+                continue
+            for axis in range(2):
+                low, high = queries[t, axis], queries[t, axis + 2]
+                first, cells = regions[r, axis], regions[r, axis + 3]
+                start, stop, head, tail = columns if axis == 0 else rows
+                before = cells > 1 and _cuts(low, base, first, span, cells)
+                # A cell that both sides are in is cut once.
+                after = cells > 1 and _cuts(high, base, first, span, cells)
+                after = after and not (before and stop - start == 1)
+                for side, cut, cell, share in (
+                    (0, before, start, head),
+                    (1, after, stop - 1, tail),
+                ):
+                    if cut:
+                        weight = np.sqrt(share * (1.0 - share))
+                        here = _line(sums, starts[r], ny + 1, axis, cell, columns, rows)
+                        for i in range(2):
+                            beside = cell + 2 * i - 1
+                            if not 0 <= beside < cells:
+                                beside = 2 * cell - beside
+                            there = _line(sums, starts[r], ny + 1, axis, beside, columns, rows)
+                            out[t, 4 * axis + 2 * side + i] += weight * (there - here)
     return out
 
 

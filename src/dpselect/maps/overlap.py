@@ -57,6 +57,21 @@ class CountedCells:
         sums = self._sums(queries, 1) - self._sums(queries, 2)
         return np.maximum(sums, 0.0)
 
+    def of_sides(self, queries: Indices) -> Values:
+        """Return the variance that the cells along a side of a query have in common, ``(m,)``.
+
+        ``spread_of_parts`` takes cells as independent. Here the cells that a side cuts are one
+        strip, and its share is as uncertain as the strip differs from those beside it: points
+        that are as uneven within a strip of count ``m`` as across two strips, ``m`` and ``m'``,
+        have the variance ``s (1 - s) (m - m')^2 / 4``. It is the mean of both strips beside it,
+        summed over the four sides.
+        """
+        from dpselect.maps import kernels
+
+        part = self.partition
+        found = kernels.strip_differences(queries, part.base, part.regions, *self._prefix)
+        return (found**2).sum(axis=1) / 8
+
     def _sums(self, queries: Indices, power: int) -> Values:
         from dpselect.maps import kernels
 
@@ -154,8 +169,9 @@ def polygon_answers(
         polygons: Of ``polygons_of``; they cover a share ``α_i`` of each cell.
 
     Returns:
-        ``∑_i α_i c_i``, ``‖α‖_2`` and ``∑_i α_i (1 - α_i) v_i``, shape ``(3, m)``; and the
-        shares of the areas that are in the box, shape ``(m,)``.
+        ``∑_i α_i c_i``, ``‖α‖_2`` and the variance of uneven cells, ``∑_i α_i (1 - α_i) v_i``
+        and that of the sides as for rectangles, shape ``(3, m)``; and the shares of the areas
+        that are in the box, shape ``(m,)``.
     """
     shapely = needed("shapely", extra="geo")
     shapes = shapely.intersection(polygons, shapely.box(*box.bounds))
@@ -163,7 +179,7 @@ def polygon_answers(
     shares = partition.rectangles()
     low_x, high_x = (box.coordinates(shares[:, column], 0) for column in (0, 2))
     low_y, high_y = (box.coordinates(shares[:, column], 1) for column in (1, 3))
-    values, squares, cut = sums = np.zeros((3, shapes.size))
+    values, squares, variance = sums = np.zeros((3, shapes.size))
     for position in np.flatnonzero(inside):
         shape = shapes[position]
         left, bottom, right, top = shape.bounds
@@ -171,11 +187,31 @@ def polygon_answers(
             (low_x < right) & (high_x > left) & (low_y < top) & (high_y > bottom)
         )
         cells = shapely.box(low_x[near], low_y[near], high_x[near], high_y[near])
-        alpha = _covered(shape, cells)
+        alpha, centre = _covered(shape, cells)
         values[position], squares[position] = alpha @ counts[near], alpha @ alpha
-        cut[position] = (alpha * (1 - alpha)) @ spread[near]
-    squares[:], cut[:] = np.sqrt(squares), np.maximum(cut, 0)
+        # The shares along x and y of a rectangle with that centre, at two sides of its cell.
+        along = np.clip(1 - 2 * np.abs(centre), alpha, 1)
+        weights = np.sign(centre) * np.sqrt(along * (1 - along)) * alpha / along
+        sides = np.stack([np.maximum(weights, 0), np.minimum(weights, 0)])
+        differences = counts[_beside(near, partition.regions)] - counts[near]
+        of_sides = np.einsum("san,adn->sad", sides, differences)
+        variance[position] = (alpha * (1 - alpha)) @ spread[near] + (of_sides**2).sum() / 8
+    squares[:], variance[:] = np.sqrt(squares), np.maximum(variance, 0)
     return sums, inside
+
+
+def _beside(cells: Indices, regions: Indices) -> Indices:
+    """Return the cells before and after each of ``n`` along x and y, shape ``(2, 2, n)``.
+
+    They are of its region: on its border the same one twice, and itself if there is no other.
+    """
+    nx, ny, first = regions[np.searchsorted(regions[:, 5], cells, side="right") - 1, 3:].T
+    found = []
+    for place, many, step in zip(np.divmod(cells - first, ny), (nx, ny), (ny, 1), strict=True):
+        one = np.where(many > 1, step, 0)
+        before, after = np.where(place > 0, -one, one), np.where(place < many - 1, one, -one)
+        found.append([cells + before, cells + after])
+    return np.array(found)
 
 
 def polygons_of(box: Box, areas: Any) -> Any:  # noqa: ANN401 -- any geometries
@@ -194,16 +230,22 @@ def polygons_of(box: Box, areas: Any) -> Any:  # noqa: ANN401 -- any geometries
     return shapes
 
 
-def _covered(shape: Any, cells: Any) -> Values:  # noqa: ANN401 -- shapely has no types
-    """Return the share of each cell that a polygon covers."""
+def _covered(shape: Any, cells: Any) -> tuple[Values, Values]:  # noqa: ANN401 -- shapely has no types
+    """Return the share of each cell that a polygon covers, and the centre of what it covers.
+
+    The centre is relative to that of the cell, in cells along x and y, shape ``(2, cells)``.
+    """
     shapely = needed("shapely", extra="geo")
     shapely.prepare(shape)
-    alpha = shapely.covers(shape, cells).astype(np.float64)
-    cut = (alpha == 0) & shapely.intersects(shape, cells)
-    alpha[cut] = shapely.area(shapely.intersection(cells[cut], shape)) / shapely.area(
-        cells[cut]
-    )
-    return alpha
+    alpha, centre = shapely.covers(shape, cells).astype(np.float64), np.zeros((2, cells.size))
+    cut = np.flatnonzero((alpha == 0) & shapely.intersects(shape, cells))
+    pieces = shapely.intersection(cells[cut], shape)
+    alpha[cut] = shapely.area(pieces) / shapely.area(cells[cut])
+    low_x, low_y, high_x, high_y = shapely.bounds(cells[cut]).T
+    middle = shapely.centroid(pieces)
+    centre[0, cut] = (shapely.get_x(middle) - low_x) / (high_x - low_x) - 0.5
+    centre[1, cut] = (shapely.get_y(middle) - low_y) / (high_y - low_y) - 0.5
+    return alpha, np.where(alpha > 0, centre, 0)
 
 
 def _in_the_system_of(box: Box, areas: Any) -> Any:  # noqa: ANN401 -- any geometries

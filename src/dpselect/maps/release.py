@@ -170,19 +170,20 @@ class MapRelease(Release[str]):
         if are_polygons(areas):
             shapes = polygons_of(self.box, areas)
             sums, inside = polygon_answers(self.box, part, self.counts, spread, shapes)
-            values, norms, cut = sums
+            values, norms, uneven = sums
         else:
             shapes = np.atleast_2d(_numbers(areas))
             edges, inside = rectangles_on_map(shapes, self.box)
-            values = CountedCells(part, self.counts).answers(edges)
+            counted = CountedCells(part, self.counts)
+            values = counted.answers(edges)
             norms = Overlap.of(part, edges).l2
-            cut = CountedCells(part, spread).of_cut_cells(edges)
+            uneven = CountedCells(part, spread).of_cut_cells(edges) + counted.of_sides(edges)
         called = names_of(areas, len(shapes), names)
         if len(called) != len(shapes):
             raise ParameterError(f"`names` must be {len(shapes)}, one for each area")
         noise = self.standard_deviation * norms
         return Estimates(
-            values, noise, np.sqrt(cut), inside, tuple(map(str, called)), shapes, self.box
+            values, noise, np.sqrt(uneven), inside, tuple(map(str, called)), shapes, self.box
         )
 
     def nonnegative(self) -> Self:
