@@ -17,7 +17,13 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
 from dpselect.trees.reading import Rows
-from dpselect.tuning import Geometric, Logarithmic, Poisson, PrivateSearchCV
+from dpselect.tuning import (
+    Geometric,
+    Logarithmic,
+    Poisson,
+    PrivateSearchCV,
+    best_probabilities,
+)
 from dpselect.tuning.search import _objective as objective
 from dpselect.tuning.train_validation import Records, validation_part
 
@@ -64,9 +70,18 @@ def test_the_way_is_chosen_by_the_epsilon_that_a_fit_gets():
     two, three = (search({"max_depth": list(range(n))}, epsilon=1.0).plan() for n in (2, 3))
 
     assert two.mechanism == ("PermuteAndFlip(epsilon=1.0) of 2 candidates, each at 0.5")
-    assert "best of Geometric(mean=6" in three.mechanism
+    assert "best of Geometric(mean=30" in three.mechanism
     few = search({"max_depth": [0, 1, 2]}, repetitions=Logarithmic(mean=3), method="all")
     assert "3 candidates, each at 6.66667" in few.plan().mechanism
+
+
+@pytest.mark.parametrize(("candidates", "missed"), [(3, 1 / 16), (6, 1 / 7), (40, 39 / 119)])
+def test_few_candidates_are_run_often_enough_to_find_the_best(candidates, missed):
+    design = search({"max_depth": list(range(candidates))}).query(FEWER).design()
+    picked = np.full(candidates, 1 / candidates)
+    law = best_probabilities(range(candidates), picked, repetitions=design.repetitions)
+
+    assert 1 - law[-1] == pytest.approx(missed)
 
 
 @pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE])

@@ -50,6 +50,14 @@ Grid: TypeAlias = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[A
 
 KEY_BYTES = 16
 SEED_BITS = 512
+LEAST_RUNS = 30
+"""Mean number of runs for few candidates.
+
+Of ``m`` candidates the best is picked in none of a geometric number of runs with probability
+``(m - 1)/(m - 1 + mean)``: for three it is 1/4 with six runs on average and 1/16 with 30. That
+costs each run a sixth of its epsilon, and less for more candidates.
+"""
+
 OURS = ("epsilon", "neighbours", "budget")
 """Parameters of the estimator that the search sets, or that must be the same for all."""
 
@@ -117,7 +125,7 @@ class Search(Query[SearchRelease]):
             plan.
         method: How candidates are fitted: ``"auto"``, ``"repeat"`` or ``"all"``.
         repetitions: How the number of runs is drawn, with at least one run. A geometric number
-            with twice as many runs as candidates on average if not given.
+            if not given, with twice as many runs as candidates on average, and at least 30.
         scoring: A function of a fitted candidate that returns a score it released itself. The
             score is part of the candidate's own price, and every record is for fitting. By
             default the number of correct predictions on the validation records.
@@ -229,7 +237,7 @@ class Search(Query[SearchRelease]):
 
     def _repetitions(self, candidates: int) -> Repetitions:
         if self.repetitions is None:
-            return Geometric(mean=2 * candidates)
+            return Geometric(mean=max(2 * candidates, LEAST_RUNS))
         repetitions = as_repetitions(self.repetitions)
         if not isinstance(repetitions, TruncatedNegativeBinomial):
             raise ParameterError(
