@@ -20,7 +20,7 @@ def test_a_drawn_leaf_has_its_class_and_counts_and_siblings_of_one_class_are_one
 
     assert drawn.get_title() == "epsilon = 1"
     assert [text.get_text() for text in drawn.texts] == [
-        "sky in {sun, rain in the even…\nyes (1 : 4,000)",
+        "sky in {sun, rain in the even…\nyes (0 : 4,000)",
         "sky = fog\nno (1,250 : 0)",
         "sky",
     ]
@@ -77,6 +77,17 @@ NODES = st.recursive(
     ),
     max_leaves=8,
 )
+
+
+def test_merged_leaves_have_the_sum_of_noisy_counts_the_negative_ones_too():
+    # The second of them has no positive count: its class is that of the nodes above it.
+    leaves = tuple(map(Leaf, [(5.0, -4.0), (-2.0, -3.0), (8.0, 6.0)]))
+    tree = Tree(SCHEMA, Split(0, (0, 1), (Split(1, (0, 1, 2), leaves), Leaf((-1.0, 9.0)))))
+    [same, other] = tree.simplified().root.branches
+
+    assert same.counts == (13.0, 0.0)
+    assert other.counts == (0.0, 9.0)
+    assert tree.summary()[-1] == "(leaves of a class are added up: the tree has 4)"
 
 
 @pytest.mark.slow

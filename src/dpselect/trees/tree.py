@@ -156,13 +156,13 @@ class Tree:
         """Return a tree with fewer leaves that predicts the same class for declared values.
 
         Branches that no value can reach, because of the answers above them, are dropped;
-        siblings that are leaves with the same class are merged, with the sum of their
-        positive counts. Post-processing: nothing but the released tree is looked at.
+        siblings that are leaves with the same class are merged, with the sum of their counts,
+        or 0 if that is negative. Post-processing: nothing but the released tree is looked at.
         """
         even = np.full(len(self.schema.classes), 1 / len(self.schema.classes))
         sizes = enumerate(domain.size for domain in self.schema.domains)
         possible = {column: frozenset(range(size)) for column, size in sizes}
-        return Tree(self.schema, _shorter(self.root, even, possible))
+        return Tree(self.schema, _without_negatives(_shorter(self.root, even, possible)))
 
     def to_text(self) -> str:
         """Return the tree as indented text, one line for each leaf or answer.
@@ -178,10 +178,15 @@ class Tree:
 
     def summary(self) -> list[str]:
         """Return the lines of the simplified tree; of a large one the first."""
-        lines = self.simplified().to_text().splitlines()
+        short = self.simplified()
+        lines = short.to_text().splitlines()
         left = len(lines) - MOST_LINES
         lines_left = "1 more line" if left == 1 else f"{left} more lines"
         more = [f"... and {lines_left}: to_text(), or --save, has all"] if left > 0 else []
+        leaves = (node for _, _, node in short.walk() if isinstance(node, Leaf))
+        has_counts = any(max(leaf.counts) >= TOO_SMALL for leaf in leaves)
+        if has_counts and short.leaves < self.leaves:
+            more.append(f"(leaves of a class are added up: the tree has {self.leaves})")
         return [*lines[:MOST_LINES], *more]
 
     def plot(self, ax: Axes | None = None, *, title: str = "") -> Axes:
@@ -286,7 +291,7 @@ def shares(node: Node, above: Values) -> Values:
 def _shorter(node: Node, above: Values, possible: Mapping[int, frozenset[int]]) -> Node:
     here = shares(node, above)
     if isinstance(node, Leaf):
-        return _settled(weight(node), int(here.argmax()))
+        return _settled(node, int(here.argmax()))
     reached: list[tuple[frozenset[int], Node]] = []
     for position, branch in enumerate(node.branches):
         codes = possible[node.column] & {
@@ -305,13 +310,19 @@ def _shorter(node: Node, above: Values, possible: Mapping[int, frozenset[int]]) 
     return Split(node.column, tuple(branch_of), tuple(below for _, below in branches))
 
 
-def _settled(weights: Values, answer: int) -> Leaf:
-    """Return a leaf of a class; without a positive count, that of the nodes above it."""
-    if weights.sum() > 0:
-        return Leaf(tuple(weights.tolist()))
-    counts = np.zeros_like(weights)
-    counts[answer] = SMALLEST
-    return Leaf(tuple(counts.tolist()))
+def _settled(leaf: Leaf, answer: int) -> Leaf:
+    """Return a leaf with a positive count: without one, a tiny one of the class above it."""
+    if max(leaf.counts) > 0:
+        return leaf
+    return Leaf(tuple(SMALLEST if k == answer else n for k, n in enumerate(leaf.counts)))
+
+
+def _without_negatives(node: Node) -> Node:
+    """Return a node with 0 in place of each negative count of a leaf."""
+    if isinstance(node, Leaf):
+        return Leaf(tuple(weight(node).tolist()))
+    below = tuple(map(_without_negatives, node.branches))
+    return Split(node.column, node.branch_of, below)
 
 
 def _merged(
@@ -319,19 +330,21 @@ def _merged(
 ) -> list[tuple[frozenset[int], Node]]:
     """Return branches, leaves with the same class as one, where the first of them was."""
     kept: list[tuple[frozenset[int], Node]] = []
-    place: dict[int, int] = {}
+    leaves: dict[int, tuple[int, Leaf]] = {}
     for codes, below in reached:
         if not isinstance(below, Leaf):
             kept.append((codes, below))
             continue
         answer = int(np.argmax(below.counts))
-        if answer not in place:
-            place[answer] = len(kept)
+        if answer not in leaves:
+            leaves[answer] = len(kept), below
             kept.append((codes, below))
             continue
-        before, other = kept[place[answer]]
-        counts = weight(other) + weight(below)
-        kept[place[answer]] = (before | codes, Leaf(tuple(counts.tolist())))
+        place, leaf = leaves[answer]
+        # Without the negative ones the sum of noisy counts would be too large in the mean.
+        both = Leaf(tuple(np.add(leaf.counts, below.counts).tolist()))
+        leaves[answer] = place, both
+        kept[place] = kept[place][0] | codes, both
     return kept
 
 
