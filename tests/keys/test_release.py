@@ -297,6 +297,7 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
         ),
         ({"delta": 1e-6, "user": "who", "max_per_user": 1}, "the name of the column of keys"),
         ({"delta": 1e-6, "column": ["a", "a"]}, "several different ones"),
+        ({"delta": 1e-6, "epsilon": 0}, r"epsilon must be finite and > 0, got 0\.0"),
     ],
 )
 def test_what_is_wrong_is_said_before_any_spend(wrong, message):
@@ -305,6 +306,18 @@ def test_what_is_wrong_is_said_before_any_spend(wrong, message):
     with pytest.raises(ParameterError, match=message):
         dp.TopKeys(**{**ASKED, **wrong}).release(FRUIT, budget=budget)
     assert budget.entries == ()
+
+
+def test_a_stop_exists_at_every_epsilon():
+    asked = {"k": 2, "limit": 3, "per_user": 1, "delta": 1e-6}
+    for relation in (ADDED, dp.Neighbours.SUBSTITUTE):
+        offsets = [
+            offset_of_stop(**asked, epsilon=epsilon, neighbours=relation)
+            for epsilon in (1.0, 1400.0, 1500.0, 1e300)
+        ]
+
+        assert offsets == sorted(offsets, reverse=True)
+        assert 1 <= offsets[-1] < offsets[0]
 
 
 def test_other_refusals():

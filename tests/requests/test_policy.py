@@ -250,6 +250,23 @@ def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
 CLAIMED = POLICY + "\n[claims]\nassumed_people = 90\nmax_records = 70\n"
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"query": ["Percentiles"]}, r"there is no query \['Percentiles'\] of a table"),
+        ({"query": {}}, "a query needs its query"),
+        ({"column": {"a": 1}}, "column must be"),
+        ({"minus": {}}, "minus must be"),
+        ({"by": {}}, "by must be"),
+    ],
+)
+def test_odd_types_in_a_request_are_errors_of_ours(clinic, changed, said):
+    with pytest.raises(DPSelectError, match=said):
+        dp.Request.from_dict(
+            {"queries": [{**MEDIAN, **changed}]}, policy=clinic / "policy.toml"
+        )
+
+
 def test_a_column_of_words_has_no_percentiles(clinic):
     with pytest.raises(PolicyError, match=r"'ward' is of text.* \(policy \[columns\.ward\]"):
         dp.Request.from_dict(

@@ -141,9 +141,10 @@ def offset_of_stop(
     Returns:
         In people; rounded up to a multiple of ``STEP``. Public.
     """
-    exponent = epsilon / k
+    exponent, log_delta = epsilon / k, log(delta)
     if neighbours is Neighbours.SUBSTITUTE:
-        exponent, delta = exponent / 2, delta / (1 + exp(epsilon / 2))
-    odds = log(min(per_user, limit)) + log1p(-delta) - log(delta)
+        exponent /= 2
+        log_delta -= epsilon / 2 + log1p(exp(-epsilon / 2))  # by 1 + e^(ε/2), which overflows
+    odds = log(min(per_user, limit)) + log1p(-exp(log_delta)) - log_delta
     offset = 1 + odds / exponent * (1 + (ROUNDING if odds > 0 else -ROUNDING))
     return ceil(offset / STEP) * STEP

@@ -93,7 +93,8 @@ def above_threshold(
             )
     if asked.k is None:
         raise ParameterError("give `k` or `above`, one of them")
-    epsilon = validation.within("epsilon", asked.epsilon, 0, LARGEST_EPSILON)
+    epsilon = validation.positive("epsilon", asked.epsilon)
+    validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
     delta = checked_delta(asked.delta)
     changed = changed_keys(question.max_per_user, relation)
     rest = Rest.of(asked, epsilon, changed)

@@ -180,6 +180,9 @@ class Percentiles(Query[PercentileRelease]):
     def design(
         self,
     ) -> PercentilesDesign | GroupedPercentiles | ChosenCap[PercentileRelease]:
+        for name in ("column", "minus", "by", "user"):
+            if (named := getattr(self, name)) is not None:
+                validation.instance(name, named, str)
         if self.by is not None:
             return grouped(self)
         check_ungrouped(self)

@@ -291,7 +291,7 @@ class Policy:
     def _filled(self, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return the table of a query with the bounds and candidates of its columns."""
         limits = self.columns or {}
-        column, name = table.get("column"), table.get("query")
+        column, name = table.get("column"), str(table.get("query"))
         if isinstance(column, str):
             self._check_known(column)  # before what could not be filled in is missed
         known = limits.get(column) if isinstance(column, str) else None
@@ -399,11 +399,11 @@ class Policy:
         return PolicyError(f"{said} (policy {words}{where})")
 
 
-def _claims_of(name: object) -> set[str]:
+def _claims_of(name: str) -> set[str]:
     """Return which claims the queries of a class make."""
     if name not in READERS:
         return set()
-    kind = getattr(import_module("dpselect"), str(name))
+    kind = getattr(import_module("dpselect"), name)
     return {one.name for one in fields(kind)} & {*CLAIMS}
 
 
