@@ -166,3 +166,23 @@ def test_points_have_no_edges():
 def test_noise_of_any_scale_leaves_what_one_point_changes(scale):
     """Before: 1.81 times the bound at a scale of 1e15, where rounding moves the sum by more."""
     assert moves_within_bounds(Weighted(neighbours=ADD_REMOVE), scale)
+
+
+def test_more_points_than_a_measure_declares_are_refused():
+    class Few(Weighted):
+        most_records = 3
+
+    budget = dp.Budget(2.0, neighbours="add-remove")
+    query = dp.Map(
+        bounds=(0, 0, 1, 1),
+        grids=[2, 4],
+        measure=Few(neighbours="add-remove"),
+        epsilon=1.0,
+        neighbours="add-remove",
+    )
+
+    with pytest.raises(dp.errors.PublicClaimError, match="more points") as refused:
+        query.release([[0.5, 0.5]] * 4, budget=budget)
+    assert "4" not in str(refused.value)
+    assert budget.entries == ()
+    assert query.release([[0.5, 0.5]] * 3, budget=budget).entry is not None
