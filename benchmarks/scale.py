@@ -151,7 +151,8 @@ TASKS: dict[str, Task] = {
     "keys": lambda table, _: dp.Keys(column="key", delta=1e-6, **ADDED).release(table),
     "tree": lambda table, _: _trained(dp.trees.ID3Classifier(1.0, max_depth=4, **TREES), table),
     "front of trees": lambda table, _: _trained(
-        dp.trees.MultiObjectiveTreeClassifier(1.0, random_state=0, **TREES), table
+        dp.trees.MultiObjectiveTreeClassifier(1.0, population=100, random_state=0, **TREES),
+        table,
     ),
     "map": lambda table, _: dp.Map(
         grids=[32, 64, 128], queries=QUERIES, **BOX, **ADDED

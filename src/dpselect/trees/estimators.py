@@ -273,7 +273,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
     dominance: Dominance = "standard"
     rate_bound: RateBound = "noisy-denominators"
     weights: tuple[float, float] = (1.0, 1.0)
-    population: int = 100
+    population: int = 300
     survivors: int = 3
     front: int = 3
     generations: int = 4

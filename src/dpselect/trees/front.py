@@ -127,6 +127,7 @@ class TreeFront(_RecordsQuery[FrontRelease]):
             ``"noisy-denominators"``, ``"local"`` or ``"global"``.
         weights: Weights of the true positive and of the true negative rate; >= 0, not both 0.
         population: Number of first trees, and of children in each generation; 1 to a million.
+            A larger one takes longer, in proportion, and no epsilon.
         survivors: Number of trees that each selection but the last keeps; at most
             ``population``.
         front: Number of trees that the last selection keeps; at most ``population``.
@@ -153,7 +154,7 @@ class TreeFront(_RecordsQuery[FrontRelease]):
     dominance: Dominance = "standard"
     rate_bound: RateBound = "noisy-denominators"
     weights: tuple[float, float] = (1.0, 1.0)
-    population: int = 100
+    population: int = 300
     survivors: int = 3
     front: int = 3
     generations: int = 4
