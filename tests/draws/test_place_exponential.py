@@ -1,6 +1,8 @@
 """Places with shares: the law by runs, and the draw bit by bit."""
 
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ from scipy import stats
 from dpselect.draws import place_exponential
 from dpselect.draws.exact.inversion import resolve
 from dpselect.draws.place_exponential import Places, draw_place
+from support.halves import distance, ranks_of_shares
 
-WANTED = [Fraction(0), Fraction(7, 3), Fraction(9), Fraction(100)]
+WANTED = [Fraction(0), Fraction(7, 3), Fraction(9), Fraction(37, 3), Fraction(100)]
+KNOWN = 10
 DECAYS = [Fraction(1, 4), Fraction(3), Fraction(40), Fraction(10**12)]
 
 
@@ -23,11 +27,10 @@ def by_definition(places, decay):
     held = dict(zip(places.held.tolist(), places.weights.tolist(), strict=True))
     before, far = 0, []
     for place in range(places.first, places.last + 1):
-        ranks = [
-            places.shares * before + j * held.get(place, 0) for j in range(places.shares + 1)
-        ]
-        far.append([float(decay * abs(rank - places.wanted)) for rank in ranks])
-        before += held.get(place, 0)
+        weight = places.shares * held.get(place, 0)
+        ranks = ranks_of_shares(before, weight, places.shares)
+        far.append([float(decay * distance(places.wanted, *ends)) for ends in ranks])
+        before += weight
     weights = np.exp(np.min(far) - np.array(far))
     return weights / weights.sum()
 
@@ -40,13 +43,21 @@ def of_runs(law, places):
     return sums
 
 
+def by_runs(places, decay):
+    """Return the law of every run and share, from that of runs and that of shares of each."""
+    law = places.probabilities(decay)
+    return np.array(
+        [chance * places.probabilities_of_shares(decay, run) for run, chance in enumerate(law)]
+    )
+
+
 @pytest.mark.parametrize("wanted", WANTED)
 @pytest.mark.parametrize("decay", DECAYS)
 def test_the_law_is_that_of_every_place(wanted, decay):
     places = few(wanted)
     law = by_definition(places, decay)
 
-    assert places.probabilities(decay) == pytest.approx(of_runs(law, places))
+    assert by_runs(places, decay) == pytest.approx(of_runs(law, places))
     for (place, share), chance in np.ndenumerate(law):
         log = places.log_probability(decay, place, share)
         assert np.exp(log) == pytest.approx(chance, rel=1e-12)
@@ -55,16 +66,24 @@ def test_the_law_is_that_of_every_place(wanted, decay):
 @pytest.mark.parametrize("wanted", WANTED)
 @pytest.mark.parametrize("decay", DECAYS)
 def test_bits_decide_with_the_probability_of_the_law(wanted, decay):
-    """All numbers of 10 bits: what is undecided is all that an outcome may lack."""
-    places, known = few(wanted), 10
-    chances = of_runs(by_definition(places, decay), places).ravel()
-    weights = place_exponential.weights(places, decay, known)
-    found = [resolve(weights, uniform, known) for uniform in range(2**known)]
-    undecided = found.count(None) / 2**known
+    """All numbers of 10 bits, of runs and of the shares of each."""
+    places = few(wanted)
+    law = of_runs(by_definition(places, decay), places)
+    check_bits(place_exponential.weights(places, decay, KNOWN), law.sum(axis=1))
+    for run, of_shares in enumerate(law):
+        if of_shares.sum() > 0:
+            bounds = place_exponential.weights_of_shares(places, decay, run, KNOWN)
+            check_bits(bounds, of_shares / of_shares.sum())
 
-    assert undecided <= 2 * chances.size / 2**known
+
+def check_bits(bounds, chances):
+    """Check that what is undecided is all that an outcome may lack."""
+    found = [resolve(bounds, uniform, KNOWN) for uniform in range(2**KNOWN)]
+    undecided = found.count(None) / 2**KNOWN
+
+    assert undecided <= 2 * chances.size / 2**KNOWN
     for outcome, chance in enumerate(chances):
-        decided = found.count(outcome) / 2**known
+        decided = found.count(outcome) / 2**KNOWN
         assert decided - 1e-12 <= chance <= decided + undecided + 1e-12
 
 
@@ -72,14 +91,42 @@ def test_bits_decide_with_the_probability_of_the_law(wanted, decay):
 @pytest.mark.parametrize("decay", [*DECAYS, Fraction(1, 500)])
 def test_the_bounds_enclose_the_law(wanted, decay):
     places = Places(np.array([3, 4, 9, 10**12]), np.array([2, 0, 700, 5]), 0, 10**13, 4, wanted)
-    whole = places.probabilities(decay).cumsum()
-    for bits in (8, 96):
-        bounds = place_exponential.weights(places, decay, bits)
-        total = bounds.most[-1] + bounds.beyond
-        for at, (least, most) in enumerate(zip(bounds.least, bounds.most, strict=True)):
-            upto = whole[bounds.first + at - 1] if bounds.first + at else 0.0
-            assert least / total <= upto + 1e-9
-            assert most / bounds.least[-1] >= upto - 1e-9
+    with localcontext(Context(prec=80, Emin=-(10**17), Emax=10**17)):
+        upto = list(accumulate(run_weights(places, decay), initial=Decimal(0)))
+        for bits in (8, 96):
+            bounds = place_exponential.weights(places, decay, bits)
+            total = bounds.most[-1] + bounds.beyond
+            for at, (least, most) in enumerate(zip(bounds.least, bounds.most, strict=True)):
+                part = upto[bounds.first + at] / upto[-1]
+                assert Decimal(least) / total <= part <= Decimal(most) / bounds.least[-1]
+
+
+def run_weights(places, decay):
+    """Return the weights of all runs by the definition, beside the nearest share of all."""
+    held = dict(zip(places.held.tolist(), places.weights.tolist(), strict=True))
+    before, far = 0, []
+    for start, size in zip(places.starts.tolist(), places.sizes.tolist(), strict=True):
+        weight = places.shares * (held.get(start, 0) if size else 0)
+        ranks = ranks_of_shares(before, weight, places.shares)
+        far.append([distance(places.wanted, *ends) for ends in ranks])
+        before += weight
+    least = min(map(min, far))
+    logs = [[-decay * (one - least) for one in run] for run in far]
+    return [
+        size * sum((Decimal(log.numerator) / log.denominator).exp() for log in run)
+        for run, size in zip(logs, places.sizes.tolist(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("share", range(5))
+def test_ranks_of_the_most_records_do_not_overflow(share):
+    """The wanted rank is in the middle of those of one share, far from all others."""
+    most = (2**62 - 1) // 4 - 6
+    middle = Fraction(min(max(8 * share, 1), 31), 8) * most
+    places = Places(np.array([1, 2, 3]), np.array([3, most, 3]), 0, 10**9, 4, 12 + middle)
+
+    assert draw_place(places, Fraction(1, 2**40)) == (2, share)
+    assert places.log_probability(Fraction(1, 2**40), 2, share) == 0
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from scipy.stats import chisquare
 from dpselect.draws import PermuteAndFlip, place_flip
 from dpselect.draws.exact import bits
 from dpselect.draws.place_flip import PlaceRows, draw_places
+from support.halves import distance, ranks_of_shares
 
 SHARES, BEYOND = 4, (0.5, 0.0)
 
@@ -26,11 +27,10 @@ def by_definition(weights, fraction, bound):
     weights = [Fraction(one) for one in weights]
     before, after = map(Fraction, BEYOND)
     wanted = before + Fraction(fraction) * (sum(weights) - before - after)
-    before = [sum(weights[:at], Fraction(0)) for at in range(len(weights))]
     off = [
-        abs(low + held * Fraction(j, SHARES) - wanted)
-        for low, held in zip(before, weights, strict=True)
-        for j in range(SHARES + 1)
+        distance(wanted, *ends)
+        for at, held in enumerate(weights)
+        for ends in ranks_of_shares(sum(weights[:at], Fraction(0)), held, SHARES)
     ]
     return [float((min(off) - one) / Fraction(bound)) for one in off]
 

@@ -305,7 +305,6 @@ def test_intervals_and_a_threshold_for_each_group():
         ({}, "need a delta"),
         ({"groups": [1], "x": None, "y": None}, "by needs x and y"),
         ({"groups": [1], "by": "lon"}, "must be different columns"),
-        ({"groups": [1], "by": {}}, "by must be a str, not a dict"),
         ({"groups": [1], "user": "who", "max_per_user": dp.Choose([1, 2])}, "give one number"),
     ],
 )

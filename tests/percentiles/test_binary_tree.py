@@ -27,6 +27,7 @@ BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 def few_parts(monkeypatch):
     monkeypatch.setattr(split_tree, "MOST_PARTS", PARTS)
     monkeypatch.setattr(split_tree, "LEAST_PARTS", PARTS)
+    monkeypatch.setattr(split_tree, "LAST_PARTS", PARTS)
 
 
 class Enumeration:
@@ -159,7 +160,7 @@ def test_a_record_shared_by_all_halves_of_a_level_pays_each_rounding(relation):
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_parts")
 @pytest.mark.parametrize(
-    ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.415), (BOTH[1], 756, 1.107)], ids=str
+    ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.329), (BOTH[1], 756, 1.031)], ids=str
 )
 def test_all_draws_together_keep_epsilon_on_every_database_of_six(relation, pairs, worst):
     report = Enumeration((25, 50, 75), relation).report()
@@ -280,6 +281,29 @@ def test_ties_are_shared_so_that_large_epsilon_is_right_beyond_them(relation):
     assert (low, middle) == (0.0, 0.0)
     assert abs(above - 80) <= 20
     assert abs(high - 280) <= 20
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize("method", [None, "recursive"])
+@pytest.mark.parametrize("step", [1, 10])
+def test_ties_at_an_end_of_a_wide_range_outweigh_all_empty_values(step, method, relation):
+    """Of values that are not listed, and listed: fewer records beyond than a share has."""
+    upper = 10**6
+    values = np.repeat(np.array([0, step, 5 * step]), [1500, 300, 1200])
+    for turned in (False, True):
+        query = dp.Percentiles(
+            p=[1, 50, 99],
+            upper=upper,
+            step=step,
+            epsilon=50,
+            method=method,
+            neighbours=relation,
+        )
+        answer = query.release(upper - values if turned else values).answer
+        low, middle, high = (upper - one for one in answer[::-1]) if turned else answer
+
+        assert (low, high) == (0, 5 * step)
+        assert 0 <= middle <= step
 
 
 def test_the_default_is_chosen_by_public_arguments():

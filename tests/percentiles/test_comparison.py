@@ -27,7 +27,7 @@ def simulated(node, half, records, rng):
     """Return candidates by the definition of the draws, with numpy's generator."""
     if node is None:
         return {}
-    parts, relation = parts_of(7), records if node.level == 1 else "add-remove"
+    parts, relation = parts_of(node, 7), records if node.level == 1 else "add-remove"
     bound = rank_bound(node.fraction, dp.Neighbours(relation))
     scores = np.array(half.scores(node, parts), dtype=float) / bound
     price = price_of_draw(node, dp.Neighbours(records))

@@ -1,6 +1,7 @@
 """Halves of many groups at once: what one group is drawn from, and by its law."""
 
 from fractions import Fraction
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pytest
@@ -19,10 +20,10 @@ from dpselect.percentiles.ranks import GroupedRanks, ranks_of
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.split_tree import price_of_draw, split_tree
 from dpselect.tables.people import PeopleCap
-from support.halves import Half
+from support.halves import Half, distance
 
 ADDED = dp.Neighbours.ADD_REMOVE
-POINTS, PARTS = np.arange(7.0), 32
+POINTS = np.arange(7.0)
 NAMES = ("below", "upto", "nearest_below", "nearest_above", "numbers")
 
 
@@ -36,14 +37,15 @@ def compare(node, branches, each):
     """Compare the scores, candidates and halves of all groups with those of each."""
     fraction = np.full(len(each), node.fraction)
     rows = branches.rows(node, fraction, Records(ADDED))
-    assert rows.shares == PARTS
+    parts = rows.shares
+    assert parts == (5 if node.is_last else 64)
     for found, alone in zip(rows.all_distances(), each, strict=True):
-        expected = [float(-one) for one in alone.scores(node, PARTS)]
+        expected = [float(-one) for one in alone.scores(node, parts)]
         np.testing.assert_allclose(found.high + found.low, expected, rtol=1e-14, atol=1e-14)
     place, numerator = draw_places(rows, 1.0)
-    shares = [Fraction(one, PARTS) for one in numerator.tolist()]
+    shares = [Fraction(one, parts) for one in numerator.tolist()]
     of_each = list(zip(each, place.tolist(), shares, strict=True))
-    share = numerator / PARTS
+    share = numerator / parts
     assert branches.candidates(place, share).tolist() == [
         one.candidate(at, part) for one, at, part in of_each
     ]
@@ -62,6 +64,54 @@ def test_all_groups_are_drawn_from_what_each_has_by_the_definition(seed):
 
     tree = split_tree((0.25, 0.5, 0.9), 1.0)
     compare(tree, Branches.of_all(ranks), [Half.of_all(one, POINTS) for one in groups])
+
+
+class WithoutEnds(Half):
+    """Planted: the first and the last share stand for ranks that their place does not hold."""
+
+    def scores(self, node, parts):
+        (before, after), total = map(Fraction, node.beyond), sum(self.weights)
+        wanted = before + Fraction(node.fraction) * (total - before - after)
+        ends = [Fraction(2 * j - 1, 2 * parts) for j in range(parts + 2)]
+        return [
+            -distance(wanted, *(sum(self.weights[:at]) + self.weights[at] * end for end in two))
+            for at in range(self.first, self.last + 1)
+            for two in pairwise(ends)
+        ]
+
+
+def largest_step(kind, parts=2):
+    """Return what one record can move of the scores of the first draw, and of both halves.
+
+    In units of their bounds, over all databases of two records and one that has one more, and
+    all outcomes of the first draw.
+    """
+    points = (1, 2)
+    tree = split_tree((0.25, 0.5, 0.875), 1.0)
+
+    def moved(node, one, other):
+        pairs = zip(one.scores(node, parts), other.scores(node, parts), strict=True)
+        return max(abs(a - b) for a, b in pairs) / Fraction(rank_bound(node.fraction, ADDED))
+
+    first = second = Fraction(0)
+    for held in combinations_with_replacement((0, 1, 1.5, 2, 3), 2):
+        for more in (0, 1, 1.5, 2, 3):
+            one, other = (kind.of_all(of, points) for of in (held, (*held, more)))
+            first = max(first, moved(tree, one, other))
+            for place in range(2 * len(points) + 1):
+                for part in range(parts + 1):
+                    sides = zip(
+                        (tree.below, tree.above),
+                        *(half.split(place, Fraction(part, parts)) for half in (one, other)),
+                        strict=True,
+                    )
+                    second = max(second, sum(moved(*side) for side in sides))
+    return first, second
+
+
+def test_a_record_moves_the_scores_of_a_level_by_their_bound_by_definition():
+    assert largest_step(Half) == (1, 1)
+    assert min(largest_step(WithoutEnds)) > 1
 
 
 def test_answers_of_groups_follow_the_law_of_one():

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 import dpselect as dp
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.range_halves import SHARES, RecursiveOfRange
+from dpselect.percentiles.range_halves import MOST_PARTS, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
 from support.halves import Half
@@ -24,25 +24,32 @@ def of_range(relation):
     return RecursiveOfRange(PERCENTS, POINTS, Records(relation), EPSILON)
 
 
-def by_places(places, decay):
+def by_places(by, node, half):
     """Return the law of every place and share."""
+    shares = by.shares(node)
+    places, decay = half.places(node, shares), by.decay(node, half.unit * shares)
     law, sizes = places.probabilities(decay), places.sizes
-    held = sizes > 0
-    return np.repeat(law[held] / sizes[held, None], sizes[held], axis=0)
+    each = [
+        places.probabilities_of_shares(decay, run) * law[run] / sizes[run]
+        for run in np.flatnonzero(sizes)
+    ]
+    return np.repeat(each, sizes[sizes > 0], axis=0)
 
 
-def of_listed(node, half, relation):
+def of_listed(node, half, relation, shares):
     """Return the law of every place and share by the definition, for the same price."""
     twice = 2 if relation is BOTH[1] and node.level > 1 else 1
     bound = rank_bound(node.fraction, relation if node.level == 1 else BOTH[0])
-    scores = np.array(half.scores(node, SHARES), dtype=float)
+    scores = np.array(half.scores(node, shares), dtype=float)
     law = np.exp(node.epsilon / twice / (2 * bound) * (scores - scores.max()))
-    return (law / law.sum()).reshape(-1, SHARES + 1)
+    return (law / law.sum()).reshape(-1, shares + 1)
 
 
 @given(
     values=st.lists(st.sampled_from([-1, 0, 0.2, 0.5, 1, 1, 1.3, 2.9, 3, 4]), max_size=9),
-    steps=st.lists(st.tuples(st.floats(0, 1), st.integers(0, SHARES)), min_size=1, max_size=1),
+    steps=st.lists(
+        st.tuples(st.floats(0, 1), st.integers(0, MOST_PARTS)), min_size=1, max_size=1
+    ),
     relation=st.sampled_from(BOTH),
 )
 def test_every_draw_has_the_law_of_the_listed_values(values, steps, relation):
@@ -50,24 +57,25 @@ def test_every_draw_has_the_law_of_the_listed_values(values, steps, relation):
     numbers = np.array(values, dtype=float)
     by = of_range(relation)
     listed, half, node = Half.of_all(values, LISTED), by.half(numbers), by.tree
-    law = by_places(half.places(node), by.decay(node))
-    np.testing.assert_allclose(law, of_listed(node, listed, relation), atol=1e-12)
+    law = by_places(by, node, half)
+    expected = of_listed(node, listed, relation, MOST_PARTS)
+    np.testing.assert_allclose(law, expected, atol=1e-12)
 
     [(part, share)] = steps
     place = round(part * (2 * len(POINTS)))
     sides = zip(
-        half.split(place, share),
-        listed.split(place, Fraction(share, SHARES)),
+        half.split(place, share, MOST_PARTS),
+        listed.split(place, Fraction(share, MOST_PARTS)),
         (node.below, node.above),
         strict=True,
     )
     for side, alone, following in sides:
-        law = by_places(side.places(following), by.decay(following))
-        np.testing.assert_allclose(law, of_listed(following, alone, relation), atol=1e-12)
+        law, expected = by_places(by, following, side), of_listed(following, alone, relation, 5)
+        np.testing.assert_allclose(law, expected, atol=1e-12)
         assert (side.first, side.last) == (alone.first, alone.last)
         for one in range(side.first, side.last + 1):
-            found = side.position(one, 5, len(POINTS))
-            assert found == alone.candidate(one, Fraction(5, SHARES))
+            found = side.position(one, 2 / 5, len(POINTS))
+            assert found == alone.candidate(one, Fraction(2, 5))
 
 
 @pytest.mark.parametrize("percentiles", [3, 127, 4095, 65535])
@@ -77,11 +85,13 @@ def test_ranks_are_exact_where_all_records_stay_in_one_half(percentiles):
     by = RecursiveOfRange(percents, Range(0, 1e6, 1), Records(BOTH[0]), 1.0)
     node, half, records = by.tree, by.half(np.zeros(60_000)), 60_000
     while node.below is not None:
-        half, node = half.split(half.last, 0)[0], node.below
-    places = half.places(node)
+        half, node = half.split(half.last, 0, by.shares(node))[0], node.below
+    places = half.places(node, by.shares(node))
+    parts = half.unit * places.shares
 
-    assert places.ranks[0][-1] == records * places.shares**node.level
-    assert 0 < places.wanted <= (records + 1) * places.shares**node.level
+    assert parts <= 2**30
+    assert places.ranks[0][-1] == 2 * records * parts
+    assert 0 < places.wanted <= (records + 1) * parts
 
 
 @pytest.mark.slow

@@ -2,8 +2,21 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
+
+
+def ranks_of_shares(before, weight, parts):
+    """Return the first and the last rank of each share of a place, in fractions."""
+    halfway = [Fraction(2 * j + 1, 2 * parts) for j in range(parts)]
+    edges = [before + weight * part for part in (Fraction(0), *halfway, Fraction(1))]
+    return list(pairwise(edges))
+
+
+def distance(rank, first, last):
+    """Return how far a rank is from those of an interval."""
+    return first - rank if rank < first else max(rank - last, Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -27,14 +40,18 @@ class Half:
         return cls(tuple(map(Fraction, counts)), 0, 2 * len(points))
 
     def scores(self, node, parts):
-        """Return minus the distances of all places with all shares, shares innermost."""
+        """Return minus the distances of the wanted rank from those of all shares.
+
+        A share stands for the ranks that are nearer to it than to another share of its place.
+        Places are outermost.
+        """
         before, after = map(Fraction, node.beyond)
         total = sum(self.weights)
         wanted = before + Fraction(node.fraction) * (total - before - after)
         return [
-            -abs(sum(self.weights[:at]) + self.weights[at] * Fraction(j, parts) - wanted)
+            -distance(wanted, *ends)
             for at in range(self.first, self.last + 1)
-            for j in range(parts + 1)
+            for ends in ranks_of_shares(sum(self.weights[:at]), self.weights[at], parts)
         ]
 
     def cut(self, place, share):
@@ -50,8 +67,8 @@ class Half:
         above = [here * (1 - share), *self.weights[place + 1 :]]
         pad = len(self.weights) - place - 1
         return (
-            Half((*below, *[none] * pad), self.first, place, self.low, cut),
-            Half((*[none] * place, *above), place, self.last, cut, self.high),
+            type(self)((*below, *[none] * pad), self.first, place, self.low, cut),
+            type(self)((*[none] * place, *above), place, self.last, cut, self.high),
         )
 
     def candidate(self, place, share):

@@ -1,8 +1,13 @@
 """Exact draw of permute-and-flip over places of which each has several shares, in many rows.
 
 A row has places in order, with weights. A place is drawn together with a share ``j/k``, ``j``
-from 0 to ``k``: with the weight ``L`` before the place and ``w`` at it, its score is
-``-|L + j w/k - r|`` for a wanted rank ``r`` of the row, in parts of what one step changes.
+from 0 to ``k``, that stands for all ranks from ``j - 1/2`` to ``j + 1/2`` parts of its weight,
+if it has so many: with the weight ``L`` before the place and ``w`` at it, its score is minus
+the distance of the wanted rank of the row from the interval
+
+    [L + max(j - 1/2, 0) w/k, L + min(j + 1/2, k) w/k],
+
+in parts of what one step changes.
 
 Permute-and-flip is the largest score after exponential noise. Of a place that is so far from
 the wanted rank that noise below ``ln 256`` cannot make it the largest, the first byte of the
@@ -93,21 +98,32 @@ class PlaceRows:
         np.cumsum(rest[:, :-1], axis=1, out=before[:, 1:])
         return exact_sum(parts - whole - floors[:, None], before - left[:, None])
 
-    def distances(self, ahead: Twofold, at: Places, shares: Values) -> Twofold:
+    def distances(self, ahead: Twofold, at: Places, numerators: Indices) -> Twofold:
         """Return how far places with shares are from the wanted rank."""
-        off = add(
-            Twofold(ahead.high[at], ahead.low[at]), exact_product(self.weights[at], shares)
+        start = Twofold(ahead.high[at], ahead.low[at])
+        weights, twice = self.weights[at], 2 * self.shares
+        low, high = (
+            add(start, exact_product(weights, ends / twice))
+            for ends in (
+                np.maximum(2 * numerators - 1, 0),
+                np.minimum(2 * numerators + 1, twice),
+            )
         )
-        turned = np.where(off.high < 0, -1.0, 1.0)
-        return Twofold(turned * off.high, turned * off.low)
+        over, under = low.high > 0, high.high < 0
+        return Twofold(
+            *(
+                np.where(over, one, np.where(under, -other, 0.0))
+                for one, other in zip(low, high, strict=True)
+            )
+        )
 
     def all_distances(self) -> Iterator[Twofold]:
         """Yield how far all places of each row are from the wanted rank, shares innermost."""
-        ahead, shares = self.ahead(), np.arange(self.shares + 1) / self.shares
+        ahead, numerators = self.ahead(), np.arange(self.shares + 1)
         for row, valid in enumerate(self.valid):
-            places = np.repeat(np.flatnonzero(valid), shares.size)
+            places = np.repeat(np.flatnonzero(valid), numerators.size)
             at = np.full(places.size, row), places
-            yield self.distances(ahead, at, np.tile(shares, int(valid.sum())))
+            yield self.distances(ahead, at, np.tile(numerators, int(valid.sum())))
 
     def scores(self) -> list[Scores]:
         """Return the unit scores of each row's places, shares innermost."""
@@ -153,7 +169,7 @@ def _drawn(rows: PlaceRows, epsilon: float) -> tuple[Indices, Indices]:
     )
     numerators = np.concatenate([np.tile(np.arange(each), near[0].size), small % each])
     drawn = np.concatenate([source.words(near[0].size * each), words])[None]
-    off = rows.distances(ahead, (at[0], at[1]), numerators / rows.shares)
+    off = rows.distances(ahead, (at[0], at[1]), numerators)
     # The least distance of each row is that of a near place.
     least = _least(off, at[0], len(valid))
     grid = to_grid(rows._unit(off, at[0], least))  # noqa: SLF001 -- its own module
@@ -165,13 +181,13 @@ def _far(
     rows: PlaceRows, ahead: Values, valid: NDArray[np.bool_], epsilon: float
 ) -> NDArray[np.bool_]:
     """Return the places whose noise must begin with a byte of 0 to make them the largest."""
-    behind = ahead + rows.weights
-    ends = np.where(valid, np.minimum(np.abs(ahead), np.abs(behind)), np.inf)
+    off = np.maximum(np.maximum(ahead, -(ahead + rows.weights)), 0)
     # What the noise of the best one can lack, and more than all that is rounded.
     lead = FIRST_BYTE * 2 / epsilon + 2.0**-10
-    reach = (ends.min(axis=1) * (1 + 2.0**-40) + lead * rows.bound)[:, None]
+    nearest = np.where(valid, off, np.inf).min(axis=1)
+    reach = (nearest * (1 + 2.0**-40) + lead * rows.bound)[:, None]
     reach = reach + np.abs(ahead) * 2.0**-50
-    return valid & (np.maximum(ahead, -behind) > reach) & (lead < LIMIT)
+    return valid & (off > reach) & (lead < LIMIT)
 
 
 def _least(off: Twofold, rows: Indices, number: int) -> Twofold:

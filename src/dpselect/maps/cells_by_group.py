@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, grouping_of
 from dpselect.maps.points import PointRows, pass_over
@@ -101,7 +100,6 @@ def grouped(asked: HeavyCells) -> GroupedCells:
     if rows.x is None:
         raise ParameterError("`by` needs `x` and `y`, the names of the columns of coordinates")
     named = [rows.x, rows.y, asked.by, *([] if asked.user is None else [asked.user])]
-    validation.instance("by", asked.by, str)
     if len(set(named)) < len(named):
         raise ParameterError("`x`, `y`, `by` and `user` must be different columns")
     grouping = grouping_of(asked)

@@ -8,17 +8,21 @@ to be released.
 Records equal to the released value would all go to one side, which shifts the percentiles
 beyond by as many ranks, and so would records between two candidates if they are many. So a
 *place* is drawn, a candidate or the gap between two, together with a *share* ``j / parts``:
-that part of every record there goes below and the rest above, and the score is the distance of
-a wanted rank from ``L + jE/parts`` with ``L`` records before the place and ``E`` at it. Of a
-gap the candidate is released that is nearer by the share.
+that part of every record there goes below and the rest above. With ``L`` records before the
+place and ``E`` at it, the share stands for the ranks of the place that are nearest to it, from
+``L + (j - 1/2)E/parts`` to ``L + (j + 1/2)E/parts``, and its score is minus the distance of the
+wanted rank from these. So the place that holds the rank has a share that scores 0, however many
+records it has. Of a gap the candidate is released that is nearer by the share.
 
 Guarantee:
     A record has a weight in every half, and over the halves of one level its weights sum to at
-    most 1, whatever was drawn. A record of weight ``w`` more moves every score of its half by
-    at most ``w max(a, 1 - a)``, and a draw that is ``e``-DP for unit scores is ``we``-DP for
-    scores that move by ``w``. So a level whose draws are ``e``-DP each is ``e``-DP in all,
-    under add/remove. Under substitution a record leaves some halves and enters others and pays
-    twice, but for the first draw, whose number of records does not change.
+    most 1, whatever was drawn. A record of weight ``w`` more moves both ends of a share's ranks
+    up by 0 to ``w``, as these are at public parts of a place, and the wanted rank by ``aw``. So
+    it moves every score of its half by at most ``w max(a, 1 - a)``, and a draw that is ``e``-DP
+    for unit scores is ``we``-DP for scores that move by ``w``. So a level whose draws are
+    ``e``-DP each is ``e``-DP in all, under add/remove. Under substitution a record leaves some
+    halves and enters others and pays twice, but for the first draw, whose number of records
+    does not change.
 
 Source: Kaplan, Schnapp and Stemmer, ICML 2022; the shares are ours.
 """
@@ -132,11 +136,9 @@ class Recursive:
 
     def _draw(self, node: Node, branches: Branches, drawn: Indices) -> None:
         """Draw every percentile of a node and below, from the half of one group."""
-        [objective] = self.objectives(node, branches)
-        at, part = np.divmod(
-            self.mechanism_of(node).draw_positions(objective), self.shares.size
-        )
-        place, share = branches.first + at, self.shares[part]
+        [objective], shares = self.objectives(node, branches), self.shares(node)
+        at, part = np.divmod(self.mechanism_of(node).draw_positions(objective), shares.size)
+        place, share = branches.first + at, shares[part]
         drawn[node.position] = branches.candidates(place, share)[0]
         sides = branches.split(place, share)
         for following, side in zip((node.below, node.above), sides, strict=True):
@@ -147,10 +149,9 @@ class Recursive:
         """Return the mechanism of one draw."""
         return by_name(self.factory, price_of_draw(node, self.records.neighbours))
 
-    @property
-    def shares(self) -> Values:
-        """Of the records of a place, those that can go below."""
-        parts = parts_of(self.points.size)
+    def shares(self, node: Node) -> Values:
+        """Return which parts of the records of a place can go below."""
+        parts = parts_of(node, self.points.size)
         return np.arange(parts + 1) / parts
 
     def objectives(self, node: Node, branches: Branches) -> list[Objective]:
@@ -175,13 +176,13 @@ class Recursive:
 
     def _follow(self, node: Node, branches: Branches, chances: Values, found: Values) -> None:
         """Add the distributions of a node, of rows that are reached with some probabilities."""
-        mechanism, shares = self.mechanism_of(node), self.shares
+        mechanism, shares = self.mechanism_of(node), self.shares(node)
         for row, objective in enumerate(self.objectives(node, branches)):
             one = branches.some(np.array([row]))
             law = chances[row] * mechanism.probabilities(objective).reshape(-1, shares.size)
             places = np.arange(one.first[0], one.last[0] + 1)[:, None]
             np.add.at(found[node.position], one.candidates(places, shares), law)
-            if node.below is None and node.above is None:
+            if node.is_last:
                 continue
             likely, part = np.nonzero(law > CUT)
             for start in range(0, likely.size, AT_ONCE):

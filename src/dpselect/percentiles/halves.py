@@ -96,7 +96,7 @@ class Branches:
             fraction=fraction,
             beyond=node.beyond,
             bound=np.array(bounds),
-            shares=parts_of(self.weights.shape[1] // 2),
+            shares=parts_of(node, self.weights.shape[1] // 2),
         )
 
 

@@ -224,7 +224,7 @@ def _halved(
         by = RecursiveOfRange(method.percents, whole, method.records, method.epsilon)
     size = min(values.size, HELD)
     held = values[((np.arange(size) + 0.5) / size * values.size).astype(np.int64)]
-    half = replace(_whole_half(points, held, values.size // max(size, 1)), shares=by.shares)
+    half = _whole_half(points, held, values.size // max(size, 1))
     found = np.empty((times, len(method.percents)))
     for simulation in range(times):
         drawn = _draw(by, by.tree, half, rng)
@@ -257,13 +257,19 @@ def _whole_half(points: Values | Range, values: Values, weight: int) -> RangeHal
 def _draw(
     by: RecursiveOfRange, node: Node, half: RangeHalf, rng: np.random.Generator
 ) -> dict[int, int]:
-    places = half.places(node)
-    law = places.probabilities(by.decay(node)).ravel().cumsum()
-    outcome = min(int(np.searchsorted(law, rng.random() * law[-1])), law.size - 1)
-    run, share = divmod(outcome, places.shares + 1)
+    shares = by.shares(node)
+    places, decay = half.places(node, shares), by.decay(node, half.unit * shares)
+    run = _one_of(places.probabilities(decay), rng)
     place = int(places.starts[run]) + int(rng.integers(max(int(places.sizes[run]), 1)))
-    drawn = {node.position: half.position(place, share, len(by.points))}
-    for following, side in zip((node.below, node.above), half.split(place, share), strict=True):
+    share = _one_of(places.probabilities_of_shares(decay, run), rng)
+    drawn = {node.position: half.position(place, share / shares, len(by.points))}
+    sides = half.split(place, share, shares)
+    for following, side in zip((node.below, node.above), sides, strict=True):
         if following is not None:
             drawn |= _draw(by, following, side, rng)
     return drawn
+
+
+def _one_of(law: Probabilities, rng: np.random.Generator) -> int:
+    upto = law.cumsum()
+    return min(int(np.searchsorted(upto, rng.random() * upto[-1])), law.size - 1)

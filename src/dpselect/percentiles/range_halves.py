@@ -2,9 +2,8 @@
 
 It is the recursion of ``binary_tree`` by the exponential mechanism: places, shares and prices
 are the same. All values between two records, with all their shares, have one score, so they are
-drawn together (``dpselect.draws.place_exponential``). The weights of records are integers in
-units of one over a power of the number of shares, and the draws are exact, without any
-rounding.
+drawn together (``dpselect.draws.place_exponential``). The weights of records are integers, in
+units of one over the parts of all draws before, and the draws are exact, without any rounding.
 """
 
 from __future__ import annotations
@@ -23,16 +22,22 @@ from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer, MethodName, not_listed
-from dpselect.percentiles.split_tree import Node, composition_of, spends_of, split_tree
+from dpselect.percentiles.split_tree import (
+    LAST_PARTS,
+    Node,
+    composition_of,
+    spends_of,
+    split_tree,
+)
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
-SHARES = 16
-"""Parts of the records at a value, at most."""
+MOST_PARTS = 128
+"""Parts of the records at a value, at most, of a draw that others follow."""
 
 MOST_UNITS = 30
-"""Binary logarithm of the units of a record at the last level, at most: ranks of 2**32 records
-are 64-bit integers."""
+"""Binary logarithm of the units of a record at the last level, at most: ranks of fewer than
+2**32 records are 64-bit integers, in half parts, too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -42,13 +47,13 @@ class RangeHalf:
     Attributes:
         held: The places that have records, increasing: ``2 i + 1`` is value ``i``, and ``2 i``
             lies just before it.
-        weights: Weights of the records there, in units of ``shares ** -(level - 1)``.
+        weights: Weights of the records there, integers.
         first: The first place; public.
         last: The last one; public.
         before: Shares of the records of the first place that are before the half, and ``after``
             of those of the last one that are after it; public.
         after: See ``before``.
-        shares: Parts of the records at a place; public.
+        unit: The weight of a record that is in this half alone; public.
     """
 
     held: Indices
@@ -57,47 +62,38 @@ class RangeHalf:
     last: int
     before: float = 0.0
     after: float = 0.0
-    shares: int = SHARES
+    unit: int = 1
 
-    def places(self, node: Node) -> Places:
-        """Return what is drawn from."""
-        unit = self.shares**node.level
-        total = Fraction(int(self.weights.sum()) * self.shares, unit)
+    def places(self, node: Node, shares: int) -> Places:
+        """Return what is drawn from, with a number of shares."""
+        total = Fraction(int(self.weights.sum()), self.unit)
         before, after = map(Fraction, node.beyond)
         wanted = before + Fraction(node.fraction) * (total - before - after)
-        return Places(
-            self.held, self.weights, self.first, self.last, self.shares, wanted * unit
-        )
+        parts = self.unit * shares
+        return Places(self.held, self.weights, self.first, self.last, shares, wanted * parts)
 
-    def split(self, place: int, share: int) -> tuple[RangeHalf, RangeHalf]:
-        """Return the records below and above a place; it stays in both."""
+    def split(self, place: int, share: int, shares: int) -> tuple[RangeHalf, RangeHalf]:
+        """Return the records below and above a place, which stays in both, at a share of it."""
         at = int(np.searchsorted(self.held, place))
         there = at < self.held.size and int(self.held[at]) == place
-        below, above = self.weights[: at + there] * self.shares, self.weights[at:] * self.shares
+        below, above = self.weights[: at + there] * shares, self.weights[at:] * shares
         if there:
             below[-1] = self.weights[at] * share
-            above[0] = self.weights[at] * (self.shares - share)
-        cut = self.cut(place, share)
+            above[0] = self.weights[at] * (shares - share)
+        cut, unit = self.cut(place, share / shares), self.unit * shares
+        held = self.held[: at + there]
         return (
-            RangeHalf(
-                self.held[: at + there],
-                below,
-                self.first,
-                place,
-                self.before,
-                1 - cut,
-                self.shares,
-            ),
-            RangeHalf(self.held[at:], above, place, self.last, cut, self.after, self.shares),
+            RangeHalf(held, below, self.first, place, self.before, 1 - cut, unit),
+            RangeHalf(self.held[at:], above, place, self.last, cut, self.after, unit),
         )
 
-    def cut(self, place: int, share: int) -> float:
+    def cut(self, place: int, share: float) -> float:
         """Return which part of all records of a place is below."""
         low = self.before if place == self.first else 0.0
         high = 1 - self.after if place == self.last else 1.0
-        return low + (high - low) * share / self.shares
+        return low + (high - low) * share
 
-    def position(self, place: int, share: int, values: int) -> int:
+    def position(self, place: int, share: float, values: int) -> int:
         """Return the value that is released, nearer by the share where it lies between two."""
         above = place % 2 or self.cut(place, share) > 0.5
         return min(max(place // 2 - (not above), 0), values - 1)
@@ -131,10 +127,12 @@ class RecursiveOfRange:
         """The draws and their prices; public."""
         return split_tree(tuple(one / 100 for one in self.percents), self.epsilon)
 
-    @property
-    def shares(self) -> int:
-        """Parts of the records at a place, so few that the units of all levels fit; public."""
-        return min(SHARES, 2 ** (MOST_UNITS // len(self.percents).bit_length()))
+    def shares(self, node: Node) -> int:
+        """Return the parts of the records at a place, few enough for the units to fit."""
+        if node.is_last:
+            return LAST_PARTS
+        following = len(self.percents).bit_length() - 1
+        return min(MOST_PARTS, 2 ** ((MOST_UNITS - LAST_PARTS.bit_length()) // following))
 
     @property
     def mechanism(self) -> str:
@@ -154,14 +152,12 @@ class RecursiveOfRange:
     def composition(self) -> str:
         return composition_of(self.records)
 
-    def decay(self, node: Node) -> Fraction:
-        """Return ``ε/(2 m Δ)`` of a draw, by parts of a weight."""
+    def decay(self, node: Node, parts: int) -> Fraction:
+        """Return ``ε/(2 m Δ)`` of a draw, by parts of a record."""
         twice = self.records.neighbours is Neighbours.SUBSTITUTE and node.level > 1
         relation = self.records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
         bound = Fraction(rank_bound(node.fraction, relation)) * self.records.per_user
-        return Fraction(node.epsilon) / (
-            2 * bound * (2 if twice else 1) * self.shares**node.level
-        )
+        return Fraction(node.epsilon) / (2 * bound * (2 if twice else 1) * parts)
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
         """Raise: the values are not listed.
@@ -175,9 +171,7 @@ class RecursiveOfRange:
         """Return all records."""
         held, counts = np.unique(self.points.sides(values), return_counts=True)
         last = 2 * len(self.points)
-        return RangeHalf(
-            held.astype(np.int64), counts.astype(np.int64), 0, last, shares=self.shares
-        )
+        return RangeHalf(held.astype(np.int64), counts.astype(np.int64), 0, last)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
         half = self.half(numbers.values())
@@ -190,9 +184,11 @@ class RecursiveOfRange:
 
     def _draw(self, node: Node, half: RangeHalf) -> dict[int, int]:
         """Draw every percentile of a node and below; return its value's position by its own."""
-        place, share = draw_place(half.places(node), self.decay(node))
-        drawn = {node.position: half.position(place, share, len(self.points))}
-        sides = half.split(place, share)
+        shares = self.shares(node)
+        decay = self.decay(node, half.unit * shares)
+        place, share = draw_place(half.places(node, shares), decay)
+        drawn = {node.position: half.position(place, share / shares, len(self.points))}
+        sides = half.split(place, share, shares)
         for following, side in zip((node.below, node.above), sides, strict=True):
             if following is not None:
                 drawn |= self._draw(following, side)

@@ -15,10 +15,15 @@ from dpselect.percentiles.objectives import FIRST
 from dpselect.percentiles.reading import Records
 from dpselect.plan import Spend
 
-MOST_PARTS, LEAST_PARTS = 32, 4
-"""On HEPTH, where records share few values, 4 parts err three times as much as 16."""
+MOST_PARTS, LEAST_PARTS = 64, 4
+"""Parts of the records at a place, of listed candidates. The percentiles that follow a draw can
+be off by half a part of these, whatever epsilon is."""
 
-MOST_SCORES = 2**21
+LAST_PARTS = 5
+"""After a last draw none follows. Odd, so that the ranks of no share reach over the middle of a
+gap, where the nearer candidate is another one."""
+
+MOST_SCORES = 2**22
 """Scores of one draw, beyond which there are fewer parts."""
 
 
@@ -45,6 +50,11 @@ class Node:
     epsilon: float
     below: Node | None
     above: Node | None
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no draw follows it."""
+        return self.below is None and self.above is None
 
     def all(self) -> Iterator[Node]:
         """Yield this node and all that follow it, in the order drawn."""
@@ -115,8 +125,10 @@ def _split(
     )
 
 
-def parts_of(candidates: int) -> int:
+def parts_of(node: Node, candidates: int) -> int:
     """Return into how many parts the records of a place are split; public."""
+    if node.is_last:
+        return LAST_PARTS
     return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // (2 * candidates + 1)))
 
 

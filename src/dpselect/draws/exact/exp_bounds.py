@@ -113,13 +113,13 @@ def of_distances(
     Args:
         powers: Of the whole steps of a distance.
         whole: Whole steps of each distance, shape ``(n,)``.
-        side: 0 or 1 for each.
-        parts: What is added to the whole steps of side 0, and of side 1.
+        side: Of each, the position of its part.
+        parts: What is added to the whole steps.
 
     Returns:
         Arrays of Python integers, of ``2^(2 bits)`` parts of one.
     """
-    of_side = [whole[side == one] for one in (0, 1)]
+    of_side = [whole[side == one] for one in range(len(parts))]
     firsts = [int(some.min()) if some.size else None for some in of_side]
     ends = [
         None if first is None else first + part

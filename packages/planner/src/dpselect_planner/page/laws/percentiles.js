@@ -60,21 +60,24 @@ export function halves(
   };
 }
 
-// Into how many parts the records of a place are split: of a candidate, or of a gap between two.
-export const partsOf = (candidates) =>
-  Math.min(32, Math.max(4, Math.floor(2 ** 21 / (2 * candidates + 1))));
+// Into how many parts the records of a place are split, of a candidate or of a gap between two;
+// few where no draw follows.
+export function partsOf(half, candidates) {
+  if (!half.below && !half.above) return 5;
+  return Math.min(64, Math.max(4, Math.floor(2 ** 22 / (2 * candidates + 1))));
+}
 
 // The laws of the recursion: every place and share that can be drawn is followed, but for
 // those less likely than `cut`.
 export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
   const candidates = ranks.below.length;
   const laws = percents.map(() => new Array(candidates).fill(0));
-  const parts = partsOf(candidates);
   const tree = halves(percents.map((p) => p / 100), epsilon);
   follow(tree, { weights: weightsOf(ranks), first: 0, span: [0, 1] }, 1);
   return laws;
 
   function follow(half, branch, chance) {
+    const parts = partsOf(half, candidates);
     const law = draw(halfScores(half, branch.weights, parts, neighbours), priceOf(half, neighbours));
     for (let place = 0, drawn = 0; place < branch.weights.length; place++) {
       for (let part = 0; part <= parts; part++, drawn++) {
@@ -96,13 +99,13 @@ export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
 // from a law.
 export function drawHalves(ranks, percents, epsilon, neighbours, draw, pick) {
   const candidates = ranks.below.length;
-  const parts = partsOf(candidates);
   const chosen = [];
   const tree = halves(percents.map((p) => p / 100), epsilon);
   follow(tree, { weights: weightsOf(ranks), first: 0, span: [0, 1] });
   return chosen;
 
   function follow(half, branch) {
+    const parts = partsOf(half, candidates);
     const scores = halfScores(half, branch.weights, parts, neighbours);
     const drawn = pick(draw(scores, priceOf(half, neighbours)));
     const place = Math.floor(drawn / (parts + 1));
@@ -135,7 +138,8 @@ function weightsOf({ below, upto, numbers }) {
   return edges.slice(1).map((edge, i) => edge - edges[i]);
 }
 
-// Unit scores of every place with every share, shares innermost.
+// Unit scores of every place with every share, shares innermost: minus the distance of the wanted
+// rank from those of the share, half a part of the weight on both sides of it.
 function halfScores(half, weights, parts, neighbours) {
   const [before, after] = half.beyond;
   const wanted = before + half.fraction * (total(weights) - before - after);
@@ -143,7 +147,9 @@ function halfScores(half, weights, parts, neighbours) {
   const scores = new Float64Array(weights.length * (parts + 1));
   for (let at = 0, below = 0, place = 0; at < weights.length; at++) {
     for (let part = 0; part <= parts; part++, place++) {
-      scores[place] = -Math.abs(below + (weights[at] * part) / parts - wanted);
+      const low = below + (weights[at] * Math.max(2 * part - 1, 0)) / (2 * parts);
+      const high = below + (weights[at] * Math.min(2 * part + 1, 2 * parts)) / (2 * parts);
+      scores[place] = Math.min(high - wanted, wanted - low, 0);
     }
     below += weights[at];
   }
