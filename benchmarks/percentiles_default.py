@@ -40,7 +40,7 @@ from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import ByRank, Method, MethodName, OneByOne, Single
-from dpselect.percentiles.split_tree import Node, price_of_draw
+from dpselect.percentiles.split_tree import Node, parts_of, price_of_draw
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
@@ -61,7 +61,6 @@ OF = Records(ADD_REMOVE)
 TWINS = ("income", "patent")
 """Columns of equally many candidates at equal distances: no public fact tells them apart."""
 
-SHARES = np.arange(33) / 32
 QUANTILES = -np.log1p(-(np.arange(200) + 0.5) / 200)
 
 
@@ -247,23 +246,29 @@ class Column:
         upto = np.cumsum(weights)
         starts = np.concatenate([[low], places + 1])
         sizes = np.concatenate([places, [high + 1]]) - starts
-        ranks = np.concatenate(
-            [[0.0], upto, ((upto - weights)[:, None] + weights[:, None] * SHARES).ravel()]
+        parts = parts_of(node, self.points.size)
+        middles, before = 2 * np.arange(parts + 1), upto - weights
+        low_ranks, high_ranks = (
+            np.concatenate([[0.0], upto, (before[:, None] + weights[:, None] * ends).ravel()])
+            for ends in (
+                np.maximum(middles - 1, 0) / (2 * parts),
+                np.minimum(middles + 1, 2 * parts) / (2 * parts),
+            )
         )
-        many = np.concatenate([sizes * SHARES.size, np.ones(SHARES.size * places.size)])
+        many = np.concatenate([sizes * (parts + 1), np.ones((parts + 1) * places.size)])
         decay = price_of_draw(node, ADD_REMOVE) / (2 * rank_bound(node.fraction, ADD_REMOVE))
-        before, after = node.beyond
-        wanted = before + node.fraction * (weights.sum() - before - after)
-        scores = -decay * np.abs(ranks - wanted)
+        low_beyond, high_beyond = node.beyond
+        wanted = low_beyond + node.fraction * (weights.sum() - low_beyond - high_beyond)
+        scores = -decay * np.maximum(np.maximum(low_ranks - wanted, wanted - high_ranks), 0)
         scores[many == 0] = -np.inf
         near = np.flatnonzero(scores > scores.max() - np.log(many.sum()) - 25)
         noise = -np.log(-np.expm1(np.log(self.rng.random(near.size)) / many[near]))
         best = int(near[np.argmax(scores[near] + noise)])
         if best < sizes.size:
             place = int(starts[best] + self.rng.integers(sizes[best]))
-            return place, float(self.rng.choice(SHARES))
-        which, share = divmod(best - sizes.size, SHARES.size)
-        return int(places[which]), float(SHARES[share])
+            return place, float(self.rng.integers(parts + 1) / parts)
+        which, share = divmod(best - sizes.size, parts + 1)
+        return int(places[which]), share / parts
 
 
 def methods(

@@ -22,7 +22,7 @@ from dpselect.percentiles.single import sorted_probabilities
 from dpselect.typing import Values
 from dpselect_studies import datasets
 
-REPEATS = 12
+REPEATS = 100
 NUMBERS = (3, 9, 19)
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 UPPER = {"hepth": 1_000, "patent": 20_000, "income": 3_000_000, "mdsalary": 500_000}
