@@ -46,12 +46,19 @@ def test_folders_of_duckdb_are_text_whatever_they_are_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["absent.parquet", "clinic.duckdb::absent", "absent.duckdb::a", "stays.csv"]
+    ("name", "message"),
+    [
+        ("absent.parquet", "there is no file"),
+        ("absent.duckdb::a", "there is no file"),
+        ("clinic.duckdb::absent", "there is no table absent in"),
+        ("stays.csv::a", "takes Parquet files, or a table"),
+        ("stays.csv", "takes Parquet files, or a table"),
+    ],
 )
-def test_what_duckdb_cannot_read_is_one_error_of_ours(database, name):
+def test_what_duckdb_cannot_read_is_one_error_of_ours(database, name, message):
     STAYS.write_csv(database / "stays.csv")
 
-    with pytest.raises(DataError, match="takes Parquet files, or a table"):
+    with pytest.raises(DataError, match=message):
         held(f"{database}/{name}", "duckdb")
 
 

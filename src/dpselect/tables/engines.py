@@ -74,10 +74,14 @@ def _duckdb(source: Source) -> object:
         "of DuckDB as clinic.duckdb::stays; for text files take polars"
     )
     file, _, table = str(source.path).partition(TABLE)
+    absent = DataError(f"there is no table {table} in {file}, or it cannot be read")
 
     def opened() -> object:
         if table:
-            return _table(file, table)
+            if not Path(file).is_file():
+                raise DataError(f"there is no file {file}")
+            connection = duckdb.connect(file, read_only=True)
+            return replaced(lambda: connection.table(table), lambda: absent)
         files = source.files()
         if not all(ending(one) in PARQUET for one in files):
             raise refusal
@@ -91,14 +95,3 @@ def _duckdb(source: Source) -> object:
         source.refuse_managed()
     relation = replaced(opened, lambda: refusal)
     return Source(frame=relation, where=source.where) if source.where else relation
-
-
-def _table(file: str, table: str) -> object:
-    """Return a relation of DuckDB: a table, or a view, of a file."""
-    import duckdb
-
-    if not Path(file).is_file():
-        raise DataError(f"there is no file {file}")
-    connection = duckdb.connect(file, read_only=True)
-    refusal = DataError(f"there is no table {table} in {file}, or it cannot be read")
-    return replaced(lambda: connection.table(table), lambda: refusal)
