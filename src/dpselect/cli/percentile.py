@@ -56,7 +56,7 @@ With --by every group gets an answer, for one epsilon in total. The groups are p
 [bold]dpselect percentile stays.csv --column discharged --minus admitted --p 90 --upper 60d \
 --step 1d --neighbours add-remove --epsilon 1[/bold]
 
-With --engine polars or spark only ranks leave the engine, if there are at most 100,001
+With another --engine than memory only ranks leave it, if there are at most 100,001
 candidates; otherwise the column is read.
 """
 
