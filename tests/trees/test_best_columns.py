@@ -16,6 +16,7 @@ from dpselect.errors import ColumnError, ParameterError
 from dpselect.trees import Bins, ID3Classifier, PrivateSelectKBest
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
+from dpselect.trees.growth import drawn_by
 from dpselect.trees.records import schema
 from support.trees_definitions import drawn
 
@@ -45,7 +46,9 @@ def law_of(records, epsilon, criterion, relation):
     objective = objective_of(criterion, tables, ["a", "b"], max_records=4)
     steps = 2 if relation is dp.Neighbours.SUBSTITUTE else 1
     # Of two columns the first draw says all; each of two draws has half of epsilon.
-    draw = dp.mechanisms.by_name("shifted", epsilon / steps / 2)
+    draw = drawn_by(
+        None, epsilon / steps / 2, schema=public, criterion=criterion, max_records=4
+    )
     return draw.probabilities(objective)
 
 

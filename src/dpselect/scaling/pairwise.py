@@ -18,9 +18,8 @@ from dpselect.objective import Objective
 from dpselect.scaling.by_global import finite
 from dpselect.scaling.dampened import dampen
 from dpselect.scaling.envelope import floored, largest_ratio, relevant_gaps
-from dpselect.sensitivity import Sensitivity
 from dpselect.sensitivity.summation import RunningSum
-from dpselect.typing import Indices, Scores, Values
+from dpselect.typing import Scores, Values
 
 ROWS = 256
 """Candidates compared with all others at a time, where no faster form is known."""
@@ -125,21 +124,8 @@ def _by_rows(objective: Objective) -> Values:
     for first in range(0, scores.size, ROWS):
         rows = np.arange(first, min(first + ROWS, scores.size))
         gaps = (scores[rows, None] - scores) + (rest[rows, None] - rest)
-        steps = dampen(gaps.ravel(), _PairMaximum(sensitivity, rows, scores.size)).reshape(
-            gaps.shape
-        )
+        steps = dampen(gaps.ravel(), sensitivity.of_pairs(rows, scores.size))
+        steps = steps.reshape(gaps.shape)
         steps[np.arange(rows.size), rows] = np.inf
         result[rows] = steps.min(axis=1)
     return result
-
-
-class _PairMaximum(Sensitivity):
-    """The larger sensitivity of each pair (row, candidate), pairs in row-major order."""
-
-    def __init__(self, single: Sensitivity, rows: Indices, size: int) -> None:
-        super().__init__(single.bound, single.neighbours, single.horizon)
-        self._single, self._rows, self._size = single, rows, size
-
-    def _local(self, distance: int) -> Values:
-        delta = np.broadcast_to(self._single.at(distance), self._size)
-        return np.maximum(delta[self._rows, None], delta).ravel()

@@ -131,6 +131,17 @@ class Sensitivity(ABC):
         """Return the sensitivity of some candidates, in the order of ``positions``."""
         return self if self.flat else _Taken(self, positions)
 
+    def of_pairs(self, rows: Indices, size: int) -> Sensitivity:
+        """Return the larger value of each pair of one of ``rows`` and any candidate.
+
+        It bounds their difference where all scores move in one direction.
+
+        Args:
+            rows: Positions of candidates.
+            size: How many candidates there are. Pairs are ordered by the row, then by them.
+        """
+        return Pairs(self, rows, size)
+
     @abstractmethod
     def _local(self, distance: int) -> ArrayLike:
         """Return the function before it is cut at the bounds and at the horizon."""
@@ -245,6 +256,18 @@ class _Taken(Sensitivity):
 
     def _of(self, values: Values) -> Values:
         return values[self._positions] if values.ndim else values
+
+
+class Pairs(Sensitivity):
+    """The larger sensitivity of each pair (row, candidate), pairs in row-major order."""
+
+    def __init__(self, single: Sensitivity, rows: Indices, size: int) -> None:
+        super().__init__(single.bound, single.neighbours, single.horizon)
+        self._single, self._rows, self._size = single, rows, size
+
+    def _local(self, distance: int) -> Values:
+        delta = np.broadcast_to(self._single.at(distance), self._size)
+        return np.maximum(delta[self._rows, None], delta).ravel()
 
 
 def _walk(sensitivity: Sensitivity, heights: Values) -> Interval:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import Mechanism, MechanismLike, by_name
+from dpselect.mechanisms import Mechanism, MechanismLike
 from dpselect.passes import Pass
 from dpselect.plan import Plan, Spend
 from dpselect.query import query
@@ -15,7 +15,7 @@ from dpselect.release import Release
 from dpselect.trees.base import Claims, _RecordsQuery
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.criteria import CRITERIA, Criterion, objective_of
-from dpselect.trees.growth import suited
+from dpselect.trees.growth import drawn_by
 from dpselect.trees.samplers import Sampler
 
 
@@ -32,7 +32,8 @@ class BestColumns(_RecordsQuery[Release[str]]):
         criterion: How a column is scored: ``"information-gain"``, ``"gini"`` or ``"majority"``.
             See ``dpselect.trees.criteria``.
         mechanism: How columns are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or
-            a function of ``epsilon=``. By default it is chosen by public facts (``suited``).
+            a function of ``epsilon=``. By default ``"pairwise"`` by information gain, and
+            permute-and-flip by the others and among very many columns or records.
 
     Examples:
         >>> import dpselect as dp
@@ -82,12 +83,13 @@ class _Choice:
     @cached_property
     def priced(self) -> Mechanism:
         """The mechanism of all draws, by its price for an individual of ``steps`` records."""
-        schema, epsilon, most = self.claims.schema, self.claims.epsilon, self.claims.max_records
-        unit = epsilon / self.claims.steps / self.k
-        chosen = self.mechanism
-        if chosen is None:
-            chosen = suited(schema, self.criterion, unit, most)
-        return by_name(chosen, epsilon)
+        return drawn_by(
+            self.mechanism,
+            self.claims.epsilon,
+            schema=self.claims.schema,
+            criterion=self.criterion,
+            max_records=self.claims.max_records,
+        )
 
     error = None
     """No bound holds on all data."""

@@ -77,8 +77,8 @@ class ID3Tree(_RecordsQuery[TreeRelease]):
         criterion: How a split is scored: ``"information-gain"``, ``"gini"`` or ``"majority"``.
             See ``dpselect.trees.criteria``.
         mechanism: How the column of a split is drawn. A short name
-            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. By default it
-            is chosen by public facts (``suited``).
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. By default as
+            for ``BestColumns``.
 
     Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); our leaves also get
         the epsilon that their paths have left.
