@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -22,6 +23,7 @@ from dpselect.trees import (
     Bins,
     Categories,
     ID3Classifier,
+    MultiObjectiveTreeClassifier,
     Tree,
     expected_failed_checks,
     records,
@@ -472,6 +474,21 @@ def test_public_facts_choose_the_mechanism(criterion, max_records, name):
     )
 
     assert estimator.plan().mechanism == f"{name} by {criterion}"
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], ["yes", "no"], [True, False], [2, 1.0]])
+@pytest.mark.parametrize("kind", [ID3Classifier, MultiObjectiveTreeClassifier])
+def test_classes_and_their_probabilities_are_in_ascending_order(kind, classes):
+    """Before, as declared: scikit-learn's area under the curve of a perfect tree was 0."""
+    x = np.arange(400).reshape(-1, 1) % 2
+    y = np.array(classes)[x[:, 0]]
+    deep = {"max_depth": 1} if kind is ID3Classifier else {"initial_depth": 1, "max_depth": 1}
+    tree = kind(1e4, domains=[[0, 1]], classes=classes, max_records=999, **deep).fit(x, y)
+
+    assert tree.classes_.tolist() == sorted(classes)
+    assert (tree.predict(x) == y).all()
+    assert get_scorer("roc_auc")(tree, x, y) == 1
+    assert (tree.classes_[tree.predict_proba(x).argmax(axis=1)] == y).all()
 
 
 def test_works_inside_cross_validation():

@@ -307,7 +307,7 @@ def test_no_record_and_no_part_of_the_key_ends_a_search(kind, method):
 
 
 EXPECTED = {
-    "check_classifiers_classes": "classes_ are the declared ones, in the declared order",
+    "check_classifiers_classes": "classes_ are the declared ones, not those seen",
     "check_classifiers_train": "probabilities are of all declared classes, not of those seen",
     "check_classifiers_regression_target": "labels outside of classes are dropped, not learned",
     "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output",

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from dpselect.trees.estimators import PrivateTreeClassifier
 
 _BOTH = {
-    "check_classifiers_classes": "classes_ are the declared ones, in the declared order",
+    "check_classifiers_classes": "classes_ are the declared ones, not those seen",
     "check_classifiers_regression_target": "labels outside of classes are dropped, not learned",
     "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output",
     "check_estimators_empty_data_messages": "an empty table gives a tree at full cost",

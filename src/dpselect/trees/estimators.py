@@ -56,7 +56,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     Attributes:
         plan_: The ``dpselect.Plan`` that ``fit`` charged.
         entry_: The number of its entry in the budget; None if nothing was recorded.
-        classes_: The declared classes, shape ``(classes,)``.
+        classes_: The declared classes in ascending order, shape ``(classes,)``.
         n_features_in_: The number of columns of ``X``.
         feature_names_in_: Their names, if ``X`` was a frame.
     """
@@ -155,7 +155,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             release = self.query(names).release(data, budget=self.budget)
         self._remember(names, frame=frame)
         self.plan_, self.entry_ = release.plan, release.entry
-        self.classes_ = _array(release.query.classes)
+        classes = release.query.classes
+        self.classes_ = _array([classes[place] for place in _ascending(classes)])
         self._keep(release)
         return self
 
@@ -198,6 +199,10 @@ class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[
             validate_data(self, X, reset=False, skip_check_array=True)
         return records.codes(columns, self.tree_.schema)
 
+    def _shares(self, tree: Tree, codes: Indices) -> Values:
+        """Return the probabilities of a tree in the order of ``classes_``."""
+        return tree.probabilities(codes)[:, _ascending(tree.schema.classes)]
+
     def __str__(self) -> str:
         return str(self.tree_) if hasattr(self, "tree_") else repr(self)
 
@@ -237,11 +242,11 @@ class ID3Classifier(PrivateTreeClassifier):
     def predict_proba(self, X: records.Table) -> Values:  # noqa: N803 -- scikit-learn's name
         """Return released class shares at each record's leaf, shape ``(n, classes)``.
 
-        A record with a value outside of its domain gets the shares of the node at which it
-        stops.
+        Columns are in the order of ``classes_``. A record with a value outside of its domain
+        gets the shares of the node at which it stops.
         """
         codes = self._codes(X)
-        return self.tree_.probabilities(codes)
+        return self._shares(self.tree_, codes)
 
     def predict(self, X: records.Table) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
         """Return the class of the largest released share for each record, shape ``(n,)``."""
@@ -305,12 +310,12 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         if tree is not None and not 0 <= tree < len(self.front_):
             raise ParameterError(f"`tree` must be from 0 to {len(self.front_) - 1}, got {tree}")
         chosen = self.tree_ if tree is None else self.front_[tree].tree
-        return self.classes_[chosen.probabilities(codes).argmax(axis=1)]
+        return self.classes_[self._shares(chosen, codes).argmax(axis=1)]
 
     def predict_proba(self, X: records.Table) -> Values:  # noqa: N803 -- scikit-learn's name
         """Return 1 for the class that the best tree answers, shape ``(n, 2)``."""
         codes = self._codes(X)
-        return self.tree_.probabilities(codes)
+        return self._shares(self.tree_, codes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the released rates of the front, as ``FrontRelease.plot`` does."""
@@ -370,6 +375,15 @@ def _array(classes: Sequence[Hashable]) -> Any:  # noqa: ANN401 -- of any type
     # NumPy would turn 1 into "1" beside a text.
     texts = sum(isinstance(label, str) for label in classes)
     return np.array(classes, dtype=None if texts in {0, len(classes)} else object)
+
+
+def _ascending(classes: Sequence[Any]) -> list[int]:
+    """Return the positions of classes in the order that scikit-learn has them."""
+    places = range(len(classes))
+    try:
+        return sorted(places, key=classes.__getitem__)
+    except TypeError:  # of several types
+        return sorted(places, key=lambda place: str(classes[place]))
 
 
 def _no_rows(names: Sequence[str]) -> Any:  # noqa: ANN401 -- an array
