@@ -1,21 +1,29 @@
 """Domains files: what a table's fields mean, and what is proposed for a table."""
 
 import json
+from datetime import date
+from decimal import Decimal
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 from dpselect.errors import ColumnError, DataError
+from dpselect.tables.values import of_objects, of_values
 from dpselect.trees import (
     Bins,
     Categories,
+    ID3Classifier,
     ID3Tree,
+    PrivateSelectKBest,
     domains_of_public_data,
     domains_template,
     read_domains,
 )
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.reading import labelled
+from dpselect.tuning import PrivateSearchCV
 
 TEXT = """flag,answer,level,mixed,degrees,label
 1,yes,1,1,20.5,true
@@ -78,10 +86,75 @@ def test_a_field_of_a_csv_file_is_the_declared_value_that_it_writes(query, tmp_p
     ],
 )
 def test_the_most_literal_reading_counts(values, field, meant):
-    [found] = Categories(values).of_text([field])
+    for given in ([field], np.array([field], dtype=object), np.array([field.encode()])):
+        [found] = Categories(values).codes(of_values(given, ""))
 
-    assert found == meant
-    assert type(found) is type(meant)
+        assert found == (OUTSIDE if meant is None else values.index(meant))
+
+
+ODD = [
+    *("1", 1, 1.0, True, "True", "true ", "1.0", "01", "1e0", b"1", Decimal(1), np.int64(1)),
+    *("1_0", "0", 0, False, "no", "", None, float("nan"), pd.NA, pd.NaT, 10**5000, "\ud800"),
+    *(object(), [1], np.arange(3), date(2020, 1, 1), "2020-01-01", 1 + 0j),
+    *(2**53 + 1, str(2**53 + 1), Decimal(2**53 + 1)),
+]
+DECLARED = [
+    [0, 1],
+    ["0", "1"],
+    ["no", 1, "2020-01-01"],
+    [False, True],
+    [2**53, 2**53 + 1],
+    [1.0],
+]
+
+
+@pytest.mark.parametrize("values", DECLARED, ids=str)
+@pytest.mark.parametrize("other", [None, "other"])
+def test_no_value_of_a_list_decides_how_another_one_is_read(values, other):
+    """Whatever the last record holds; and before, "1" was dropped where 1 was declared."""
+    domain = Categories(values, other=other)
+    alone = [int(domain.codes(of_objects([one]))[0]) for one in ODD]
+
+    assert domain.codes(of_objects(ODD)).tolist() == alone
+    for last in ODD:
+        assert domain.codes(of_objects([*ODD, last])).tolist()[:-1] == alone
+    outside = domain.outside(of_objects(ODD)).tolist()
+    assert outside == [not 0 <= code < len(values) for code in alone]
+
+
+@pytest.mark.parametrize(
+    ("values", "alike"),
+    [
+        ([0, 1], ["1", 1, 1.0, True, "True", "true ", "1.0", "01", "1e0", b"1", Decimal(1)]),
+        (["0", "1"], ["1", 1, b"1", " 1", np.int64(1), Decimal(1)]),
+        (["None", "2020-01-01"], ["2020-01-01", date(2020, 1, 1)]),
+        ([2**53, 2**53 + 1], [2**53 + 1, str(2**53 + 1), Decimal(2**53 + 1)]),
+    ],
+)
+def test_values_of_a_list_are_read_as_the_fields_of_a_file(values, alike, tmp_path):
+    known = pl.DataFrame({"x": [str(one) for one in alike if not isinstance(one, bytes)]})
+    known.with_columns(y=pl.lit("a")).write_csv(tmp_path / "data.csv")
+    public = {"domains": {"x": values}, "classes": ["a", "b"], "max_records": 99, "label": "y"}
+    rows = ID3Tree(**public, epsilon=1.0, neighbours="add-remove").design().rows
+
+    assert Categories(values).codes(of_objects(alike)).tolist() == [1] * len(alike)
+    assert set(rows.coded(tmp_path / "data.csv").codes[:, 0].tolist()) == {1}
+
+
+@pytest.mark.parametrize("wrap", [list, lambda one: np.array(one, dtype=object)])
+def test_lists_of_another_type_than_the_public_values_are_learned(wrap):
+    """Before, dropped whole at full price: a constant tree, a random column, a score of 0."""
+    x, y = wrap([["0", 7], ["1", 7]] * 50), wrap(["0", "1"] * 50)
+    public = {"domains": [[0, 1], ["7", "8"]], "classes": [0, 1], "max_records": 100}
+    tree = ID3Classifier(1e5, **public, max_depth=1)
+
+    assert tree.fit(x, y).predict(x[:2]).tolist() == [0, 1]
+    assert PrivateSelectKBest(1e5, k=1, **public).fit(x, y).selected_ == ("x0",)
+    for method in ("all", "repeat"):
+        searched = PrivateSearchCV(tree, {"max_depth": [1]}, epsilon=1e5, method=method)
+        assert searched.fit(x, y).predict(x[:2]).tolist() == [0, 1]
+        # About 30 of the records are for validation.
+        assert method == "all" or searched.best_score_ > 10
 
 
 def test_columns_of_other_files_keep_their_type(query, tmp_path):

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 from dpselect import tables, validation
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError, no_column
-from dpselect.tables.kinds import Kind
+from dpselect.tables.kinds import Kind, texts
 from dpselect.tables.values import ColumnValues, number
 from dpselect.typing import Indices, Values
 
@@ -145,7 +146,7 @@ class Categories(Domain):
         code = {value: k for k, value in enumerate(self.listed)}
         unknown = OUTSIDE if self.other is None else code[self.other]
         if not column.is_typed:
-            found = [code.get(_compared(value), unknown) for value in column.plain()]
+            found = [code.get(value, unknown) for value in self._declared(column)]
             return np.array(found, dtype=np.int64)
         different, which = np.unique(column.values, return_inverse=True)
         found = [code.get(value, unknown) for value in different.tolist()]
@@ -154,23 +155,30 @@ class Categories(Domain):
             codes[column.missing] = unknown
         return codes
 
-    def of_text(self, fields: Sequence[str | None]) -> list[Hashable | None]:
-        """Return the declared value of each field of a text file, None if there is none.
-
-        A field writes a text as it is; a number in any notation; true and false in any
-        case, which are also 1 and 0.
-        """
-        value_of = {value: value for value in self.listed}
-        meant = {
-            field: next((value_of[r] for r in _readings(field) if r in value_of), None)
-            for field in set(fields)
-        }
-        return [meant[field] for field in fields]
-
     def outside(self, column: ColumnValues) -> NDArray[np.bool_]:
         declared = set(self.values)
-        known = [_compared(value) in declared for value in column.plain()]
-        return ~np.array(known, dtype=bool)
+        return np.array([one not in declared for one in self._declared(column)], dtype=bool)
+
+    def _declared(self, column: ColumnValues) -> list[Hashable | None]:
+        """Return the declared value that each value is, or else the value, None if missing.
+
+        What declares no type is read value by value, as a field of a text file is: a text as
+        it is; a number in any notation; true and false in any case, which are also 1 and 0.
+        """
+        value_of, given = {value: value for value in self.listed}, column.plain()
+        exact = [value if value in value_of else _compared(value) for value in given]
+        if column.kind != "anything" and column.values.dtype.kind != "S":
+            return exact
+        fields = texts(
+            None if known in value_of else _decoded(value)
+            for known, value in zip(exact, given, strict=True)
+        )
+        meant = {
+            field: next((value_of[one] for one in _readings(field) if one in value_of), None)
+            for field in set(fields)
+        }
+        pairs = zip(exact, fields, strict=True)
+        return [value_of.get(known, meant[field]) for known, field in pairs]
 
     def to_dict(self) -> dict[str, object]:
         shown: dict[str, object] = {"values": list(self.values)}
@@ -483,9 +491,16 @@ def _readings(field: str | None) -> Iterator[Hashable]:
     text = field.strip()
     yield from (field, text)
     if "_" not in text:  # Python reads 1_0 as 10, and no file writes so
+        with suppress(ValueError):
+            yield int(text)  # all digits, where a float has 53 bits
         yield number(text)
     if text.lower() in {"true", "false"}:
         yield text.lower() == "true"
+
+
+def _decoded(value: Hashable) -> Hashable:
+    """Return bytes as the text that they code, others as they are."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
 def _compared(value: Hashable) -> Hashable:

@@ -5,7 +5,7 @@ A table is read value by value: what one record becomes depends on that record a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,6 +48,11 @@ class CodedTable:
     def take(self, positions: Indices) -> CodedTable:
         """Return some of the records."""
         return replace(self, codes=self.codes[positions], labels=self.labels[positions])
+
+    def classes(self) -> list[Hashable | None]:
+        """Return the declared class of each record, None for another label."""
+        known = (*self.rows.schema.classes, None)  # which OUTSIDE is the last of
+        return [known[label] for label in self.labels.tolist()]
 
 
 @dataclass(frozen=True)
@@ -189,21 +194,19 @@ def labelled(
 def _of_text(
     path: object, domains: Mapping[str, Domain], others: Sequence[str]
 ) -> nw.DataFrame[Any]:
-    """Return the columns of a CSV file, each field as the declared value that it writes."""
+    """Return the columns of a CSV file, of fields that declare no type."""
     needed("polars", extra="standard")
     import narwhals as nw
     import polars as pl
 
     untyped = tables.Source.of(path).is_untyped
     numbers = [name for name, d in domains.items() if not isinstance(d, Categories)]
-    kinds = {
-        name: d for name, d in domains.items() if isinstance(d, Categories) and untyped(name)
-    }
     plain = [name for name in domains if name not in numbers]
     table = tables.read_columns(path, numeric=numbers, plain=[*plain, *others])
-    # Object, because one column may hold numbers, truth values and text.
-    declared = [
-        pl.Series(name, domain.of_text(table.get_column(name).to_list()), dtype=pl.Object)
-        for name, domain in kinds.items()
+    # Objects declare nothing, so that each field is read as what it writes.
+    fields = [
+        pl.Series(name, table.get_column(name).to_list(), dtype=pl.Object)
+        for name in plain
+        if untyped(name)
     ]
-    return nw.from_native(nw.to_native(table).with_columns(declared))
+    return nw.from_native(nw.to_native(table).with_columns(fields))

@@ -342,7 +342,7 @@ class SearchDesign(Design[SearchRelease]):
         from dpselect.draws import repetitions as draws
 
         fitting, held = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-        true, scoring = [labels[place] for place in held], self.search.scoring
+        scoring = self.search.scoring
 
         def fitted(position: int) -> Trial:
             made = clone(self.candidates[position]).fit(*_taken(*read[position], fitting))
@@ -350,7 +350,8 @@ class SearchDesign(Design[SearchRelease]):
             return Trial(position, made, None if scoring is None else float(scoring(made)))
 
         def right(trial: Trial) -> int:
-            table, _ = _taken(*read[trial.position], held)
+            table, given = _taken(*read[trial.position], held)
+            true = [labels[place] for place in held] if given is not None else table.classes()
             return _number_right(trial.estimator, table, true)
 
         def scored(position: int) -> tuple[float, Trial]:
