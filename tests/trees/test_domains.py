@@ -22,7 +22,9 @@ from dpselect.trees import (
     read_domains,
 )
 from dpselect.trees.domains import OUTSIDE
+from dpselect.trees.engine import EngineCounts
 from dpselect.trees.reading import labelled
+from dpselect.trees.records import schema
 from dpselect.tuning import PrivateSearchCV
 
 TEXT = """flag,answer,level,mixed,degrees,label
@@ -155,6 +157,27 @@ def test_lists_of_another_type_than_the_public_values_are_learned(wrap):
         assert searched.fit(x, y).predict(x[:2]).tolist() == [0, 1]
         # About 30 of the records are for validation.
         assert method == "all" or searched.best_score_ > 10
+
+
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
+@pytest.mark.parametrize(
+    ("domain", "lower"),
+    [
+        (Bins(0, 1, bins=10), [k / 10 for k in range(10)]),
+        (Bins(0.1, 2.2, bins=7), [0.1, 0.4, 0.7, 1.0, 1.3, 1.6, 1.9]),
+        (Bins(edges=[0, 0.7, 1.4, 2.1]), [0.0, 0.7, 1.4]),
+    ],
+)
+def test_a_bin_holds_its_lower_edge_in_memory_and_in_an_engine(domain, lower, dtype):
+    """Before, 0.3 of ten bins from 0 to 1 was in [0.2, 0.3)."""
+    frame = pl.DataFrame({"x": lower, "y": [0] * len(lower)}, {"x": dtype, "y": pl.Int64})
+    public = schema({"x": domain}, [0, 1], ["x"])
+    [table] = next(iter(EngineCounts(frame.lazy(), "y", public).tables(0, 1)))
+
+    assert public.codes(frame)[:, 0].tolist() == list(range(len(lower)))
+    assert table[:, 0].tolist() == [1] * len(lower)
+    if dtype is pl.Float64:
+        assert domain.codes(of_objects(lower)).tolist() == list(range(len(lower)))
 
 
 def test_columns_of_other_files_keep_their_type(query, tmp_path):

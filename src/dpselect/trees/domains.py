@@ -18,23 +18,24 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from dpselect import tables, validation
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError, no_column
-from dpselect.tables.kinds import Kind, texts
-from dpselect.tables.values import ColumnValues, number
+from dpselect.tables.kinds import Kind
+from dpselect.tables.values import ColumnValues
+from dpselect.trees.fields import declared_values
 from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
@@ -160,25 +161,9 @@ class Categories(Domain):
         return np.array([one not in declared for one in self._declared(column)], dtype=bool)
 
     def _declared(self, column: ColumnValues) -> list[Hashable | None]:
-        """Return the declared value that each value is, or else the value, None if missing.
-
-        What declares no type is read value by value, as a field of a text file is: a text as
-        it is; a number in any notation; true and false in any case, which are also 1 and 0.
-        """
-        value_of, given = {value: value for value in self.listed}, column.plain()
-        exact = [value if value in value_of else _compared(value) for value in given]
-        if column.kind != "anything" and column.values.dtype.kind != "S":
-            return exact
-        fields = texts(
-            None if known in value_of else _decoded(value)
-            for known, value in zip(exact, given, strict=True)
-        )
-        meant = {
-            field: next((value_of[one] for one in _readings(field) if one in value_of), None)
-            for field in set(fields)
-        }
-        pairs = zip(exact, fields, strict=True)
-        return [value_of.get(known, meant[field]) for known, field in pairs]
+        """Return the declared value that each value is, or one that is not declared."""
+        typed = column.kind != "anything" and column.values.dtype.kind != "S"
+        return declared_values(column.plain(), self.listed, typed=typed)
 
     def to_dict(self) -> dict[str, object]:
         shown: dict[str, object] = {"values": list(self.values)}
@@ -247,12 +232,18 @@ class Bins(Domain):
         for name, value in {**kept, "other": other, "own": own}.items():
             object.__setattr__(self, name, value)
 
-    @property
+    @cached_property
     def edges(self) -> Values:
-        """The ``bins + 1`` edges."""
+        """The ``bins + 1`` edges: the floats nearest to the decimal numbers."""
         if self.own is not None:
             return np.array(self.own, dtype=np.float64)
-        return np.linspace(self.low, self.high, self.bins + 1)
+        low, high = (Fraction(str(end)) for end in (self.low, self.high))
+        steps = range(self.bins + 1)
+        return np.array([float(low + (high - low) * k / self.bins) for k in steps])
+
+    def inner(self, dtype: DTypeLike) -> Values:
+        """Return the edges between bins, as a column of a type of floats has them."""
+        return self.edges[1:-1].astype(dtype).astype(np.float64)
 
     @property
     def size(self) -> int:
@@ -279,7 +270,9 @@ class Bins(Domain):
 
     def codes(self, column: ColumnValues) -> Indices:
         numbers = column.numbers()
-        found = np.searchsorted(self.edges[1:-1], numbers, side="right").astype(np.int64)
+        held = column.values.dtype
+        inner = self.inner(held if held.kind == "f" else np.float64)
+        found = np.searchsorted(inner, numbers, side="right").astype(np.int64)
         return np.where(np.isnan(numbers), OUTSIDE if self.other is None else self.bins, found)
 
     def outside(self, column: ColumnValues) -> NDArray[np.bool_]:
@@ -482,30 +475,6 @@ def _of_values(column: Any) -> Domain:  # noqa: ANN401 -- a narwhals series
 def _distinct(column: Any) -> list[Any]:  # noqa: ANN401 -- a narwhals series
     values = column.drop_nulls().unique().to_list()
     return sorted(values, key=lambda value: (str(type(value)), value))
-
-
-def _readings(field: str | None) -> Iterator[Hashable]:
-    """Yield what a field can mean, the most literal first."""
-    if field is None:
-        return
-    text = field.strip()
-    yield from (field, text)
-    if "_" not in text:  # Python reads 1_0 as 10, and no file writes so
-        with suppress(ValueError):
-            yield int(text)  # all digits, where a float has 53 bits
-        yield number(text)
-    if text.lower() in {"true", "false"}:
-        yield text.lower() == "true"
-
-
-def _decoded(value: Hashable) -> Hashable:
-    """Return bytes as the text that they code, others as they are."""
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
-
-
-def _compared(value: Hashable) -> Hashable:
-    """Return a decimal number as the float that it is compared as, others as they are."""
-    return number(value) if isinstance(value, Decimal) else value
 
 
 def _plain(value: Hashable) -> Hashable:

@@ -168,7 +168,8 @@ class EngineCounts:
                 if not repaired:
                     inside = (value >= domain.low) & (value <= domain.high)
                     value = nw.when(inside).then(value)
-                edges[name] = domain.edges[1:-1]
+                single = types[column] == nw.Float32
+                edges[name] = domain.inner(np.float32 if single else np.float64)
                 other = domain.bins
             else:
                 known = cast("Categories", domain)
