@@ -124,7 +124,8 @@ class TreeFront(_RecordsQuery[FrontRelease]):
             good in both rates and better in one; ``"weak"``, as the paper defines it, also if
             equal in both; ``"strict"``: better in both.
         rate_bound: How the change of a rate by one record is bounded:
-            ``"noisy-denominators"``, ``"local"`` or ``"global"``.
+            ``"noisy-denominators"``, ``"local"`` or ``"global"``. By ``"local"``, as published,
+            a weighted sum can rank a worse tree first at any epsilon.
         weights: Weights of the true positive and of the true negative rate; >= 0, not both 0.
         population: Number of first trees, and of children in each generation; 1 to a million.
             A larger one takes longer, in proportion, and no epsilon.
