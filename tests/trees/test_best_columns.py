@@ -161,6 +161,7 @@ def test_what_is_wrong_is_said_before_any_spend():
         ({"k": 1, "criterion": "chi2"}, "criterion must be one of information-gain, gini"),
         ({"k": 1, "classes": None}, "classes"),
         ({"k": 1, "mechanism": "best"}, "mechanism"),
+        ({"k": 1, "mechanism": "shifted", "max_records": 2**31}, "horizon"),
     ):
         with pytest.raises(ParameterError, match=message):
             PrivateSelectKBest(0.5, **{**PUBLIC, **wrong}, budget=budget).fit(x, y)

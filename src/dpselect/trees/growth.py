@@ -96,16 +96,18 @@ def drawn_by(
         max_records: Bound on the number of records.
 
     Raises:
-        ParameterError: There is no such mechanism.
+        ParameterError: There is no such mechanism, or ``max_records`` is too large for it.
     """
     if mechanism is None:
         few = len(schema.names) ** 2 * max_records <= MOST_STEPS
         local = criterion == "information-gain" and few
         mechanism = "pairwise" if local else "permute-and-flip"
     drawn = by_name(mechanism, epsilon)
-    if isinstance(drawn, ShiftedLocalDampening) and drawn.direction is None:
+    if isinstance(drawn, ShiftedLocalDampening):
         # As published; the objective does not state it, since it is not true on all data.
-        return replace(drawn, direction="non-decreasing")
+        drawn = replace(drawn, direction=drawn.direction or "non-decreasing")
+        none = [np.zeros((2, 2), dtype=np.int64)]
+        drawn.unit_scores(objective_of(criterion, none, "x", max_records=max_records))
     return drawn
 
 
