@@ -441,6 +441,8 @@ def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:
     """Draw what was charged, and keep it."""
     made = draw(query.plan)
     found = replace(made, exact=made.exact and query._designed.exact)  # noqa: SLF001 -- its own
+    if query.plan.counted:  # what is sure of the counted rows is not sure of all
+        found = replace(found, surely=None)
     return found.recorded(receipt, repeatable=type(found) is _kind_of_release(type(query)))
 
 

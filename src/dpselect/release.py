@@ -51,7 +51,8 @@ class Release(Generic[T_co]):
         repeated: Whether the answer was taken from that entry, so that nothing was drawn or
             spent.
         interval: The ends of the interval of each value or score, if intervals were asked for.
-        surely: Whether each candidate is surely one of the best, likewise.
+        surely: Whether each candidate is surely one of the best, likewise. None under a cap:
+            intervals are then of the counted rows alone, and so would this be.
         cap: The cap on rows of a person that was drawn, if it was to be chosen (``Choose``).
     """
 
@@ -125,6 +126,7 @@ class Release(Generic[T_co]):
             more["cap"] = self.cap
         if self.interval is not None:
             more["interval"] = [list(ends) for ends in self.interval]
+            more["meaning"] = self.meaning
         if self.surely is not None:
             more["surely"] = list(self.surely)
         return {"answer": list(self.answer), **more}
@@ -162,10 +164,19 @@ class Release(Generic[T_co]):
             else f"of the {asked['k']} largest"
         )
         where = "" if asked.get("by") is None else ", apart for each group"
+        sure = "" if self.surely is None else f"; surely: {best}, likewise"
         return (
-            f"low to high hold the numbers of these records, all at once{where}, with "
-            f"probability {asked['interval']:g}; surely: {best}, likewise"
+            f"low to high hold the numbers of {self._whose}, all at once{where}, with "
+            f"probability {asked['interval']:g}{sure}"
         )
+
+    @property
+    def _whose(self) -> str:
+        """What intervals are of, in words: under a cap, the rows that are counted alone."""
+        most = self.cap or self.arguments.get("max_per_user")
+        if most is None:
+            return "these records"
+        return f"the counted rows alone (at most {most} of each {self.plan.user!r})"
 
     def shown(self) -> dict[str, list[Any]]:
         """Return ``table`` as people read it, noisy scores with six significant digits."""

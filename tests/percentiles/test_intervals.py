@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement, product
 from math import ceil, comb, exp, factorial, floor, prod
 
 import numpy as np
+import polars as pl
 import pytest
 
 import dpselect as dp
@@ -355,3 +356,19 @@ def test_noise_far_above_the_number_of_records_fits_any_percentile():
     for noisy in (-400, 400):
         counts = [noisy, *[-noisy] * (len(cuts) - 1), -1000]
         assert len(list(made.ends(counts, cuts, points.size))) == 1
+
+
+def test_under_a_cap_an_interval_says_that_it_is_of_the_counted_rows():
+    """Sixty rows of one person, of which one counts: the median of all rows is 50."""
+    rows = {"u": [0] * 60 + [*range(1, 41)], "v": [50] * 60 + [5] * 40}
+    asked = {"column": "v", "p": 50, "candidates": [5, 50], "interval": 0.95}
+    price = {"epsilon": 1000.0, "neighbours": "add-remove"}
+    counted = dp.Percentiles(user="u", max_per_user=1, **asked, **price)
+    release = counted.release(pl.DataFrame(rows))
+
+    assert (release.answer, release.interval) == ((5,), ((5, 5),))
+    said = "holds the percentile of the counted rows alone (at most 1 of each 'u') with"
+    assert said in str(release)
+    every = dp.Percentiles(**asked, **price).release(pl.DataFrame(rows))
+    assert (every.answer, every.interval) == ((50,), ((50, 50),))
+    assert every.meaning == "holds the percentile of these records with probability 0.95, each"

@@ -91,6 +91,8 @@ def print_release(
     }
     if release.plan.error is not None:
         facts["error"] = release.plan.error
+    if release.meaning:
+        facts["interval"] = release.meaning
     if counted := release.plan.counted_at(release.cap):
         facts["counted"] = counted
     facts["price"] = release.plan.price + _for_rows(release.plan, budget)

@@ -176,7 +176,6 @@ def _after_value(release: Release[Any], _given: Given) -> Mapping[str, object]:
     early = cast("Percentiles", made.query).ends_early
     more = {
         "values": None if early is None else early.replace("`lower`", "--lower"),
-        "interval": made.meaning,
         "chosen": made.chosen,
         f"error in {cast('Percentiles', made.query).column}": made.expected_error,
     }

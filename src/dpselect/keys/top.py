@@ -103,8 +103,7 @@ class TopKeys(Query[KeyRelease]):
             first, it also limits the counted groups of a person. Or a ``Choose``, which selects
             it privately by the precision of the count of the ``k``-th key; this needs ``k``,
             and no private groups.
-        counts_share: Share of epsilon for noisy counts of the chosen keys; in [0, 1). A noisy
-            sequence needs none, since it has counts.
+        counts_share: Share of epsilon for noisy counts; in [0, 1). A noisy sequence has some.
         other: Whether to release the noisy number of all the rest, as one more row of each
             group. It is a part of all that is counted: of the candidates, or of all keys. It
             needs noisy counts; not for draws without candidates.
@@ -115,7 +114,8 @@ class TopKeys(Query[KeyRelease]):
             number or more is refused. Not derived from the data.
         interval: Probability that the intervals of all noisy counts hold at once. As 0.95, with
             candidates and a noisy sequence, for the counts of these people and each group
-            separately. It is free, and shows which keys are certainly among the most common.
+            separately. It is free, and shows which keys are certainly among the most common;
+            not with ``user``, where intervals are of what is counted alone.
         epsilon: Price of the release, in nats; finite, > 0.
         delta: Delta of the guarantee, far below one over the number of people; in (0, 1). It
             permits Gaussian noise of known keys; needed without candidates or public groups.

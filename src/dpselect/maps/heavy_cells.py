@@ -170,7 +170,8 @@ class HeavyCells(Query[CellRelease]):
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         interval: Probability that the intervals of all noisy counts hold at once. As 0.95,
             for the counts of these points. It costs nothing, and says which cells are surely
-            among those with most points; it needs a noisy sequence.
+            among those with most points; it needs a noisy sequence. With ``user`` the intervals
+            are of the counted points alone, and no cell is sure.
         epsilon: Price of the release, in nats; finite, > 0.
         delta: Delta of the guarantee, if groups are released first; in (0, 1).
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.

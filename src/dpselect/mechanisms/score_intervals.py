@@ -5,13 +5,13 @@ scores were released with their candidates, or all from a public threshold on. W
 is a function of these, so it costs nothing, and the answer is the same with and without it.
 
 Guarantee:
-    Coverage, on all data, for the scores of these records, where ``draws.grid`` does not clamp
-    them; the noise is random. With
-    probability ``1 - α`` at least all released intervals hold their scores. Below a
-    noisy score is what no noise exceeds, of all ``n``: whichever are released. Above it is what
-    no noise of ``k`` candidates falls below: let ``T`` be ``k`` with the largest scores. If one
-    that is not of ``T`` is released, one of ``T`` is not, whose score is no smaller and whose
-    noisy score is no larger, so its noise is no larger, too. (From a threshold on, of ``n``.)
+    Coverage, on all data, for the scores of the records that are counted, where ``draws.grid``
+    does not clamp them; the noise is random. With probability ``1 - α`` at least all released
+    intervals hold their scores. Below a noisy score is what no noise exceeds, of all ``n``:
+    whichever are released. Above it is what no noise of ``k`` candidates falls below: let ``T``
+    be ``k`` with the largest scores. If one that is not of ``T`` is released, one of ``T`` is
+    not, whose score is no smaller and whose noisy score is no larger, so its noise is no
+    larger, too. (From a threshold on, of ``n``.)
 
     With probability ``1 - α`` at least all that are called sure have one of the ``k``
     largest scores: fewer than ``k`` candidates have a larger one. If a released ``r`` has not,

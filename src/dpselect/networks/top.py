@@ -102,7 +102,8 @@ class TopNodes(Query[Release[Any]]):
         interval: Probability that the intervals of all noisy scores hold at once. As 0.95, for
             the scores in this network. It has no extra cost, and shows which nodes are
             certainly among those with the highest scores; it needs a noisy sequence, as for
-            degrees.
+            degrees. With ``user`` the intervals are of the counted edges alone, and no node is
+            certain.
         epsilon: Price of the release, in nats; finite, > 0.
         mechanism: Mechanism that draws the nodes. A short name
             (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default the

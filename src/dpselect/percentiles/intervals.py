@@ -13,9 +13,9 @@ however many cuts there are; and so is the upper end, from above.
 
 Guarantee:
     Coverage, on all data: the interval of each percentile holds it with probability ``1 - α``
-    at least, apart from the others. Of *these records* it holds those on both sides of the rank
-    ``1 + a(n - 1)``, for ``a = p/100``, and all between, as is ``numpy.quantile``; the data and
-    the cuts are fixed, and the noise is random. Of the *population* that records were drawn
+    at least, apart from the others. Of *these records*, under a cap those that are counted, it
+    holds those on both sides of the rank ``1 + a(n - 1)``, for ``a = p/100``, and all between,
+    as is ``numpy.quantile``; the data and the cuts are fixed, and the noise is random. Of the *population* that records were drawn
     from, independently and alike, it holds every value ``q`` with ``P(x < q) ≤ a ≤ P(x ≤ q)``:
     at the first cut beyond ``q`` at least as many records lie before it as are up to ``q``,
     which is binomial, and independent of the noise. How many records there are is estimated
@@ -81,7 +81,7 @@ class Intervals:
         records: How records are read.
         epsilon: Of all noisy counts, in nats.
         probability: That an interval holds its percentile, at least; in (0, 1).
-        of: Whose percentile.
+        of: Whose percentile; of records only those that are counted.
 
     Raises:
         ParameterError: An argument is out of range, or a person has several records of a

@@ -123,11 +123,12 @@ class Percentiles(Query[PercentileRelease]):
             noisy max; ``"noisy-counts"`` needs increasing candidates.
         interval: Probability with which an interval around a value contains the percentile, as
             0.95. It costs 1/51 of epsilon for all percentiles together; for each percentile
-            separately it holds on all data.
+            separately it holds on all data. With ``user`` it is the percentile of the rows that
+            are counted, which can be far from that of all rows.
         interval_of: The percentile that an interval contains, of the records or the population.
-            ``"records"`` is the percentile of these records, so that the interval shows the
-            effect of the noise; ``"population"`` is that of the population from which the
-            records were sampled independently.
+            ``"records"`` is the percentile of the counted records, so that the interval shows
+            the effect of the noise; ``"population"`` is that of the population from which these
+            were sampled independently.
         epsilon: Price of the release, in nats; finite, > 0. For all groups together.
         delta: Delta of the guarantee, far below one over the number of people; in (0, 1). Only
             if groups are released first.

@@ -49,7 +49,7 @@ class PercentileRelease(Release[Any]):
         if self.interval is None:
             return None
         of_sample = arguments.get("interval_of") == "population"
-        whose = "the population they are a sample of" if of_sample else "these records"
+        whose = f"the population of {self._whose}" if of_sample else self._whose
         return (
             f"holds the percentile of {whose} with probability {arguments['interval']:g}, each"
         )
