@@ -524,7 +524,7 @@ def test_answers_come_back_from_a_ledger(tmp_path):
     [
         ({"other_share": 0.5}, "other_share goes with other"),
         ({"other": True, "other_share": 1.0}, "other_share must be above 0 and below 1"),
-        ({"other": True, "missing": "key"}, "other counts the rows without a key"),
+        ({"other": True, "missing": "key"}, "other shows the rest as a row without a key"),
         ({"other": True, "method": "optimal"}, "method must be 'laplace' or 'gaussian'"),
         ({"method": "rounds", **PERSONS}, "'rounds' has no groups"),
         ({"groups": []}, "groups must be at least one"),

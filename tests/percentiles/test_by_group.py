@@ -321,7 +321,7 @@ def test_ranks_of_groups_are_those_of_their_numbers(rng, engine, candidates):
         column="v", by="g", groups=NAMES, p=50, candidates=points, epsilon=1, neighbours=ADDED
     ).design()
 
-    held = Reader(design.grouping.rows(data, {"number": "v"}, NAMES), NAMES, "g", data)
+    held = Reader(design.grouping.rows(data, {"number": "v"}, NAMES), NAMES, data)
     parts = list(held.cells(points).parts(points))
     numbers = held.numbers()
 

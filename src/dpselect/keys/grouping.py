@@ -10,8 +10,8 @@ alone, by one row. So ``ε_1`` is ``ε / c``, and a zCDP parameter ``ρ_1`` of a
 
 Groups that are not public are released first, as by ``Keys``; only then the rows of a person
 are limited, to those of released groups. Each of the two releases is private for the whole
-person, whatever the first one released, so their prices add up. All other rows may be one more
-group: by the rule that sends a row to a group, it costs nothing more.
+person, whatever the first one released, so their prices add up. All other rows, also those
+without a group, may be one more group: the rule sends a row to one, so it costs nothing more.
 
 Source: McSherry 2009, Theorem 4 (disjoint parts); group privacy for the steps of a person.
 """
@@ -94,7 +94,7 @@ class Grouping:
         by: The column of groups.
         groups: The public groups; empty where they are released first.
         first: The release of the groups; None where they are public.
-        other: Whether the rows of all groups that are not released are one group more.
+        other: Whether all other rows, of no released group, are one group more.
         cap: The column of persons, and how many rows of a person count, over all groups.
         epsilon: Of all answers together.
         neighbours: The relation of the whole.
@@ -305,6 +305,7 @@ def release_of_groups(asked: Any, delta: float) -> KeysDesign:  # noqa: ANN401 -
         column=asked.by,
         user=asked.user,
         max_per_user=asked.max_per_user,
+        missing=getattr(asked, "missing", "drop"),
         epsilon=validation.positive("epsilon", asked.epsilon) * share,
         delta=delta,
         neighbours=asked.neighbours,

@@ -46,7 +46,10 @@ class Parts:
         """Return the keys of at least so many people."""
         if question.by is None:
             return cls(question, [(None, people.from_count(least))])
-        return cls(question, people.in_groups(question.groups, least))
+        parts = people.in_groups(question.groups, least)
+        if question.groups:
+            return cls(question, parts)
+        return cls(question, sorted(parts, key=lambda part: in_order(part[0])))
 
     @cached_property
     def people(self) -> Indices:

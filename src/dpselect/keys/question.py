@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, TypeAlias, get_args
 
 from dpselect import validation
@@ -31,7 +32,7 @@ class Question:
         by: A column of groups; a person's keys are then pairs of a group and a key.
         groups: The public groups; empty where they are to be released.
         candidates: The public keys; any if not given.
-        missing: Whether a missing value is a key of its own.
+        missing: Whether a missing value is a key, a part of one or a group of its own.
         in_turn: Whether groups are numbered in the order of ``groups``, and a person's key
             counts in the first of them alone; of too many keys those of the first groups count.
     """
@@ -90,7 +91,7 @@ def question_of(
     if not columns and (user is not None or by is not None):
         raise ParameterError("`user` and `by` need `column`, the name of the column of keys")
     _check_columns(columns, user, by)
-    _check_listed(candidates=candidates, groups=groups)
+    _check_listed(missing, candidates=candidates, groups=groups)
     return Question(
         columns=columns,
         cap=cap,
@@ -107,7 +108,7 @@ def _check_columns(key: tuple[str, ...], *others: str | None) -> None:
             raise ParameterError(f"column {name!r} cannot be a part of the key as well")
 
 
-def _check_listed(**values: tuple[Hashable, ...] | None) -> None:
+def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> None:
     for name, listed in values.items():
         if listed is None:
             continue
@@ -115,6 +116,9 @@ def _check_listed(**values: tuple[Hashable, ...] | None) -> None:
             raise ParameterError(f"`{name}` must be values that can be hashed")
         if not listed or len(set(listed)) < len(listed):
             raise ParameterError(f"`{name}` must be at least one, and different ones")
+        parts = chain(*(one if isinstance(one, tuple) else (one,) for one in listed))
+        if missing == "drop" and None in parts:
+            raise ParameterError(f"`{name}` has a missing value: give `missing`='key' as well")
 
 
 def changed_keys(per_user: int, neighbours: Neighbours) -> int:

@@ -64,15 +64,9 @@ class Rows:
 
     def numbered(self) -> Rows:
         """Return the rows with the numbers of groups for groups, whose order is public."""
-        groups = self.question.groups
         encode = (self.group or self.keys).encode
-        number: Any = nw.lit(0)
-        for digit in range(len(groups).bit_length()):
-            ones = [encode(one) for at, one in enumerate(groups) if at >> digit & 1]
-            if ones:
-                is_one = nw.col(_GROUP).is_in(literals(self.every, ones))
-                number += is_one.cast(nw.Int64) * 2**digit
-        every = self.every.with_columns(number.cast(nw.Int64).alias(_GROUP))
+        place = place_among(self.every, _GROUP, [encode(one) for one in self.question.groups])
+        every = self.every.with_columns((place - 1).alias(_GROUP))
         numbers = KeyColumns((_GROUP,), ("integer",), encoded=False)
         return replace(self, every=every, group=numbers)
 
@@ -91,7 +85,8 @@ def read(data: object, question: Question) -> Rows:
     """Return the keys that are counted; of a lazy frame or a path no row is read yet.
 
     Rows without a user, outside of the public groups or not among the candidates are dropped
-    before a person's keys are limited.
+    before a person's keys are limited, and so are those without a group or a part of the key,
+    unless a missing value is one.
 
     Raises:
         ColumnError: A column is missing, not named, or of a type that keys cannot have.
@@ -106,13 +101,13 @@ def read(data: object, question: Question) -> Rows:
         encoded=len(names) > 1 or question.missing,
     )
     types = table.collect_schema()
-    taken = {_KEY: _key(names, keys, types)}
+    taken = {_KEY: _key(names, keys, types, missing=question.missing)}
     if question.cap is not None:
         taken[USER] = question.cap.persons(types)
     group = None
     if question.by is not None:
-        group = KeyColumns((question.by,), (kinds[question.by],), encoded=False)
-        taken[_GROUP] = named(nw.col(question.by), types[question.by])
+        group = KeyColumns((question.by,), (kinds[question.by],), encoded=question.missing)
+        taken[_GROUP] = _key((question.by,), group, types, missing=question.missing)
     rows = table.select(**taken).drop_nulls()
     if question.candidates is not None:
         public = [keys.encode(one) for one in question.candidates]
@@ -139,6 +134,16 @@ def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.La
     return rows.filter(nw.col(column).is_in(literals(rows, values)))
 
 
+def place_among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.Expr:
+    """Return the place of a value among some, from 1 on, by its digits; 0 for any other."""
+    place: Any = nw.lit(0)
+    for digit in range(len(values).bit_length()):
+        ones = [one for at, one in enumerate(values, start=1) if at >> digit & 1]
+        is_one = nw.col(column).is_in(literals(rows, ones))
+        place += nw.when(is_one).then(nw.lit(2**digit)).otherwise(nw.lit(0))
+    return place.cast(nw.Int64)
+
+
 def literals(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
     """Return values as an engine takes them.
 
@@ -153,16 +158,20 @@ def literals(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
     return values
 
 
-def _key(names: Sequence[str], keys: KeyColumns, types: nw.Schema) -> nw.Expr:
+def _key(names: Sequence[str], keys: KeyColumns, types: nw.Schema, *, missing: bool) -> nw.Expr:
+    """Return a key in one column; null if a part is, unless a missing part is a part."""
     columns = [named(nw.col(name), types[name]) for name in names]
     if not keys.encoded:
         return columns[0]
-    return nw.concat_str([_encoded(column.cast(nw.String)) for column in columns])
+    texts = (_encoded(column.cast(nw.String), missing=missing) for column in columns)
+    return nw.concat_str(list(texts))
 
 
-def _encoded(text: nw.Expr) -> nw.Expr:
+def _encoded(text: nw.Expr, *, missing: bool) -> nw.Expr:
     size = text.str.len_chars().cast(nw.String)
     whole = nw.concat_str([size, nw.lit(":"), text])
+    if not missing:
+        return whole
     return nw.when(text.is_null()).then(nw.lit(MISSING)).otherwise(whole)
 
 

@@ -75,8 +75,8 @@ class Rest:
             return None
         if asked.missing == "key":
             raise ParameterError(
-                "`other` counts the rows without a key, which `missing`='key' makes a key: "
-                "give one of the two"
+                "`other` shows the rest as a row without a key, and `missing`='key' has such a "
+                "key: give one of the two"
             )
         share = SHARE if asked.other_share is None else asked.other_share
         if not 0 < validation.finite("other_share", share) < 1:

@@ -76,18 +76,12 @@ class GroupedCells(Design["CellRelease"]):
     def _counts(self, data: object, groups: tuple[Hashable, ...]) -> list[Values]:
         """Return the number of points in each cell, for each group."""
         # narwhals takes as long to import as all of this room.
-        from dpselect.keys.group_rows import places_of
         from dpselect.maps import engine
 
         placed = partial(engine.on_lattice, box=self.rows.box, outside=self.rows.outside)
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
         points = self.grouping.rows(data, numeric, groups, placed=placed)
-        return engine.in_cells_of_groups(
-            points,
-            self.each.grid.shape or (1, 1),
-            len(groups),
-            lambda found: places_of(found, groups, rows=points, by=self.grouping.by, data=data),
-        )
+        return engine.in_cells_of_groups(points, self.each.grid.shape or (1, 1), len(groups))
 
 
 def grouped(asked: HeavyCells) -> GroupedCells:

@@ -7,12 +7,11 @@ point falls into the cell that the kernels would give it. Only counts of cells l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect.keys.columns import GROUP
@@ -116,15 +115,13 @@ def in_cells_of_groups(
     points: nw.LazyFrame[Any],
     shape: tuple[int, int],
     groups: int,
-    places: Callable[[NDArray[Any]], Indices],
 ) -> list[Values]:
     """Count the points of each group in the cells of a uniform grid, by one grouping.
 
     Args:
-        points: With lattice positions ``x`` and ``y``, and the column ``group``. Private.
+        points: With lattice positions ``x`` and ``y``, and the position ``group``. Private.
         shape: Cells along both axes.
         groups: How many groups there are.
-        places: Returns the position of each group that was collected.
 
     Returns:
         Counts of each group, shape ``(cells,)``.
@@ -137,7 +134,7 @@ def in_cells_of_groups(
     found = tables.collect(grouped, points, most=groups * shape[0] * shape[1])
     x, y, count = (found[name].astype(np.int64) for name in ("x", "y", "count"))
     held = np.zeros((groups, *shape))
-    held[places(found[GROUP]), x, y] = count
+    held[tables.counts(found[GROUP]), x, y] = count
     return list(held.reshape(groups, -1))
 
 

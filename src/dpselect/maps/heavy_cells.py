@@ -163,7 +163,8 @@ class HeavyCells(Query[CellRelease]):
             ``delta``.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
             default 0.2.
-        other: Whether to answer for all other groups together, as a group named None.
+        other: Whether to answer for all other rows together, as a group named None. Those
+            without a group are among them.
         user: Column of the person that a point belongs to.
         max_per_user: How many points of a person are counted, chosen at random. Or ``Choose``,
             by how precise the count of the ``k``-th cell is. With ``by``, over all groups.
@@ -293,8 +294,8 @@ class CellsDesign(PointDesign[CellRelease], CapDesign[CellRelease]):
             cells,
             plan,
             noisy_scores=_together(one.noisy_scores for one in drawn),
-            interval=_together(one.interval for one in drawn),
-            surely=_together(one.surely for one in drawn),
+            interval=_together(one.interval for one in drawn) if self.draw.interval else None,
+            surely=_together(one.surely for one in drawn) if self.draw.interval else None,
         )
 
 

@@ -93,7 +93,7 @@ class GroupedPercentiles(Design[PercentileRelease]):
 
         points, records = self.each.points, self.each.records
         rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
-        reader = Reader(rows, groups, self.grouping.by, data)
+        reader = Reader(rows, groups, data)
         if isinstance(points, Range):
             numbers = [Numbers(one, records) for one in reader.numbers()]
             return lambda: [self._of_one(one) for one in numbers]

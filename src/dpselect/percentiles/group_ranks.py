@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect._optional import needed
 from dpselect.keys.columns import GROUP
-from dpselect.keys.group_rows import places_of
 from dpselect.percentiles.ranks import GroupedRanks
 from dpselect.tables.lookup import EDGES_AT_ONCE
 from dpselect.typing import Indices, Values
@@ -99,15 +97,13 @@ class Reader:
     """Rows of groups, and how what is counted of them is read; private.
 
     Attributes:
-        rows: With the columns ``group`` and ``number``, none of other groups.
-        groups: In the order of the answers; ``OTHER`` for rows without a group.
-        by: The column of groups.
+        rows: With the columns ``group``, its position, and ``number``.
+        groups: In the order of the answers.
         data: What the rows were made from.
     """
 
     rows: nw.LazyFrame[Any]
     groups: Sequence[Hashable]
-    by: str
     data: object
 
     def cells(self, candidates: Values) -> Cells:
@@ -137,7 +133,7 @@ class Reader:
 
         grouped = self.rows.group_by(GROUP, NUMBER).agg(nw.len().alias("count"))
         found = tables.collect(grouped, self.data, most=MOST_NUMBERS)
-        codes, numbers = self._codes(found[GROUP]), found[NUMBER].astype(np.float64)
+        codes, numbers = tables.counts(found[GROUP]), found[NUMBER].astype(np.float64)
         order = np.lexsort((numbers, codes))
         counts = tables.counts(found["count"])[order]
         ends = np.searchsorted(np.repeat(codes[order], counts), range(1, len(self.groups)))
@@ -146,10 +142,6 @@ class Reader:
     @property
     def _is_polars(self) -> bool:
         return self.rows.implementation.is_polars()
-
-    def _codes(self, groups: NDArray[Any]) -> Indices:
-        """Return the positions of groups that were collected."""
-        return places_of(groups, self.groups, rows=self.rows, by=self.by, data=self.data)
 
     def _in_polars(self, edges: Values) -> dict[str, tables.Column]:
         """Group by one integer and sort by it, which polars does sooner."""
@@ -168,7 +160,7 @@ class Reader:
         position = pl.col(NUMBER).map_batches(
             positions_of, return_dtype=pl.Int64, is_elementwise=True
         )
-        code = pl.col(GROUP).cast(pl.Int64).fill_null(len(self.groups) - 1)
+        code = pl.col(GROUP).cast(pl.Int64)
         grouped = nw.from_native(
             table.select((code * positions + position).alias(POSITION), NUMBER)
         ).group_by(POSITION)
@@ -194,7 +186,7 @@ class Reader:
             grouped = placed.group_by(GROUP, POSITION).agg(*_sums())
             most = (2 * block.size + 1) * len(self.groups)
             part = tables.collect(grouped, self.data, most=most)
-            before = self._codes(part[GROUP]) * (2 * edges.size + 1) + 2 * first
+            before = tables.counts(part[GROUP]) * (2 * edges.size + 1) + 2 * first
             part[POSITION] = tables.counts(part[POSITION]) + before
             found.append(part)
         whole = {name: np.concatenate([part[name] for part in found]) for name in found[0]}

@@ -15,12 +15,12 @@ Guarantee:
     Coverage, on all data: the interval of each percentile holds it with probability ``1 - α``
     at least, apart from the others. Of *these records*, under a cap those that are counted, it
     holds those on both sides of the rank ``1 + a(n - 1)``, for ``a = p/100``, and all between,
-    as is ``numpy.quantile``; the data and the cuts are fixed, and the noise is random. Of the *population* that records were drawn
-    from, independently and alike, it holds every value ``q`` with ``P(x < q) ≤ a ≤ P(x ≤ q)``:
-    at the first cut beyond ``q`` at least as many records lie before it as are up to ``q``,
-    which is binomial, and independent of the noise. How many records there are is estimated
-    from the same counts, for ``NUMBER`` of α. Values outside of the candidates count as their
-    ends.
+    as is ``numpy.quantile``; the data and the cuts are fixed, and the noise is random. Of the
+    *population* that records were drawn from, independently and alike, it holds every value
+    ``q`` with ``P(x < q) ≤ a ≤ P(x ≤ q)``: at the first cut beyond ``q`` at least as many
+    records lie before it as are up to ``q``, which is binomial, and independent of the noise.
+    How many records there are is estimated from the same counts, for ``NUMBER`` of α. Values
+    outside of the candidates count as their ends.
 
     Privacy: as for ``count_tree``, with one level.
 

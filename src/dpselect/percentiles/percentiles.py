@@ -102,8 +102,8 @@ class Percentiles(Query[PercentileRelease]):
             epsilon and ``delta``.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
             default 0.2.
-        other: Whether to answer for all other groups together, as a group named None. It has
-            no extra cost.
+        other: Whether to answer for all other rows together, as a group named None. Those
+            without a group are among them. It has no extra cost.
         user: Column of the person that a record belongs to. Text, integers, booleans or dates.
             If not given, each record is a person of its own; records without a person are
             dropped.

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 import narwhals as nw
 import numpy as np
 
+from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.fields import FieldType, typed
@@ -244,13 +245,13 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
         return _with(table, column, _of_array(table.get_column(column).to_numpy(), moment))
     if isinstance(table, nw.LazyFrame) and on_spark(table):
         return _of_spark(table, column, moment)
+    if table.implementation.is_ibis():
+        return _of_ibis(table, column, moment)
     value = nw.col(column)
     if moment == "duration":
         number = value.dt.total_microseconds()
-    elif isinstance(table, nw.LazyFrame) and table.implementation.is_duckdb():
-        origin = FIRST if moment == "day" else ORIGINS[moment]
-        number = value - nw.lit(origin)
-        number = number if moment == "day" else number.dt.total_microseconds()
+    elif table.implementation.is_duckdb():
+        return _of_duckdb(table, column, moment)
     else:
         number = value.dt.timestamp("us")
         number = number // DAY if moment == "day" else number
@@ -274,6 +275,31 @@ def _with(table: nw.DataFrame[Any], column: str, values: Values) -> nw.DataFrame
     """Return the table with a column of float64, null for NaN."""
     held = nw.new_series(column, values, nw.Float64, backend=table.implementation)
     return table.with_columns(held).with_columns(nw.when(~nw.col(column).is_nan()).then(column))
+
+
+def _of_ibis(table: Frame, column: str, moment: Moment) -> Frame:
+    if moment == "duration":
+        raise ColumnError(f"column {column!r}: durations of Ibis are read as a difference")
+    native: Any = nw.to_native(table)
+    unit, origin = _unit(moment)
+    number = native[column].delta(origin, unit=unit)
+    return nw.from_native(native.mutate(**{column: number}))
+
+
+def _of_duckdb(table: Frame, column: str, moment: Moment) -> Frame:
+    needed("duckdb", extra="duckdb")
+    from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
+
+    # A subtraction refuses all rows where one is infinite.
+    value = ColumnExpression(column)
+    number = FunctionExpression("date_diff", *map(ConstantExpression, _unit(moment)), value)
+    others = [ColumnExpression(one) for one in table.collect_schema() if one != column]
+    return nw.from_native(nw.to_native(table).select(*others, number.alias(column)))
+
+
+def _unit(moment: Moment) -> tuple[str, date]:
+    """Return the unit that days or points in time are counted in, and the first one."""
+    return ("day", FIRST) if moment == "day" else ("microsecond", ORIGINS[moment])
 
 
 def _of_spark(table: nw.LazyFrame[Any], column: str, moment: Moment) -> nw.LazyFrame[Any]:
