@@ -6,6 +6,8 @@ from decimal import Decimal
 from functools import partial
 
 import duckdb
+import ibis
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -86,8 +88,10 @@ HELD = {
     "parquet": partial(written, "parquet"),
     "csv": partial(written, "csv"),
     "spark": on_spark,
+    "ibis": lambda _path: engines.held_by("ibis", TABLE.drop("stay")),
 }
-CONTAINERS = ["polars", "lazy", "duckdb", "arrow", "pandas", "parquet", "csv", engines.SPARK]
+OF_IBIS = pytest.param("ibis", marks=pytest.mark.slow)
+CONTAINERS = [*list(HELD)[:7], engines.SPARK, OF_IBIS]
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
@@ -95,8 +99,8 @@ CONTAINERS = ["polars", "lazy", "duckdb", "arrow", "pandas", "parquet", "csv", e
 def test_answers_are_in_the_units_that_were_given(name, container, tmp_path):
     asked = QUESTIONS[name]
     data = HELD[container](tmp_path)
-    if container == "csv" and name == "duration":
-        pytest.skip("a text file has no durations")
+    if container in {"csv", "ibis"} and name == "duration":
+        pytest.skip("a text file has no durations, and those of Parquet are numbers to DuckDB")
     if container == "spark" and asked["column"] not in TYPED:
         pytest.skip("Spark is tried on dates and times")
     release = query(asked).release(data)
@@ -226,6 +230,28 @@ def test_an_end_that_is_no_value_is_said():
     release = query({"upper": 60, "step": 7}, p=50).release(STAYS)
     assert "values: up to 56: 60 is not a whole number of steps above `lower`" in str(release)
     assert query({"upper": 56, "step": 7}).ends_early is None
+
+
+@pytest.mark.parametrize("engine", ["duckdb", OF_IBIS])
+def test_points_in_time_of_duckdb_are_exact_and_infinite_ones_missing(engine):
+    """In a session of any time zone; a row that is infinite decides of no other."""
+    late = datetime(2024, 7, 1, 0, 0, 0, 1)
+    types = {"date": late.date(), "timestamp": late, "timestamptz": late.replace(tzinfo=UTC)}
+    columns = {
+        kind: f"unnest(['{held.isoformat()}', 'infinity', '-infinity']::{kind}[]) as {kind}_"
+        for kind, held in types.items()
+    }
+    connection = ibis.duckdb.connect() if engine == "ibis" else duckdb.connect()
+    run = connection.raw_sql if engine == "ibis" else connection.execute
+    run("set timezone = 'America/New_York'")
+    run(f"create table rows_ as select {', '.join(columns.values())}")
+    moments = {"date": "day", "timestamp": "local time", "timestamptz": "time"}
+    days = (late.date() - date(1970, 1, 1)).days
+    for kind, moment in moments.items():
+        read = Measure(moment).of(connection.table("rows_"), f"{kind}_")
+        found = nw.from_native(read).select(f"{kind}_").collect()[f"{kind}_"].to_list()
+        number = days if kind == "date" else days * 86_400_000_000 + 1
+        assert sorted(found, key=str) == [number, None, None]
 
 
 @pytest.mark.parametrize("odd", ["n/a", 1j, [1], 10**400, None])
