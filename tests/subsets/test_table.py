@@ -1,5 +1,8 @@
 """Subsets that are read off a table with one row for each person."""
 
+from decimal import Decimal
+
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -31,6 +34,40 @@ def test_members_are_the_rows_of_the_positive_statuses(name, kind):
 
     assert by_place == (0, 1)
     assert by_name == ("ann", "bob")
+
+
+HELD = {
+    "booleans": [True, False, None, True],
+    "integers": [1, 0, None, 1],
+    "floats": [1.0, 0.0, None, 1.0],
+    "decimals": [Decimal("1.00"), Decimal(0), None, Decimal(1)],
+    "texts": ["1", "0", None, "1"],
+    "texts of floats": ["1.0", "0.0", None, "1.0"],
+    "texts of truth values": ["True", "FALSE", None, " true"],
+}
+OBJECTS = [
+    pl.DataFrame,
+    pd.DataFrame,
+    lambda columns: pd.DataFrame(columns, dtype=object),
+    lambda columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
+    lambda columns: duckdb.from_arrow(pl.DataFrame(columns).to_arrow()),
+]
+
+
+@pytest.mark.parametrize("frame", OBJECTS)
+@pytest.mark.parametrize("name", HELD)
+def test_one_and_true_are_one_status_however_they_are_stored(name, frame):
+    table = frame({"who": [*"abcd"], "result": HELD[name]})
+    for positive, found in ((1, "ad"), (True, "ad"), ("1", "ad"), ("true", "ad"), (False, "b")):
+        query = dp.Subset(n=4, positive=positive, label="who", **SURE)
+        assert query.release(table).answer == tuple(found)
+
+
+def test_a_number_that_is_no_whole_one_or_none_is_no_other_status():
+    odd = ["1.5", "10", "1.0.0", ".0", "v1.0", Decimal("sNaN"), Decimal("1.5"), 1.0]
+    table = pd.DataFrame({"result": pd.Series(odd, dtype=object)})
+
+    assert dp.Subset(n=8, positive=1, **SURE).release(table).answer == (7,)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

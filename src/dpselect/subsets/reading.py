@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from dpselect import tables
 from dpselect._optional import replaced
 from dpselect.errors import DataError, ParameterError, PublicClaimError
-from dpselect.tables.values import listed
+from dpselect.tables.values import listed, number
 
 
 @dataclass(frozen=True)
@@ -86,18 +88,22 @@ class Members:
 LARGEST = 2**63
 """Bound on numbers that can be a status."""
 
+TRUTHS = {"true": "1", "false": "0"}
+
 
 def word(status: object) -> str | None:
     """Return a status as a word that does not depend on how it is stored; None for no status.
 
-    Small letters without spaces around them; a whole number as an integer, since a column of
-    integers becomes one of floats where a value is missing.
+    Small letters without spaces around them; a truth value as 1 or 0, as most containers
+    compare it; a whole number as an integer, since a column of integers becomes one of floats
+    where a value is missing, also in a text file.
     """
     plain = status.item() if isinstance(status, np.generic) else status
     if isinstance(plain, str):
-        return plain.strip().lower()
-    if isinstance(plain, bool):
-        return str(plain).lower()
+        text = re.sub(r"^([+-]?[0-9]+)[.]0+$", r"\1", plain.strip().lower())
+        return TRUTHS.get(text, text)
+    if isinstance(plain, Decimal):
+        plain = number(plain)
     # Larger numbers than these have no text, or none that Python would make of them.
     if isinstance(plain, int | float) and abs(plain) < LARGEST:
         return f"{int(plain)}" if plain == int(plain) else repr(plain)

@@ -70,7 +70,8 @@ class Subset(Query[Release[Any]]):
         column: The column of the statuses, in a table with a row for each person. Without it
             data are the positions of the members.
         positive: The status that makes a person a member, or several. Compared in small
-            letters, without spaces around; other statuses and missing ones do not.
+            letters, without spaces around; 1, 1.0 and true are one status, and so are 0, 0.0
+            and false. Other statuses and missing ones do not.
         label: The column that names the people, in place of row numbers. Public; each name
             once.
         n: Number of people, at least 1.
