@@ -18,7 +18,7 @@ from dpselect.draws.exact.selection import largest_of_each
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.percentiles.group_ranks import Reader
 from dpselect.percentiles.ranks import ranks_of
-from support.engines import held_by
+from support.engines import ENGINES, held_by
 from support.people import counted_of
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -77,6 +77,12 @@ def rows_that_count(database, groups, most):
     return found
 
 
+def numbered(rows, groups):
+    """Return rows with the places of their groups; the rest is after all others."""
+    places = {group: place for place, group in enumerate(groups)}
+    return tuple((places.get(g, len(groups)), v) for g, v in rows)
+
+
 def law_of_groups(design, rows, groups, cache_):
     """Return the law of the answers of some groups: they are drawn independently."""
     laws = []
@@ -106,8 +112,11 @@ def public_law(asked, limited=rows_that_count):
     return law
 
 
-def private_law(asked, *, limited=rows_that_count):
-    """Return the law of the released groups with their answers."""
+def private_law(asked, *, limited=rows_that_count, named=GROUPS):
+    """Return the law of the released groups with their answers.
+
+    Groups that are not named are missing: their rows can be in the rest alone.
+    """
     design, known = asked.design(), {}
     cap, first = asked.max_per_user, design.grouping.first
 
@@ -116,21 +125,22 @@ def private_law(asked, *, limited=rows_that_count):
         if cap is None:
             counts = Counter(group for group, _ in database)
         else:
-            held = [sorted({group for group, _ in rows}) for rows in database]
+            held = [sorted({group for group, _ in rows} & {*named}) for rows in database]
             counts = Counter(
                 one for user, groups in enumerate(held) for one in counted_of(user, groups, cap)
             )
-        chances = first.probabilities(np.array([counts[group] for group in GROUPS]))
+        chances = first.probabilities(np.array([counts[group] for group in named]))
         out = {}
-        for released in product((False, True), repeat=2):
+        for released in product((False, True), repeat=len(named)):
             chance = float(np.prod(np.where(released, chances, 1 - chances)))
-            groups = tuple(g for g, there in zip(GROUPS, released, strict=True) if there)
-            rows = database if cap is None else limited(database, groups, cap)
-            asked_of = groups
+            groups = tuple(g for g, there in zip(named, released, strict=True) if there)
+            rows, asked_of = database, groups
             if asked.other:
-                every = database if cap is None else limited(database, GROUPS, cap)
-                rows = [(g if g in groups else -1, v) for g, v in every]
-                asked_of = (*groups, -1)
+                asked_of = range(len(groups) + 1)
+                rows = numbered(database, groups) if cap is None else database
+                rows = rows if cap is None else [numbered(one, groups) for one in rows]
+            if cap is not None:
+                rows = limited(rows, asked_of, cap)
             for drawn, one in law_of_groups(design, rows, asked_of, known).items():
                 out[groups, drawn] = chance * one
         return out
@@ -224,6 +234,61 @@ def test_released_groups_cost_their_epsilon_and_delta(relation, other, persons):
     found = excess(private_law(asked), pairs, EPSILON)
 
     assert 0 < found <= DELTA * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+@pytest.mark.parametrize("persons", [{}, PERSONS])
+def test_rows_without_a_group_in_the_rest_cost_no_more(relation, persons):
+    asked = query(relation, delta=DELTA, groups_share=0.5, other=True, **persons)
+    pairs = pairs_of_persons(relation) if persons else pairs_of_rows(relation)
+
+    found = excess(private_law(asked, named=(0,)), pairs, EPSILON)
+
+    assert 0 < found <= DELTA * (1 + 1e-9)
+
+
+def test_rows_without_a_group_beyond_the_limit_are_seen():
+    def beside_it(database, groups, most):
+        rest = groups[-1]
+        rows = rows_that_count(database, groups[:-1], most)
+        return rows + [row for one in database for row in one if row[0] == rest]
+
+    right = query(ADDED, delta=1e-3, groups_share=0.1, p=50, other=True, **PERSONS)
+    pairs = pairs_of_persons(ADDED)
+
+    assert excess(private_law(right, named=(0,)), pairs, EPSILON) <= 1e-3 * (1 + 1e-9)
+    wrong = private_law(right, limited=beside_it, named=(0,))
+    assert excess(wrong, pairs, EPSILON) > 1e-3
+
+
+@pytest.mark.parametrize("engine", ["frame", *ENGINES])
+def test_every_engine_puts_rows_without_a_group_into_the_rest(engine, rng):
+    rows = pl.DataFrame(
+        {
+            "who": rng.integers(0, 30, 200),
+            "g": [None if g > 2 else f"g{g}" for g in rng.integers(0, 5, 200)],
+            "v": rng.integers(0, 9, 200).astype(float),
+        }
+    )
+    data = rows if engine == "frame" else held_by(engine, rows)
+    grouping = query(delta=DELTA, other=True, **PERSONS).design().grouping
+    groups = ("g1", "g0", None)
+
+    counted = grouping.rows(data, {"number": "v"}, groups)
+    found = Reader(counted, groups, data).numbers()
+
+    database = [numbered(rows.filter(pl.col("who") == who).select("g", "v").rows(), groups[:2])
+                for who in range(30)]  # fmt: skip
+    right = rows_that_count(database, range(3), 2)
+    assert [sorted(one) for one in found] == [
+        sorted(v for g, v in right if g == place) for place in range(3)
+    ]
+    asked = query(p=50, candidates=range(9), epsilon=1e3, delta=DELTA, other=True)
+    rest = rows.filter(pl.col("g").is_null())["v"].sort()
+    few = pl.concat([rows, pl.DataFrame({"who": [0], "g": ["rare"], "v": [8.0]})])
+    data = few if engine == "frame" else held_by(engine, few)
+    answer = asked.release(data).by_group[None]
+    assert rest[len(rest) // 2 - 1] <= answer[0] <= rest[len(rest) // 2 + 1]
 
 
 def test_groups_that_are_not_paid_for_are_seen():
