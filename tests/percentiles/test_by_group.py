@@ -481,3 +481,7 @@ def test_data_that_cannot_be_read_are_refused():
         query(groups=["a"], by="x").release(rows)
     with pytest.raises(DataError, match="a value is missing"):
         query(groups=["a"], on_invalid="raise").release(rows)
+    nowhere = rows.with_columns(g=pl.lit(None, pl.String))
+    query(delta=DELTA, on_invalid="raise").release(nowhere)
+    with pytest.raises(DataError, match="a value is missing"):
+        query(delta=DELTA, other=True, on_invalid="raise").release(nowhere)
