@@ -254,6 +254,17 @@ def test_points_in_time_of_duckdb_are_exact_and_infinite_ones_missing(engine):
         assert sorted(found, key=str) == [number, None, None]
 
 
+@pytest.mark.slow
+def test_ibis_refuses_dates_that_it_cannot_count_by_their_type(tmp_path):
+    sqlite = ibis.sqlite.connect(tmp_path / "rows.sqlite")
+    sqlite.create_table("days", schema=ibis.schema({"in": "date"}))
+    spans = ibis.duckdb.connect()
+    spans.raw_sql("create table spans (stay interval)")
+    for name, table in (("date", sqlite.table("days")), ("duration", spans.table("spans"))):
+        with pytest.raises(ColumnError, match="dates and times are read over DuckDB alone"):
+            query(QUESTIONS[name]).release(table)
+
+
 @pytest.mark.parametrize("odd", ["n/a", 1j, [1], 10**400, None])
 def test_a_value_that_is_no_number_leaves_out_its_own_difference_alone(odd):
     asked = {"column": "end", "minus": "start", "upper": 20, "step": 1}

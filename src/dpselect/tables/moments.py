@@ -278,9 +278,12 @@ def _with(table: nw.DataFrame[Any], column: str, values: Values) -> nw.DataFrame
 
 
 def _of_ibis(table: Frame, column: str, moment: Moment) -> Frame:
-    if moment == "duration":
-        raise ColumnError(f"column {column!r}: durations of Ibis are read as a difference")
     native: Any = nw.to_native(table)
+    if moment == "duration" or native.get_backend().name != "duckdb":
+        raise ColumnError(
+            f"column {column!r}: of Ibis, dates and times are read over DuckDB alone, and "
+            "durations as a difference"
+        )
     unit, origin = _unit(moment)
     number = native[column].delta(origin, unit=unit)
     return nw.from_native(native.mutate(**{column: number}))
