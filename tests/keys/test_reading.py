@@ -277,6 +277,19 @@ def test_a_missing_part_or_group_is_dropped_or_one_of_its_own(engine):
     assert first.release(data).shown()["g"] == ["east", None]
 
 
+def test_a_dash_is_not_a_missing_value():
+    rows = pl.DataFrame({"g": ["-"] * 9 + [None] * 3, "k": ["-"] * 6 + [None] * 6})
+    one = dp.TopKeys(column="k", k=2, candidates=["-", None, "x"], missing="key", **LARGE)
+    two = dp.TopKeys(column=["g", "k"], k=1, candidates=[("-", "-"), ("-", None)], **LARGE,
+                     missing="key")  # fmt: skip
+
+    assert sorted(one.release(rows).answer, key=str) == ["-", None]
+    assert two.release(rows).answer == (("-", "-"),)
+    assert dp.Keys(column="k", missing="key", delta=1e-6, **LARGE).release(rows).answer == (
+        "-", None,
+    )  # fmt: skip
+
+
 def test_a_missing_candidate_or_group_needs_to_be_a_key():
     for wrong in ({"candidates": ["x", None]}, {"groups": [None], "by": "g", "delta": 0.1}):
         with pytest.raises(ParameterError, match="has a missing value: give missing='key'"):

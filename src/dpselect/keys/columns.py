@@ -51,8 +51,8 @@ class KeyColumns:
         plain = [_as_kind(part, kind) for part, kind in zip(parts, self.kinds, strict=True)]
         if not self.encoded:
             return plain[0]
-        texts = (MISSING if part is None else _as_text(part) for part in plain)
-        return "".join(text if text == MISSING else f"{len(text)}:{text}" for text in texts)
+        texts = (None if part is None else _as_text(part) for part in plain)
+        return "".join(MISSING if one is None else f"{len(one)}:{one}" for one in texts)
 
     def decode(self, key: Any) -> Hashable:  # noqa: ANN401 -- a value of an engine
         """Return a key of the engine as plain Python values: one, or a tuple of them."""
