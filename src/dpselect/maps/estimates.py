@@ -66,8 +66,9 @@ class Estimates:
     def intervals(self, level: float = LEVEL) -> tuple[Values, Values]:
         """Return the ends of intervals for the numbers of points, each of shape ``(m,)``.
 
-        Both errors are assumed to be normal. The coverage is ``level`` if the error of
-        non-uniformity is estimated well; ``docs/measurements.md`` has measured coverages.
+        With a limit per person they are of the points that are counted. Both errors are
+        assumed to be normal. The coverage is ``level`` if the error of non-uniformity is
+        estimated well; ``docs/measurements.md`` has measured coverages.
 
         Args:
             level: Above 0 and below 1.
