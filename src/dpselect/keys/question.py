@@ -12,6 +12,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.columns import checked_names
 from dpselect.neighbours import Neighbours
 from dpselect.tables.caps import CapLike, Precision
+from dpselect.tables.kinds import is_missing
 from dpselect.tables.people import PeopleCap, people_cap
 
 Missing: TypeAlias = Literal["drop", "key"]
@@ -116,8 +117,8 @@ def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> No
             raise ParameterError(f"`{name}` must be values that can be hashed")
         if not listed or len(set(listed)) < len(listed):
             raise ParameterError(f"`{name}` must be at least one, and different ones")
-        parts = chain(*(one if isinstance(one, tuple) else (one,) for one in listed))
-        if missing == "drop" and None in parts:
+        parts = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in listed)
+        if missing == "drop" and any(map(is_missing, parts)):
             raise ParameterError(f"`{name}` has a missing value: give `missing`='key' as well")
 
 
