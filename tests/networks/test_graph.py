@@ -105,6 +105,13 @@ def test_parallel_edges_and_both_directions_are_one_edge():
     assert rows(Graph.from_edges(twice, nodes=5)) == EXPECTED
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_two_edges_are_read_by_row_however_memory_holds_them(order):
+    pairs = np.array([[0, 2], [1, 2]], order=order)
+
+    assert rows(Graph.from_edges(pairs, nodes=3)) == [[2], [2], [0, 1]]
+
+
 def test_loops_are_dropped_or_refused():
     with_loop = [*EDGES, (3, 3)]
 
@@ -149,8 +156,10 @@ def test_one_pair_of_a_list_decides_nothing_about_the_others(stranger):
         Graph.from_edges(pairs, nodes=5, on_invalid="raise")
 
 
-ODD = ["1", " 2 ", "+3", 1, 1.0, np.int8(1), np.float32(2), np.str_("3"), True, "1.0", "x", 1.5,
-       "1_0", "9" * 5000, 10**5000, 1e300, float("inf"), None, b"1", ["1"], "\ud800"]  # fmt: skip
+ODD = [
+    *("1", " 2 ", "+3", np.str_("3"), "1.0", "x", "1_0", "", "9" * 5000, "\ud800", b"1"),
+    *(1, True, 10**5000, 1.0, 1.5, 1e300, np.inf, np.nan, np.int8(1), np.float32(2), None, [1]),
+]
 """Ends of any type, as in a list or a column of objects."""
 
 

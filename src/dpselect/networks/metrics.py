@@ -162,7 +162,10 @@ COMBINED = MappingProxyType(
         "margin": (PermuteAndFlip.name, "steps of the margin"),
     }
 )
-"""Mechanism and unit of each combination, as ``METRICS`` has them of each metric."""
+"""Mechanism and unit of each combination, as ``METRICS`` has them of each metric.
+
+A weighted sum with ego betweenness has another mechanism: ``_suited``.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +304,8 @@ def _suited(metrics: Sequence[str | Metric], combine: str | None) -> str:
     Each finds the best node at a large epsilon on every graph, as shifted, anchored and plain
     dampening do not: they let a node of another sensitivity overtake.
     """
-    # Its largest change is of no use. Sums of the others are hardly drawn better by pairs, which
-    # take as many steps as a node has neighbours.
+    # Its largest change is of no use. Sums of the others are hardly drawn better by pairs,
+    # which take as many steps as a node has neighbours.
     if combine == "weighted-sum" and "ego-betweenness" in metrics:
         return PairwiseLocalDampening.name
     if combine is not None:

@@ -315,7 +315,10 @@ def _opened(
     if not tables.is_table(edges):
         pairs = _pairs(edges)
         typed = pairs.dtype.kind != "O"
-        return pl.from_numpy(pairs, schema=["source", "target"]).lazy() if typed else pairs
+        if not typed:
+            return pairs
+        # Two edges whose memory is by column would else be taken for two columns.
+        return pl.from_numpy(pairs, schema=["source", "target"], orient="row").lazy()
     ends = check_ends(source, target)
     two = tables.check_columns(edges, plain=ends).select(*ends)
     if isinstance(two, nw.DataFrame):
