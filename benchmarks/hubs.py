@@ -46,7 +46,7 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
             chosen = np.argsort(-noisy, kind="stable")[:HUBS]
             held = np.clip(noisy[chosen], 2, degrees.size - 1)
             caps = np.ceil(metric.cap_share * held).astype(np.int64)
-            scales = 2 * caps * hubs.moved_together(caps) / half
+            scales = 2 * caps * hubs.moved_together(1 / caps) / half
             counts = [flow(*one) for one in zip(chosen.tolist(), caps.tolist(), strict=True)]
             edges = np.rint(counts + rng.laplace(0, 1, HUBS) * scales) / 2
             densities = hubs.estimated_densities(edges, scales / np.sqrt(2), held)

@@ -143,7 +143,7 @@ def over_all_pairs() -> Iterator[None]:
 def laws(table: Table, case: Case) -> None:
     """Measure everything from the objectives to a law, and what the law is worth."""
     local = dp.LocalDampening(epsilon=EPSILON)
-    shifted = dp.ShiftedLocalDampening(epsilon=EPSILON)
+    shifted = dp.ShiftedLocalDampening(epsilon=EPSILON, direction="non-increasing")
     objective = dp.pareto(case.objectives)
     margin, near = dp.margin(case.objectives), local_margin(case.objectives)
     for what, call in (

@@ -34,7 +34,8 @@ class Objective:
             anchor of ``AnchoredLocalDampening``. Score units. Public.
         direction: Whether candidates with larger scores have larger sensitivities
             (``"non-decreasing"``) or smaller ones (``"non-increasing"``), if that is known: the
-            default of ``ShiftedLocalDampening``. Public.
+            default of ``ShiftedLocalDampening``, which finds the best candidate if it holds of
+            all pairs, and may not otherwise, at any epsilon. Public.
         step: A number that all scores are integer multiples of, on every database, if one is
             known, such as 1 for counts: ``NoisySequence`` adds noise in these steps. Score
             units, finite, > 0. Public.

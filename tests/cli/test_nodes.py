@@ -172,8 +172,8 @@ def test_the_metric_chooses_the_mechanism(run, header):
 
     assert {name: text.split("(")[0] for name, text in drawn.items()} == {
         "degree": "PermuteAndFlip",
-        "ego-density": "AnchoredLocalDampening",
-        "ego-betweenness": "ShiftedLocalDampening",
+        "ego-density": "PairwiseLocalDampening",
+        "ego-betweenness": "PairwiseLocalDampening",
     }
 
 

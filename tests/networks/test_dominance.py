@@ -83,8 +83,11 @@ def test_rivals_counted_by_another_kind_are_not_admissible(dominance, other):
     assert not is_admissible(found)
 
 
+SHIFTED = {"name": "shifted", "direction": "non-increasing"}
+
+
 @every_kind
-@pytest.mark.parametrize("mechanism", ["local-dampening", "shifted", "exponential"])
+@pytest.mark.parametrize("mechanism", ["local-dampening", "pairwise", SHIFTED, "exponential"])
 def test_every_draw_is_private(dominance, mechanism):
     query = asked(dominance, mechanism=mechanism)
     made = query.design().draw.mechanism

@@ -13,7 +13,7 @@ from scipy import sparse
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
-from dpselect.networks import Graph
+from dpselect.networks import Graph, reading
 
 EDGES = [(0, 1), (1, 2), (0, 2), (2, 3)]
 NAMES = ["ann", "bob", "cy", "dee", "eve"]
@@ -105,6 +105,13 @@ def test_parallel_edges_and_both_directions_are_one_edge():
     assert rows(Graph.from_edges(twice, nodes=5)) == EXPECTED
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_two_edges_are_read_by_row_however_memory_holds_them(order):
+    pairs = np.array([[0, 2], [1, 2]], order=order)
+
+    assert rows(Graph.from_edges(pairs, nodes=3)) == [[2], [2], [0, 1]]
+
+
 def test_loops_are_dropped_or_refused():
     with_loop = [*EDGES, (3, 3)]
 
@@ -147,6 +154,41 @@ def test_one_pair_of_a_list_decides_nothing_about_the_others(stranger):
     assert rows(Graph.from_edges(pairs, nodes=5)) == EXPECTED
     with pytest.raises(PublicClaimError):
         Graph.from_edges(pairs, nodes=5, on_invalid="raise")
+
+
+ODD = [
+    *("1", " 2 ", "+3", np.str_("3"), "1.0", "x", "1_0", "", "9" * 5000, "\ud800", b"1"),
+    *(1, True, 10**5000, 1.0, 1.5, 1e300, np.inf, np.nan, np.int8(1), np.float32(2), None, [1]),
+]
+"""Ends of any type, as in a list or a column of objects."""
+
+
+@pytest.mark.parametrize("nodes", [5, ["0", "1", "2", "3", "4"]])
+@pytest.mark.parametrize("kind", [int, str, float])
+def test_a_list_of_another_type_than_the_nodes_is_read_as_a_text_file_is(nodes, kind, tmp_path):
+    pairs = [(kind(u), kind(v)) for u, v in EDGES]
+    objects = pd.DataFrame(pairs, columns=["from", "to"], dtype=object)
+    of = {"source": "from", "target": "to", "nodes": nodes}
+    path = tmp_path / "edges.csv"
+    objects.to_csv(path, index=False)
+
+    for edges in (pairs, np.array(pairs, dtype=object), objects):
+        assert rows(Graph.from_edges(edges, **of)) == EXPECTED
+    if kind is not float:
+        assert rows(Graph.from_edges(path, **of)) == EXPECTED
+    persons = objects.assign(who=range(len(pairs)))
+    held = Graph.from_edges(persons, **of, user="who", max_per_user=1)
+    assert rows(held) == EXPECTED
+
+
+@pytest.mark.parametrize("nodes", [5, ["0", "1", "2", "3", "4"], [70, "1", 3, "x"]])
+def test_every_end_of_a_list_is_read_by_itself(nodes):
+    labels = reading.checked_nodes(nodes)
+    alone = {place: reading.of_pairs([(one, 0)], labels) for place, one in enumerate(ODD)}
+    together = reading.of_pairs([(one, 0) for one in ODD], labels)
+
+    assert together.source.tolist() == [alone[place].source[0] for place in range(len(ODD))]
+    assert {-1, 1} <= set(together.source.tolist())
 
 
 def test_unknown_labels_are_refused_and_not_quoted():

@@ -96,7 +96,7 @@ def test_one_edge_moves_all_counts_together_by_what_the_noise_is_made_for(counts
     for caps, moved in largest.items():
         held = np.array([cap for cap in caps if cap])
         if held.size:
-            assert moved <= moved_together(held)
+            assert moved <= moved_together(1 / held)
 
     for number in range(1, N + 1):
         of_one = (1,) * number + (0,) * (N - number)
@@ -108,7 +108,7 @@ def test_an_edge_replaced_by_another_moves_them_by_at_most_twice_that(counts):
     for one, other in list(combinations(range(len(PAIRS)), 2))[::7]:
         for caps, moved in largest_moves(counts, 1 << one | 1 << other):
             held = np.array([cap for cap in caps if cap])
-            assert held.size == 0 or moved <= 2 * moved_together(held)
+            assert held.size == 0 or moved <= 2 * moved_together(1 / held)
 
 
 def test_planted_noise_for_the_two_ends_alone_and_counts_without_a_cap(counts):
@@ -120,6 +120,48 @@ def test_planted_noise_for_the_two_ends_alone_and_counts_without_a_cap(counts):
 
     assert ones > 2
     assert moved > moved_together(np.ones(N))
+
+
+BY_FIRST = (2, 3, 4)
+"""Numbers of first neighbours; 4 are all."""
+
+
+def first_betweenness(edges, node, cap):
+    """By definition: pairs of the first neighbours by the paths of length 2 between them."""
+    joined = {frozenset(pair) for pair in edges}
+    first = [other for other in range(N) if frozenset((node, other)) in joined][:cap]
+    apart = [pair for pair in combinations(first, 2) if frozenset(pair) not in joined]
+    both = [
+        sum({frozenset((u, w)), frozenset((v, w))} <= joined for w in first) for u, v in apart
+    ]
+    return sum(1 / (between + 1) for between in both)
+
+
+def test_one_edge_moves_the_betweenness_of_all_by_what_its_noise_is_made_for():
+    """All graphs of five nodes, all edges, all sets of hubs, all numbers of neighbours."""
+    found = np.empty((2 ** len(PAIRS), N, len(BY_FIRST)))
+    for code in range(len(found)):
+        edges = [pair for bit, pair in enumerate(PAIRS) if code >> bit & 1]
+        found[code] = [[first_betweenness(edges, v, cap) for cap in BY_FIRST] for v in range(N)]
+        if code % 41 == 0:
+            graph = Graph.from_edges(np.array(edges, dtype=int).reshape(-1, 2), nodes=N)
+            for place, cap in enumerate(BY_FIRST):
+                ours = hubs.betweenness(graph, range(N), [cap] * N)
+                assert ours == pytest.approx(found[code, :, place])
+    # What rounding adds is left out here, so that the bounds are those of the proof.
+    at_node, between = (one - 1 / hubs.STEPS for one in hubs.changes(np.array(BY_FIRST)))
+    codes, largest = np.arange(len(found)), {}
+    for bit in range(len(PAIRS)):
+        moved = np.abs(found[codes] - found[codes ^ (1 << bit)]) / at_node
+        moved = np.concatenate([np.zeros((len(codes), N, 1)), moved], axis=2)
+        for caps in product(range(len(BY_FIRST) + 1), repeat=N):
+            whole = moved[:, np.arange(N), caps].sum(axis=1).max()
+            largest[caps] = max(largest.get(caps, 0.0), whole)
+    for caps, moved in largest.items():
+        held = np.array([cap - 1 for cap in caps if cap], dtype=int)
+        assert not held.size or moved <= moved_together((between / at_node)[held]) + 1e-12
+    assert max(largest.values()) > 2
+    assert largest[2, 0, 0, 0, 0] == 1  # attained
 
 
 def random_graph(n, p, seed):
@@ -183,6 +225,27 @@ def test_large_epsilons_release_the_truth():
     assert between.noisy_scores == pytest.approx([58 * 57 / 2], rel=1e-3)
     assert dense.answer == (0,)
     assert dense.noisy_scores == pytest.approx([600 / 1770], rel=1e-3)
+
+
+@pytest.mark.parametrize("network", ["les_miserables_graph", "karate_club_graph"])
+@pytest.mark.parametrize("metric", ["ego-betweenness", "ego-density"])
+def test_scores_at_a_large_epsilon_are_those_of_networkx(network, metric):
+    nx = pytest.importorskip("networkx")
+    graph = nx.convert_node_labels_to_integers(getattr(nx, network)())
+    asked = {"k": 5, "candidates": len(graph), "epsilon": 1e6}
+    release = dp.Hubs(nodes=len(graph), metric=metric, **asked).release(graph.edges)
+
+    def truth(node):
+        if metric == "ego-density":
+            return nx.clustering(graph, node)
+        ego = nx.ego_graph(nx.Graph(graph.edges), node)
+        return nx.betweenness_centrality(ego, normalized=False)[node]
+
+    every = [truth(node) for node in graph]
+    assert release.noisy_scores == pytest.approx(sorted(every)[:-6:-1], abs=0.05)
+    assert [truth(node) for node in release.answer] == pytest.approx(
+        release.noisy_scores, abs=0.05
+    )
 
 
 def test_graphs_of_other_libraries_are_accepted():

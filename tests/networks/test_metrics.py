@@ -175,8 +175,8 @@ def test_bounds_anchors_and_directions_are_public():
 def test_every_name_states_how_it_is_best_drawn():
     assert {name: metric.mechanism for name, metric in METRICS.items()} == {
         "degree": "permute-and-flip",
-        "ego-density": "anchored",
-        "ego-betweenness": "shifted",
+        "ego-density": "pairwise",
+        "ego-betweenness": "pairwise",
     }
 
 

@@ -37,7 +37,7 @@ With --engine spark only counts of nodes leave the cluster.
 --epsilon 1[/bold]
 
 [bold]dpselect nodes friends.csv --nodes people.txt --k 3 \
---metric degree,ego-density --combine pareto --epsilon 1[/bold]
+--metric degree,ego-density --combine margin --epsilon 1[/bold]
 """
 
 HUBS_HELP = """Release the k hubs of a network by ego betweenness or density, in two steps.

@@ -48,10 +48,9 @@ def weighted_sum(
 
     Returns:
         The sum. Its ``highest`` is the sum of the parts' ``highest`` times their weights, if
-        all weights are positive and all parts state one. Its ``direction`` is stated if the
-        terms ``w_i u_i`` agree, where terms with one sensitivity for all candidates agree with
-        any; then a candidate that is at least as good as another in every term has a
-        sensitivity at least as large (non-decreasing) or at most as large.
+        all weights are positive and all parts state one. Its ``direction`` is stated only of
+        one term, or if the sensitivity is the same for all candidates: directions of several
+        terms say nothing of their sum.
 
     Raises:
         ParameterError: No objective, different candidates, weights that are not one finite
@@ -231,20 +230,16 @@ def _highest(parts: Sequence[Objective], factors: Values) -> float | None:
 
 
 def _direction(parts: Sequence[Objective], factors: Values) -> Direction | None:
-    """Return the direction that all terms agree on, if they do.
+    """Return the direction of one term, or either of a flat sum.
 
-    Let a candidate be at least as good as another in every term. Where each term is
-    non-decreasing, each has at least as large a sensitivity, so both their sum and their
-    maximum do. A flat sensitivity is equal for both; a negative weight turns a term round.
+    The sum of several has none, even if all terms have the same: of two candidates the one with
+    the larger sum may be ahead in a term of small sensitivities and behind in the others.
     """
-    terms = {
-        _turned(part.direction) if factor < 0 else part.direction
-        for part, factor in zip(parts, factors, strict=True)
-        if not part.sensitivity.flat
-    }
-    if not terms:
+    if all(part.sensitivity.flat for part in parts):
         return "non-decreasing"
-    return terms.pop() if len(terms) == 1 else None
+    if len(parts) > 1:
+        return None
+    return _turned(parts[0].direction) if factors[0] < 0 else parts[0].direction
 
 
 def _turned(direction: Direction | None) -> Direction | None:

@@ -66,7 +66,8 @@ def ego_betweenness(
 
     Returns:
         Scores >= 0, shape ``(n,)``; ``highest`` is ``D (D - 1)/2`` and ``direction``
-        ``"non-decreasing"``.
+        ``"non-decreasing"``, as in the paper: shifted dampening ranks nearly by degree, and
+        misses the best node at any epsilon if another has a larger degree.
 
     Raises:
         ParameterError: An argument is out of its range.

@@ -46,8 +46,9 @@ def ego_density(graph: AnyGraph, *, sensitivity: DensityBound = "spread") -> Obj
 
     Returns:
         Scores in [0, 1], shape ``(n,)``; ``highest`` is 1. The densest ego networks are
-        small ones, whose densities one edge changes most: ``direction`` is
-        ``"non-decreasing"``.
+        mostly small ones, whose densities one edge changes most: ``direction`` is
+        ``"non-decreasing"``. Where they are not, shifted and anchored dampening miss the best
+        node at any epsilon.
 
     Raises:
         ParameterError: ``sensitivity`` is neither.

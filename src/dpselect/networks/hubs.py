@@ -48,6 +48,17 @@ So the ego betweenness is estimated as
 
     binom(d, 2) (1 - p) (1 - (1 - p^2)^(d - 1))/((d - 1) p^2).
 
+At a large epsilon the error of this estimate, and that of the caps, is larger than noise on the
+ego betweenness itself, which is counted there: ``b_L``, of ``v`` among the first ``L_v ≥ 2`` of
+its neighbours in the order of ``nodes``, with noise of scale ``M_v ℓ_1/ε_2``, where
+``M_v = (L_v - 1) + (L_v - 1)(L_v - 2)/4`` and ``ℓ_1`` is as above with ``L_v/2M_v`` in place
+of ``1/L_v``. *Proof.* An edge at ``v`` brings at most one node into the first ``L_v`` and takes
+at most one out. To ``s ≤ L_v - 1`` others, of which ``c`` are its neighbours, a node more adds
+at most ``s - c`` pairs, and it takes at most half of each of ``c(c - 1)/2``: ``b_L`` moves by
+at most ``s`` upwards and ``s(s - 1)/4`` downwards, and by a node in and another out by at most
+the sum of both. An edge within the first ``L_v`` takes one pair, and at most half of each of
+``L_v - 2`` others. ∎
+
 Noisy densities are drawn to their mean by the share of their variance that is noise (empirical
 Bayes), so that with much noise the order is that of the degrees.
 """
@@ -85,6 +96,12 @@ LARGEST_FLOW = 2**31 - 1
 
 ROUNDS = 20
 """Iterations of the fixed point of the mean and the variance of densities."""
+
+COUNTED_FROM = 100.0
+"""Epsilon for each edge of a person from which on ego betweenness itself is counted."""
+
+STEPS = 64
+"""Ego betweenness is rounded to this part of 1, which moves two counts by at most that more."""
 
 IN_MEMORY = "hubs are counted in memory: give a file, a frame that is not lazy, or a Graph"
 
@@ -159,8 +176,8 @@ class Hubs(Query[Release[Any]]):
     estimates are the ``noisy_scores`` of the answer.
 
     The estimate of ego betweenness is that of a random ego network of the same degree and
-    density, an error that remains at any epsilon; ``docs/measurements.md`` compares it with the
-    order of the degrees.
+    density; ``docs/measurements.md`` compares it with the order of the degrees. From an epsilon
+    of 100 on (times ``max_per_user``) it is the ego betweenness itself, with noise.
 
     Data are edges or a graph, as for ``TopNodes``, in memory.
 
@@ -233,14 +250,18 @@ class Hubs(Query[Release[Any]]):
         most = 2 * largest_cap(n) * (candidates + 2) * times
         if max(most / rest, 2 * times / first.epsilon) > noisy_counts.LARGEST_SCALE / 2:
             raise ParameterError("`epsilon` is too small for so many nodes")
+        counted = (
+            metric is HUB_METRICS["ego-betweenness"]
+            and epsilon >= COUNTED_FROM * times
+            and STEPS * n * n * (candidates + 2) * times / rest <= noisy_counts.LARGEST_SCALE
+        )
+        second = "ego betweenness" if counted else "edges between the neighbours"
         return _Hubs(
-            mechanism=(
-                f"noisy degrees, then noisy edges between the neighbours of the {candidates} "
-                "largest; scores are estimated from both"
-            ),
+            mechanism=f"noisy degrees, then noisy {second} of the {candidates} largest"
+            + ("" if counted else "; scores are estimated from both"),
             spends=(
                 first.spend("noise on all degrees"),
-                Spend("noise on the edges between neighbours of the hubs", rest),
+                Spend(f"noise on the {second} of the hubs", rest),
             ),
             epsilon=epsilon,
             neighbours=degrees.neighbours,
@@ -249,6 +270,7 @@ class Hubs(Query[Release[Any]]):
             k=k,
             candidates=candidates,
             metric=metric,
+            counted=counted,
         )
 
 
@@ -257,6 +279,7 @@ class _Hubs(EdgeDesign):
     k: int
     candidates: int
     metric: HubMetric
+    counted: bool
 
     def check(self, data: object) -> None:
         from dpselect import tables
@@ -283,30 +306,74 @@ class _Hubs(EdgeDesign):
 
     def _draw(self, graph: Graph) -> tuple[list[int], Values]:
         """Draw both steps, and return the positions of the candidates and their estimates."""
-        of_degrees, of_edges = (spend.epsilon for spend in self.spends)
-        times = self.rows.max_per_user or 1
-        scale = nextafter(2 * times / of_degrees, inf)
+        scale = nextafter(2 * (self.rows.max_per_user or 1) / self.spends[0].epsilon, inf)
         noisy = noisy_counts.discrete_laplace(graph.degrees, scale)
         chosen = largest(noisy, self.candidates)
         degrees = np.clip(noisy[chosen], 2, max(2, len(graph) - 1)).astype(np.float64)
+        if self.counted:
+            caps = degrees.astype(np.int64)
+            at_node, between = changes(caps)
+            steps = np.rint(STEPS * betweenness(graph, chosen, caps.tolist())).astype(np.int64)
+            sums = self._noisy(steps, STEPS * at_node * moved_together(between / at_node))
+            return chosen, np.clip(sums / STEPS, 0, pairs_of(degrees))
         most = largest_cap(len(graph))
         caps = np.clip(np.ceil(self.metric.cap_share * degrees), 1, most).astype(np.int64)
-        scales = 2 * times * caps * moved_together(caps) / of_edges
-        counts = flows(graph, chosen, caps.tolist())
-        edges = np.array(
-            [
-                noisy_counts.discrete_laplace(count, nextafter(scale, inf))[0] / 2
-                for count, scale in zip(counts[:, None], scales.tolist(), strict=True)
-            ]
-        )
-        densities = estimated_densities(edges, scales / np.sqrt(2), degrees)
+        units = 2 * caps.astype(np.float64) * moved_together(1 / caps)
+        edges = self._noisy(flows(graph, chosen, caps.tolist()), units) / 2
+        deviations = self._scales(units) / np.sqrt(2)
+        densities = estimated_densities(edges, deviations, degrees)
         return chosen, self.metric.estimate(densities, degrees)
 
+    def _scales(self, units: Values) -> Values:
+        """Return the scale of each count, of which one edge moves all by one of its units."""
+        return (self.rows.max_per_user or 1) * units / self.spends[1].epsilon
 
-def moved_together(caps: Indices) -> float:
-    """Return what one edge moves of all counts together, each in units of twice its cap."""
-    shares = np.sort(1 / caps)
-    return float(min(caps.size, 2) + shares[2:].sum()) * (1 + SLACK)
+    def _noisy(self, counts: Indices, units: Values) -> Values:
+        return np.array(
+            [
+                noisy_counts.discrete_laplace(count, nextafter(scale, inf))[0]
+                for count, scale in zip(
+                    counts[:, None], self._scales(units).tolist(), strict=True
+                )
+            ]
+        )
+
+
+def moved_together(shares: Values) -> float:
+    """Return what one edge moves of all counts together, each in units of its own.
+
+    Args:
+        shares: What an edge moves of a count of which it is at neither end, in units.
+    """
+    return float(min(shares.size, 2) + np.sort(shares)[2:].sum()) * (1 + SLACK)
+
+
+def changes(caps: Indices) -> tuple[Values, Values]:
+    """Return what an edge at a node, and any other, moves of its counted ego betweenness."""
+    others = caps - 1.0
+    return others + others * (caps - 2) / 4 + 1 / STEPS, caps / 2 + 1 / STEPS
+
+
+def betweenness(graph: Graph, hubs: Sequence[int], caps: Sequence[int]) -> Values:
+    """Return the ego betweenness of some nodes among the first of their neighbours.
+
+    Args:
+        graph: The graph. Private.
+        hubs: Positions of nodes. Public.
+        caps: How many neighbours of each, >= 2. Public.
+
+    Returns:
+        Shape ``(m,)``, >= 0. Private.
+    """
+    found = np.zeros(len(hubs))
+    for place, (hub, cap) in enumerate(zip(hubs, caps, strict=True)):
+        here, there, size = ego_edges(graph, hub)
+        size = min(size, cap)
+        inside = (here < size) & (there < size)
+        spokes = np.stack([np.arange(size), np.full(size, size)])
+        edges = np.concatenate([np.stack([here, there])[:, inside], spokes], axis=1)
+        found[place] = Graph.from_edges(edges.T, nodes=size + 1).ego_betweenness()[size]
+    return found
 
 
 def largest_cap(nodes: int) -> int:

@@ -12,16 +12,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-import numpy as np
-
 from dpselect import combine as _combine, validation
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,
-    LocalDampening,
     Mechanism,
     NoisySequence,
+    PairwiseLocalDampening,
     PermuteAndFlip,
     ShiftedLocalDampening,
     by_name,
@@ -135,7 +133,7 @@ METRICS: Mapping[str, NamedMetric] = MappingProxyType(
         ),
         "ego-density": NamedMetric(
             ego_density,
-            AnchoredLocalDampening.name,
+            PairwiseLocalDampening.name,
             "share of pairs of neighbours",
             "share of pairs of its neighbours that are neighbours",
         ),
@@ -144,7 +142,7 @@ METRICS: Mapping[str, NamedMetric] = MappingProxyType(
         # nodes better there. All other mechanisms get the tighter bound by codegrees.
         "ego-betweenness": NamedMetric(
             ego_betweenness,
-            ShiftedLocalDampening.name,
+            PairwiseLocalDampening.name,
             "pairs of neighbours",
             "how many pairs of its neighbours it connects",
             bounds={
@@ -159,12 +157,15 @@ METRICS: Mapping[str, NamedMetric] = MappingProxyType(
 
 COMBINED = MappingProxyType(
     {
-        "pareto": (ShiftedLocalDampening.name, "dominating nodes"),
-        "weighted-sum": (ShiftedLocalDampening.name, "units of the weighted sum"),
+        "pareto": (PairwiseLocalDampening.name, "dominating nodes"),
+        "weighted-sum": (PermuteAndFlip.name, "units of the weighted sum"),
         "margin": (PermuteAndFlip.name, "steps of the margin"),
     }
 )
-"""Mechanism and unit of each combination, as ``METRICS`` has them of each metric."""
+"""Mechanism and unit of each combination, as ``METRICS`` has them of each metric.
+
+A weighted sum with ego betweenness has another mechanism: ``_suited``.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ class MetricChoice:
         if named is None and asked.above is not None:
             named = NoisySequence.name
         if named is None:
-            named = _suited(metrics[0], combine, weights)
+            named = _suited(metrics, combine)
         return cls(
             metrics,
             combine,
@@ -297,17 +298,17 @@ def _check_combination(
         )
 
 
-def _suited(metric: str | Metric, combine: str | None, weights: Sequence[float] | None) -> str:
-    """Return the short name of the mechanism that suits a metric or a combination."""
-    if combine == "weighted-sum" and _any_negative(weights):
-        return LocalDampening.name  # a sum of both signs states no direction to shift in
+def _suited(metrics: Sequence[str | Metric], combine: str | None) -> str:
+    """Return the short name of the mechanism that suits a metric or a combination.
+
+    Each finds the best node at a large epsilon on every graph, as shifted, anchored and plain
+    dampening do not: they let a node of another sensitivity overtake.
+    """
+    # Its largest change is of no use. Sums of the others are hardly drawn better by pairs,
+    # which take as many steps as a node has neighbours.
+    if combine == "weighted-sum" and "ego-betweenness" in metrics:
+        return PairwiseLocalDampening.name
     if combine is not None:
         return COMBINED[combine][0] if combine in COMBINED else PermuteAndFlip.name
+    (metric,) = metrics
     return METRICS[metric].mechanism if isinstance(metric, str) else PermuteAndFlip.name
-
-
-def _any_negative(weights: Sequence[float] | None) -> bool:
-    try:
-        return bool(np.any(np.asarray(weights, dtype=np.float64) < 0))
-    except (TypeError, ValueError):
-        return False  # the combination refuses what is not numbers

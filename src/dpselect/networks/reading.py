@@ -12,7 +12,9 @@ So a person who comes or goes changes at most so many edges, those that nobody e
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,7 +29,7 @@ from dpselect.errors import (
     PublicClaimError,
 )
 from dpselect.tables import values
-from dpselect.tables.kinds import declares_nothing, type_name
+from dpselect.tables.kinds import coded, declares_nothing, type_name
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark import silenced
 from dpselect.tables.together import collected
@@ -47,6 +49,8 @@ Edges: TypeAlias = "str | os.PathLike[str] | tables.Source | IntoFrame | ArrayLi
 
 MOST_NODES = 2**31 - 1
 """Positions of nodes are 32-bit integers, and products of two degrees fit 64 bits."""
+
+WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 UNKNOWN = -1
 """The position of an end that is not among the nodes."""
@@ -183,17 +187,32 @@ def check_types(
 
 
 def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
-    """Return the ends of pairs of ids or labels, each looked up by itself.
+    """Return the ends of pairs of ids or labels, each read by itself as a field of text is.
 
     An end that is no label, and both ends of an entry that is no pair, are ``UNKNOWN``.
     """
-    position = {label: index for index, label in enumerate(nodes)}
+    position = {label: index for index, label in enumerate(nodes) if label is not None}
 
     def of_end(end: object) -> int:
-        return position.get(plain_value(end), UNKNOWN)
+        return next((position[one] for one in _meanings(end) if one in position), UNKNOWN)
 
     flat = [(of_end(u), of_end(v)) for u, v in map(pair, pairs)]
     return of_array(np.array(flat, dtype=np.int32).reshape(-1, 2))
+
+
+def _meanings(end: object) -> Iterator[Hashable]:
+    """Yield a value as it is, as text, and the integer that a float or a text writes."""
+    plain = plain_value(end)
+    yield plain
+    text = coded(plain, "text")
+    if not isinstance(text, str):
+        return
+    yield text
+    if isinstance(plain, float):
+        yield text.removesuffix(".0")
+    elif WHOLE.fullmatch(text):
+        with suppress(ValueError):  # of more digits than Python reads
+            yield int(text)
 
 
 def of_array(pairs: NDArray[np.integer]) -> Ends:
@@ -296,7 +315,10 @@ def _opened(
     if not tables.is_table(edges):
         pairs = _pairs(edges)
         typed = pairs.dtype.kind != "O"
-        return pl.from_numpy(pairs, schema=["source", "target"]).lazy() if typed else pairs
+        if not typed:
+            return pairs
+        # Two edges whose memory is by column would else be taken for two columns.
+        return pl.from_numpy(pairs, schema=["source", "target"], orient="row").lazy()
     ends = check_ends(source, target)
     two = tables.check_columns(edges, plain=ends).select(*ends)
     if isinstance(two, nw.DataFrame):

@@ -106,10 +106,10 @@ class TopNodes(Query[Release[Any]]):
             certain.
         epsilon: Price of the release, in nats; finite, > 0.
         mechanism: Mechanism that draws the nodes. A short name
-            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default the
-            one that was most accurate for the metric and ``k`` (``docs/measurements.md``). If
-            the metric is given by name, the bounds on the sensitivity are those that suit the
-            mechanism.
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default one
+            that finds the best nodes of every graph at a large epsilon
+            (``docs/measurements.md``). If the metric is given by name, the bounds on the
+            sensitivity are those that suit the mechanism.
 
     Source: Farias et al., VLDB J. 2023, Algorithm 3 (PrivTopk); PrivPareto and PrivAgg,
         section 7 (DP-MOTkIN).

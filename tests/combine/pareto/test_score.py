@@ -281,6 +281,12 @@ def test_the_highest_score_is_zero_and_some_candidate_has_it(objectives):
     assert objective.highest == 0 == objective.scores.max()
 
 
-@given(several_objectives())
-def test_the_direction_is_the_same_for_all_data(objectives):
-    assert dp.pareto(objectives).direction == "non-increasing"
+def test_no_direction_is_stated_since_the_likelier_one_does_not_always_hold():
+    """A path of three nodes: its middle is the front, and the shift lifts its ends as far."""
+    path = dp.networks.Graph.from_edges([(0, 1), (0, 2)], nodes=3)
+    objective = dp.pareto([dp.networks.degree(path), dp.networks.ego_betweenness(path)])
+
+    assert objective.direction is None
+    assert objective.scores.tolist() == [0, -1, -1]
+    assert dp.scaling.shifted(objective, "non-increasing").tolist() == [0, 0, 0]
+    assert dp.scaling.pairwise(objective).argmax() == 0

@@ -44,7 +44,10 @@ class _Votes:
 
     @property
     def query(self):
-        mechanism = mechanism_by_name(self.mechanism, 1.0).for_objective(self.objective([]))
+        named = {"name": self.mechanism}
+        if self.mechanism == "shifted":
+            named["direction"] = "non-increasing"
+        mechanism = mechanism_by_name(named, 1.0).for_objective(self.objective([]))
         return dp.Selection(mechanism=mechanism, k=1, neighbours=self.relation)
 
     def pair(self, rng):

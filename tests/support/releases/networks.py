@@ -108,7 +108,7 @@ def case(name, kind, asked, *, data, **more):
     protected = "persons" if "user" in asked else asked.get("protect", "edge")
     return ReleaseCase(
         name=f"{kind.__name__}, {protected}, {name}",
-        query=kind(**PUBLIC, **asked),
+        query=kind(**(PUBLIC | asked)),
         data=data,
         pair=PAIRS[protected],
         **more,
@@ -125,7 +125,8 @@ def of_persons(name, asked, *, data=frame, **more):
 
 def hubs(metric, *, data, **more):
     asked = {"metric": metric, "k": 2, "candidates": 5, **more}
-    return case(metric, dp.Hubs, asked, data=data)
+    name = metric if "epsilon" not in more else f"{metric}, counted"
+    return case(name, dp.Hubs, asked, data=data)
 
 
 CASES = [
@@ -138,6 +139,8 @@ CASES = [
     of_persons("degree, Gaussian", GAUSSIAN, delta=1e-4),
     hubs("ego-density", data=frame, **OF_PERSONS),
     *(hubs(metric, data=graph) for metric in ("ego-betweenness", "ego-density")),
+    hubs("ego-betweenness", data=graph, epsilon=100.0),
+    hubs("ego-betweenness", data=frame, epsilon=200.0, **OF_PERSONS),
     *(top(name, asked) for name, asked in ASKED.items()),
     top("degree, Gaussian sequence", GAUSSIAN, k=3, delta=1e-4),
     *(top(f"degree, {k} of {NODES}", OF_NODES, k=k) for k in (1, 3)),

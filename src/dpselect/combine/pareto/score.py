@@ -49,10 +49,10 @@ def pareto(
     Returns:
         Scores in ``-(n - 1), ..., 0`` with a ``ParetoSensitivity``, in O(n log n) for two
         objectives, O(n log^2 n) for three, O(n^2) for more. Its ``highest`` is 0, which the
-        front attains in every database unless dominance is weak; its ``direction`` is
-        ``"non-increasing"``, by which the shifted mechanism adds to the scores of the front.
-        There no rival surely dominates, so the sensitivity is small while few rivals can begin
-        to.
+        front attains in every database unless dominance is weak. No ``direction`` is stated:
+        on many graphs the sensitivity is small at the front, where few rivals can begin to
+        dominate, and there ``"non-increasing"`` helps the shifted mechanism at a small epsilon;
+        on others it leaves the front at any epsilon.
 
     Raises:
         ParameterError: No objective, different candidates, a negative horizon, or another
@@ -75,7 +75,6 @@ def pareto(
         sensitivity,
         parts[0].candidates,
         highest=0.0,
-        direction="non-increasing",
     )
 
 
