@@ -32,8 +32,8 @@ from dpselect.typing import Indices, Probabilities, Scores
 
 SequenceNoise: TypeAlias = Literal["laplace", "gaussian"]
 
-OF_GRID = 3
-"""Steps of a grid that rounding and floating point add to the move of one score."""
+OF_GRID = 2
+"""Steps of a grid that rounding, there and before, adds to the move of one score."""
 
 MOST_SCALE = 2.0**49
 """Half of the sampler's limit."""
@@ -201,7 +201,7 @@ class NoisySequence(Mechanism):
         if self.l1 is None or self.bound is None:
             return rho_of_pure(self.epsilon)
         if self.step is None:
-            # A score moves by up to 3 steps of the grid more than its share of l1.
+            # A score moves by up to 2 steps of the grid more than its share of l1.
             return laplace_rho(self.epsilon, min(1.0, self.bound / self.l1 * (1 + 2.0**-10)))
         steps = to_steps(np.zeros(1), self.l1, self.step)
         of_one, of_all = moves(steps, self.l1, self.bound, self.step)
@@ -286,7 +286,9 @@ class NoisySequence(Mechanism):
 
     def _noisy(self, objective: Objective) -> Noisy:
         mechanism = self.for_objective(objective)
-        steps = to_steps(objective.scores, mechanism.stated_l1, mechanism.step)
+        steps = to_steps(
+            objective.scores, mechanism.stated_l1, mechanism.step, objective.low_order
+        )
         noise = mechanism.noise_for(steps)
         if noise.scale > MOST_SCALE:
             raise ParameterError(
@@ -380,7 +382,7 @@ def moves(steps: Steps, l1: float, bound: float, step: float | None) -> tuple[in
         step: A number that all scores are integer multiples of, or None.
     """
     if step is None:
-        of_one = floor(bound / l1 * (steps.l1 / (1 + 2.0**-10))) + OF_GRID
+        of_one = floor(bound / steps.unit) + OF_GRID
     else:
         of_one = max(1, floor(bound / step * (1 + 2.0**-40)))
     return min(of_one, steps.l1), steps.l1
