@@ -101,7 +101,7 @@ class DiscreteLaplace:
     def log_at_most(self, d: Values) -> Values:
         # alpha^-d / (1 + alpha) for d < 0, else 1 - alpha^(d + 1) / (1 + alpha).
         side = np.log1p(np.exp(-1 / self.scale))
-        tail = np.exp(-np.abs(d + 1) / self.scale - side)
+        tail = np.exp(-np.maximum(d + 1, 1) / self.scale - side)
         return np.where(d < 0, d / self.scale - side, np.log1p(-tail))
 
     def log_below(self, d: Values) -> Values:

@@ -23,7 +23,8 @@ from dpselect.draws.base import CHUNK
 from dpselect.draws.grid import Steps, to_steps
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import Drawn, Mechanism, Selection, checked_k, listed
+from dpselect.mechanisms.base import Drawn, Mechanism, Selection, listed
+from dpselect.mechanisms.rounds import checked_k
 from dpselect.mechanisms.score_intervals import ScoreIntervals
 from dpselect.objective import Objective
 from dpselect.plan import Spend, SupportsSpend
@@ -204,7 +205,7 @@ class NoisySequence(Mechanism):
             # A score moves by up to 2 steps of the grid more than its share of l1.
             return laplace_rho(self.epsilon, min(1.0, self.bound / self.l1 * (1 + 2.0**-10)))
         steps = to_steps(np.zeros(1), self.l1, self.step)
-        of_one, of_all = moves(steps, self.l1, self.bound, self.step)
+        of_one, of_all = moves(steps, self.bound, self.step)
         return laplace_rho(self.epsilon, of_one / of_all)
 
     def noise_for(self, steps: Steps) -> DiscreteLaplace | DiscreteGaussian:
@@ -212,7 +213,7 @@ class NoisySequence(Mechanism):
         if self.noise == "laplace":
             return DiscreteLaplace(nextafter(steps.l1 / self.epsilon, inf))
         l1 = self.stated_l1
-        moved = moves(steps, l1, self.bound or l1, self.step)
+        moved = moves(steps, self.bound or l1, self.step)
         return DiscreteGaussian(gaussian_scale(self._rho(), *moved))
 
     def intervals(self, candidates: int, k: int | None, probability: float) -> ScoreIntervals:
@@ -372,12 +373,11 @@ class NoisySequence(Mechanism):
         return Simulation(indices[:, 0] if k == 1 else indices, repr(self))
 
 
-def moves(steps: Steps, l1: float, bound: float, step: float | None) -> tuple[int, int]:
+def moves(steps: Steps, bound: float, step: float | None) -> tuple[int, int]:
     """Return what one neighbour step moves of one score and of all together, in steps.
 
     Args:
         steps: The scores in steps.
-        l1: Largest change of all scores together, score units.
         bound: Largest change of one score, score units.
         step: A number that all scores are integer multiples of, or None.
     """
