@@ -80,9 +80,8 @@ class Objective:
                 f"the sensitivity is of shape {sensitivity.at(0).shape} and there are "
                 f"{checked.size} candidates: give one number, or one for each candidate"
             )
-        if hasattr(candidates, "to_list"):
-            # A Series is asked for labels, not for positions.
-            candidates = candidates.to_list()
+        # A Series is asked for labels, not for positions.
+        candidates = getattr(candidates, "to_list", lambda: candidates)()
         if candidates is not None and _length(candidates) != checked.size:
             raise ParameterError(
                 f"`candidates` must be {checked.size}, one for each score, not "

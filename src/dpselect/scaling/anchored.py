@@ -33,5 +33,6 @@ def anchored(objective: Objective, anchor: float) -> Scores:
         Shape ``(n,)``, less a common translation where the best one is further than 2^29 from
         0. As private as the scores.
     """
-    heights = objective.less(Twofold(np.float64(validation.finite("anchor", anchor)), 0.0))
+    highest = np.array([validation.finite("anchor", anchor), 0.0])
+    heights = objective.less(Twofold(*highest[:, None]))
     return dampen_near(heights, objective.sensitivity)
