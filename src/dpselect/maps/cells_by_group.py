@@ -79,11 +79,12 @@ class GroupedCells(Design["CellRelease"]):
         from dpselect.keys.group_rows import places_of
         from dpselect.maps import engine
 
-        placed = partial(engine.on_lattice, box=self.rows.box, outside=self.rows.outside)
+        placed = partial(engine.inside, box=self.rows.box, outside=self.rows.outside)
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
         points = self.grouping.rows(data, numeric, groups, placed=placed)
         return engine.in_cells_of_groups(
             points,
+            self.rows.box,
             self.each.grid.shape or (1, 1),
             len(groups),
             lambda found: places_of(found, groups, rows=points, by=self.grouping.by, data=data),

@@ -57,8 +57,8 @@ class AboveThreshold(Query[Release[int]]):
 
     A query that is equal to the threshold is above it. The price does not depend on the number
     of queries, only on the number of stops. With ``c`` stops and sensitivity Δ the threshold
-    gets geometric noise of scale ``b_1`` and every query of scale ``b_2``, where ``Δ/b_1 + 2 c Δ/b_2 = ε`` (without the 2 if monotone) and
-    ``b_1^2 + b_2^2`` is least.
+    gets geometric noise of scale ``b_1`` and every query of scale ``b_2``, where ``Δ/b_1 + 2 c
+    Δ/b_2 = ε`` (without the 2 if monotone) and ``b_1^2 + b_2^2`` is least.
 
     The queries are integers, such as counts, shape ``(n,)``, in the order to look at, clamped
     to 2**52. Where a query depends on the answers before it, ``stream`` takes them one at a
