@@ -1,10 +1,8 @@
 """The public box of a map, and the lines that cut it into cells.
 
-The line at ``k/n`` of an axis is the float nearest to ``low + k (high - low)/n``, of the
-decimals that the bounds are written as: the float that is written like the number, such as .3
-(``Box.lines``). A cell is half-open, ``[line, next line)``, so that a point on a line belongs
-to the cell above it, and the last cell holds the upper edge of the box, too. Rounding keeps the
-order of lines: cells of cells are nested in every grid.
+Lines are floats that are written like the decimals that they stand for (``dpselect._lines``).
+A cell is half-open, ``[line, next line)``, so that a point on a line belongs to the cell above
+it, and the last cell holds the upper edge of the box, too. Cells of cells are nested.
 
 Edges of queries are among the ``2^32 + 1`` lines of the lattice, the last one at or below each.
 From these integers the share of a cell that a query covers is computed exactly, and points are
@@ -15,15 +13,14 @@ bound.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache
-from math import isfinite, lcm
+from math import isfinite
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import validation
+from dpselect._lines import lines
 from dpselect.errors import DataError, ParameterError
 from dpselect.maps import geo
 from dpselect.typing import Indices, Values
@@ -32,12 +29,6 @@ POSITIONS = 2**32
 """Positions of the lattice along an axis."""
 
 Outside: TypeAlias = Literal["drop", "clip"]
-
-DIGITS = 2**40
-"""Bounds are decimals up to so many of their last digit; others are floats as they are."""
-
-EXACT = 2**53
-"""Integers up to here are floats, and the quotient of two is the float nearest to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +133,7 @@ class Box:
             places: Shape ``(n,)``.
             parts: One number, or shape ``(n,)``; >= 1.
         """
-        low, high = self.side(axis)
-        whole = decimals(low, high)
-        if whole is None:
-            return low + (high - low) * (places / parts)
-        first, span, unit = whole
-        if max(abs(first) + span, unit) * int(np.max(parts, initial=1)) > EXACT:
-            places, parts = np.asarray(places, object), np.asarray(parts, object)
-        return np.asarray((first * parts + span * places) / (unit * parts), dtype=np.float64)
+        return lines(*self.side(axis), places, parts)
 
     def thresholds(self, axis: int, places: Indices, parts: int | Indices) -> Values:
         """Return lines that points are compared with: infinite at the upper edge of the box."""
@@ -168,18 +152,6 @@ class Box:
         """Return the coordinates of positions given as shares of the box, 0 to 1."""
         low, high = self.side(axis)
         return low + (high - low) * positions
-
-
-@lru_cache(maxsize=256)
-def decimals(low: float, high: float) -> tuple[int, int, int] | None:
-    """Return ``low`` and ``high - low`` as decimals, over a common denominator; it comes last.
-
-    None where their digits are too many for it.
-    """
-    first, last = Fraction(repr(float(low))), Fraction(repr(float(high)))
-    unit = lcm(first.denominator, last.denominator)
-    start, span = int(first * unit), int((last - first) * unit)
-    return (start, span, unit) if max(abs(start) + span, unit) <= DIGITS else None
 
 
 def checked_outside(outside: str) -> None:

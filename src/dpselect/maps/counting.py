@@ -141,6 +141,6 @@ def noisy(counts: Values | Indices, scale: float) -> Values:
 def standard_deviation(scale: float) -> float:
     """Return that of discrete Laplace noise, ``√(2 e^(-1/b)) / (1 - e^(-1/b))``.
 
-    At least 1e-100, so that quotients of variances are numbers at every epsilon.
+    At least 1e-60, so that quotients of variances are numbers at every epsilon.
     """
-    return max(sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale), 1e-100)
+    return max(sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale), 1e-60)

@@ -1,6 +1,6 @@
 """Counts of points that stay in the engine that holds them: polars, DuckDB, PySpark, Ibis.
 
-The lines of ``dpselect.maps.box``, as expressions that every engine of narwhals runs: a
+The lines of ``dpselect._lines``, as expressions that every engine of narwhals runs: a
 quotient of integers below ``2^53``, which is rounded once, so that each point falls into the
 cell that the kernels would give it. Only counts of cells leave the engine.
 """
@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables
+from dpselect._lines import EXACT, decimals
 from dpselect.keys.columns import GROUP
-from dpselect.maps.box import EXACT, POSITIONS, Box, Outside, decimals
+from dpselect.maps.box import POSITIONS, Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.queries import blocks_of
 from dpselect.tables.lookup import with_positions, without_nan
@@ -219,7 +220,7 @@ def in_grid(
     for axis, (coordinate, name, size) in enumerate(zip("xy", names, shape, strict=True)):
         whole = decimals(*box.side(axis))
         if whole is None or max(abs(whole[0]) + whole[1], whole[2]) * size <= EXACT:
-            placed[coordinate] = name, nw.lit(float(size))
+            placed[coordinate] = name, nw.lit(float(size), nw.Float64)
         else:
             searched[name] = box.lines(axis, np.arange(1, size), size)
             points = points.with_columns(nw.col(coordinate).alias(name))
@@ -234,10 +235,13 @@ def _with_cells(
     """Return points with their cells along axes that are cut into so many, as integers."""
     found = points
     pairs: dict[str, tuple[str, str]] = {}
-    for axis, size in sizes.items():
+    for axis, number in sizes.items():
         low, high = box.side("xy".index(axis))
         whole = decimals(low, high)
-        near = ((nw.col(axis) - low) * (size * (1 / (high - low)))).floor()
+        # A column of floats: polars would multiply by the rounded inverse of a single number,
+        # and DuckDB compute with decimals.
+        size = nw.col(axis) * 0.0 + number
+        near = ((nw.col(axis) - low) * size * (1 / (high - low))).floor()
         first, span, unit = map(float, whole or (0, 1, 1))
         found = found.with_columns(
             near.alias(f"{axis} near"),
