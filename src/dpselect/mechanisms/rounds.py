@@ -4,6 +4,11 @@ Given the rounds before it, a round is a release of the objective of the candida
 left, so it costs what one release costs. Unit scores of this objective tell candidates apart
 however far behind the drawn ones they are: only scores more than 2^30 units behind the best one
 *left* are cut (``dpselect.draws.grid``).
+
+Where other candidates only translate the scores and none is cut, one scaling serves all rounds.
+Of two neighbours one may be cut and the other not. A score that is cut is raised to a threshold
+that moves by at most 1 and is not raised by what was drawn before, so the scores of a round
+still differ by at most 1, up to a translation.
 """
 
 from __future__ import annotations
