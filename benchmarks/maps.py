@@ -60,7 +60,7 @@ def seconds(call: Callable[[], object], *, repeat: int = 3) -> float:
 
 def phase_one(x: Values, y: Values, queries: Values, grids: tuple[int, ...] = GRIDS) -> Values:
     """Tune as we do: locate, count, answer, bound the sensitivities."""
-    points = Points(*BOX.locate(x, y))
+    points = Points(*BOX.locate(x, y), BOX)
     edges = lattice_rectangles(queries, bounds=BOX.bounds)
     partitions = [uniform_grid(size) for size in grids]
     error = partition_error(
@@ -144,7 +144,7 @@ def many_queries(table: Table, x: Values, y: Values, each: int = 7680) -> None:
     Counts of points by a mask for each query; answers, norms and loads of a partition into
     squares of many sizes by the overlaps of every query with every cell.
     """
-    points = Points(*BOX.locate(x, y))
+    points = Points(*BOX.locate(x, y), BOX)
     queries = even_queries(BOX.bounds, each=each)
     edges = lattice_rectangles(queries, bounds=BOX.bounds)
     few = np.linspace(0, len(edges) - 1, 20).astype(int)
@@ -161,7 +161,7 @@ def many_queries(table: Table, x: Values, y: Values, each: int = 7680) -> None:
     name = f"exact counts of {len(edges):,} queries"
     table.add_row(name, f"{ours:.3f}", "masks, from 20", *_times(masks, ours))
 
-    some = Points(points.x[::6].copy(), points.y[::6].copy())
+    some = Points(points.x[::6].copy(), points.y[::6].copy(), BOX)
     noise = SplitNoise.for_epsilon(
         1.0, depth=10, max_per_user=1, neighbours=dp.Neighbours.ADD_REMOVE
     )

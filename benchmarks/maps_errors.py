@@ -140,7 +140,7 @@ def rows() -> Iterator[Row]:
     for name in (*BOXES, *MADE_UP):
         box, rng = BOXES.get(name, Box(0, 0, 1, 1)), np.random.default_rng(16)
         points = points_of(name, box, rng)
-        held = Points(*box.locate(*points.T))
+        held = Points(*box.locate(*points.T), box)
         asked = {side: queries_of(points, box, side, rng) for side in SIDES}
         edges = {side: lattice_rectangles(asked[side], bounds=box.bounds) for side in SIDES}
         kinds: dict[str, dict[str, Any]] = {

@@ -195,10 +195,9 @@ def cells(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # noqa: 
     table = records(session, asked)
 
     def ours() -> object:
-        points = located(
-            tables.open_table(table), x="x", y="y", box=Box(0, 0, 1, 1), outside="drop"
-        )
-        return EngineCounts(points).in_cells(uniform_grid(GRID))
+        box = Box(0, 0, 1, 1)
+        points = located(tables.open_table(table), x="x", y="y", box=box, outside="drop")
+        return EngineCounts(points, box).in_cells(uniform_grid(GRID))
 
     def theirs() -> object:
         inside = table.where("x >= 0 AND x < 1 AND y >= 0 AND y < 1")

@@ -9,6 +9,7 @@ the scores are.
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from math import ceil, log2
 
 import numpy as np
 import pandas as pd
@@ -89,6 +90,7 @@ MECHANISMS = [
     dp.GeneralizedExponential(epsilon=1.0),
     dp.NoisySequence(epsilon=1.0),
 ]
+FAR = 2**29
 every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 
 
@@ -104,10 +106,12 @@ def exact(objective):
 
 def unit_scores(name, scores, bound):
     """Return the unit scores of a mechanism, for one global bound, in fractions."""
-    if name == "local-dampening":
-        return [score / bound for score in scores]
-    if name == "anchored":
-        return [(score - Fraction(ANCHOR)) / bound for score in scores]
+    if name in {"local-dampening", "anchored"}:
+        anchor = Fraction(ANCHOR) if name == "anchored" else 0
+        units = [(score - anchor) / bound for score in scores]
+        # The best one is moved to its nearest number within 2^29, all by as much.
+        best = max(units)
+        return [unit - best + max(-FAR, min(FAR, best)) for unit in units]
     if name in {"pairwise", "generalized"}:
         own = {None} if name == "generalized" else set()
         return [
@@ -136,11 +140,10 @@ def assert_drawn_exactly(mechanism, objective, k, scores, bound):
     calls = drawn_from(mechanism, objective, k)
     if mechanism.name == "noisy-sequence":
         [((counts, *_), _)] = calls
-        size = 2 ** (len(scores) - 1).bit_length()
-        most = Fraction(2**37, size)
-        exactly = [max(-most, min(most, u / (bound * len(scores)))) for u in scores]
-        for count, unit in zip(counts.tolist(), exactly, strict=True):
-            assert abs(count - unit * 2**11 * size) <= 1
+        finest = bound * len(scores) / (2**11 * 2 ** (len(scores) - 1).bit_length())
+        unit = Fraction(2) ** ceil(log2(finest))
+        for count, score in zip(counts.tolist(), scores, strict=True):
+            assert abs(count - score / unit) <= Fraction(1, 2)
         return
     left = [*range(len(scores))]
     for (given_, *_), output in calls:

@@ -1,6 +1,7 @@
 """What an objective accepts."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpselect as dp
@@ -60,3 +61,16 @@ def test_candidates_default_to_positions():
 
 def test_the_repr_tells_no_score():
     assert "2.5" not in repr(dp.Objective([2.5], ONE))
+
+
+@pytest.mark.parametrize("candidates", [{"a": 1, "b": 2}, {"a", "b"}, iter("ab"), 2])
+def test_candidates_without_an_order_are_refused_where_they_are_given(candidates):
+    """Before: after the charge, as a candidate was looked up."""
+    with pytest.raises(ParameterError, match="candidates must be a list or another sequence"):
+        dp.Objective([1, 2], ONE, candidates=candidates)
+
+
+def test_a_series_of_candidates_is_read_by_position():
+    names = pd.Series(["a", "b"], index=[7, 9])
+    release = dp.PermuteAndFlip(epsilon=200).release(dp.Objective([1, 9], ONE, names))
+    assert release.answer == ("b",)

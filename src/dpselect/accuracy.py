@@ -21,7 +21,7 @@ from dpselect._cards import card
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, NoisySequence
-from dpselect.mechanisms.base import checked_k
+from dpselect.mechanisms.rounds import checked_k
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound
 from dpselect.typing import Direction, Scores, Values

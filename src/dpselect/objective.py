@@ -43,8 +43,8 @@ class Objective:
     Raises:
         ScoresError: ``scores`` is empty, not one-dimensional or not finite.
         SensitivityError: ``sensitivity`` is for another number of candidates.
-        ParameterError: ``candidates`` is of another length, ``highest`` is not finite,
-            ``direction`` is neither, or ``step`` is not finite and > 0.
+        ParameterError: ``candidates`` is no sequence or of another length, ``highest`` is not
+            finite, ``direction`` is neither, or ``step`` is not finite and > 0.
 
     Examples:
         >>> import dpselect as dp
@@ -81,9 +81,11 @@ class Objective:
                 f"the sensitivity is of shape {sensitivity.at(0).shape} and there are "
                 f"{checked.size} candidates: give one number, or one for each candidate"
             )
+        # A Series is asked for labels, not for positions.
+        candidates = getattr(candidates, "to_list", lambda: candidates)()
         if candidates is not None and _length(candidates) != checked.size:
             raise ParameterError(
-                f"candidates must be {checked.size}, one for each score, not "
+                f"`candidates` must be {checked.size}, one for each score, not "
                 f"{_length(candidates)}"
             )
         object.__setattr__(self, "scores", checked)
@@ -123,17 +125,20 @@ class Objective:
         """The scores with what float64 rounds away of them; private."""
         return Twofold(self.scores, self.low_order)
 
-    @np.errstate(over="ignore", invalid="ignore")
     def gaps(self) -> Twofold:
         """Return each score minus the best one, <= 0 and finite; private.
 
         Differences of large scores keep the digits that the scores lose as floats.
         """
-        gaps = add(self.scores_twofold, -self.scores_twofold.at(largest(self.scores_twofold)))
+        return self.less(self.scores_twofold.at(largest(self.scores_twofold)))
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def less(self, one: Twofold) -> Twofold:
+        """Return each score minus a number, finite; private."""
+        gaps = add(self.scores_twofold, -one)
         fits = np.isfinite(gaps.high)
-        return Twofold(
-            np.where(fits, gaps.high, -np.finfo(np.float64).max), np.where(fits, gaps.low, 0.0)
-        )
+        most = np.copysign(np.finfo(np.float64).max, self.scores - one.high)
+        return Twofold(np.where(fits, gaps.high, most), np.where(fits, gaps.low, 0.0))
 
     @property
     def neighbours(self) -> Neighbours:
@@ -142,9 +147,11 @@ class Objective:
 
 
 def _length(candidates: Sequence[Hashable]) -> int:
-    try:
-        return len(candidates)
-    except TypeError:
+    # What has no order, as a set or a table by name, has no candidate for each score.
+    ordered = hasattr(candidates, "__getitem__") and not hasattr(candidates, "keys")
+    if not ordered or not hasattr(candidates, "__len__"):
         raise ParameterError(
-            f"candidates must be a sequence, not a {type(candidates).__name__}"
-        ) from None
+            "`candidates` must be a list or another sequence, in the order of the scores, not "
+            f"a {type(candidates).__name__}"
+        )
+    return len(candidates)

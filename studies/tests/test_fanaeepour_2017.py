@@ -21,7 +21,7 @@ from dpselect.maps import (
     partition_error,
     uniform_grid,
 )
-from dpselect.maps.box import POSITIONS
+from dpselect.maps.box import POSITIONS, Box
 from dpselect_studies.fanaeepour_2017 import figure_11c, methods, places
 from dpselect_studies.fanaeepour_2017.error_measures import RelativeClipped
 from dpselect_studies.fanaeepour_2017.published_not_private import (
@@ -43,12 +43,11 @@ LINE = (uniform_grid((CELLS, 1)), uniform_grid(1))
 
 
 def pair_on_the_line():
-    """Databases of 29 and 30 points as positions on the lattice."""
+    """Databases of 29 and 30 points."""
     for size in (29, 30):
         x = np.full(size, 0.95)
         x[:INSIDE] = np.linspace(0, 0.89, INSIDE)
-        positions = (x * POSITIONS).astype(np.uint32)
-        yield Points(positions, np.zeros(size, np.uint32))
+        yield Points(x, np.zeros(size), Box(0, 0, 1, 1))
 
 
 def loss(first, second):

@@ -18,6 +18,7 @@ from dpselect.maps.partition import nested, uniform_grid
 from support.map_definitions import cells_of, inside, share
 
 UNIT = Box(0, 0, 1, 1)
+LATTICE = Box(0, 0, POSITIONS, POSITIONS)
 MIXED = nested(
     "mixed",
     4,
@@ -40,8 +41,8 @@ def edges(draw):
 
 
 def as_points(points):
-    x, y = np.array(points, dtype=np.uint32).reshape(-1, 2).T
-    return counting.Points(np.ascontiguousarray(x), np.ascontiguousarray(y))
+    x, y = np.array(points, dtype=np.float64).reshape(-1, 2).T
+    return counting.Points(np.ascontiguousarray(x), np.ascontiguousarray(y), LATTICE)
 
 
 @every_partition
@@ -180,7 +181,7 @@ def test_queries_that_are_no_rectangles_in_the_box_are_refused(queries, message)
 
 
 def test_the_whole_box_holds_every_point():
-    points = counting.Points(*UNIT.locate([0, 0.5, np.nextafter(1, 0)], [0, 0.9, 0.5]))
+    points = counting.Points(*UNIT.locate([0, 0.5, 1], [0, 0.9, 0.5]), UNIT)
 
     assert points.in_rectangles(lattice_rectangles([0, 0, 1, 1], bounds=UNIT.bounds)) == [3]
 

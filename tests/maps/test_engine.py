@@ -66,7 +66,9 @@ def test_cells_and_many_rectangles_are_those_of_numpy(engine, crossing):
     lattice = pl.DataFrame({axis: RNG.integers(0, 2**32, 300).astype(float) for axis in "xy"})
     corners = np.sort(RNG.integers(0, 2**32 + 1, (130, 2, 2)), axis=1).reshape(-1, 4)
     x, y = lattice["x"].to_numpy(), lattice["y"].to_numpy()
-    counts = EngineCounts(nw.from_native(held_by(engine, lattice)).lazy())
+    counts = EngineCounts(
+        nw.from_native(held_by(engine, lattice)).lazy(), Box(0, 0, 2**32, 2**32)
+    )
 
     cells = counts.in_cells(uniform_grid((3, 5)))
     held = counts.in_rectangles(corners)

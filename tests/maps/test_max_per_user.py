@@ -60,7 +60,7 @@ def test_each_individual_keeps_as_many_points_as_may_count_whoever_else_is_there
     for who in ("a", "b", "c"):
         own = [row for row in rows if row[0] == who]
         kept = places(capped(frame(own), most))
-        there = places(counting.Points(*BOX.locate(*np.array(own).reshape(-1, 3).T[1:])))
+        there = places(counting.Points(*BOX.locate(*np.array(own).reshape(-1, 3).T[1:]), BOX))
         assert kept.total() == min(len(inside(own)), most)
         assert kept <= there
         alone += kept
@@ -126,9 +126,9 @@ def test_a_column_of_individuals_has_to_exist(convert):
 def test_no_part_of_the_box_is_preferred():
     """Seeded. 200 people of 100 points each keep 20: evenly over 16 cells."""
     rng = np.random.default_rng(1)
-    x, y = rng.integers(0, 2**32, (2, 20_000)).astype(np.uint32)
+    x, y = rng.uniform(0, 1, (2, 20_000))
     kept = PeopleCap("who", 20).kept(np.repeat(np.arange(200), 100), [x, y])
-    held = counting.Points(x[kept], y[kept]).in_cells(uniform_grid(4))
+    held = counting.Points(x[kept], y[kept], Box(0, 0, 1, 1)).in_cells(uniform_grid(4))
 
     assert stats.chisquare(held).pvalue > 1e-3
 
@@ -137,7 +137,7 @@ def test_no_part_of_the_box_is_preferred():
 def test_a_place_where_everybody_was_is_kept_by_as_many_as_any_other(common):
     """Seeded. Of 10 points each, 2 count; a fifth of 2,000 people keep the common one."""
     rng = np.random.default_rng(2)
-    x, y = rng.integers(0, 2**32, (2, 20_000)).astype(np.uint32)
+    x, y = rng.uniform(0, 1, (2, 20_000))
     x[::10], y[::10] = (np.uint32(share * 2**32) for share in common)
     kept = PeopleCap("who", 2).kept(np.repeat(np.arange(2000), 10), [x, y])
 

@@ -16,6 +16,7 @@ from scipy import stats
 import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.maps import PrivTree
+from dpselect.maps.box import Box
 from dpselect.maps.counting import Points
 from dpselect.maps.partition import MOST_CELLS
 from dpselect.maps.privtree import SplitNoise, loss
@@ -170,7 +171,7 @@ def points_in(database, depth):
     width = 2**32 // 2 ** (depth - 1)
     squares = [place for place, n in database.items() for _ in range(n)]
     x, y = (np.array(squares, dtype=np.int64).reshape(-1, 2) * width + width // 2).T
-    return Points(np.uint32(x), np.uint32(y))
+    return Points(x.astype(np.float64), y.astype(np.float64), Box(0, 0, 2**32, 2**32))
 
 
 @pytest.mark.slow

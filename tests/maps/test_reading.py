@@ -45,7 +45,7 @@ def read(points, x="x", y="y", outside="drop"):
 @pytest.fixture(scope="module")
 def expected():
     return {
-        outside: counting.Points(*BOX.locate(X, Y, outside=outside))
+        outside: counting.Points(*BOX.locate(X, Y, outside=outside), BOX)
         for outside in ("drop", "clip")
     }
 
@@ -95,7 +95,7 @@ def test_rows_of_a_lazy_frame_stay_in_their_engine(monkeypatch):
 @given(st.lists(st.tuples(st.floats(-10, 20), st.floats(40, 60)), max_size=20))
 def test_the_engine_rounds_like_the_kernels(points):
     x, y = np.array(points, dtype=float).reshape(-1, 2).T
-    here = counting.Points(*BOX.locate(x, y))
+    here = counting.Points(*BOX.locate(x, y), BOX)
     there = read(pl.LazyFrame({"x": x, "y": y}, schema={"x": pl.Float64, "y": pl.Float64}))
 
     for partition in PARTITIONS:

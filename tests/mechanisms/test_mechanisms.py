@@ -64,7 +64,7 @@ SAMPLER = {
 @pytest.mark.parametrize("k", [1, 3])
 def test_a_release_is_the_draw_of_its_unit_scores(mechanism, k):
     """The draws themselves are held against their laws in tests/draws."""
-    if mechanism.name == "pairwise" and k > 1:
+    if mechanism.name in {"pairwise", "generalized"} and k > 1:
         return  # each round compares the candidates that are left; its law is tested below
     calls = []
 
@@ -89,13 +89,13 @@ def test_positions_are_drawn_as_by_a_release(mechanism):
 
     def handler(name, _draw, args, _kwargs):
         calls.append((name, args[0].tolist(), args[1:]))
-        return [2, 0]
+        return [2, 0] if args[2] == 2 else [2 if args[0].size == len(OBJECTIVE) else 0]
 
     with samplers.intercepted(handler):
         release = mechanism.release(OBJECTIVE, k=2)
         assert mechanism.draw_positions(OBJECTIVE, k=2) == [2, 0]
 
-    assert calls[0] == calls[1]
+    assert calls[: len(calls) // 2] == calls[len(calls) // 2 :]
     assert release.answer == ("south", "north")
 
 

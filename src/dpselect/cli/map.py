@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -321,7 +322,11 @@ def _print_estimates(found: Estimates) -> None:
     }
     columns: dict[str, list[object]] = {
         "area": list(found.names),
-        **{name: [round(one) for one in column.tolist()] for name, column in numbers.items()},
+        # An area off the map has no numbers.
+        **{
+            name: ["" if isnan(one) else round(one) for one in column.tolist()]
+            for name, column in numbers.items()
+        },
     }
     if (found.inside < 1).any():
         columns["% on the map"] = [round(100 * one) for one in found.inside.tolist()]

@@ -50,7 +50,8 @@ def weighted_sum(
         The sum. Its ``highest`` is the sum of the parts' ``highest`` times their weights, if
         all weights are positive and all parts state one. Its ``direction`` is stated only of
         one term, or if the sensitivity is the same for all candidates: directions of several
-        terms say nothing of their sum.
+        terms say nothing of their sum. Its ``step`` is 1 where the weights and the steps of all
+        parts are whole numbers.
 
     Raises:
         ParameterError: No objective, different candidates, weights that are not one finite
@@ -80,6 +81,7 @@ def weighted_sum(
         monotone=monotone or (len(parts) == 1 and parts[0].monotone),
         highest=_highest(parts, factors),
         direction=_direction(parts, factors),
+        step=_step(parts, factors),
     )
 
 
@@ -102,7 +104,7 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
         weights: One finite number per objective, not all 0. Public.
 
     Returns:
-        The sum, with ``highest`` and ``direction`` as of ``weighted_sum``.
+        The sum, with ``highest``, ``direction`` and ``step`` as of ``weighted_sum``.
 
     Raises:
         ParameterError: As for ``weighted_sum``.
@@ -129,6 +131,7 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
         monotone=all(part.monotone for part in parts),
         highest=_highest(parts, factors),
         direction=_direction(parts, factors),
+        step=_step(parts, factors),
     )
 
 
@@ -227,6 +230,21 @@ def _highest(parts: Sequence[Objective], factors: Values) -> float | None:
         if part.highest is not None and factor > 0
     ]
     return fsum(terms) if len(terms) == len(parts) else None
+
+
+def _step(parts: Sequence[Objective], factors: Values) -> float | None:
+    """Return 1 where all terms are whole numbers, sums of which two floats hold."""
+    terms = list(zip(parts, factors.tolist(), strict=True))
+    whole = all(
+        part.step is not None
+        and part.step.is_integer()
+        and factor.is_integer()
+        # So that what is cut at LARGEST_SCORE bounds is whole, too.
+        and part.sensitivity.bounds.min() >= 1
+        for part, factor in terms
+    )
+    most = fsum(abs(factor) * part.sensitivity.bound for part, factor in terms)
+    return 1.0 if whole and most <= 2**40 else None
 
 
 def _direction(parts: Sequence[Objective], factors: Values) -> Direction | None:

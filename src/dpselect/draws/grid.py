@@ -26,17 +26,19 @@ integers; quotients of counts, ranks and weighted sums are pairs of floats; marg
 where a draw tells no more; entropies of more than 2^24 records have 40 digits.
 
 Noise on all scores at once is made for what a step changes of them *together* (``to_steps``),
-so the error of each of the ``n`` scores counts. Scores that are multiples of a public step are
-integers in that unit and exact. Others are divided by ``l_1``, clamped to ``±2^37 / N`` with
-``N = 2^(⌈log_2 n⌉)``, and rounded to a grid of ``1/(2^11 N)``: the rounding adds at most 1 step
-for each score, together ``N`` steps; the errors of both databases,
-``2 n · 2^-49 (2^37/N) ≤ 2^-11``, at most another ``N``. That costs two thousandths of ``l_1``,
-at any ``n``.
+so the rounding of each of the ``n`` scores counts. Scores that are multiples of a public step
+are integers in that unit and exact. Others are rounded to multiples of the least power of two
+that is at least ``l_1/(2^11 N)``, ``N = 2^(⌈log_2 n⌉)``, by which floats are divided without an
+error. The rounding adds at most 1 step for each score, together ``N`` steps, and another ``N``
+are for what rounded before, up to half a step of each score. That costs two thousandths of
+``l_1``, at any ``n``. No score is cut, as the noisy scores are released: integers beyond 64
+bits are Python's. (Beyond 1e300 steps none is told from another; multiples of a step that is no
+power of two are cut at 2^50 of them, up to where a float tells which multiple it is.)
 """
 
 from __future__ import annotations
 
-from math import floor
+from math import ceil, floor, frexp, log2
 from typing import NamedTuple
 
 import numpy as np
@@ -64,18 +66,25 @@ def to_grid(scores: Scores) -> Indices:
 
 
 LARGEST_COUNT = 2.0**50
-"""Scores in steps are clamped to it.
+"""Multiples of a step that is no power of two are clamped to it.
 
 Up to there a score and its quotient by the step are rounded by an eighth of a step each, at
 most, so that the nearest integer is the right one.
 """
+
+LARGEST_WHOLE = 1e300
+"""Integers are clamped to it, and their products with a step are floats."""
+
+INT64 = 2.0**61
+"""Up to here an integer and its noise are held in 64 bits."""
 
 
 class Steps(NamedTuple):
     """Scores as integers, with what one neighbour step changes of them together."""
 
     counts: Indices
-    """Shape ``(n,)``; as private as the scores."""
+    """Shape ``(n,)``, int64, or Python's integers where one has more bits; as private as the
+    scores."""
 
     l1: int
     """In steps, >= 1; public."""
@@ -84,23 +93,39 @@ class Steps(NamedTuple):
     """One step in score units; public."""
 
 
-def to_steps(scores: Scores, l1: float, step: float | None) -> Steps:
+def to_steps(
+    scores: Scores, l1: float, step: float | None, low_order: Scores | float = 0.0
+) -> Steps:
     """Return scores as integers for noise that is made for ``l1``.
 
     Args:
         scores: Shape ``(n,)``, finite.
         l1: Largest change of all scores together by one neighbour step, > 0. Public.
         step: A number that all scores are integer multiples of on every database, or None.
+        low_order: What the scores round away.
     """
-    with np.errstate(over="ignore"):
-        if step is not None:
-            counts = np.rint(np.clip(scores / step, -LARGEST_COUNT, LARGEST_COUNT))
-            # The sum of changes is an integer at most l1 / step, a quotient that rounding
-            # may have made smaller.
-            whole = max(1, floor(l1 / step * (1 + 2.0**-40)))
-            return Steps(counts.astype(np.int64), whole, step)
+    if step is None:
         size = 2 ** (scores.size - 1).bit_length()
-        per_unit, limit = 2**11 * size, 2.0**37 / size
-        cut = np.clip(scores / l1, -limit, limit)
-    counts = np.rint(cut * per_unit).astype(np.int64)
-    return Steps(counts, per_unit + 2 * size, l1 / per_unit)
+        unit = 2.0 ** ceil(log2(l1 / (2**11 * size)))
+        return Steps(_whole(scores, low_order, unit), floor(l1 / unit) + 2 * size, unit)
+    # The sum of changes is an integer at most l1 / step, a quotient that rounding may have
+    # made smaller.
+    moved = max(1, floor(l1 / step * (1 + 2.0**-40)))
+    if frexp(step)[0] != 0.5:
+        with np.errstate(over="ignore"):
+            scores = np.rint(np.clip(scores / step, -LARGEST_COUNT, LARGEST_COUNT))
+        return Steps(scores.astype(np.int64), moved, step)
+    return Steps(_whole(scores, low_order, step), moved, step)
+
+
+@np.errstate(over="ignore")
+def _whole(scores: Scores, low_order: Scores | float, unit: float) -> Indices:
+    """Return scores in units of a power of two, rounded once to integers."""
+    most = LARGEST_WHOLE
+    exact, rest = np.clip(scores / unit, -most, most), np.clip(low_order / unit, -most, most)
+    near = np.rint(exact)
+    more = np.rint((exact - near) + rest)
+    if (np.abs(near) <= INT64).all():
+        return near.astype(np.int64) + more.astype(np.int64)
+    pairs = zip(near.tolist(), np.broadcast_to(more, near.shape).tolist(), strict=True)
+    return np.array([int(high) + int(low) for high, low in pairs], dtype=object)

@@ -38,6 +38,9 @@ FINENESS = 64
 CELLS = 2**21
 """Numbers held at a time."""
 
+ENDS = 2**60
+"""Counts further from another are cut; no noise of the library reaches so far."""
+
 MOST_CELLS = 2**24
 """Candidates times values times k up to which the distribution of the top k is computed."""
 
@@ -98,7 +101,7 @@ class DiscreteLaplace:
     def log_at_most(self, d: Values) -> Values:
         # alpha^-d / (1 + alpha) for d < 0, else 1 - alpha^(d + 1) / (1 + alpha).
         side = np.log1p(np.exp(-1 / self.scale))
-        tail = np.exp(-np.abs(d + 1) / self.scale - side)
+        tail = np.exp(-np.maximum(d + 1, 1) / self.scale - side)
         return np.where(d < 0, d / self.scale - side, np.log1p(-tail))
 
     def log_below(self, d: Values) -> Values:
@@ -199,6 +202,11 @@ def largest(noisy: Indices, k: int) -> list[int]:
     return [int(position) for position in near[order]]
 
 
+def _around(counts: Indices, one: int) -> Indices:
+    """Return how far counts are from one of them, as int64: beyond all noise if cut."""
+    return np.clip(counts - one, -ENDS, ENDS).astype(np.int64)
+
+
 def first(counts: Indices, noise: Noise) -> Probabilities:
     """Return the probability of each candidate to be the largest.
 
@@ -210,6 +218,7 @@ def first(counts: Indices, noise: Noise) -> Probabilities:
     Returns:
         Shape ``(n,)``; sums to 1. As private as the counts.
     """
+    counts = _around(counts, counts.max())
     if isinstance(noise, DiscreteLaplace) and noise.scale > DISCRETE_UP_TO:
         return LaplaceNoisyMax().probabilities(counts.astype(np.float64), 2 / noise.scale)
     law = np.zeros(counts.size)
@@ -245,6 +254,7 @@ def all_before(counts: Indices, noise: Noise, chosen: NDArray[np.bool_]) -> floa
     """
     if chosen.all() or not chosen.any():
         return 1.0
+    counts = _around(counts, counts[~chosen].max())
     rest, high = counts[~chosen], counts[chosen]
     places, high_places = np.flatnonzero(~chosen), np.flatnonzero(chosen)
     near = rest >= rest.max() - 2 * noise.reach
@@ -278,7 +288,8 @@ def included(counts: Indices, noise: Noise, k: int) -> Probabilities | None:
     Returns:
         Shape ``(n,)``; sums to ``k``. As private as the counts.
     """
-    last = np.partition(counts, counts.size - k)[counts.size - k]
+    counts = _around(counts, np.partition(counts, counts.size - k)[counts.size - k])
+    last = 0
     near = np.flatnonzero(counts >= last - 2 * noise.reach)
     values = (counts.max() - last + 2 * noise.reach) / noise.spacing
     if near.size * values * k > MOST_CELLS:

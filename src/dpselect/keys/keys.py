@@ -77,8 +77,8 @@ class Keys(Query[KeyRelease]):
             have few, and goes over the rows four times: keys that are found, or too rare to be
             found, leave their weight to the others (``dpselect.keys.rounds``). ``"optimal"``
             releases every key with the largest probability that its part of epsilon and delta
-            allows. ``"laplace"`` and ``"gaussian"`` release keys whose noisy count exceeds a
-            threshold, with these counts. The default is ``"rounds"``, which finds most keys;
+            allows. ``"laplace"`` and ``"gaussian"`` release keys whose noisy count is at least
+            a threshold, with these counts. The default is ``"rounds"``, which finds most keys;
             for one or two keys per person, or with ``by``, ``other`` or ``min_people``, it is
             the one of the others for which a key needs the fewest people to be released with
             probability 1/2.

@@ -1,13 +1,13 @@
-"""The public box of a map, and the lattice of positions inside it.
+"""The public box of a map, and the lines that cut it into cells.
 
-A coordinate is first rounded to one of ``2^32`` positions along its axis. Cells, queries and
-overlaps are computed from these integers: whether a point lies in a cell or in a query is
-decided by the same arithmetic that gives the share of the cell that the query covers, so no
-rounding can put a point on the wrong side of a sensitivity bound.
+Lines are floats that are written like the decimals that they stand for (``dpselect._lines``).
+A cell is half-open, ``[line, next line)``, so that a point on a line belongs to the cell above
+it, and the last cell holds the upper edge of the box, too. Cells of cells are nested.
 
-Convention: the box, every cell and every query are half-open, ``[low, high)`` along both axes.
-A point on an inner edge belongs to the cell above it, and one on the upper edge of the box is
-outside. The map is monotone, so edges of queries keep their points on the right side.
+Edges of queries are among the ``2^32 + 1`` lines of the lattice, the last one at or below each.
+From these integers the share of a cell that a query covers is computed exactly, and points are
+compared with their lines: so no rounding can put a point on the wrong side of a sensitivity
+bound.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import validation
+from dpselect._lines import lines
 from dpselect.errors import DataError, ParameterError
 from dpselect.maps import geo
 from dpselect.typing import Indices, Values
@@ -28,7 +29,6 @@ POSITIONS = 2**32
 """Positions of the lattice along an axis."""
 
 Outside: TypeAlias = Literal["drop", "clip"]
-Positions: TypeAlias = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Box:
     Attributes:
         west: Lower bound of ``x``; coordinate units, as all four.
         south: Lower bound of ``y``.
-        east: Upper bound of ``x``, excluded.
-        north: Upper bound of ``y``, excluded.
+        east: Upper bound of ``x``, included.
+        north: Upper bound of ``y``, included.
         crs: The coordinate reference system, such as ``"EPSG:4326"``; None if unknown.
 
     Raises:
@@ -83,13 +83,17 @@ class Box:
         """``(west, south, east, north)``."""
         return self.west, self.south, self.east, self.north
 
+    def side(self, axis: int) -> tuple[float, float]:
+        """Return the lower and the upper bound along an axis."""
+        return self.bounds[axis], self.bounds[axis + 2]
+
     def locate(
         self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "drop"
-    ) -> tuple[Positions, Positions]:
-        """Return the lattice positions of points, repaired record by record.
+    ) -> tuple[Values, Values]:
+        """Return the points inside the box, repaired record by record.
 
         A point with a NaN is dropped. One outside the box, or infinite, is dropped or, with
-        ``"clip"``, moved to the nearest position inside. So each record maps to at most one
+        ``"clip"``, moved to the nearest place inside. So each record maps to at most one
         point, which depends on no other record.
 
         Args:
@@ -98,39 +102,55 @@ class Box:
             outside: ``"drop"`` or ``"clip"``.
 
         Returns:
-            Two uint32 arrays of the points that are left, in their order. Private.
+            Two columns of the points that are left, in their order. Private.
 
         Raises:
             ParameterError: ``outside`` is neither.
             DataError: The columns are not one-dimensional or not of the same length.
         """
-        across, along = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-        if across.ndim != 1 or across.shape != along.shape:
+        columns = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        if columns[0].ndim != 1 or columns[0].shape != columns[1].shape:
             raise DataError("x and y must be two columns of the same length")
         checked_outside(outside)
+        held = self.holds(*columns, outside=outside)
+        across, along = (column if held.all() else column[held] for column in columns)
         if outside == "clip":
-            across = np.clip(across, self.west, np.nextafter(self.east, -np.inf))
-            along = np.clip(along, self.south, np.nextafter(self.north, -np.inf))
-        from dpselect.maps import point_kernels
-
-        columns = np.ascontiguousarray(across), np.ascontiguousarray(along)
-        return point_kernels.locate(*columns, np.array(self.bounds))
+            across = np.clip(across, self.west, self.east)
+            along = np.clip(along, self.south, self.north)
+        return np.ascontiguousarray(across), np.ascontiguousarray(along)
 
     def holds(self, x: Values, y: Values, *, outside: Outside) -> NDArray[np.bool]:
         """Return which points ``locate`` keeps, shape ``(n,)``. Private."""
         if outside == "clip":
             return ~(np.isnan(x) | np.isnan(y))
-        return (x >= self.west) & (x < self.east) & (y >= self.south) & (y < self.north)
+        return (x >= self.west) & (x <= self.east) & (y >= self.south) & (y <= self.north)
+
+    def lines(self, axis: int, places: Indices, parts: int | Indices) -> Values:
+        """Return the coordinates at ``places/parts`` of the way along an axis.
+
+        Args:
+            axis: 0 or 1.
+            places: Shape ``(n,)``.
+            parts: One number, or shape ``(n,)``; >= 1.
+        """
+        return lines(*self.side(axis), places, parts)
+
+    def thresholds(self, axis: int, places: Indices, parts: int | Indices) -> Values:
+        """Return lines that points are compared with: infinite at the upper edge of the box."""
+        return np.where(places >= parts, np.inf, self.lines(axis, places, parts))
 
     def edges(self, values: Values, axis: int) -> Indices:
-        """Return the lattice positions of edges inside the box, 0 to ``POSITIONS``."""
-        low, high = (self.west, self.east) if axis == 0 else (self.south, self.north)
-        inner = np.floor((values - low) * (POSITIONS / (high - low))).astype(np.int64)
-        return np.where(values >= high, POSITIONS, np.minimum(inner, POSITIONS - 1))
+        """Return the last line of the lattice at or below each edge, 0 to ``POSITIONS``."""
+        low, high = self.side(axis)
+        near = np.floor((values - low) * (POSITIONS / (high - low))).astype(np.int64)
+        near = np.clip(near, 0, POSITIONS - 1)
+        near = np.maximum(near - (self.lines(axis, near, POSITIONS) > values), 0)
+        near += self.lines(axis, near + 1, POSITIONS) <= values
+        return np.where(values >= high, POSITIONS, np.minimum(near, POSITIONS - 1))
 
     def coordinates(self, positions: Values, axis: int) -> Values:
         """Return the coordinates of positions given as shares of the box, 0 to 1."""
-        low, high = (self.west, self.east) if axis == 0 else (self.south, self.north)
+        low, high = self.side(axis)
         return low + (high - low) * positions
 
 

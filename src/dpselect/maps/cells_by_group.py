@@ -78,10 +78,11 @@ class GroupedCells(Design["CellRelease"]):
         # narwhals takes as long to import as all of this room.
         from dpselect.maps import engine
 
-        placed = partial(engine.on_lattice, box=self.rows.box, outside=self.rows.outside)
+        placed = partial(engine.inside, box=self.rows.box, outside=self.rows.outside)
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
         points = self.grouping.rows(data, numeric, groups, placed=placed)
-        return engine.in_cells_of_groups(points, self.each.grid.shape or (1, 1), len(groups))
+        shape = self.each.grid.shape or (1, 1)
+        return engine.in_cells_of_groups(points, self.rows.box, shape, len(groups))
 
 
 def grouped(asked: HeavyCells) -> GroupedCells:

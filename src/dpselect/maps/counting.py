@@ -6,6 +6,7 @@ engine that holds the rows. Both give the same counts to the last bit.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import exp, expm1, sqrt
 from typing import Protocol
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect.errors import DataError
-from dpselect.maps.box import Box, Positions
+from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.partition import Partition
 from dpselect.neighbours import Neighbours
 from dpselect.typing import Indices, Values
@@ -38,18 +39,20 @@ class Counts(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Points:
-    """Points in memory, as positions on the lattice; private.
+    """Points in memory; private.
 
     Attributes:
         x: Shape ``(n,)``.
         y: Shape ``(n,)``.
+        box: The public box that all are in.
 
     Raises:
         DataError: There are more than ``MOST_RECORDS`` rows, which no table in memory has.
     """
 
-    x: Positions
-    y: Positions
+    x: Values
+    y: Values
+    box: Box
 
     def __post_init__(self) -> None:
         if self.x.size > MOST_RECORDS:
@@ -68,22 +71,30 @@ class Points:
             ParameterError: The bounds are not four ascending numbers.
             DataError: ``x`` and ``y`` are not columns of one length.
         """
-        return cls(*Box.of(bounds).locate(x, y))
+        box = Box.of(bounds)
+        return cls(*box.locate(x, y), box)
 
     def in_cells(self, partition: Partition) -> Values:
         from dpselect.maps import point_kernels
 
+        columns, bounds = (self.x, self.y), np.array(self.box.bounds)
         if partition.shape is not None:
-            counts = point_kernels.count_uniform(self.x, self.y, *partition.shape)
-        else:
-            counts = point_kernels.count_regions(
-                self.x,
-                self.y,
-                partition.base,
-                partition.labels(),
-                partition.regions,
-                partition.cells,
+            lines = _pair(
+                self.box.lines(axis, np.arange(size), size)
+                for axis, size in enumerate(partition.shape)
             )
+            return point_kernels.count_uniform(columns, lines, bounds).astype(np.float64)
+        squares = np.arange(partition.base)
+        cuts = [partition.lines(axis) for axis in (0, 1)]
+        counts = point_kernels.count_regions(
+            columns,
+            _pair(self.box.lines(axis, squares, partition.base) for axis in (0, 1)),
+            partition.labels(),
+            partition.regions,
+            _pair(self.box.lines(axis, *cut[:2]) for axis, cut in enumerate(cuts)),
+            np.column_stack([starts for _, _, starts in cuts]),
+            bounds,
+        )
         return counts.astype(np.float64)
 
     def in_rectangles(self, queries: Indices) -> Values:
@@ -91,13 +102,19 @@ class Points:
 
         edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
         places = [np.searchsorted(edges[i % 2], queries[:, i]) for i in range(4)]
+        lines = [self.box.thresholds(axis, one, POSITIONS) for axis, one in enumerate(edges)]
         counts = np.zeros(len(queries), np.int64)
         for first in range(0, self.x.size, POINTS_AT_ONCE):
             some = slice(first, first + POINTS_AT_ONCE)
             counts += point_kernels.count_rectangles(
-                self.x[some], self.y[some], np.column_stack(places), *edges
+                self.x[some], self.y[some], np.column_stack(places), *lines
             )
         return counts.astype(np.float64)
+
+
+def _pair(axes: Iterable[Values]) -> tuple[Values, Values]:
+    x, y = axes
+    return x, y
 
 
 def largest_change(neighbours: Neighbours, max_per_user: int = 1) -> int:
@@ -122,5 +139,8 @@ def noisy(counts: Values | Indices, scale: float) -> Values:
 
 
 def standard_deviation(scale: float) -> float:
-    """Return that of discrete Laplace noise, ``√(2 e^(-1/b)) / (1 - e^(-1/b))``."""
-    return sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale)
+    """Return that of discrete Laplace noise, ``√(2 e^(-1/b)) / (1 - e^(-1/b))``.
+
+    At least 1e-60, so that quotients of variances are numbers at every epsilon.
+    """
+    return max(sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale), 1e-60)

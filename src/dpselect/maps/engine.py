@@ -1,38 +1,44 @@
 """Counts of points that stay in the engine that holds them: polars, DuckDB, PySpark, Ibis.
 
-The lattice arithmetic of ``kernels``, as expressions that every engine of narwhals runs. All
-products are integers below ``2^53`` over powers of two, which floats represent exactly, so each
-point falls into the cell that the kernels would give it. Only counts of cells leave the engine.
+The lines of ``dpselect._lines``, as expressions that every engine of narwhals runs: a
+quotient of integers below ``2^53``, which is rounded once, so that each point falls into the
+cell that the kernels would give it. Only counts of cells leave the engine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from dpselect import tables
+from dpselect._lines import EXACT, decimals
 from dpselect.keys.columns import GROUP
 from dpselect.maps.box import POSITIONS, Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.queries import blocks_of
 from dpselect.tables.lookup import with_positions, without_nan
 from dpselect.tables.people import PeopleCap
+from dpselect.tables.spark import functions, on_spark
 from dpselect.typing import Indices, Values
+
+SIDES = ("lower", "upper")
+"""Lines of a cell along an axis."""
 
 
 class EngineCounts:
     """Counts over a lazy frame; each method is one or few aggregations in the engine.
 
     Args:
-        points: A frame whose columns ``x`` and ``y`` are positions on the lattice, as
+        points: A frame whose columns ``x`` and ``y`` are coordinates in the box, as
             ``located`` makes them. Private.
+        box: The public box.
     """
 
-    def __init__(self, points: nw.LazyFrame[Any]) -> None:
-        self._points = points
+    def __init__(self, points: nw.LazyFrame[Any], box: Box) -> None:
+        self._points, self._box = points, box
 
     def in_cells(self, partition: Partition) -> Values:
         """Count the points of every cell by one grouping."""
@@ -56,26 +62,26 @@ class EngineCounts:
 
     def _in_grid(self, nx: int, ny: int) -> Indices:
         """Return the counts of the cells of a uniform grid, shape ``(nx, ny)``."""
-        cells = self._points.select(
-            _cell(axis, size).alias(axis) for axis, size in (("x", nx), ("y", ny))
-        )
+        cells = in_grid(self._points, self._box, (nx, ny)).select("x", "y")
         return self._grouped(cells, (nx, ny))
 
     def _in_regions(self, partition: Partition) -> Values:
         """Count by base square and cell of its region, then add up what is one cell."""
-        x = _Axis("x", partition)
-        y = _Axis("y", partition)
-        placed = self._points.with_columns(x.square().alias("i"), y.square().alias("j"))
+        squares = in_grid(self._points, self._box, (partition.base, partition.base), "ij")
         key = nw.col("i") * partition.base + nw.col("j")
-        spans = partition.regions[:, 2]
-        cut = placed.with_columns(
-            _by_square(key, partition, spans).alias("span"),
-            _by_square(key, partition, 1 / (spans * float(POSITIONS))).alias("share"),
-            _by_square(key, partition, partition.regions[:, 3]).alias("nx"),
-            _by_square(key, partition, partition.regions[:, 4]).alias("ny"),
+        _, _, spans, nx, ny, _ = partition.regions.T
+        # All regions are squares at multiples of their sides, so that their cells are some of
+        # those of a uniform grid.
+        cut = squares.with_columns(
+            key.alias("key"),
+            _by_square(key, partition, nx).alias("nx"),
+            _by_square(key, partition, ny).alias("ny"),
+            _by_square(key, partition, partition.base // spans * nx).alias("across"),
+            _by_square(key, partition, partition.base // spans * ny).alias("along"),
         )
-        cells = cut.select(
-            key.alias("key"), x.cell("i", "nx").alias("a"), y.cell("j", "ny").alias("b")
+        sizes = {"x": nw.col("across"), "y": nw.col("along")}
+        cells = _with_cells(cut, self._box, sizes, ("a", "b")).select(
+            "key", nw.col("a") % nw.col("nx"), nw.col("b") % nw.col("ny")
         )
         grouped = cells.group_by("key", "a", "b").agg(nw.len().alias("count"))
         table = tables.collect(grouped, self._points, most=partition.most_rows)
@@ -89,9 +95,10 @@ class EngineCounts:
         return counts
 
     def _in_block(self, queries: Indices) -> Indices:
-        x_edges, y_edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
+        edges = x_edges, y_edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
         places = self._points.select("x", "y")
-        cells = with_positions(places, {"x": x_edges, "y": y_edges})
+        lines = [self._box.thresholds(i, one, POSITIONS) for i, one in enumerate(edges)]
+        cells = with_positions(places, {"x": lines[0], "y": lines[1]})
         below = self._grouped(cells, (x_edges.size + 1, y_edges.size + 1))
         below = below.cumsum(axis=0).cumsum(axis=1)
         x0, y0, x1, y1 = (
@@ -113,23 +120,22 @@ class EngineCounts:
 
 def in_cells_of_groups(
     points: nw.LazyFrame[Any],
+    box: Box,
     shape: tuple[int, int],
     groups: int,
 ) -> list[Values]:
     """Count the points of each group in the cells of a uniform grid, by one grouping.
 
     Args:
-        points: With lattice positions ``x`` and ``y``, and the position ``group``. Private.
+        points: With coordinates ``x`` and ``y``, and the position ``group``. Private.
+        box: The public box that they are in.
         shape: Cells along both axes.
         groups: How many groups there are.
 
     Returns:
         Counts of each group, shape ``(cells,)``.
     """
-    sizes = dict(zip(("x", "y"), shape, strict=True))
-    cells = points.select(
-        GROUP, *(_cell(axis, size).alias(axis) for axis, size in sizes.items())
-    )
+    cells = in_grid(points, box, shape).select(GROUP, "x", "y")
     grouped = cells.group_by(GROUP, "x", "y").agg(nw.len().alias("count"))
     found = tables.collect(grouped, points, most=groups * shape[0] * shape[1])
     x, y, count = (found[name].astype(np.int64) for name in ("x", "y", "count"))
@@ -147,7 +153,7 @@ def located(
     box: Box,
     outside: Outside,
 ) -> nw.LazyFrame[Any]:
-    """Return the lattice positions of the points that are left, as ``x`` and ``y``.
+    """Return the coordinates of the points that are left, as ``x`` and ``y``.
 
     Args:
         points: A lazy frame. Private.
@@ -169,13 +175,13 @@ def located(
         cap.check(points)
         columns["user"] = cap.persons(tables.schema(table, points))
         there.append(~nw.col("user").is_null())
-    return on_lattice(table.lazy().select(**columns), box=box, outside=outside, there=there)
+    return inside(table.lazy().select(**columns), box=box, outside=outside, there=there)
 
 
-def on_lattice(
+def inside(
     rows: nw.LazyFrame[Any], *, box: Box, outside: Outside, there: Sequence[nw.Expr] = ()
 ) -> nw.LazyFrame[Any]:
-    """Return rows whose coordinates ``x`` and ``y`` have places, which are these columns then.
+    """Return rows whose coordinates ``x`` and ``y`` are in the box, or moved into it.
 
     Args:
         rows: With columns ``x`` and ``y`` of numbers, null where one is missing. Private.
@@ -183,57 +189,99 @@ def on_lattice(
         outside: ``"drop"`` or ``"clip"``, for points outside it.
         there: What else a row must be to be kept.
     """
-    axes = {"x": (box.west, box.east), "y": (box.south, box.north)}
+    columns = [nw.col("x"), nw.col("y")]
+    sides = [box.side(axis) for axis in (0, 1)]
+    if outside == "clip":
+        there = [*there, *(~column.is_null() for column in columns)]
+        columns = [column.clip(*side) for column, side in zip(columns, sides, strict=True)]
+    else:
+        pairs = zip(columns, sides, strict=True)
+        there = [*there, *((one >= low) & (one <= high) for one, (low, high) in pairs)]
     # Rows are dropped before they have places: Spark would compute a place that can be null
     # twice, to drop the row and to count it.
-    kept = [_is_kept(nw.col(axis), *axes[axis], outside) for axis in axes]
-    return rows.filter(*kept, *there).with_columns(
-        _lattice_position(nw.col(axis), *bounds, outside).alias(axis)
-        for axis, bounds in axes.items()
+    return rows.filter(*there).with_columns(x=columns[0], y=columns[1])
+
+
+def in_grid(
+    points: nw.LazyFrame[Any], box: Box, shape: tuple[int, int], names: str = "xy"
+) -> nw.LazyFrame[Any]:
+    """Return points with the columns and rows of cells of a uniform grid.
+
+    Args:
+        points: With coordinates ``x`` and ``y``. Private.
+        box: The public box.
+        shape: Cells along both axes.
+        names: Names of the two columns, in place of the coordinates or beside them.
+    """
+    placed, searched = {}, {}
+    for axis, (coordinate, name, size) in enumerate(zip("xy", names, shape, strict=True)):
+        whole = decimals(*box.side(axis))
+        if whole is None or max(abs(whole[0]) + whole[1], whole[2]) * size <= EXACT:
+            placed[coordinate] = name, nw.lit(float(size), nw.Float64)
+        else:
+            searched[name] = box.lines(axis, np.arange(1, size), size)
+            points = points.with_columns(nw.col(coordinate).alias(name))
+    names_ = [name for name, _ in placed.values()]
+    sizes = {coordinate: size for coordinate, (_, size) in placed.items()}
+    return with_positions(_with_cells(points, box, sizes, names_), searched)
+
+
+def _with_cells(
+    points: nw.LazyFrame[Any], box: Box, sizes: Mapping[str, nw.Expr], names: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    """Return points with their cells along axes that are cut into so many, as integers."""
+    found = points
+    pairs: dict[str, tuple[str, str]] = {}
+    for axis, number in sizes.items():
+        low, high = box.side("xy".index(axis))
+        whole = decimals(low, high)
+        # A column of floats: polars would multiply by the rounded inverse of a single number,
+        # and DuckDB compute with decimals.
+        size = nw.col(axis) * 0.0 + number
+        near = ((nw.col(axis) - low) * size * (1 / (high - low))).floor()
+        first, span, unit = map(float, whole or (0, 1, 1))
+        found = found.with_columns(
+            near.alias(f"{axis} near"),
+            (near * span + size * first).alias(f"{axis} lower"),
+            ((near + 1) * span + size * first).alias(f"{axis} upper"),
+            (size * unit).alias(f"{axis} unit"),
+            (size - 1).alias(f"{axis} last"),
+        )
+        pairs |= {f"{axis} {side}": (f"{axis} {side}", f"{axis} unit") for side in SIDES}
+    found = _quotients(found, pairs)
+    cells = []
+    for axis, name in zip(sizes, names, strict=True):
+        low, high = box.side("xy".index(axis))
+        lines = [nw.col(f"{axis} {side}") for side in SIDES]
+        if decimals(low, high) is None:
+            lines = [line * (high - low) + low for line in lines]
+        # One beside the cell that is near, where a line is rounded; the last one holds the
+        # upper edge.
+        below = nw.when(nw.col(axis) < lines[0]).then(1.0).otherwise(0.0)
+        above = nw.when(nw.col(axis) >= lines[1]).then(1.0).otherwise(0.0)
+        cell = nw.min_horizontal(nw.col(f"{axis} near") - below + above, f"{axis} last")
+        cells.append(nw.max_horizontal(cell, nw.lit(0.0)).cast(nw.Int64).alias(name))
+    return found.with_columns(*cells)
+
+
+def _quotients(
+    rows: nw.LazyFrame[Any], pairs: Mapping[str, tuple[str, str]]
+) -> nw.LazyFrame[Any]:
+    """Return rows with quotients of two columns each, rounded once."""
+    if on_spark(rows):
+        # narwhals divides by a function that not every Spark has for floats.
+        f = functions(rows)
+        divided = {name: f.col(top) / f.col(bottom) for name, (top, bottom) in pairs.items()}
+        return nw.from_native(nw.to_native(rows).withColumns(divided))
+    return rows.with_columns(
+        (nw.col(top) / nw.col(bottom)).alias(name) for name, (top, bottom) in pairs.items()
     )
-
-
-def _cell(axis: str, size: int) -> nw.Expr:
-    """Return the cell of a lattice position among so many."""
-    return (nw.col(axis) * (size / POSITIONS)).floor().cast(nw.Int64)
-
-
-def _is_kept(value: nw.Expr, low: float, high: float, outside: Outside) -> nw.Expr:
-    """Return whether a coordinate has a place; null or false if not."""
-    return ~value.is_null() if outside == "clip" else (value >= low) & (value < high)
-
-
-def _lattice_position(value: nw.Expr, low: float, high: float, outside: Outside) -> nw.Expr:
-    """Return the lattice position of a coordinate that has one."""
-    if outside == "clip":
-        value = value.clip(low, float(np.nextafter(high, -np.inf)))
-    place = (value - low) * (POSITIONS / (high - low))
-    return nw.min_horizontal(place, nw.lit(float(POSITIONS - 1))).floor()
-
-
-class _Axis:
-    """Squares and cells of a partition along one axis, as expressions."""
-
-    def __init__(self, name: str, partition: Partition) -> None:
-        self._scaled = nw.col(name) * float(partition.base)
-
-    def square(self) -> nw.Expr:
-        return (self._scaled * (1 / POSITIONS)).floor()
-
-    def cell(self, square: str, cells: str) -> nw.Expr:
-        # All regions are squares of `span` base squares at multiples of `span`.
-        span = nw.col("span")
-        first = nw.col(square) - nw.col(square) % span
-        inside = (self._scaled - first * float(POSITIONS)) * nw.col(cells)
-        # A whole number of cells, so that its product with a rounded share of one is rounded
-        # to the quotient.
-        whole = inside - inside % (span * float(POSITIONS))
-        return (whole * nw.col("share")).round()
 
 
 def _by_square(key: nw.Expr, partition: Partition, held: Indices | Values) -> nw.Expr:
     """Return what each region holds, for each base square, as a chain of cases."""
     values = held[partition.labels().ravel()]
+    key = key.cast(nw.Float64)
     distinct = np.unique(values)
     chosen: nw.Expr = nw.lit(float(distinct[0]))
     for value in distinct[1:].tolist():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,7 @@ class Estimates:
 
     Attributes:
         values: Estimated numbers of points in the parts of the areas that are on the map, shape
-            ``(m,)``.
+            ``(m,)``; NaN, as all errors, for an area that is off it.
         noise_errors: Standard deviation of the noise in each, shape ``(m,)``; it is known, and
             post-processing makes it smaller.
         non_uniformity_errors: Standard error of the assumption that points lie evenly in cells,
@@ -82,7 +83,7 @@ class Estimates:
         return np.maximum(self.values - reach, 0), np.maximum(self.values + reach, 0)
 
     def table(self) -> dict[str, list[Any]]:
-        """Return the estimates as columns, with intervals of level 0.95."""
+        """Return the estimates as columns, with intervals of level 0.95; None off the map."""
         low, high = self.intervals()
         numbers = {
             "count": self.values,
@@ -94,7 +95,8 @@ class Estimates:
             "inside": self.inside,
         }
         return {"area": list(self.names)} | {
-            name: column.tolist() for name, column in numbers.items()
+            name: [None if isnan(one) else one for one in column.tolist()]
+            for name, column in numbers.items()
         }
 
     def __len__(self) -> int:

@@ -99,9 +99,7 @@ CREATE TABLE cells (
 
 def cell_bounds(map_: MapRelease) -> Values:
     """Return the cells as ``(west, south, east, north)``, shape ``(cells, 4)``."""
-    shares = map_.partition.rectangles()
-    axes = [map_.box.coordinates(shares[:, column], column % 2) for column in range(4)]
-    return np.column_stack(axes)
+    return map_.partition.in_box(map_.box)
 
 
 def format_of(path: str | Path, box: Box) -> str:
@@ -297,7 +295,7 @@ def to_xarray(map_: MapRelease, shape: tuple[int, int] | None) -> xarray.DataArr
     counts = raster(map_, shape)
     box = map_.box
     x, y = (
-        box.coordinates((np.arange(size) + 0.5) / size, axis)
+        box.lines(axis, 2 * np.arange(size) + 1, 2 * size)
         for axis, size in enumerate(counts.shape)
     )
     labels = {

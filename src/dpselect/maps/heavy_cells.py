@@ -70,9 +70,8 @@ class Cells(Sequence[Cell]):
         if not -len(self) <= position < len(self):
             raise IndexError("there is no such cell")
         a, b = divmod(position % len(self), self.along)
-        shares = np.array([a, a + 1]) / self.across, np.array([b, b + 1]) / self.along
-        west, east = self.box.coordinates(shares[0], 0).tolist()
-        south, north = self.box.coordinates(shares[1], 1).tolist()
+        west, east = self.box.lines(0, np.array([a, a + 1]), self.across).tolist()
+        south, north = self.box.lines(1, np.array([b, b + 1]), self.along).tolist()
         return west, south, east, north
 
 
@@ -150,7 +149,8 @@ class HeavyCells(Query[CellRelease]):
     Attributes:
         x: Column of the coordinate from west to east, such as lon.
         y: Column of the coordinate from south to north, such as lat.
-        bounds: West, south, east and north of the map. Half-open, like every cell.
+        bounds: West, south, east and north of the map. A cell holds its west and south edges;
+            the last ones hold the edges of the map.
         crs: Reference system of the coordinates, such as ``"EPSG:4326"`` for longitudes and
             latitudes.
         grid: Cells along both axes, or along x and along y.

@@ -176,9 +176,7 @@ def polygon_answers(
     shapely = needed("shapely", extra="geo")
     shapes = shapely.intersection(polygons, shapely.box(*box.bounds))
     inside = np.minimum(shapely.area(shapes) / shapely.area(polygons), 1.0)
-    shares = partition.rectangles()
-    low_x, high_x = (box.coordinates(shares[:, column], 0) for column in (0, 2))
-    low_y, high_y = (box.coordinates(shares[:, column], 1) for column in (1, 3))
+    low_x, low_y, high_x, high_y = partition.in_box(box).T
     values, squares, variance = sums = np.zeros((3, shapes.size))
     for position in np.flatnonzero(inside):
         shape = shapes[position]

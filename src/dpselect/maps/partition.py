@@ -9,6 +9,7 @@ import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ParameterError
+from dpselect.maps.box import Box
 from dpselect.typing import Indices, Values
 
 MOST_CELLS = 2**26
@@ -71,18 +72,37 @@ class Partition:
             labels[first_x : first_x + span, first_y : first_y + span] = position
         return labels
 
+    def lines(self, axis: int) -> tuple[Indices, Indices, Indices]:
+        """Return the lower edges of the cells of each region along an axis, after each other.
+
+        Returns:
+            Their places, over how many parts of the box, and where those of each region start.
+        """
+        first, span, many = self.regions[:, [axis, 2, 3 + axis]].T
+        starts = np.cumsum(many) - many
+        first, span, parts = (np.repeat(one, many) for one in (first, span, many))
+        cell = np.arange(parts.size) - np.repeat(starts, many)
+        return first * parts + span * cell, self.base * parts, starts
+
+    def corners(self) -> list[tuple[Indices, Indices]]:
+        """Return the sides of the cells: ``x0, y0, x1, y1``, each as places over parts."""
+        region = np.repeat(self.regions, self.regions[:, 3] * self.regions[:, 4], axis=0)
+        span, ny, offset = region[:, [2, 4, 5]].T
+        cell = np.divmod(np.arange(self.cells) - offset, ny)
+        return [
+            (region[:, axis] * many + span * (cell[axis] + upper), self.base * many)
+            for upper in (0, 1)
+            for axis, many in enumerate(region[:, 3:5].T)
+        ]
+
     def rectangles(self) -> Values:
         """Return the cells as shares of the box ``(x0, y0, x1, y1)``, shape ``(cells, 4)``."""
-        region = np.repeat(self.regions, self.regions[:, 3] * self.regions[:, 4], axis=0)
-        first_x, first_y, span, nx, ny, offset = region.T
-        a, b = np.divmod(np.arange(self.cells) - offset, ny)
-        corners = (
-            first_x + span * a / nx,
-            first_y + span * b / ny,
-            first_x + span * (a + 1) / nx,
-            first_y + span * (b + 1) / ny,
-        )
-        return np.column_stack(corners) / self.base
+        return np.column_stack([places / parts for places, parts in self.corners()])
+
+    def in_box(self, box: Box) -> Values:
+        """Return the cells as west, south, east and north, shape ``(cells, 4)``."""
+        sides = [box.lines(i % 2, *corner) for i, corner in enumerate(self.corners())]
+        return np.column_stack(sides)
 
     @property
     def is_of_squares(self) -> bool:

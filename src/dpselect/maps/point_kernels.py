@@ -1,6 +1,7 @@
-"""Compiled loops over points (numba): their positions, cells and rectangles.
+"""Compiled loops over points (numba): their cells and rectangles.
 
-A point's cell is found by the integers of ``kernels``.
+A point is at the last of ascending lines that is at or below it (``dpselect.maps.box``): the
+one that its share of the box suggests, or one beside it.
 """
 
 from __future__ import annotations
@@ -9,81 +10,105 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._compiled import compiled
-from dpselect.maps.kernels import BITS
 from dpselect.typing import Indices, Values
 
-LAST = 2**BITS - 1
-
-Positions = NDArray[np.uint32]
+Places = NDArray[np.uint32]
+Axes = tuple[Values, Values]
 
 EDGES = 256
 """Edges of rectangles whose points are also counted together."""
 
-LEADING_BITS = 16
-"""Bits of a position that index the table of edges: 65,536 entries, in the L2 cache."""
+BUCKETS = 2**16
+"""Equal parts of the edges' range, with the first edge in each: a table in the L2 cache."""
 
 
 @compiled
-def locate(x: Values, y: Values, bounds: Values) -> tuple[Positions, Positions]:
-    """Return lattice positions of the points inside the bounds, in their order.
+def _line(value: float, lines: Values, start: int, count: int, low: float, per: float) -> int:
+    """Return the last of ``count`` lines from ``start`` on that is at or below a value.
 
-    The position of ``x`` is ``⌊(x - west) · 2^32/(east - west)⌋``, the quotient rounded first,
-    as engines are given it; cut at the last position where the product rounds up to ``2^32``.
+    Args:
+        value: At or above the first.
+        lines: Ascending among these.
+        start: Position of the first.
+        count: How many there are.
+        low: Where the first one is.
+        per: Lines per unit, about.
     """
-    west, south, east, north = bounds
-    across, along = (LAST + 1.0) / (east - west), (LAST + 1.0) / (north - south)
-    out_x, out_y = np.empty(x.size, np.uint32), np.empty(x.size, np.uint32)
-    inside = 0
-    for i in range(x.size):
-        here, there = x[i], y[i]
-        # False for NaN too.
-        if not (west <= here < east and south <= there < north):
-            continue
-        out_x[inside] = min(np.int64((here - west) * across), LAST)
-        out_y[inside] = min(np.int64((there - south) * along), LAST)
-        inside += 1
-    return out_x[:inside].copy(), out_y[:inside].copy()
+    place = min(max(int((value - low) * per), 0), count - 1)
+    while place > 0 and value < lines[start + place]:
+        place -= 1
+    while place + 1 < count and value >= lines[start + place + 1]:
+        place += 1
+    return place
 
 
 @compiled
-def count_uniform(x: Positions, y: Positions, nx: int, ny: int) -> Indices:
+def count_uniform(points: Axes, lines: Axes, bounds: Values) -> Indices:
     """Return how many points each cell of a uniform grid holds, x-major, shape (nx * ny,).
 
-    The cell of a position ``X`` is ``⌊X n_x / 2^32⌋``; the product is below ``2^32 · 2^22`` and
-    fits 64 bits.
+    Args:
+        points: Coordinates along x and along y, shape ``(n,)``, within the bounds.
+        lines: Lower edges of the cells, shapes ``(nx,)`` and ``(ny,)``.
+        bounds: West, south, east and north.
     """
+    x, y = points
+    x_lines, y_lines = lines
+    nx, ny = x_lines.size, y_lines.size
+    west, south, east, north = bounds
+    across, along = nx / (east - west), ny / (north - south)
     counts = np.zeros(nx * ny, np.int64)
-    across, along, shift = np.uint64(nx), np.uint64(ny), np.uint64(BITS)
     for i in range(x.size):
-        column = (np.uint64(x[i]) * across) >> shift
-        counts[column * along + ((np.uint64(y[i]) * along) >> shift)] += 1
+        a = _line(x[i], x_lines, 0, nx, west, across)
+        counts[a * ny + _line(y[i], y_lines, 0, ny, south, along)] += 1
     return counts
 
 
 @compiled
 def count_regions(
-    x: Positions, y: Positions, base: int, labels: Indices, regions: Indices, cells: int
+    points: Axes,
+    squares: Axes,
+    labels: Indices,
+    regions: Indices,
+    lines: Axes,
+    starts: Indices,
+    bounds: Values,
 ) -> Indices:
-    """Return how many points each cell of a partition holds, shape ``(cells,)``.
+    """Return how many points each cell of a partition holds.
 
-    A product with ``base`` has the base square in its upper bits; inside the region of that
-    square the quotient of the module docstring gives the cell along each axis.
+    Lines of the base grid give the square, and with it the region; lines of the region, which
+    are after each other, the cell.
+
+    Args:
+        points: Coordinates along x and along y, shape ``(n,)``, within the bounds.
+        squares: Lower edges of the base squares.
+        labels: The region of each square.
+        regions: Shape ``(R, 6)``.
+        lines: Lower edges of the cells of each region.
+        starts: Where those of each region start, shape ``(R, 2)``.
+        bounds: West, south, east and north.
     """
-    counts = np.zeros(cells, np.int64)
+    x, y = points
+    base_x, base_y = squares
+    x_lines, y_lines = lines
+    base = base_x.size
+    west, south, east, north = bounds
+    across, along = base / (east - west), base / (north - south)
+    counts = np.zeros((regions[:, 3] * regions[:, 4]).sum(), np.int64)
     for i in range(x.size):
-        column, row = np.int64(x[i]) * base, np.int64(y[i]) * base
-        label = labels[column >> BITS, row >> BITS]
-        first_x, first_y, span, nx, ny, offset = regions[label]
-        width = span << BITS
-        a = (column - (first_x << BITS)) * nx // width
-        b = (row - (first_y << BITS)) * ny // width
+        column = _line(x[i], base_x, 0, base, west, across)
+        row = _line(y[i], base_y, 0, base, south, along)
+        label = labels[column, row]
+        _, _, span, nx, ny, offset = regions[label]
+        first, second = starts[label]
+        a = _line(x[i], x_lines, first, nx, x_lines[first], across * nx / span)
+        b = _line(y[i], y_lines, second, ny, y_lines[second], along * ny / span)
         counts[offset + a * ny + b] += 1
     return counts
 
 
 @compiled
 def count_rectangles(
-    x: Positions, y: Positions, queries: Indices, x_edges: Indices, y_edges: Indices
+    x: Values, y: Values, queries: Indices, x_edges: Values, y_edges: Values
 ) -> Indices:
     """Return how many points each query holds, shape ``(m,)``.
 
@@ -92,11 +117,11 @@ def count_rectangles(
     up what lies between its edges along y. In memory of twelve bytes a point.
 
     Args:
-        x: Positions, shape ``(n,)``.
+        x: Shape ``(n,)``.
         y: Shape ``(n,)``.
-        queries: Positions of edges among ``x_edges`` and ``y_edges``, shape ``(m, 4)``.
-        x_edges: Lattice edges, ascending.
-        y_edges: Lattice edges, ascending.
+        queries: Places of edges among ``x_edges`` and ``y_edges``, shape ``(m, 4)``.
+        x_edges: Ascending.
+        y_edges: Ascending.
     """
     columns, ends = _sorted(_places(x, x_edges), _places(y, y_edges), x_edges.size)
     first, after = _lists(queries, x_edges.size)
@@ -145,7 +170,7 @@ def _lists(queries: Indices, size: int) -> tuple[Indices, Indices]:
 
 
 @compiled
-def _sorted(places: Positions, values: Positions, size: int) -> tuple[Positions, Indices]:
+def _sorted(places: Places, values: Places, size: int) -> tuple[Places, Indices]:
     """Return values in the order of their places, and where those of each place end."""
     ends = np.zeros(size + 2, np.int64)
     for place in places:
@@ -160,22 +185,31 @@ def _sorted(places: Positions, values: Positions, size: int) -> tuple[Positions,
 
 
 @compiled
-def _places(positions: Positions, edges: Indices) -> Positions:
-    """Return how many edges are at or below each position.
+def _places(values: Values, edges: Values) -> Places:
+    """Return how many edges are at or below each value.
 
-    A table of the leading bits of a position gives the first edge that can be above it.
+    A table gives the edges that are in lower buckets than a value, which are all below it.
     """
-    shift, edge = BITS - LEADING_BITS, 0
-    table = np.empty(1 << LEADING_BITS, np.int64)
-    for block in range(table.size):
-        while edge < edges.size and edges[edge] <= block << shift:
-            edge += 1
-        table[block] = edge
-    places = np.empty(positions.size, np.uint32)
-    for i in range(positions.size):
-        here = np.int64(positions[i])
-        place = table[here >> shift]
-        while place < edges.size and edges[place] <= here:
+    low, high = edges[0], edges[0]
+    for edge in edges:
+        high = edge if edge < np.inf else high
+    per = BUCKETS / (high - low) if high > low else 0.0
+    table, place = np.empty(BUCKETS, np.int64), 0
+    for bucket in range(BUCKETS):
+        while place < edges.size and _bucket(edges[place], low, per) < bucket:
+            place += 1
+        table[bucket] = place
+    places = np.empty(values.size, np.uint32)
+    for i in range(values.size):
+        place = table[_bucket(values[i], low, per)]
+        while place < edges.size and edges[place] <= values[i]:
             place += 1
         places[i] = place
     return places
+
+
+@compiled
+def _bucket(value: float, low: float, per: float) -> int:
+    """Return the part of the range of edges that a number is in; ascending."""
+    share = (value - low) * per if value < np.inf else float(BUCKETS)
+    return int(min(max(share, 0.0), BUCKETS - 1.0))

@@ -1,6 +1,6 @@
 """Points of any container, read as counts: repaired record by record, limited per person.
 
-A person's points are put in the order of their lattice positions, and of these so many are
+A person's points are put in the order of their coordinates, and of these so many are
 counted as ``dpselect.tables.people`` says.
 """
 
@@ -47,22 +47,22 @@ def counts_of(points: object, rows: PointRows) -> Counts:
     x, y, cap, box, outside = rows.x, rows.y, rows.cap, rows.box, rows.outside
     if x is None or y is None:
         rows.check(points)
-        return Points(*box.locate(*_without_columns(points, box), outside=outside))
+        return Points(*box.locate(*_without_columns(points, box), outside=outside), box)
     if tables.is_lazy(points):
         located = engine.located(points, x=x, y=y, cap=cap, box=box, outside=outside)
-        return EngineCounts(
-            located if cap is None else cap.limited(located, order_by=["x", "y"])
-        )
+        if cap is not None:
+            located = cap.limited(located, order_by=["x", "y"])
+        return EngineCounts(located, box)
     plain = [] if cap is None else [cap.user]
     table = tables.read_columns(points, numeric=[x, y], plain=plain)
     columns = [tables.series_numbers(table[name]) for name in (x, y)]
     if cap is None:
-        return Points(*box.locate(*columns, outside=outside))
+        return Points(*box.locate(*columns, outside=outside), box)
     persons, there = values.names_in_memory(table[cap.user])
     held = box.holds(*columns, outside=outside) & there
-    positions = box.locate(*(column[held] for column in columns), outside=outside)
-    kept = cap.kept(persons[held], positions)
-    return Points(*(axis[kept] for axis in positions))
+    inside = box.locate(*(column[held] for column in columns), outside=outside)
+    kept = cap.kept(persons[held], inside)
+    return Points(inside[0][kept], inside[1][kept], box)
 
 
 def _without_columns(points: object, box: Box) -> tuple[Values, Values]:

@@ -150,7 +150,7 @@ class MapRelease(Release[str]):
         """Estimate the number of points in each of many areas.
 
         For an area that leaves the box, the estimate is for the part inside, whose share is
-        stated.
+        stated; one that is off the map has none.
 
         Args:
             areas: Rectangles ``(west, south, east, north)``, shape ``(m, 4)`` or ``(4,)``,
@@ -182,6 +182,10 @@ class MapRelease(Release[str]):
         if len(called) != len(shapes):
             raise ParameterError(f"`names` must be {len(shapes)}, one for each area")
         noise = self.standard_deviation * norms
+        # An area off the map has no estimate.
+        values, noise, uneven = (
+            np.where(inside > 0, one, np.nan) for one in (values, noise, uneven)
+        )
         return Estimates(
             values, noise, np.sqrt(uneven), inside, tuple(map(str, called)), shapes, self.box
         )

@@ -55,10 +55,10 @@ class StoppingDistribution:
 class AboveThreshold(Query[Release[int]]):
     """The positions of the first queries above a threshold; the data are the queries.
 
-    The price does not depend on the number of queries, only on the number of stops. With ``c``
-    stops and sensitivity Δ the threshold gets geometric noise of scale ``b_1`` and every query
-    of scale ``b_2``, where ``Δ/b_1 + 2 c Δ/b_2 = ε`` (without the 2 if monotone) and
-    ``b_1^2 + b_2^2`` is least.
+    A query that is equal to the threshold is above it. The price does not depend on the number
+    of queries, only on the number of stops. With ``c`` stops and sensitivity Δ the threshold
+    gets geometric noise of scale ``b_1`` and every query of scale ``b_2``, where ``Δ/b_1 + 2 c
+    Δ/b_2 = ε`` (without the 2 if monotone) and ``b_1^2 + b_2^2`` is least.
 
     The queries are integers, such as counts, shape ``(n,)``, in the order to look at, clamped
     to 2**52. Where a query depends on the answers before it, ``stream`` takes them one at a
@@ -224,7 +224,7 @@ class Stream:
         return self._release
 
     def is_above(self, query: int) -> bool:
-        """Return whether a query is found above the threshold.
+        """Return whether a query is found above the threshold, or equal to it.
 
         Args:
             query: An integer, such as a count. Private. Clamped to 2**52.

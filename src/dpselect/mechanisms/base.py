@@ -12,7 +12,10 @@ import numpy as np
 
 from dpselect import validation
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
+from dpselect.draws.grid import LIMIT
 from dpselect.errors import NeighboursError, ParameterError
+from dpselect.mechanisms import rounds
+from dpselect.mechanisms.rounds import checked_k
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
@@ -135,6 +138,9 @@ class Mechanism(ABC):
     """The short name, as on the command line."""
     purpose: ClassVar[str] = "one candidate, without replacement"
     """Purpose of one spend of a release."""
+    one_scaling: ClassVar[bool] = False
+    """Whether the other candidates only translate the unit scores, all by the same number: then
+    one scaling serves several rounds, where none of its scores is cut."""
 
     def __post_init__(self) -> None:
         # A float of Python: every computation and every record has the same number.
@@ -328,7 +334,9 @@ class Mechanism(ABC):
     def prepare(self, objective: Objective, k: int) -> Callable[[], Drawn]:
         """Return the draw, after everything that can fail."""
         scores = self.unit_scores(objective)
-        return lambda: Drawn(self.draw.sample(scores, self.epsilon, k))
+        if k == 1 or (self.one_scaling and scores.min() >= -LIMIT):
+            return lambda: Drawn(self.draw.sample(scores, self.epsilon, k))
+        return lambda: Drawn(rounds.drawn(self, objective, k))
 
     def prepare_above(
         self,
@@ -390,6 +398,8 @@ class Mechanism(ABC):
         self, objective: Objective, k: int, size: int, rng: np.random.Generator
     ) -> Indices:
         """Return simulated positions, shape ``(size, k)``."""
+        if k > 1 and not self.one_scaling:
+            return rounds.simulated(self, objective, k, size=size, rng=rng)
         scores = self.unit_scores(objective)
         return self.draw.simulate(scores, self.epsilon, k=k, size=size, rng=rng)
 
@@ -482,17 +492,3 @@ def released(
         )
 
     return drawn
-
-
-def checked_k(k: int, objective: Objective) -> int:
-    """Return how many candidates to draw.
-
-    Raises:
-        ParameterError: It is not an integer from 1 to ``n``.
-    """
-    k = validation.at_least("k", k, 1)
-    if k > len(objective):
-        raise ParameterError(
-            f"`k` must be at most the number of candidates, {len(objective)}, not {k}"
-        )
-    return k

@@ -21,12 +21,9 @@ public.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import inf, log, nextafter
+from math import inf, log
 from typing import ClassVar, Literal, Self
-
-import numpy as np
 
 from dpselect import scaling, validation
 from dpselect.draws import (
@@ -36,10 +33,10 @@ from dpselect.draws import (
     PermuteAndFlip as PermuteAndFlipDraw,
 )
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import Drawn, Mechanism, listed
+from dpselect.mechanisms.base import Mechanism, listed
 from dpselect.objective import Objective
 from dpselect.scaling.generalized import LARGEST_PENALTY
-from dpselect.typing import Direction, Indices, Scores
+from dpselect.typing import Direction, Scores
 
 
 @listed
@@ -60,6 +57,7 @@ class ExponentialMechanism(Mechanism):
     """
 
     name: ClassVar[str] = "exponential"
+    one_scaling: ClassVar[bool] = True
 
     @property
     def draw(self) -> Draw:
@@ -84,6 +82,7 @@ class PermuteAndFlip(Mechanism):
     """
 
     name: ClassVar[str] = "permute-and-flip"
+    one_scaling: ClassVar[bool] = True
 
     @property
     def draw(self) -> Draw:
@@ -111,6 +110,7 @@ class ReportNoisyMax(Mechanism):
 
     noise: Literal["laplace", "exponential", "gumbel"] = "laplace"
     name: ClassVar[str] = "noisy-max"
+    one_scaling: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -179,6 +179,7 @@ class LocalDampening(_EitherDraw):
     """
 
     name: ClassVar[str] = "local-dampening"
+    one_scaling: ClassVar[bool] = True
 
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.dampened(objective)
@@ -202,6 +203,7 @@ class ShiftedLocalDampening(_EitherDraw):
 
     direction: Direction | None = None
     name: ClassVar[str] = "shifted"
+    one_scaling: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -236,6 +238,7 @@ class AnchoredLocalDampening(_EitherDraw):
 
     anchor: float | None = None
     name: ClassVar[str] = "anchored"
+    one_scaling: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -274,42 +277,6 @@ class PairwiseLocalDampening(_EitherDraw):
 
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.pairwise(objective)
-
-    def prepare(self, objective: Objective, k: int) -> Callable[[], Drawn]:
-        if k == 1:
-            return super().prepare(objective, k)
-        scores = self.unit_scores(objective)
-
-        def draw() -> Drawn:
-            each = nextafter(self.epsilon / k, 0)
-            chosen = self.draw.sample(scores, each, 1)
-            left = np.delete(np.arange(len(objective)), chosen)
-            while len(chosen) < k:
-                among = self.unit_scores(objective.take(left))
-                [place] = self.draw.sample(among, each, 1)
-                chosen.append(int(left[place]))
-                left = np.delete(left, place)
-            return Drawn(chosen)
-
-        return draw
-
-    def _simulated(
-        self, objective: Objective, k: int, size: int, rng: np.random.Generator
-    ) -> Indices:
-        chosen = np.empty((size, k), dtype=np.int64)
-        for i in range(k):
-            # Repetitions that have drawn the same candidates draw from the same distribution.
-            drawn = np.sort(chosen[:, :i], axis=1)
-            sets, same = np.unique(drawn, axis=0, return_inverse=True)
-            for one, gone in enumerate(sets):
-                rows = np.flatnonzero(same.ravel() == one)
-                left = np.delete(np.arange(len(objective)), gone)
-                scores = self.unit_scores(objective.take(left))
-                places = self.draw.simulate(
-                    scores, self.epsilon / k, k=1, size=rows.size, rng=rng
-                )
-                chosen[rows, i] = left[places[:, 0]]
-        return chosen
 
     def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
         return 2.0

@@ -23,7 +23,8 @@ from dpselect.draws.base import CHUNK
 from dpselect.draws.grid import Steps, to_steps
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import Drawn, Mechanism, Selection, checked_k, listed
+from dpselect.mechanisms.base import Drawn, Mechanism, Selection, listed
+from dpselect.mechanisms.rounds import checked_k
 from dpselect.mechanisms.score_intervals import ScoreIntervals
 from dpselect.objective import Objective
 from dpselect.plan import Spend, SupportsSpend
@@ -32,8 +33,8 @@ from dpselect.typing import Indices, Probabilities, Scores
 
 SequenceNoise: TypeAlias = Literal["laplace", "gaussian"]
 
-OF_GRID = 3
-"""Steps of a grid that rounding and floating point add to the move of one score."""
+OF_GRID = 2
+"""Steps of a grid that rounding, there and before, adds to the move of one score."""
 
 MOST_SCALE = 2.0**49
 """Half of the sampler's limit."""
@@ -201,10 +202,10 @@ class NoisySequence(Mechanism):
         if self.l1 is None or self.bound is None:
             return rho_of_pure(self.epsilon)
         if self.step is None:
-            # A score moves by up to 3 steps of the grid more than its share of l1.
+            # A score moves by up to 2 steps of the grid more than its share of l1.
             return laplace_rho(self.epsilon, min(1.0, self.bound / self.l1 * (1 + 2.0**-10)))
         steps = to_steps(np.zeros(1), self.l1, self.step)
-        of_one, of_all = moves(steps, self.l1, self.bound, self.step)
+        of_one, of_all = moves(steps, self.bound, self.step)
         return laplace_rho(self.epsilon, of_one / of_all)
 
     def noise_for(self, steps: Steps) -> DiscreteLaplace | DiscreteGaussian:
@@ -212,7 +213,7 @@ class NoisySequence(Mechanism):
         if self.noise == "laplace":
             return DiscreteLaplace(nextafter(steps.l1 / self.epsilon, inf))
         l1 = self.stated_l1
-        moved = moves(steps, l1, self.bound or l1, self.step)
+        moved = moves(steps, self.bound or l1, self.step)
         return DiscreteGaussian(gaussian_scale(self._rho(), *moved))
 
     def intervals(self, candidates: int, k: int | None, probability: float) -> ScoreIntervals:
@@ -286,7 +287,9 @@ class NoisySequence(Mechanism):
 
     def _noisy(self, objective: Objective) -> Noisy:
         mechanism = self.for_objective(objective)
-        steps = to_steps(objective.scores, mechanism.stated_l1, mechanism.step)
+        steps = to_steps(
+            objective.scores, mechanism.stated_l1, mechanism.step, objective.low_order
+        )
         noise = mechanism.noise_for(steps)
         if noise.scale > MOST_SCALE:
             raise ParameterError(
@@ -370,17 +373,16 @@ class NoisySequence(Mechanism):
         return Simulation(indices[:, 0] if k == 1 else indices, repr(self))
 
 
-def moves(steps: Steps, l1: float, bound: float, step: float | None) -> tuple[int, int]:
+def moves(steps: Steps, bound: float, step: float | None) -> tuple[int, int]:
     """Return what one neighbour step moves of one score and of all together, in steps.
 
     Args:
         steps: The scores in steps.
-        l1: Largest change of all scores together, score units.
         bound: Largest change of one score, score units.
         step: A number that all scores are integer multiples of, or None.
     """
     if step is None:
-        of_one = floor(bound / l1 * (steps.l1 / (1 + 2.0**-10))) + OF_GRID
+        of_one = floor(bound / steps.unit) + OF_GRID
     else:
         of_one = max(1, floor(bound / step * (1 + 2.0**-40)))
     return min(of_one, steps.l1), steps.l1

@@ -24,10 +24,10 @@ from dpselect.mechanisms.base import (
     Mechanism,
     MechanismLike,
     by_name,
-    checked_k,
     released,
 )
 from dpselect.mechanisms.catalogue import ExponentialMechanism, PermuteAndFlip
+from dpselect.mechanisms.rounds import checked_k
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.mechanisms.sequence import NoisySequence, SequenceNoise
 from dpselect.objective import Objective

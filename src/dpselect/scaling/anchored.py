@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from dpselect import validation
+from dpselect._twofold import Twofold
 from dpselect.objective import Objective
 from dpselect.scaling.by_global import finite
-from dpselect.scaling.dampened import dampen
+from dpselect.scaling.dampened import dampen_near
 from dpselect.typing import Scores
 
 
@@ -29,7 +30,9 @@ def anchored(objective: Objective, anchor: float) -> Scores:
         anchor: Score units, finite. Public.
 
     Returns:
-        Shape ``(n,)``. As private as the scores.
+        Shape ``(n,)``, less a common translation where the best one is further than 2^29 from
+        0. As private as the scores.
     """
-    distance = (validation.finite("anchor", anchor) - objective.scores) - objective.low_order
-    return -dampen(np.nan_to_num(distance), objective.sensitivity)
+    highest = np.array([validation.finite("anchor", anchor), 0.0])
+    heights = objective.less(Twofold(*highest[:, None]))
+    return dampen_near(heights, objective.sensitivity)

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpselect._twofold import Twofold, difference, largest
 from dpselect.objective import Objective
 from dpselect.scaling.by_global import finite
 from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Scores, Values
+
+FAR = 2.0**29
+"""Half of what the grid of the draws holds."""
 
 
 @finite
@@ -23,13 +27,35 @@ def dampened(objective: Objective) -> Scores:
     of either sign (Lemma 4). With ``δ = Δ`` they are ``u/Δ``.
 
     Returns:
-        Shape ``(n,)``, of the scores' signs. As private as the scores.
+        Shape ``(n,)``, of the scores' signs, less a common translation where the best one is
+        further than 2^29 from 0. As private as the scores.
 
     Source: Farias et al., VLDB J. 2023, Definition 12. Where the sensitivity is 0 up to some
         distance, ``D(0) = 0`` and larger scores start beyond it; the paper leaves 0/0
         undefined.
     """
-    return dampen(objective.scores, objective.sensitivity)
+    return dampen_near(objective.scores_twofold, objective.sensitivity)
+
+
+def dampen_near(values: Twofold, sensitivity: Sensitivity) -> Values:
+    """Dampen values, those far from 0 by their distance to the best one.
+
+    Beyond the horizon ``T`` the sums grow by the bound, so that two dampened values ``±(T +
+    (|v| - b_T)/Δ)`` differ by what does not lose digits with their distance from 0. The best
+    one is set to its nearest number within ``±2^29``, which moves by at most 1 as it does: a
+    translation of all.
+    """
+    steps, beyond = dampen(values.high, sensitivity), sensitivity.horizon
+    best = steps.max()
+    if abs(best) <= FAR or beyond > FAR / 2:
+        return steps
+    # The largest value is dampened to a number within T of the best one.
+    one, sign = largest(values), np.sign(values.high)
+    sums = np.broadcast_to(sensitivity.cumulative(beyond), steps.shape)
+    same = (sign == sign[one]) & (np.abs(values.high) >= sums)
+    gaps = difference(values, values.at(one)) - sign * (sums - sums[one])
+    behind = np.where(same, gaps / sensitivity.bound, steps - best)
+    return behind - behind.max() + np.copysign(FAR, best)
 
 
 def dampen(values: Values, sensitivity: Sensitivity) -> Values:

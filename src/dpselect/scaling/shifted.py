@@ -53,4 +53,4 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
     gaps = objective.gaps().high
     shortfall = objective.sensitivity.shortfall()
     gaps = gaps - shortfall if direction == "non-decreasing" else gaps + shortfall
-    return gaps / objective.sensitivity.bound
+    return (gaps - gaps.max()) / objective.sensitivity.bound

@@ -49,7 +49,7 @@ CHUNK = 2**12
 """Variables that are drawn at once, so that all words stay in a processor's cache."""
 
 ENDS = 2**62
-"""Variables are clamped to it."""
+"""Variables, and 64-bit counts with noise, are clamped to it."""
 
 
 @sampler
@@ -61,18 +61,18 @@ def discrete_laplace(counts: Indices, scale: float) -> Indices:
         (``ℓ_1``).
 
     Args:
-        counts: Integers, shape ``(n,)``. Private.
+        counts: Integers, shape ``(n,)``; Python's where 64 bits do not hold them. Private.
         scale: At least the quotient above, rounded up (``scale_for``); finite, > 0, at most
             ``LARGEST_SCALE``. Public.
 
     Returns:
-        Shape ``(n,)``, int64; a release.
+        Shape ``(n,)``, int64 or Python's integers; a release.
 
     Raises:
         ParameterError: ``counts`` are not integers, or ``scale`` is out of its range.
     """
     exact = _checked(counts, scale)
-    return np.clip(exact + _laplace(exact.size, scale).reshape(exact.shape), -ENDS, ENDS)
+    return _sums(exact, _laplace(exact.size, scale))
 
 
 @sampler
@@ -88,13 +88,13 @@ def discrete_gaussian(counts: Indices, scale: float) -> Indices:
         scale: Finite, > 0, at most ``LARGEST_SCALE``. Public.
 
     Returns:
-        Shape ``(n,)``, int64; a release.
+        Shape ``(n,)``, int64 or Python's integers; a release.
 
     Raises:
         ParameterError: ``counts`` are not integers, or ``scale`` is out of its range.
     """
     exact = _checked(counts, scale)
-    return np.clip(exact + _gaussian(exact.size, scale).reshape(exact.shape), -ENDS, ENDS)
+    return _sums(exact, _gaussian(exact.size, scale))
 
 
 @sampler
@@ -121,11 +121,17 @@ def scale_for(epsilon: float, steps: int = 1) -> float:
 
 def _checked(counts: Indices, scale: float) -> Indices:
     exact = np.asarray(counts)
-    if exact.size and exact.dtype.kind not in "iu":
+    if exact.size and exact.dtype.kind not in "iuO":
         raise ParameterError(f"counts must be integers, not {exact.dtype}")
     if not 0 < scale <= LARGEST_SCALE:
         raise ParameterError(f"scale must be above 0 and at most 2**50, got {scale!r}")
-    return exact.astype(np.int64)
+    return exact if exact.dtype.kind == "O" else exact.astype(np.int64)
+
+
+def _sums(counts: Indices, noise: Indices) -> Indices:
+    """Return counts with noise, which 64-bit integers hold up to their ends."""
+    noisy = counts + noise.reshape(counts.shape)
+    return noisy if noisy.dtype.kind == "O" else np.clip(noisy, -ENDS, ENDS)
 
 
 def _laplace(size: int, scale: float) -> Indices:

@@ -1,0 +1,210 @@
+"""A point on the edge of two cells is in the upper one, on every grid and in every engine."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import dpselect as dp
+from dpselect._lines import lines
+from dpselect.maps import CountedCells, Overlap, lattice_rectangles
+from dpselect.maps.box import POSITIONS, Box
+from dpselect.maps.counting import Points
+from dpselect.maps.partition import nested, uniform_grid
+from dpselect.maps.points import PointRows
+from dpselect.trees import Bins
+from support.engines import every_engine, held_by
+
+BOUNDS = {
+    "integers": (0, 0, 10, 10),
+    "tenths": (0, 0.1, 1, 0.7),
+    "degrees": (-74.05, 40.68, -73.9, 40.88),
+    "the world": (-180, -90, 180, 90),
+    "metres": (2_485_000.5, 1_075_000, 2_833_000.25, 1_299_000),
+}
+every_box = pytest.mark.parametrize("bounds", BOUNDS.values(), ids=BOUNDS)
+
+
+def edges_of(low, high, size):
+    """Return the floats nearest to the decimals."""
+    first, last = Fraction(repr(float(low))), Fraction(repr(float(high)))
+    return np.array([float(first + (last - first) * k / size) for k in range(size + 1)])
+
+
+def on_and_beside(edges):
+    """Return all edges, the floats below them and the middles of the cells."""
+    return np.concatenate(
+        [edges, np.nextafter(edges[1:], -np.inf), (edges[1:] + edges[:-1]) / 2]
+    )
+
+
+@every_box
+@pytest.mark.parametrize("shape", [(10, 10), (7, 3), (16, 30), (1, 64)])
+def test_cells_are_those_of_numpy_with_the_edges_that_are_written(bounds, shape):
+    box = Box.of(bounds)
+    edges = [edges_of(*box.side(axis), size) for axis, size in enumerate(shape)]
+    x, y = np.array(list(product(*map(on_and_beside, edges)))).T
+    counts = Points.of(x, y, bounds=bounds).in_cells(uniform_grid(shape))
+
+    assert counts.tolist() == np.histogram2d(x, y, bins=edges)[0].ravel().tolist()
+    cells = uniform_grid(shape).in_box(box)
+    assert np.unique(cells[:, [0, 2]]).tolist() == edges[0].tolist()
+    assert np.unique(cells[:, [1, 3]]).tolist() == edges[1].tolist()
+
+
+@every_engine
+@every_box
+def test_every_engine_counts_points_on_edges_alike(engine, bounds):
+    box, shape = Box.of(bounds), (10, 7)
+    edges = [edges_of(*box.side(axis), size) for axis, size in enumerate(shape)]
+    rows = pl.DataFrame(
+        list(product(*map(on_and_beside, edges))), schema=["x", "y"], orient="row"
+    )
+    blocks = np.array([[0, 0, 2, 3], [2, 0, 2, 1], [0, 2, 2, 5], [2, 2, 1, 1], [3, 2, 1, 7]])
+    blocks = np.vstack([blocks, [[2, 3, 1, 2], [3, 3, 1, 1]]])
+    here, there = (
+        PointRows(box, "x", "y").read(held) for held in (rows, held_by(engine, rows))
+    )
+    for partition in (uniform_grid(shape), nested("blocks", 4, blocks)):
+        assert here.in_cells(partition).tolist() == there.in_cells(partition).tolist()
+    by_numpy = np.histogram2d(rows["x"], rows["y"], bins=edges)[0]
+    assert there.in_cells(uniform_grid(shape)).tolist() == by_numpy.ravel().tolist()
+
+
+def test_a_grid_of_more_digits_than_a_float_has_is_searched_in_an_engine():
+    bounds = (8.5416943, 47.3768866, 8.5516943, 47.3868866)
+    edges = [edges_of(*Box.of(bounds).side(axis), size) for axis, size in ((0, 2), (1, 2**21))]
+    # Only the search along y has many edges; a few of them are enough.
+    some = np.concatenate([edges[1][:3], edges[1][-3:]])
+    rows = pl.DataFrame({"x": [bounds[0]] * some.size, "y": some})
+    counts = PointRows(Box.of(bounds), "x", "y").read(rows).in_cells(uniform_grid((2, 2**21)))
+    assert np.flatnonzero(counts).tolist() == [0, 1, 2, 2**21 - 2, 2**21 - 1]
+    assert counts[2**21 - 1] == 2
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.sampled_from([*BOUNDS.values(), (0.1 + 0.2, 1 / 3, 1.1, 2 / 3)]),
+    st.integers(1, 40),
+    st.integers(1, 8),
+)
+def test_grids_are_nested(bounds, size, times):
+    """A line of a coarse grid is one of every finer grid whose size it divides."""
+    box = Box.of(bounds)
+    for axis in (0, 1):
+        coarse = box.lines(axis, np.arange(size + 1), size)
+        fine = box.lines(axis, np.arange(size * times + 1), size * times)
+        assert fine[::times].tolist() == coarse.tolist()
+        assert (np.diff(fine) >= 0).all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.sampled_from([*BOUNDS.values(), (0.1 + 0.2, 1 / 3, 1.1, 2 / 3)]),
+    st.integers(1, 12),
+    st.lists(st.integers(0, 12), min_size=4, max_size=4),
+    st.sampled_from([-1, 0, 1]),
+)
+def test_a_cell_that_a_query_covers_or_misses_has_all_points_on_that_side(
+    bounds, size, sides, beside
+):
+    """So that the sensitivities of errors hold for queries along lines, or a float beside."""
+    box = Box.of(bounds)
+    edges = [box.lines(axis, np.arange(size + 1), size) for axis in (0, 1)]
+    x, y = np.array(list(product(*map(on_and_beside, edges)))).T
+    inside = box.holds(x, y, outside="drop")
+    x, y = x[inside], y[inside]
+    low = [min(sides[0] % size, size - 1), min(sides[1] % size, size - 1)]
+    query = [edges[0][low[0]], edges[1][low[1]], edges[0][-1], edges[1][-1]]
+    moved = [float(np.nextafter(one, beside * np.inf)) if beside else one for one in query[:2]]
+    query[:2] = np.maximum(moved, [box.west, box.south])
+    if query[0] >= query[2] or query[1] >= query[3]:
+        return
+    rectangle, partition = lattice_rectangles(query, bounds=bounds), uniform_grid(size)
+    cut = Overlap.of(partition, rectangle).largest
+    for one in zip(x, y, strict=True):
+        point = Points.of([one[0]], [one[1]], bounds=bounds)
+        answer = CountedCells(partition, point.in_cells(partition)).answers(rectangle)
+        assert abs(answer - point.in_rectangles(rectangle)) <= cut + 1e-12
+
+
+@every_box
+def test_queries_hold_their_lower_edges_and_not_their_upper_ones(bounds):
+    box = Box.of(bounds)
+    edges = [box.lines(axis, np.arange(11), 10) for axis in (0, 1)]
+    x, y = (np.repeat(one, 2) for one in edges)
+    points = Points.of(x, y, bounds=bounds)
+    for k in range(10):
+        query = [edges[0][k], edges[1][k], edges[0][k + 1], edges[1][k + 1]]
+        held = points.in_rectangles(lattice_rectangles(query, bounds=bounds))
+        assert held == [4 if k == 9 else 2]
+
+
+def test_planted_the_lower_cell_on_edges_is_seen(monkeypatch):
+    """A lattice of 2^32 positions, as before, puts 7 of 0 to 10 into the cell from 6 on."""
+    seen = dp.HeavyCells(
+        bounds=(0, 0, 10, 10), grid=10, k=1, epsilon=1e3, neighbours="add-remove"
+    )
+    assert seen.release([[7, 7]] * 100).answer == ((7, 7, 8, 8),)
+
+    def lattice(self, axis, places, parts):
+        low, high = self.side(axis)
+        return low + (high - low) * np.ceil(places * POSITIONS / parts) / POSITIONS
+
+    monkeypatch.setattr(Box, "lines", lattice)
+    counts = Points.of([7.0], [7.0], bounds=(0, 0, 10, 10)).in_cells(uniform_grid(10))
+    assert counts.argmax() == 66
+
+
+@pytest.mark.parametrize("epsilon", [1e3, 1e6, 1e9])
+def test_a_map_is_right_at_every_epsilon(epsilon):
+    """Before: NaN from 750 on, and 0 after `nonnegative`."""
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(-180, 181, 5000), rng.integers(-90, 91, 5000)
+    query = dp.Map(
+        bounds=(-180, -90, 180, 90), grids=[12], epsilon=epsilon, neighbours="add-remove"
+    )
+    released = query.release(np.column_stack([x, y]).astype(float))
+    size = released.partition.shape
+    edges = [edges_of(-180, 180, size[0]), edges_of(-90, 90, size[1])]
+    expected = np.histogram2d(x, y, bins=edges)[0].ravel()
+
+    for one in (released, released.nonnegative()):
+        assert np.abs(one.counts - expected).max() < 0.5
+        assert abs(one.total - 5000) < 0.5
+
+
+@pytest.mark.parametrize("method", ["uniform", "guideline", "adaptive", "quadtree"])
+def test_every_method_finds_points_on_the_edges_of_the_world(method):
+    corners = [[-180, -90], [180, -90], [-180, 90], [180, 90]] * 50
+    grids = {"grids": [7]} if method == "uniform" else {}
+    released = dp.Map(
+        bounds=(-180, -90, 180, 90),
+        method=method,
+        epsilon=1e4,
+        neighbours="add-remove",
+        **grids,
+    ).release(np.array(corners, dtype=float))
+
+    assert abs(released.total - 200) < 0.5
+    assert np.isfinite(released.counts).all()
+
+
+def test_areas_off_the_map_have_no_estimate():
+    released = dp.Map(
+        bounds=(0, 0, 1, 1), grids=[4], epsilon=1e3, neighbours="add-remove"
+    ).release(np.full((100, 2), 0.5))
+    found = released.estimate([[2, 2, 3, 3], [0, 0, 1, 1]]).table()
+
+    assert [found[name][0] for name in ("count", "low", "high", "standard_error")] == [None] * 4
+    assert found["inside"] == [0, 1]
+    assert found["count"][1] == pytest.approx(100, abs=0.5)
+
+
+def test_bins_hold_what_their_labels_say():
+    edges = lines(0, 1, np.arange(11), 10).tolist()
+    assert edges == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
+    assert Bins(0, 1, bins=10).edges.tolist() == edges

@@ -1,0 +1,154 @@
+"""Several draws: each among the candidates that are left, however far behind they are."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from dpselect.draws import grid
+from dpselect.draws.exact.samplers import intercepted
+from dpselect.mechanisms import rounds
+from dpselect.scaling import dampened
+
+ONE = dp.GlobalSensitivity(1, "add-remove", l1=1)
+LEADER = [3e9, 1500, 900, 10, 0]
+MECHANISMS = [
+    dp.ExponentialMechanism(epsilon=200),
+    dp.PermuteAndFlip(epsilon=200),
+    *(dp.ReportNoisyMax(epsilon=200, noise=n) for n in ("laplace", "exponential", "gumbel")),
+    dp.LocalDampening(epsilon=200),
+    dp.ShiftedLocalDampening(epsilon=200, direction="non-decreasing"),
+    dp.AnchoredLocalDampening(epsilon=200, anchor=3e9),
+    dp.AnchoredLocalDampening(epsilon=200, anchor=1e12),
+    dp.PairwiseLocalDampening(epsilon=200),
+    dp.GeneralizedExponential(epsilon=200),
+    dp.NoisySequence(epsilon=200),
+]
+every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+
+
+def drawn(mechanism, objective, k):
+    """Every candidate is ahead of the next by noise that occurs once in e^-30 draws."""
+    return {mechanism.release(objective, k=k).answer for _ in range(20)}
+
+
+@every_mechanism
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("scale", [1.0, 2.0**10, 2.0**30])
+def test_a_leader_far_ahead_leaves_the_others_in_order(mechanism, sign, scale):
+    scores = [scale * one if i == 0 else one for i, one in enumerate(LEADER)]
+    if sign < 0:
+        scores = [one - 2 * scores[0] for one in scores]
+    if sign < 0 and scale == 2.0**30:
+        return  # floats of that size are more than a vote apart
+    assert drawn(mechanism, dp.Objective(scores, ONE), 5) == {(0, 1, 2, 3, 4)}
+
+
+def test_one_scaling_for_all_rounds_is_seen(monkeypatch):
+    monkeypatch.setattr("dpselect.mechanisms.base.LIMIT", np.inf)
+    assert len(drawn(dp.PermuteAndFlip(epsilon=200), dp.Objective(LEADER, ONE), 3)) > 1
+
+
+def test_bounds_that_differ_are_compared_among_those_that_are_left():
+    bounds = dp.GlobalSensitivity([1, 1, 10], "add-remove")
+    objective = dp.Objective([100, 90, 80], bounds)
+
+    assert drawn(dp.GeneralizedExponential(epsilon=2000, t=0), objective, 3) == {(0, 1, 2)}
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS[:-1], ids=repr)
+def test_every_round_is_given_scores_that_a_neighbour_moves_by_one(mechanism):
+    """On both sides of the place where scores begin to be cut and rounds to be scaled.
+
+    The numbers that two neighbours' rounds draw from differ, up to a common translation, by
+    the sensitivity that the noise is made for.
+    """
+
+    def given(scores, first):
+        calls = []
+
+        def watch(_name, _draw, args, _kwargs):
+            calls.append(args[0])
+            # The first round of one pass draws both.
+            return (
+                [first, 1 - first][: args[2]]
+                if args[2] > 1
+                else [0 if len(calls) > 1 else first]
+            )
+
+        with intercepted(watch):
+            mechanism.release(dp.Objective(scores, ONE), k=2)
+        if len(calls) == 1:
+            calls.append(np.delete(calls[0], first))
+        return [grid.to_grid(one).astype(object) for one in calls]
+
+    for base in (2.0**29, 2.0**30, 2.0**31):
+        here = [0.0, base, base - 7, 3.0]
+        for moves in ([1, 1, 1, 1], [0, 1, 0, 1], [1, 0, 1, 0], [-1, 1, -1, 1]):
+            there = [one + move for one, move in zip(here, moves, strict=True)]
+            for first in (0, 1):
+                for one, other in zip(given(here, first), given(there, first), strict=True):
+                    moved = one - other
+                    assert max(moved) - min(moved) <= 2 * grid.SENSITIVITY
+
+
+def test_simulations_follow_the_rounds():
+    objective = dp.Objective([3.0, 2, 1, 0], ONE)
+    mechanism = dp.PermuteAndFlip(epsilon=3)
+    draws = 20_000
+    once = mechanism.simulate(objective, 2, size=draws, rng=np.random.default_rng(0)).indices
+    again = rounds.simulated(mechanism, objective, 2, size=draws, rng=np.random.default_rng(1))
+    for pair in np.ndindex(4, 4):
+        shares = [(found == pair).all(axis=1).mean() for found in (once, again)]
+        assert abs(shares[0] - shares[1]) < 5 * np.sqrt(0.5 / draws)
+
+
+@pytest.mark.parametrize("size", [4, 1000])
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_a_noisy_sequence_releases_large_scores_whole(size, noise):
+    """Before: all scores above 2^37/n times l1 were one number."""
+    scores = [2e9, 3e12, 2.0**80, 6e5, *[0.0] * (size - 4)]
+    delta = {"delta": 1e-6} if noise == "gaussian" else {}
+    mechanism = dp.NoisySequence(epsilon=200, noise=noise, **delta)
+    found = mechanism.release(dp.Objective(scores, ONE), k=4)
+
+    assert found.answer == (2, 1, 0, 3)
+    for noisy, place in zip(found.noisy_scores, found.answer, strict=True):
+        assert abs(noisy - scores[place]) <= 1 + 2.0**-52 * scores[place]
+
+
+def test_integers_beyond_floats_keep_their_order_in_a_sequence():
+    objective = dp.Objective([2**90 + 2, 2**90, 2**90 + 4], ONE, step=1)
+    mechanism = dp.NoisySequence(epsilon=200)
+
+    assert drawn(mechanism, objective, 3) == {(2, 0, 1)}
+    assert mechanism.probabilities(objective).round(6).tolist() == [0, 0, 1]
+    assert mechanism.inclusion(objective, 2).round(6).tolist() == [1, 0, 1]
+
+
+def test_the_grid_of_a_sequence_is_exact():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.normal(0, 10.0**power, 50) for power in range(-5, 40)])
+    steps = grid.to_steps(scores, 0.7, None)
+    unit = Fraction(steps.unit)
+    for count, score in zip(steps.counts.tolist(), scores.tolist(), strict=True):
+        assert abs(count - Fraction(score) / unit) <= Fraction(1, 2)
+
+
+def test_whole_weights_keep_whole_steps():
+    parts = [dp.Objective([5, 9], ONE, step=1), dp.Objective([6, 2], ONE, step=2)]
+
+    assert dp.weighted_sum(parts, [1, 10]).step == 1
+    assert dp.disjoint_sum(parts, [1, -3]).step == 1
+    assert dp.weighted_sum(parts, [1, 0.5]).step is None
+    assert dp.weighted_sum([parts[0], dp.Objective([6, 2], ONE)], [1, 1]).step is None
+
+
+def test_dampened_scores_are_continuous_where_they_are_brought_near():
+    """By one vote more they move by one at most, all together and up to a translation."""
+    for sign in (1, -1):
+        scores = [sign * (2.0**29 + step) for step in (0, 7, 300)]
+        here = dampened(dp.Objective(scores, ONE))
+        there = dampened(dp.Objective([one - 400 for one in scores], ONE))
+        assert np.ptp(here - there) <= 2.0**-20
