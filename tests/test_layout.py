@@ -20,7 +20,6 @@ from support.public import ROOMS, SOURCE, every_name
 
 HEAVY = {"matplotlib", "numba", "opendp", "pandas", "polars", "rich", "scipy", "sklearn"}
 HEAVY |= {"networkx", "pyspark", "typer"}
-LONGEST = 500
 FILES = {
     ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(
         ".__init__"
@@ -268,12 +267,11 @@ def test_there_is_no_other_way_to_import_lazily():
     assert with_getattr == set()
 
 
-def test_every_module_has_a_title_and_stays_short():
-    for module, path in FILES.items():
+def test_every_module_has_a_title():
+    for module in FILES:
         title = (ast.get_docstring(tree(module)) or "").split("\n", maxsplit=1)[0]
 
         assert re.fullmatch(r"[A-Z`].*[.:]", title), f"{module} starts with {title!r}"
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST, module
 
 
 def listed_in_the_reference():

@@ -262,16 +262,14 @@ def pages_of(kind):
 
 
 HOW_TO = pages_of("How to")
-HOW_TO_WORDS = 800
 QUESTION = re.compile(r"# .+\n\n\*[A-Z][^*]+\?\*(?:(?!\n\n).)*\n\n```", re.DOTALL)
 """A title, the reader's question, at most a paragraph, and code."""
 
 
 @pytest.mark.parametrize("name", HOW_TO)
-def test_a_how_to_is_short_and_begins_with_a_question_and_code(name):
+def test_a_how_to_begins_with_a_question_and_code(name):
     text = (ROOT / "docs" / name).read_text("utf-8")
 
-    assert len(text.split()) <= HOW_TO_WORDS
     assert QUESTION.match(text)
     assert len(text[: text.index("```")].split()) < 80
 
