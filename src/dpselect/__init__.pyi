@@ -127,9 +127,6 @@ from .tuning import (
     Search as Search,
     StableArgmax as StableArgmax,
 )
-from .until import (
-    run_until as run_until,
-)
 from .variants import (
     TopVariants as TopVariants,
 )

@@ -418,18 +418,13 @@ def released(
     plans = [one.plan for one in new]
     check(plans, budget)
     if len(new) > 1:
-        data = readable_again(data)
+        data = list(data) if isinstance(data, Iterator) else data
     with prepared(new, data) as draws:
         drawn = iter(zip(new, draws, charge(plans, budget), strict=True))
         return tuple(
             _drawn(*next(drawn)) if entry is None else _repeated(one, entry)
             for one, entry in zip(queries, entries, strict=True)
         )
-
-
-def readable_again(data: object) -> object:
-    """Return data that can be read more than once: what can be read once becomes a list."""
-    return list(data) if isinstance(data, Iterator) else data
 
 
 @contextmanager

@@ -221,10 +221,6 @@ def ran(table):
     return dp.run(SEVERAL, table)
 
 
-def until(values):
-    return dp.run_until(TOP, values, enough=lambda _: False, most=7.0)
-
-
 def variants():
     return dp.TopVariants(
         variants=4, counts=COLUMNS[:4], label=COLUMNS[4], cases=5, controls=5, k=1, epsilon=1.0
@@ -363,7 +359,6 @@ ENTRIES = {
     "PrivateStudy": Entry("values", studied),
     "PrivateClassifier": fitted(classifier),
     "run": Entry("table", ran),
-    "run_until": Entry("values", until),
     "TopVariants": Entry("counts", variants().release),
     "TopVariants of a table": Entry("table of counts", variants().release),
     "genotype_counts": Entry("counts", genotypes),
@@ -417,7 +412,7 @@ READINGS = {
         "Percentiles of durations",
     ],
     "keys": ["Keys", "Keys, Gaussian", "TopKeys, unknown"],
-    "candidates": ["TopKeys", "TopKeys with intervals", "Levels", "run_until"],
+    "candidates": ["TopKeys", "TopKeys with intervals", "Levels"],
     "keys of columns": [
         "Keys of a column",
         "Keys of two columns",
