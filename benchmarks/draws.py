@@ -6,9 +6,11 @@ Run: ``python benchmarks/draws.py``. Each ratio is of two times measured in this
 from __future__ import annotations
 
 import platform
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -17,8 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 import dpselect as dp
-from dpselect.draws import opendp_samplers
 from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from support.opendp_samplers import (  # type: ignore[import-not-found]
+    opendp_samplers,
+)
 
 opendp.enable_features("contrib")
 

@@ -42,7 +42,6 @@ PACKAGES = {
     "duckdb": "duckdb",
     "geopandas": "geo",
     "matplotlib": "standard",
-    "opendp": "opendp",
     "polars": "standard",
     "pyarrow": "geo",
     "pyproj": "geo",

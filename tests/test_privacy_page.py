@@ -72,7 +72,7 @@ scaling/test_precision.py::test_by_global_errs_by_what_the_grid_pays_for
 scaling/test_precision.py::test_dampened_errs_by_what_the_grid_pays_for  Scores are rounded to
 draws/exact/test_lazy_noise.py::test_bounds_by_floats_hold_for_every_continuation_of_the_bits
     The draw from the grid | So each comparison has
-draws/test_opendp.py::test_opendp_draws_by_the_same_law  Inside `with dpselect
+draws/test_opendp.py::test_opendp_draws_by_the_same_law  The tests draw the same
 test_number_door.py::test_any_scores_are_drawn_from_exactly
     Scores can be floats | Differences are computed
 scaling/test_precision.py::test_bounds_that_no_quotient_survives_are_refused

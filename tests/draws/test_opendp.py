@@ -1,6 +1,5 @@
 """OpenDP's samplers: the same distributions, in place of the library's own."""
 
-import sys
 from collections import Counter
 
 import numpy as np
@@ -8,17 +7,11 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws import (
-    Exponential,
-    LaplaceNoisyMax,
-    PermuteAndFlip,
-    grid,
-    opendp,
-    opendp_samplers,
-)
+from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
 from dpselect.draws.exact import noisy_counts, selection, uniform
 from dpselect.draws.exact.lazy_noise import Noise
-from dpselect.errors import MissingDependencyError
+from support import opendp_samplers as opendp
+from support.opendp_samplers import opendp_samplers
 
 SCORES = np.array([0.0, 1.0, 3.0, 3.0])
 FALSE_ALARM = 1e-6
@@ -103,14 +96,3 @@ def test_opendp_agrees_that_the_scale_costs_at_most_epsilon(epsilon, k):
     flip = opendp.noisy_top_k(Noise.EXPONENTIAL, selection.scale_for(epsilon, k), k)
 
     assert 0.999999 * epsilon < flip.map(grid.SENSITIVITY) <= epsilon * (1 + 1e-12)
-
-
-def test_without_opendp_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
-    message = r"needs opendp, which is not installed: pip install 'dpselect\[opendp\]'"
-
-    with pytest.raises(MissingDependencyError, match=message), opendp_samplers():
-        pass
-    assert dp.PermuteAndFlip(epsilon=100.0).release(
-        dp.Objective([0, 9], dp.GlobalSensitivity(1, "add-remove"))
-    )

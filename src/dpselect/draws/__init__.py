@@ -7,10 +7,9 @@ relation these are unit scores for; the number of candidates is public.
 from dpselect.draws.base import Draw
 from dpselect.draws.exponential import Exponential
 from dpselect.draws.noisy_max import LaplaceNoisyMax
-from dpselect.draws.opendp import opendp_samplers
 from dpselect.draws.permute_and_flip import PermuteAndFlip
 
-__all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip", "opendp_samplers"]
+__all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip"]
 
 
 def __dir__() -> list[str]:

@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import opendp.prelude
 
-from dpselect._optional import needed
 from dpselect.draws.exact.lazy_noise import Noise
 from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace, exceeds
 from dpselect.draws.exact.samplers import intercepted, name_of
@@ -45,14 +45,11 @@ def opendp_samplers() -> Iterator[None]:
     are far apart up to 90 times; among equal ones it takes less. An audit inside of the block
     draws by the library's own samplers.
 
-    Raises:
-        MissingDependencyError: OpenDP is not installed; the extra ``opendp`` brings it.
     """
-    _opendp()
 
     def handle(
         name: str, draw: Callable[[], Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:  # noqa: ANN401 -- the sampler's own output
+    ) -> Any:
         instead = _INSTEAD.get(name)
         return draw() if instead is None else instead(*args, **kwargs)
 
@@ -61,9 +58,8 @@ def opendp_samplers() -> Iterator[None]:
 
 
 def _opendp() -> ModuleType:
-    prelude = needed("opendp.prelude", extra="opendp")
-    prelude.enable_features("contrib")
-    return prelude
+    opendp.prelude.enable_features("contrib")
+    return opendp.prelude
 
 
 def _largest(noise: Noise, numbers: Indices, scale: float, k: int) -> list[int]:
@@ -97,7 +93,7 @@ _INSTEAD: dict[str, Callable[..., Any]] = {
 
 
 @lru_cache(maxsize=64)
-def noisy_top_k(noise: Noise, scale: float, k: int) -> Any:  # noqa: ANN401 -- a measurement
+def noisy_top_k(noise: Noise, scale: float, k: int) -> Any:
     """Return OpenDP's own measurement of the ``k`` largest."""
     opendp = _opendp()
     return opendp.m.make_noisy_top_k(
@@ -115,7 +111,7 @@ def _noisy(make: str, metric: str, kind: str, scale: float, counts: Indices) -> 
 
 
 @lru_cache(maxsize=64)
-def _measurement(make: str, metric: str, kind: str, scale: float) -> Any:  # noqa: ANN401
+def _measurement(make: str, metric: str, kind: str, scale: float) -> Any:
     opendp = _opendp()
     return getattr(opendp.m, make)(
         opendp.vector_domain(opendp.atom_domain(T="i64")),
