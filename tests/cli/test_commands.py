@@ -7,8 +7,6 @@ import pytest
 
 import dpselect as dp
 
-COMPARE = ("--column", "days", "--p", 50, "--upper", 20)
-
 
 def test_budget_makes_and_shows_a_ledger(run, tmp_path):
     path = tmp_path / "a.budget"
@@ -49,60 +47,6 @@ def test_budget_never_remakes_a_ledger(run, tmp_path):
     run("budget", path, *create)
 
     assert "is there already" in run("budget", path, *create).error
-
-
-def test_compare_is_of_what_percentile_releases(run, stays):
-    steps = ("--step", 1, "--neighbours", "add-remove", "--epsilon", "1,50")
-    ran = run("compare", stays, *COMPARE, *steps, "--data-is-public", "--json")
-    shown = run("compare", stays, *COMPARE, *steps, "--data-is-public")
-
-    errors = {
-        (row["mechanism"], row["epsilon"]): row["expected_error"] for row in ran.json["rows"]
-    }
-    assert errors["one-by-one", 50.0] < 1e-6 < errors["one-by-one", 1.0]
-    assert "expected error (ranks)" in shown.out
-
-
-def test_compare_prints_exact_errors_of_public_data(run, stays, tmp_path):
-    picture = tmp_path / "errors.png"
-    ran = run(
-        "compare", stays, *COMPARE, "--record", "--epsilon", "0.5,2", "--data-is-public",
-        "--json", "--plot", picture,
-    )  # fmt: skip
-
-    rows = ran.json["rows"]
-    assert {row["epsilon"] for row in rows} == {0.5, 2.0}
-    assert {"exponential", "local-dampening"} <= {row["mechanism"] for row in rows}
-    assert picture.stat().st_size > 1000
-
-
-def test_compare_prints_a_table(run, stays):
-    ran = run("compare", stays, *COMPARE, "--record", "--epsilon", "1", "--data-is-public")
-
-    assert "expected error (units of days)" in ran.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--epsilon", "1"), "say --data-is-public"),
-        (("--epsilon", "1,,2", "--data-is-public"), "--epsilon must be a number, or several"),
-        (("--epsilon", "1", "--data-is-public"), "give --step and --neighbours, or --record"),
-        (
-            ("--epsilon", "1", "--data-is-public", "--record", "--step", 1),
-            "--record takes no --step",
-        ),
-        (
-            ("--epsilon", "1", "--data-is-public", "--record", "--plot", "no/such/a.png"),
-            "cannot write",
-        ),
-    ],
-)
-def test_compare_refuses_in_one_line(run, stays, arguments, message):
-    ran = run("compare", stays, *COMPARE, *arguments)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert message in ran.error
 
 
 @pytest.mark.slow

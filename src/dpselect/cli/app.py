@@ -70,7 +70,6 @@ COMMANDS = {
     "schema": _ours(
         "request", "Print the JSON schema of the files of 'dpselect run', for editors."
     ),
-    "compare": _ours("compare", "Compare all methods by their exact expected errors."),
     "audit": _ours("audit", "Check an objective or a mechanism of your own."),
     "budget": _ours("budget", "Show what a ledger has spent and what remains; or create one."),
     "report": _ours("budget", "Write a ledger as one HTML page."),

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 Epsilon: TypeAlias = Annotated[
     float, typer.Option("--epsilon", help="Price of the release, in nats; > 0.")
 ]
-Epsilons: TypeAlias = Annotated[
-    str, typer.Option("--epsilon", help="Epsilons to compare at, as 0.1,1,10.")
-]
 Ledger: TypeAlias = Annotated[
     Path | None,
     typer.Option(

@@ -3,7 +3,6 @@
 ``docs/measurements.md`` compares the two by exact expected errors.
 """
 
-from dpselect.percentiles.comparison import compare_percentiles
 from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
 from dpselect.percentiles.percentiles import Percentiles
 from dpselect.percentiles.record import PercentileRecord
@@ -15,7 +14,6 @@ __all__ = [
     "PercentileRelease",
     "PercentileSensitivity",
     "Percentiles",
-    "compare_percentiles",
     "percentile",
     "percentile_rank",
     "rank_of",

@@ -1,18 +1,14 @@
-"""Exact distributions of percentiles, against their draws, and methods compared by them."""
+"""Exact distributions of percentiles, against their draws."""
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import get_args
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.errors import ParameterError
-from dpselect.percentiles import compare_percentiles
 from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.single import MethodName
 from dpselect.percentiles.split_tree import parts_of, price_of_draw
 from support.halves import Half
 
@@ -72,26 +68,3 @@ def test_one_by_one_sorts_independent_draws():
 
     np.testing.assert_allclose(laws[0], smaller, atol=1e-14)
     np.testing.assert_allclose(laws.sum(axis=0), sum(alone), atol=1e-14)
-
-
-def test_methods_are_compared_by_their_laws():
-    values, points = np.arange(40.0), np.arange(0.0, 40, 8)
-    asked = {"p": [25, 75], "candidates": points, "neighbours": "add-remove"}
-    table = compare_percentiles(values, epsilons=[0.5, 2], **asked)
-    wanted = 0.5 + np.array([25, 75])[:, None] / 100 * 39
-    far = np.maximum(0, np.maximum(points - wanted, wanted - points - 1))
-
-    names = ["default", *(name for name in get_args(MethodName) if name != "noisy-counts")]
-    assert [row.mechanism for row in table.rows[::2]] == names
-    for row in table.rows:
-        named = {"method": row.mechanism, "assumed_records": 40}
-        more = {} if row.mechanism == "default" else named
-        query = dp.Percentiles(epsilon=row.epsilon, **more, **asked)
-        laws = query.probabilities(values)
-        assert row.expected_error == pytest.approx((laws * far).sum() / 2)
-    assert table.uniform.expected_error == pytest.approx(far.mean())
-    unordered = asked | {"candidates": points[::-1]}
-    some = compare_percentiles(values, epsilons=[1], **unordered)
-    assert [row.mechanism for row in some.rows] == ["default", "one-by-one", "above-threshold"]
-    with pytest.raises(ParameterError, match="epsilon must be"):
-        compare_percentiles(values, epsilons=[0], **asked)
