@@ -519,6 +519,13 @@ def test_files_of_other_formats_are_refused(even, tmp_path):
         assert not (tmp_path / name).exists()
 
 
+def test_a_geopackage_without_geopandas_names_the_extra(even, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "geopandas", None)
+
+    with pytest.raises(MissingDependencyError, match=r"dpselect\[geo\]"):
+        even.to_file(tmp_path / "map.gpkg")
+
+
 def test_a_raster_file_is_as_fine_as_the_smallest_cells(tmp_path):
     rasterio = pytest.importorskip("rasterio")
     map_ = release(grids=[], method="quadtree")

@@ -48,8 +48,8 @@ Out: TypeAlias = Annotated[
     list[Path] | None,
     typer.Option(
         "--out",
-        help="Where to write the cells: .parquet (GeoParquet, which 'map query' reads), .gpkg, "
-        ".geojson or .tif; can be repeated.",
+        help="Where to write the cells: .parquet (GeoParquet, which 'map query' reads), "
+        ".geojson, or with dpselect\\[geo] .gpkg or .tif; can be repeated.",
         rich_help_panel="Output",
     ),
 ]

@@ -2,18 +2,16 @@
 
 The suffix of a file says its format (``FORMATS``). Cells are rectangles, so their well-known
 binary is one fixed layout: GeoParquet, which a map is read from again, needs polars alone, and
-GeoPackage and GeoJSON need no package, unless the reference system is one that only pyproj can
-describe.
+GeoJSON needs no package, unless the reference system is one that only pyproj can describe.
 
-Source: GeoParquet 1.1.0; OGC GeoPackage 1.3.0, sections 1 and 2.1.
+Source: GeoParquet 1.1.0.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
+import warnings
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -68,34 +66,6 @@ POLYGON = np.dtype(
 )
 """Well-known binary of a polygon of one ring of five corners."""
 
-WGS84 = (
-    'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],'
-    'PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4326"]]'
-)
-
-# The application number spells GPKG.
-TABLES = """
-PRAGMA application_id = 1196444487;
-PRAGMA user_version = 10300;
-CREATE TABLE gpkg_spatial_ref_sys (
-  srs_name TEXT NOT NULL, srs_id INTEGER PRIMARY KEY, organization TEXT NOT NULL,
-  organization_coordsys_id INTEGER NOT NULL, definition TEXT NOT NULL, description TEXT);
-INSERT INTO gpkg_spatial_ref_sys VALUES
-  ('Undefined cartesian', -1, 'NONE', -1, 'undefined', NULL),
-  ('Undefined geographic', 0, 'NONE', 0, 'undefined', NULL);
-CREATE TABLE gpkg_contents (
-  table_name TEXT PRIMARY KEY, data_type TEXT NOT NULL, identifier TEXT UNIQUE,
-  description TEXT DEFAULT '', last_change DATETIME NOT NULL
-  DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), min_x DOUBLE, min_y DOUBLE, max_x DOUBLE,
-  max_y DOUBLE, srs_id INTEGER REFERENCES gpkg_spatial_ref_sys(srs_id));
-CREATE TABLE gpkg_geometry_columns (
-  table_name TEXT PRIMARY KEY REFERENCES gpkg_contents(table_name), column_name TEXT NOT NULL,
-  geometry_type_name TEXT NOT NULL, srs_id INTEGER NOT NULL
-  REFERENCES gpkg_spatial_ref_sys(srs_id), z TINYINT NOT NULL, m TINYINT NOT NULL);
-CREATE TABLE cells (
-  fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, geom POLYGON, count DOUBLE NOT NULL);
-"""
-
 
 def cell_bounds(map_: MapRelease) -> Values:
     """Return the cells as ``(west, south, east, north)``, shape ``(cells, 4)``."""
@@ -123,6 +93,8 @@ def format_of(path: str | Path, box: Box) -> str:
         _check_geojson(system)
     elif name == "GeoTIFF":
         needed("rasterio", extra="geo")
+    elif name == "GeoPackage":
+        needed("geopandas", extra="geo")
     elif system is not None and system.upper() not in geo.WORLD:
         geo.described(system)
     return name
@@ -367,56 +339,9 @@ def geoparquet_metadata(crs: str | None, bounds: tuple[float, float, float, floa
     )
 
 
-def write_geopackage(map_: MapRelease, path: str | Path, description: str) -> None:
-    """Write a GeoPackage of one layer ``cells``, over any file that is there.
-
-    Args:
-        map_: The map.
-        path: Where to.
-        description: Description of the layer.
-
-    Raises:
-        MissingDependencyError: Only pyproj can describe the system, and is not installed.
-    """
-    cells, counts, system = cell_bounds(map_), map_.counts, _system(map_.box.crs)
-    records = np.zeros(
-        len(cells), [("magic", "S2"), ("flags", "<u2"), ("srs", "<i4"), ("polygon", POLYGON)]
-    )
-    # Version 0 in the lower byte; in the upper one little-endian numbers and no envelope.
-    records["magic"], records["flags"], records["srs"] = b"GP", 1 << 8, system[1]
-    records["polygon"] = well_known_binary(cells)
-    west, south = cells[:, :2].min(axis=0).tolist()
-    east, north = cells[:, 2:].max(axis=0).tolist()
-    Path(path).unlink(missing_ok=True)
-    with closing(sqlite3.connect(path)) as file, file:
-        file.executescript(TABLES)
-        file.executemany(
-            "INSERT OR IGNORE INTO gpkg_spatial_ref_sys VALUES (?, ?, ?, ?, ?, NULL)",
-            [_system("EPSG:4326"), system],
-        )
-        file.execute(
-            "INSERT INTO gpkg_contents (table_name, data_type, identifier, description, "
-            "min_x, min_y, max_x, max_y, srs_id) VALUES ('cells', 'features', 'cells', "
-            "?, ?, ?, ?, ?, ?)",
-            (description, west, south, east, north, system[1]),
-        )
-        file.execute(
-            "INSERT INTO gpkg_geometry_columns VALUES ('cells', 'geom', 'POLYGON', ?, 0, 0)",
-            (system[1],),
-        )
-        file.executemany(
-            "INSERT INTO cells (geom, count) VALUES (?, ?)",
-            zip(blobs(records), counts.tolist(), strict=True),
-        )
-
-
-def _system(crs: str | None) -> tuple[str, int, str, int, str]:
-    """Return the row of a reference system: name, number, organisation, its number, text."""
-    if crs is None:
-        return "Undefined cartesian", -1, "NONE", -1, "undefined"
-    if crs.upper() in geo.WORLD:
-        return "WGS 84", 4326, "EPSG", 4326, WGS84
-    system = geo.described(crs)
-    authority, code = system.to_authority() or ("NONE", "100000")
-    number = int(code) if code.isdigit() else 100000
-    return system.name, number, authority, number, system.to_wkt("WKT1_GDAL")
+def write_geopackage(map_: MapRelease, path: str | Path) -> None:
+    """Write a GeoPackage of one layer ``cells``, over any file that is there."""
+    with warnings.catch_warnings():
+        # A map may have no reference system.
+        warnings.filterwarnings("ignore", "'crs' was not provided")
+        to_geopandas(map_).to_file(path, driver="GPKG", layer="cells")

@@ -214,7 +214,7 @@ class MapRelease(Release[str]):
         """Write the cells in the format that the suffix of the path names.
 
         ``.parquet`` or ``.geoparquet`` (GeoParquet, with all that ``from_parquet`` needs),
-        ``.gpkg``, ``.geojson``; and ``.tif``, which needs ``dpselect[geo]``.
+        ``.geojson``; and ``.gpkg`` and ``.tif``, which need ``dpselect[geo]``.
 
         Args:
             path: Where to.
@@ -231,7 +231,7 @@ class MapRelease(Release[str]):
         elif form == "GeoJSON":
             Path(path).write_text(json.dumps(self.to_geojson()), encoding="utf-8")
         elif form == "GeoPackage":
-            export.write_geopackage(self, path, self._title())
+            export.write_geopackage(self, path)
         else:
             export.write_geotiff(self, path, shape or export.finest_shape(self.partition))
 
