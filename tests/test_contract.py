@@ -34,10 +34,15 @@ class LoggedBudget(dp.Budget):
         super().__init__(*totals, **options)
         self.log = log
 
-    def spend_all(self, spends):
-        entries = super().spend_all(spends)
-        self.log.events.append("spend")
-        return entries
+    def reserve(self, spends):
+        record = super().reserve(spends)
+
+        def charge():
+            entries = record()
+            self.log.events.append("spend")
+            return entries
+
+        return charge
 
 
 class NotThere:

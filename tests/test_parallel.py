@@ -82,7 +82,7 @@ def test_the_delta_of_two_steps_is_that_of_group_privacy():
 def test_it_is_charged_once_and_says_what_is_claimed():
     budget = dp.Budget(1.0, neighbours="add-remove")
     plan = dp.parallel_plan(plans(), neighbours="add-remove")
-    plan.charge(budget)
+    plan.reserve(budget)()
 
     assert [entry.epsilon for entry in budget.entries] == [1.0]
     assert any("disjoint" in claim for claim in plan.public)

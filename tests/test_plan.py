@@ -32,7 +32,7 @@ def test_the_price_is_charged_once_with_its_rho():
     budget = dp.Budget(2.0, delta=1e-6, neighbours=AR)
     made = plan(1.0, Spend("tune", 0.2, times=2), Spend("count", 0.6, rho=0.1))
 
-    made.charge(budget)
+    made.reserve(budget)()
 
     [entry] = budget.entries
     assert (entry.epsilon, entry.delta) == (1.0, 0.0)
@@ -44,7 +44,7 @@ def test_what_would_remain_is_what_remains():
     budget = dp.Budget(1.0, neighbours=AR)
 
     left = plan(0.25).remaining_after(budget)
-    plan(0.25).charge(budget)
+    plan(0.25).reserve(budget)()
 
     assert left == budget.remaining == 0.75
 
@@ -53,8 +53,8 @@ def test_without_a_budget_or_a_price_nothing_is_recorded():
     budget = dp.Budget(1.0, neighbours=AR)
     free = plan(0.0, Spend("nothing", 0.0))
 
-    plan().charge(None)
-    free.charge(budget)
+    plan().reserve(None)()
+    free.reserve(budget)()
 
     assert not budget.entries
     assert free.remaining_after(budget) == 1.0
@@ -64,14 +64,14 @@ def test_an_answer_is_kept_with_its_refund():
     budget, made = dp.Budget(1.0, neighbours=AR), plan(0.5)
 
     for back in (0.25, 0.0):
-        made.charge(budget).keep({"answer": back}, refund=back)
-    made.charge(None).keep({"answer": 1}, refund=0.5)
+        made.reserve(budget)().keep({"answer": back}, refund=back)
+    made.reserve(None)().keep({"answer": 1}, refund=0.5)
 
     assert [entry.refunded for entry in budget.entries] == [0.25, 0.0]
     assert [entry.answer for entry in budget.entries] == [{"answer": 0.25}, {"answer": 0.0}]
 
 
-@pytest.mark.parametrize("ask", ["charge", "remaining_after"])
+@pytest.mark.parametrize("ask", ["reserve", "remaining_after"])
 def test_a_refusal_is_the_same_beforehand(ask):
     with pytest.raises(InsufficientBudgetError):
         getattr(plan(2.0), ask)(dp.Budget(1.0, neighbours=AR))
@@ -265,3 +265,27 @@ class TestLargestEpsilon:
 
         with pytest.raises(ParameterError, match="a Selection has no epsilon"):
             chosen.largest_epsilon(dp.Budget(1.0, neighbours=AR))
+
+
+def test_a_reservation_is_decided_again_only_after_other_spends():
+    budget, spend = dp.Budget(1.0, neighbours=AR), {"epsilon": 0.6, "neighbours": AR}
+    first, second = budget.reserve([spend]), budget.reserve([spend])
+
+    assert budget.remaining == 1.0
+    [entry] = first()
+    assert (entry.sequence, budget.remaining) == (1, 0.4)
+    with pytest.raises(InsufficientBudgetError, match=r"requested 0\.6, remaining 0\.4"):
+        second()
+    assert len(budget.entries) == 1
+
+
+def test_a_budget_in_memory_writes_nothing_down_before_it_is_read(monkeypatch):
+    written = []
+    real = Plan.to_dict
+    monkeypatch.setattr(Plan, "to_dict", lambda self: written.append(self) or real(self))
+    budget = dp.Budget(1.0, neighbours=AR)
+
+    plan(0.5).reserve(budget)()
+    assert not written
+    assert budget.entries[0].question["query"] == "release"
+    assert len(written) == 1

@@ -110,13 +110,15 @@ class LoggedBudget(dp.Budget):
         super().__init__(total, **{"neighbours": AR, **options})
         self.data = data
 
-    def remaining_after_all(self, spends):
+    def reserve(self, spends):
         self.data.steps.append("ask")
-        return super().remaining_after_all(spends)
+        record = super().reserve(spends)
 
-    def spend_all(self, spends):
-        self.data.steps.append("charge")
-        return super().spend_all(spends)
+        def charge():
+            self.data.steps.append("charge")
+            return record()
+
+        return charge
 
     def record_answer(self, *answer):
         self.data.steps.append("keep")

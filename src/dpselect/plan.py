@@ -1,14 +1,14 @@
 """Plans: the price of a release, computed from public arguments alone.
 
 A plan is made before any data are read. It lists every noisy step with its price, so that the
-budget is charged once, in one place (``Plan.charge``), before anything is drawn; a dry run
+budget is charged once, in one place (``Plan.reserve``), before anything is drawn; a dry run
 prints the same plan. Every release carries its plan.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, inf, isfinite
 from sys import float_info
@@ -61,8 +61,11 @@ class SupportsSpend(Protocol):
     def remaining(self) -> float:
         """Epsilon that is left, in nats."""
 
-    def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> Sequence[object]:
-        """Record spends, each the arguments of ``dpselect.Budget.spend``; all or none."""
+    def reserve(self, spends: Sequence[Mapping[str, Any]]) -> Callable[[], Sequence[object]]:
+        """Decide on spends, each the arguments of ``dpselect.Budget.spend``; all or none.
+
+        What is returned records them.
+        """
 
     def remaining_after_all(self, spends: Sequence[Mapping[str, Any]]) -> float:
         """Return the epsilon that would remain after spends, without spending."""
@@ -226,20 +229,24 @@ class Plan:
         # Of a whole that costs more than its steps nothing is known but epsilon and rho.
         return steps if self.epsilon >= steps * each.pop() * (1 - ROUNDING) else 0
 
-    def charge(self, budget: SupportsSpend | None) -> Receipt:
-        """Record the whole price in a budget, once; call it before anything is drawn.
+    def reserve(self, budget: SupportsSpend | None) -> Callable[[], Receipt]:
+        """Decide on the whole price, and return the function that charges it, once.
 
-        No other function of the library spends. A plan of price 0 is not recorded.
+        Reserve before rows are counted, so that a refusal costs no pass over the data, and
+        charge before anything is drawn. No other function of the library spends. A plan of
+        price 0 is not recorded. Watchers of progress are told the passes that follow.
 
         Returns:
-            The receipt with which the answer is recorded once it is drawn.
+            Records the price, and returns the receipt with which the answer is recorded once
+            it is drawn; raises what this raises if others spent in between.
 
         Raises:
             InsufficientBudgetError: The budget does not allow it; nothing was recorded.
             NeighboursError: The budget is kept for another neighbour relation.
             LedgerError: The ledger cannot be read or written.
         """
-        return charge([self], budget)[0]
+        charge = reserve([self], budget)
+        return lambda: charge()[0]
 
     def asked(self) -> dict[str, Any]:
         """Return the price as arguments of ``dpselect.Budget.spend``."""
@@ -253,31 +260,27 @@ class Plan:
 
     def _stated(self) -> dict[str, Any]:
         """Return what the entry of a spend says, as arguments of the spend."""
+        return {
+            "mechanism": self.description,
+            "laplace_rounds": self.laplace_rounds,
+            "question": self._question,
+            "repeatable": self.query is not None and self.query.is_repeatable,
+        }
+
+    def _question(self) -> dict[str, Any]:
+        """Return the query and the plan, as an entry keeps them."""
         names = ("query", "arguments", "spends", "composition", "public", "error_bound")
         whole = self.to_dict()
         question = {name: whole[name] for name in names}
         if self.query is not None:
             question["written"] = self.query.written_form
-        return {
-            "mechanism": self.description,
-            "laplace_rounds": self.laplace_rounds,
-            "question": question,
-            "repeatable": self.query is not None and self.query.is_repeatable,
-        }
-
-    def check(self, budget: SupportsSpend | None) -> None:
-        """Raise what ``charge`` would raise now; call it before rows are counted.
-
-        A refusal then costs no pass over the data. Spends of others in between are seen by
-        ``charge`` alone. Watchers of progress are told the passes that follow.
-        """
-        check([self], budget)
+        return question
 
     def remaining_after(self, budget: SupportsSpend) -> float:
-        """Return the epsilon that would remain after ``charge``, without spending.
+        """Return the epsilon that would remain after the charge, without spending.
 
         Raises:
-            InsufficientBudgetError: ``charge`` would refuse this now.
+            InsufficientBudgetError: ``reserve`` would refuse this now.
             NeighboursError: The budget is kept for another neighbour relation or unit.
         """
         return remaining_after([self], budget)
@@ -397,33 +400,35 @@ def _priced(plans: Sequence[Plan]) -> list[int]:
 
 def remaining_after(plans: Sequence[Plan], budget: SupportsSpend) -> float:
     """Return the epsilon that would remain after plans; see ``Plan.remaining_after``."""
+    _check_relation(plans, budget)
+    return budget.remaining_after_all([plans[at].asked() for at in _priced(plans)])
+
+
+def reserve(plans: Sequence[Plan], budget: SupportsSpend | None) -> Callable[[], list[Receipt]]:
+    """Decide on the prices of plans, all or none; see ``Plan.reserve``."""
+    receipts, priced, charge = [Receipt() for _ in plans], _priced(plans), None
+    if budget is not None:
+        _check_relation(plans, budget)
+        spends = [{**plans[at].asked(), **plans[at]._stated()} for at in priced]  # noqa: SLF001
+        charge = budget.reserve(spends) if spends else None
+    passes.expect(tuple(one for plan in plans for one in plan.passes))
+
+    def charged() -> list[Receipt]:
+        for at, entry in zip(priced, charge() if charge else (), strict=charge is not None):
+            if isinstance(entry, Entry):
+                receipts[at] = Receipt(budget, entry)
+        return receipts
+
+    return charged
+
+
+def _check_relation(plans: Sequence[Plan], budget: SupportsSpend) -> None:
     for plan in plans:
         if budget.neighbours is not plan.neighbours:
             raise NeighboursError(
                 f"this budget protects {budget.neighbours} neighbours, the release "
                 f"{plan.neighbours} neighbours; give each relation a budget of its own"
             )
-    return budget.remaining_after_all([plans[at].asked() for at in _priced(plans)])
-
-
-def check(plans: Sequence[Plan], budget: SupportsSpend | None) -> None:
-    """Raise what ``charge`` would raise now; see ``Plan.check``."""
-    if budget is not None:
-        remaining_after(plans, budget)
-    passes.expect(tuple(one for plan in plans for one in plan.passes))
-
-
-def charge(plans: Sequence[Plan], budget: SupportsSpend | None) -> list[Receipt]:
-    """Record the prices of plans in a budget, all or none; see ``Plan.charge``."""
-    receipts = [Receipt() for _ in plans]
-    priced = _priced(plans)
-    if budget is None or not priced:
-        return receipts
-    asked = [{**plans[at].asked(), **plans[at]._stated()} for at in priced]  # noqa: SLF001
-    for at, entry in zip(priced, budget.spend_all(asked), strict=True):
-        if isinstance(entry, Entry):
-            receipts[at] = Receipt(budget, entry)
-    return receipts
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,8 @@ from dpselect.plan import (
     Receipt,
     Spend,
     SupportsSpend,
-    charge,
-    check,
     remaining_after,
+    reserve,
 )
 from dpselect.release import Release
 
@@ -415,12 +414,11 @@ def released(
         budget = budget.for_rows_of(data)
     entries = [one.plan.answered(budget) for one in queries]
     new = [one for one, entry in zip(queries, entries, strict=True) if entry is None]
-    plans = [one.plan for one in new]
-    check(plans, budget)
+    charge = reserve([one.plan for one in new], budget)
     if len(new) > 1:
         data = list(data) if isinstance(data, Iterator) else data
     with prepared(new, data) as draws:
-        drawn = iter(zip(new, draws, charge(plans, budget), strict=True))
+        drawn = iter(zip(new, draws, charge(), strict=True))
         return tuple(
             _drawn(*next(drawn)) if entry is None else _repeated(one, entry)
             for one, entry in zip(queries, entries, strict=True)

@@ -5,66 +5,69 @@ from itertools import permutations
 
 import pytest
 
-from dpselect.budget.entry import Cost, cost, kept
+from dpselect.budget.entry import Entry, kept, priced
 from dpselect.budget.totals import Totals
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 
+ADDED = Neighbours.ADD_REMOVE
 NOT_AMOUNTS = [-1.0, 0, 5e-324, float("nan"), float("inf"), True, "0.1"]
 
 
 @pytest.mark.parametrize("value", NOT_AMOUNTS)
 def test_epsilon_must_be_an_amount(value):
     with pytest.raises(ParameterError, match="epsilon must be"):
-        cost(value, 0.0, None)
+        priced(value, 0.0, None)
 
 
 @pytest.mark.parametrize("value", [v for v in NOT_AMOUNTS if v != 0] + [False, -0.1, None])
 def test_beside_a_delta_epsilon_must_be_an_amount_or_zero(value):
     with pytest.raises(ParameterError, match="epsilon must be"):
-        cost(value, 1e-6, None)
+        priced(value, 1e-6, None)
 
 
 @pytest.mark.parametrize("epsilon", [0, 0.0, -0.0])
 def test_an_epsilon_of_zero_costs_its_delta_alone(epsilon):
-    alone = Cost(epsilon=0.0, delta=1e-6, rho=0.0)
+    alone = Entry(epsilon=0.0, delta=1e-6, rho=0.0, neighbours=ADDED)
 
-    assert cost(epsilon, 1e-6, None) == cost(epsilon, 1e-6, 0.5) == alone
-    assert repr(cost(epsilon, 1e-6, None)) == repr(alone)
+    assert priced(epsilon, 1e-6, None) == priced(epsilon, 1e-6, 0.5) == alone
+    assert repr(priced(epsilon, 1e-6, None)) == repr(alone)
 
 
 @pytest.mark.parametrize("delta", [0, 0.0, -0.0])
 def test_without_epsilon_and_delta_nothing_is_spent(delta):
     with pytest.raises(ParameterError, match=r"epsilon must be finite and > 0, got 0\.0"):
-        cost(0.0, delta, None)
+        priced(0.0, delta, None)
 
 
 @pytest.mark.parametrize("value", NOT_AMOUNTS)
 def test_rho_must_be_an_amount(value):
     with pytest.raises(ParameterError, match="rho must be"):
-        cost(0.1, 0.0, value)
+        priced(0.1, 0.0, value)
 
 
 @pytest.mark.parametrize("value", [-1e-9, 5e-324, 1.0, float("nan"), True, "0", None])
 def test_delta_must_be_a_probability_below_one(value):
     with pytest.raises(ParameterError, match="delta must be"):
-        cost(0.1, value, None)
+        priced(0.1, value, None)
 
 
 def test_without_rho_the_pure_bound_is_taken():
-    assert cost(1, 0, None) == Cost(epsilon=1.0, delta=0.0, rho=rho_of_pure(1.0))
+    assert priced(1, 0, None) == Entry(
+        epsilon=1.0, delta=0.0, rho=rho_of_pure(1.0), neighbours=ADDED
+    )
 
 
 def test_beside_a_delta_rho_is_what_epsilon_implies():
     """A better one may hold outside another event than epsilon does."""
-    assert cost(0.5, 1e-6, 1e-3).rho == rho_of_pure(0.5)
-    assert cost(0.5, 0.0, 1e-3).rho == 1e-3
+    assert priced(0.5, 1e-6, 1e-3).rho == rho_of_pure(0.5)
+    assert priced(0.5, 0.0, 1e-3).rho == 1e-3
 
 
 def test_a_cost_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
-        cost(1, 0, None).epsilon = 0.1
+        priced(1, 0, None).epsilon = 0.1
 
 
 @pytest.mark.parametrize("epsilon", [0, -1.0, float("nan"), float("inf"), True, "1"])

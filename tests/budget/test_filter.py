@@ -12,7 +12,8 @@ from hypothesis import assume, given, settings, strategies as st
 
 from dpselect.budget import filter as stopping
 from dpselect.budget.amount import exact
-from dpselect.budget.entry import Sums, cost
+from dpselect.budget.entry import priced
+from dpselect.budget.filter import Sums
 from dpselect.budget.totals import Composition, Totals
 from dpselect.budget.zcdp import epsilon_of
 from dpselect.errors import InsufficientBudgetError
@@ -21,15 +22,15 @@ from dpselect.neighbours import Neighbours
 EDGE = Neighbours.EDGE
 
 amounts = st.floats(1e-3, 0.5)
-pure_costs = st.lists(amounts.map(lambda e: cost(e, 0.0, None)), max_size=30)
+pure_costs = st.lists(amounts.map(lambda e: priced(e, 0.0, None)), max_size=30)
 mixed_costs = st.lists(
     st.builds(
-        cost,
+        priced,
         amounts,
         st.sampled_from([0.0, 0.0, 1e-7, 4e-7]),
         st.none() | st.floats(1e-6, 0.1),
     )
-    | st.sampled_from([1e-7, 4e-7]).map(lambda delta: cost(0.0, delta, None)),
+    | st.sampled_from([1e-7, 4e-7]).map(lambda delta: priced(0.0, delta, None)),
     max_size=30,
 )
 COMPOSITIONS = get_args(Composition)
@@ -63,7 +64,7 @@ def totals(epsilon, delta=0.0, composition="either"):
 
 
 def pure(*epsilons):
-    return [cost(epsilon, 0.0, None) for epsilon in epsilons]
+    return [priced(epsilon, 0.0, None) for epsilon in epsilons]
 
 
 def admitted(granted, requests):
@@ -123,11 +124,15 @@ def rule(granted, options, failure=0.0):
     @cache
     def fits(counts, failures):
         sums = Sums.of(
-            [cost(e, 0.0, None) for e, n in zip(options, counts, strict=True) for _ in range(n)]
+            [
+                priced(e, 0.0, None)
+                for e, n in zip(options, counts, strict=True)
+                for _ in range(n)
+            ]
         )
-        last = sums.plus(cost(0.0, failure, None)) if failures else sums
+        last = sums.plus(priced(0.0, failure, None)) if failures else sums
         for _ in range(failures - 1):
-            last = last.plus(cost(0.0, failure, None))
+            last = last.plus(priced(0.0, failure, None))
         in_delta = last.delta <= stopping.FOR_SPENDS[granted.composition] * exact(granted.delta)
         return in_delta and stopping.spent(granted, last) <= exact(granted.epsilon)
 
@@ -188,7 +193,7 @@ def most_revealing(cost):
 def test_spends_with_deltas_keep_the_guarantee_by_definition(epsilon, delta, requests):
     """Kairouz, Oh & Viswanath (2015): no releases reveal more than these together."""
     granted = totals(epsilon, delta)
-    accepted = admitted(granted, [cost(e, d, None) for e, d in requests])
+    accepted = admitted(granted, [priced(e, d, None) for e, d in requests])
     pairs = [most_revealing(each) for each in accepted]
     excess = sum(
         max(0.0, prod(p) - exp(epsilon) * prod(q))
@@ -250,7 +255,7 @@ def test_all_that_remains_of_a_pure_budget_can_be_spent(requests):
     left = remaining(totals(1.0), accepted)
     assume(left > 0)
 
-    assert admit(totals(1.0), accepted, cost(left, 0, None)) <= 1e-15
+    assert admit(totals(1.0), accepted, priced(left, 0, None)) <= 1e-15
 
 
 def test_a_hundred_hundredths_are_one():
@@ -260,7 +265,7 @@ def test_a_hundred_hundredths_are_one():
     assert remaining(totals(1.0), costs) == 0
     assert admit(totals(1.0), costs[1:], costs[0]) == 0
     with pytest.raises(InsufficientBudgetError):
-        admit(totals(1.0), costs, cost(1e-300, 0.0, None))
+        admit(totals(1.0), costs, priced(1e-300, 0.0, None))
 
 
 def test_many_small_spends_cost_less_by_zcdp():
@@ -272,7 +277,7 @@ def test_many_small_spends_cost_less_by_zcdp():
 
 
 def test_a_better_rho_buys_more():
-    plain, better = cost(0.01, 0.0, None), cost(0.01, 0.0, 0.01**2 / 8)
+    plain, better = priced(0.01, 0.0, None), priced(0.01, 0.0, 0.01**2 / 8)
     price = float(spent(totals(9.0, 1e-6), [plain] * 500))
 
     assert spent(totals(9.0, 1e-6), [better] * 2000) == pytest.approx(price, rel=1e-4)
@@ -280,8 +285,8 @@ def test_a_better_rho_buys_more():
 
 
 def test_a_loose_rho_is_replaced_by_what_epsilon_implies():
-    assert cost(0.1, 0.0, 5.0) == cost(0.1, 0.0, None)
-    assert cost(0.1, 0.0, 0.001).rho == 0.001
+    assert priced(0.1, 0.0, 5.0) == priced(0.1, 0.0, None)
+    assert priced(0.1, 0.0, 0.001).rho == 0.001
 
 
 @pytest.mark.parametrize(("composition", "delta"), [("zcdp", 1e-6), ("either", 5e-7)])
@@ -294,7 +299,7 @@ def test_zcdp_uses_all_of_its_delta_and_not_more(composition, delta):
 
 @pytest.mark.parametrize(("composition", "fit"), [("sum", 2), ("either", 1), ("zcdp", 0)])
 def test_deltas_add_up_to_what_is_for_them(composition, fit):
-    granted, spend = totals(1.0, 1e-6, composition), cost(0.1, 5e-7, None)
+    granted, spend = totals(1.0, 1e-6, composition), priced(0.1, 5e-7, None)
     kept = "give a smaller delta, or make a budget with composition=sum"
 
     assert admitted(granted, [spend] * 3) == [spend] * fit
@@ -305,7 +310,7 @@ def test_deltas_add_up_to_what_is_for_them(composition, fit):
 
 
 def test_a_spend_with_a_delta_does_not_rule_out_zcdp_nor_the_other_way_round():
-    granted, first = totals(1.0, 1e-6), cost(0.01, 1e-7, None)
+    granted, first = totals(1.0, 1e-6), priced(0.01, 1e-7, None)
     small = pure(*[0.01] * 150)
 
     for requests in ([first, *small], [*small, first], [*small[:70], first, *small[70:]]):
@@ -314,7 +319,7 @@ def test_a_spend_with_a_delta_does_not_rule_out_zcdp_nor_the_other_way_round():
 
 
 def test_an_epsilon_of_zero_uses_up_delta_and_nothing_else():
-    granted, alone = totals(1.0, 1.6e-6), cost(0.0, 4e-7, None)
+    granted, alone = totals(1.0, 1.6e-6), priced(0.0, 4e-7, None)
 
     assert admitted(granted, [alone] * 3 + pure(0.4, 0.6, 0.1)) == [alone] * 2 + pure(0.4, 0.6)
     assert spent(granted, [alone] * 2) == 0
@@ -325,7 +330,7 @@ def test_a_budget_without_delta_takes_no_spend_with_one():
         InsufficientBudgetError,
         match=r"delta .*for releases 0\.0, spent 0\.0, requested 1e-09, remaining 0\.0$",
     ):
-        admit(totals(1.0), [], cost(0.1, 1e-9, None))
+        admit(totals(1.0), [], priced(0.1, 1e-9, None))
 
 
 def test_a_refusal_tells_total_spent_requested_and_remaining():
@@ -333,7 +338,7 @@ def test_a_refusal_tells_total_spent_requested_and_remaining():
         InsufficientBudgetError,
         match=r"total 1\.0, spent 0\.9, requested 0\.2, remaining 0\.1$",
     ):
-        admit(totals(1.0), pure(0.3, 0.6), cost(0.2, 0.0, None))
+        admit(totals(1.0), pure(0.3, 0.6), priced(0.2, 0.0, None))
 
 
 def test_a_refusal_by_zcdp_says_so_since_less_than_remaining_may_not_fit():
@@ -343,7 +348,7 @@ def test_a_refusal_by_zcdp_says_so_since_less_than_remaining_may_not_fit():
     with pytest.raises(
         InsufficientBudgetError, match="under zCDP the price of a spend depends on"
     ):
-        admit(totals(1.0, 1e-6), costs, cost(left, 0.0, None))
+        admit(totals(1.0, 1e-6), costs, priced(left, 0.0, None))
 
 
 def test_sums_beyond_the_floats_are_refused_and_not_an_overflow():
@@ -357,8 +362,8 @@ def test_sums_beyond_the_floats_are_refused_and_not_an_overflow():
 @pytest.mark.parametrize("composition", COMPOSITIONS)
 def test_ten_questions_in_two_hundred_orders_have_one_fate(composition, epsilon):
     """All are admitted in every order, for the same total, or in no order."""
-    questions = [*pure(0.1, 0.1, 0.15, 0.2, 0.2, 0.25), cost(0.2, 0.0, 0.005)]
-    questions += [cost(0.1, 1e-7, None), cost(0.05, 2e-7, None), cost(0.0, 1e-7, None)]
+    questions = [*pure(0.1, 0.1, 0.15, 0.2, 0.2, 0.25), priced(0.2, 0.0, 0.005)]
+    questions += [priced(0.1, 1e-7, None), priced(0.05, 2e-7, None), priced(0.0, 1e-7, None)]
     granted, random = totals(epsilon, 1e-6, composition), Random(30)  # noqa: S311
     orders = [random.sample(questions, 10) for _ in range(200)]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dpselect.budget.amount import exact
-from dpselect.budget.entry import cost
+from dpselect.budget.entry import priced
 from dpselect.budget.group import grouped
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import InsufficientBudgetError
@@ -45,7 +45,7 @@ def chains(epsilon, delta, rows):
 )
 def test_every_release_by_rows_keeps_the_price_for_a_person(epsilon, delta, rows):
     """Over all chains of databases that add a person's rows one by one."""
-    price = grouped(cost(epsilon or 0.0, delta, None), rows)
+    price = grouped(priced(epsilon or 0.0, delta, None), rows)
 
     worst = max(
         max(excess(a, b, exp(price.epsilon)), excess(b, a, exp(price.epsilon)))
@@ -59,7 +59,7 @@ def test_every_release_by_rows_keeps_the_price_for_a_person(epsilon, delta, rows
 def test_some_release_attains_the_delta(rows):
     """Each row more doubles the probability of an outcome, and adds delta to it."""
     epsilon, delta = log(2), 1 / 12
-    price = grouped(cost(epsilon, delta, None), rows)
+    price = grouped(priced(epsilon, delta, None), rows)
     growing = [0.0]
     for _ in range(rows):
         growing.append(2 * growing[-1] + delta)
@@ -75,7 +75,7 @@ def test_some_release_attains_the_delta(rows):
 def test_a_price_by_outcome_is_given_back_for_every_row(rows):
     """All laws over two outcomes of which one costs nothing and the other log 2."""
     costs = (0.0, log(2))
-    price = grouped(cost(log(2), 1 / GRID, None), rows)
+    price = grouped(priced(log(2), 1 / GRID, None), rows)
 
     def beyond(p, q, times):
         pairs = ((p, q), (1 - p, 1 - q))
@@ -97,7 +97,7 @@ def test_a_price_by_outcome_is_given_back_for_every_row(rows):
 
 @given(st.floats(1e-3, 3), st.integers(2, 40))
 def test_a_pure_release_stays_pure_and_is_zcdp_by_the_square(epsilon, rows):
-    single = cost(epsilon, 0.0, epsilon**2 / 8)
+    single = priced(epsilon, 0.0, epsilon**2 / 8)
     price = grouped(single, rows)
 
     assert price.delta == 0
@@ -110,23 +110,23 @@ def test_a_pure_release_stays_pure_and_is_zcdp_by_the_square(epsilon, rows):
 
 
 def test_one_row_costs_what_it_costs():
-    single = cost(0.5, 1e-6, None, 3)
+    single = priced(0.5, 1e-6, None, 3)
 
     assert grouped(single, 1) is single
 
 
 @pytest.mark.parametrize(("epsilon", "rows"), [(800.0, 2), (1.0, 10**6)])
 def test_a_delta_above_one_is_one(epsilon, rows):
-    assert grouped(cost(epsilon, 1e-300, None), rows).delta == 1.0
+    assert grouped(priced(epsilon, 1e-300, None), rows).delta == 1.0
 
 
 def test_an_epsilon_above_all_floats_is_refused():
     with pytest.raises(InsufficientBudgetError, match="does not suffice for 3 rows"):
-        grouped(cost(1e308, 0.0, None), 3)
+        grouped(priced(1e308, 0.0, None), 3)
 
 
 def test_a_delta_alone_is_that_of_every_row():
-    price = grouped(cost(0.0, 1e-6, None), 5)
+    price = grouped(priced(0.0, 1e-6, None), 5)
 
     assert (price.epsilon, price.rho) == (0.0, 0.0)
     assert price.delta == pytest.approx(5e-6)

@@ -91,13 +91,13 @@ def test_what_is_refused_leaves_no_list(tmp_path):
     budget = dp.Budget(0.1, neighbours="add-remove", path=tmp_path / "budget")
 
     with pytest.raises(dp.errors.InsufficientBudgetError):
-        asked().plan.charge(budget)
+        asked().plan.reserve(budget)()
     assert not budget.lists.exists()
 
 
 def test_a_budget_in_memory_keeps_lists_in_its_entries():
     budget = dp.Budget(1.0, neighbours="add-remove")
-    asked().plan.charge(budget)
+    asked().plan.reserve(budget)()
 
     assert budget.lists is None
     assert dp.Query.from_dict(budget.entries[0].question["written"]) == asked()

@@ -109,7 +109,7 @@ def test_it_is_answered_where_nothing_is_left(budget):
 
 def test_a_spend_without_an_answer_answers_nothing(budget):
     board = budget.for_request(source="stays.csv")
-    WARDS.plan.charge(board)
+    WARDS.plan.reserve(board)()
 
     assert WARDS.plan.answered(board) is None
     assert not WARDS.release(DATA, budget=board).repeated

@@ -12,7 +12,8 @@ from itertools import chain
 import pytest
 
 from dpselect.budget import connection
-from dpselect.budget.entry import Entry, Sums
+from dpselect.budget.entry import Entry
+from dpselect.budget.filter import Sums
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.store import Memory, State
 from dpselect.budget.totals import Totals

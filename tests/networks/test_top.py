@@ -56,7 +56,12 @@ class Ledger:
     def __init__(self, refuse=None):
         self.spent, self.refuse = [], refuse
 
-    def spend_all(self, spends):
+    def reserve(self, spends):
+        if self.refuse:
+            raise self.refuse
+        return lambda: self.recorded(spends)
+
+    def recorded(self, spends):
         if self.refuse:
             raise self.refuse
         names = ("epsilon", "neighbours", "delta", "rho", "mechanism")

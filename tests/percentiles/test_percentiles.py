@@ -32,7 +32,10 @@ class Purse:
         self.spent = []
         self.neighbours = neighbours
 
-    def spend_all(self, spends):
+    def reserve(self, spends):
+        return lambda: self.recorded(spends)
+
+    def recorded(self, spends):
         self.spent += [(one["epsilon"], one["neighbours"]) for one in spends]
         return spends
 

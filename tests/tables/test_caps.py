@@ -208,10 +208,15 @@ class Ledger(dp.Budget):
         super().__init__(*totals, **terms)
         self.charges = []
 
-    def spend_all(self, spends):
-        entries = super().spend_all(spends)
-        self.charges.append([(entry.epsilon, entry.delta) for entry in entries])
-        return entries
+    def reserve(self, spends):
+        record = super().reserve(spends)
+
+        def charge():
+            entries = record()
+            self.charges.append([(entry.epsilon, entry.delta) for entry in entries])
+            return entries
+
+        return charge
 
 
 @pytest.mark.parametrize("name", QUERIES)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from dpselect._cards import card
 from dpselect.budget import lists
-from dpselect.budget.admission import Checked, checked, decided, period_now
+from dpselect.budget.admission import asked, decided, entries_of, period_now
 from dpselect.budget.amount import exact, positive
 from dpselect.budget.document import document
-from dpselect.budget.entry import Entry, Sums, kept
+from dpselect.budget.entry import Entry
+from dpselect.budget.filter import Pot, Sums
 from dpselect.budget.ledger import Ledger
-from dpselect.budget.origin import Asked, Origin, stated_rows
-from dpselect.budget.pots import Pot
+from dpselect.budget.origin import Origin, stated_rows
 from dpselect.budget.store import Entries, Memory, State, Store
 from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals
 from dpselect.errors import BudgetError
@@ -223,7 +224,7 @@ class Budget:
             InsufficientBudgetError: The spend does not fit; nothing was recorded.
             LedgerError: The ledger cannot be read or written; do not draw.
         """
-        asked = {
+        spend = {
             "epsilon": epsilon,
             "neighbours": neighbours,
             "delta": delta,
@@ -233,15 +234,15 @@ class Budget:
             "note": note,
             "laplace_rounds": laplace_rounds,
         }
-        return self.spend_all([asked])[0]
+        return self.spend_all([spend])[0]
 
     def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> Entries:
         """Record what several releases are about to cost, all of it or nothing.
 
         Args:
             spends: The arguments of ``spend``, by name; and as ``question`` the query and its
-                plan, and as ``repeatable`` whether they say all that is asked of a source:
-                ``Plan.charge`` gives them.
+                plan, or a function that returns them, and as ``repeatable`` whether they say
+                all that is asked of a source: ``Plan.reserve`` gives them.
 
         Returns:
             The entries, in the same order; no other spend came in between.
@@ -250,25 +251,42 @@ class Budget:
             InsufficientBudgetError: They do not fit together; nothing was recorded.
             ParameterError, NeighboursError, LedgerError: As for ``spend``.
         """
+        return self.reserve(spends)()
+
+    def reserve(self, spends: Sequence[Mapping[str, Any]]) -> Callable[[], Entries]:
+        """Decide on several spends, and return the function that records them.
+
+        Call it once, before anything is drawn. It decides again only if something else was
+        spent in between.
+
+        Args:
+            spends: As for ``spend_all``.
+
+        Returns:
+            Records them as ``spend_all`` does, and raises what it raises.
+
+        Raises:
+            InsufficientBudgetError: They do not fit together now.
+            ParameterError, NeighboursError, LedgerError: As for ``spend``.
+        """
         files: dict[str, str] = {}
-        asked = self._checked(spends, files)
+        made = self._asked(spends, files)
+        if not made:
+            return tuple
+        share = self._totals.share_of(self._origin.analyst)
+        known = self._store.look(lambda state: decided(made, self._totals, share, state))
 
         def decide(state: State) -> list[tuple[Entry, Sums]]:
-            made = self._decided(asked, state)
+            decision = decided(made, self._totals, share, state, known)
             if self._store.lists is not None:
                 lists.keep(self._store.lists, files)
-            return made
+            return entries_of(made, share, decision, state)
 
-        return self._store.append(decide) if asked else ()
+        return partial(self._store.append, decide)
 
-    def _checked(
-        self, spends: Sequence[Mapping[str, Any]], files: dict[str, str]
-    ) -> list[Checked]:
+    def _asked(self, spends: Sequence[Mapping[str, Any]], files: dict[str, str]) -> list[Entry]:
         kept_in = None if self.lists is None else files
-        return [checked(Asked(**one), self._totals, self._origin, kept_in) for one in spends]
-
-    def _decided(self, asked: Sequence[Checked], state: State) -> list[tuple[Entry, Sums]]:
-        return decided(asked, self._totals, self._origin.analyst, state)
+        return [asked(self._totals, self._origin, kept_in, **one) for one in spends]
 
     def answered(self, question: Mapping[str, object]) -> Entry | None:
         """Return the entry that answers a question of the same source once more, if one does.
@@ -310,7 +328,7 @@ class Budget:
             LedgerError: It is not an entry of this budget, it has an answer already, or the
                 ledger cannot be written.
         """
-        self._store.answer(entry, kept(answer), release)
+        self._store.answer(entry, answer, release)
 
     def for_request(
         self,
@@ -357,8 +375,8 @@ class Budget:
 
     def for_rows_of(self, data: object) -> Self:
         """Return the same budget for the selected rows of a source."""
-        asked = {**self._origin.arguments, **stated_rows(data)}
-        return self._view(replace(self._origin, arguments=asked))
+        arguments = {**self._origin.arguments, **stated_rows(data)}
+        return self._view(replace(self._origin, arguments=arguments))
 
     def _view(self, origin: Origin) -> Self:
         view = object.__new__(type(self))
@@ -401,8 +419,8 @@ class Budget:
 
         As ``remaining_after_all``, for the relation of the budget.
         """
-        asked = {"epsilon": epsilon, "delta": delta, "rho": rho, "user": user}
-        return self.remaining_after_all([{**asked, "neighbours": self.neighbours}])
+        spend = {"epsilon": epsilon, "delta": delta, "rho": rho, "user": user}
+        return self.remaining_after_all([{**spend, "neighbours": self.neighbours}])
 
     def remaining_after_all(self, spends: Sequence[Mapping[str, Any]]) -> float:
         """Return what would remain after several spends, without spending.
@@ -417,14 +435,16 @@ class Budget:
             InsufficientBudgetError: ``spend_all`` would refuse them now.
             ParameterError, NeighboursError: As for ``spend``.
         """
-        asked = self._checked(spends, {})
+        made = self._asked(spends, {})
+        if not made:
+            return self.remaining
+        share = self._totals.share_of(self._origin.analyst)
 
         def after(state: State) -> float:
-            changed = state.copy()
-            ((last, _),) = self._decided(asked, changed)[-1:]
-            return self._pot(changed, last.share).remaining
+            sums = decided(made, self._totals, share, state).after[-1]
+            return Pot.of(self._totals, share, sums).remaining
 
-        return self._store.look(after) if asked else self.remaining
+        return self._store.look(after)
 
     def to_json(self) -> str:
         """Return totals and their terms, sums and entries as strict JSON."""

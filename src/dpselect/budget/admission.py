@@ -2,72 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpselect._optional import version
 from dpselect.budget import filter as stopping, lists
-from dpselect.budget.entry import Cost, Entry, Sums, cost
+from dpselect.budget.entry import Entry, Question, plain, priced
+from dpselect.budget.filter import Sums
 from dpselect.budget.group import grouped
-from dpselect.budget.origin import Asked, Origin
+from dpselect.budget.origin import Origin, text
 from dpselect.budget.store import State
 from dpselect.budget.totals import Totals, part
 from dpselect.errors import InsufficientBudgetError
+from dpselect.neighbours import NeighboursLike
 
 
-class Checked(NamedTuple):
-    """A spend that goes with the totals, whether it fits or not."""
+def asked(  # noqa: PLR0913 -- the arguments of a spend
+    totals: Totals,
+    origin: Origin,
+    files: dict[str, str] | None,
+    *,
+    epsilon: float,
+    neighbours: NeighboursLike,
+    delta: float = 0.0,
+    rho: float | None = None,
+    user: str | None = None,
+    mechanism: str = "",
+    note: str = "",
+    laplace_rounds: int = 0,
+    question: Mapping[str, object] | Callable[[], Mapping[str, object]] | None = None,
+    repeatable: bool = False,
+) -> Entry:
+    """Return the entry of a spend that goes with the totals, whether it fits or not.
 
-    cost: Cost
-    facts: dict[str, Any]
-    """Other fields of the entry."""
-
-
-def checked(
-    asked: Asked, totals: Totals, origin: Origin, files: dict[str, str] | None
-) -> Checked:
-    """Return a spend that is made for what the totals protect.
-
-    Args:
-        asked: The arguments of the spend.
-        totals: What is granted.
-        origin: Who asks.
-        files: Where long lists of the question are put; None if the entry keeps them whole.
+    The keywords are the arguments of ``dpselect.Budget.spend_all``. Long lists of the question
+    are put into ``files``; without it, for a budget in memory, the entry has them whole, and
+    nothing is written down before somebody reads it.
 
     Raises:
         ParameterError: An argument is out of its range.
         NeighboursError: It protects another relation or unit.
     """
-    user = origin.user if asked.user is None else asked.user
-    steps = totals.steps(asked.neighbours, user)
-    new = cost(asked.epsilon, asked.delta, asked.rho, asked.laplace_rounds)
-    facts = asked.stated(origin)
-    if files is not None:
-        facts["question"] = lists.folded(facts["question"], files)
-    facts |= {"neighbours": totals.neighbours, "version": version()}
-    return Checked(grouped(new, steps), facts)
+    steps = totals.steps(neighbours, origin.user if user is None else user)
+    alone = priced(epsilon, delta, rho, laplace_rounds, neighbours=totals.neighbours)
+    price = grouped(alone, steps)
+
+    def written() -> Mapping[str, object]:
+        found = question() if callable(question) else question
+        return origin.stated(plain(found or {}))
+
+    whole = Question(written)
+    return replace(
+        price,
+        mechanism=text("mechanism", mechanism),
+        question=whole if files is None else lists.folded(dict(whole), files),
+        note=text("note", note) or origin.note,
+        source=origin.source,
+        source_version=origin.version,
+        analyst=origin.analyst,
+        key=origin.key(whole.get("written")) if repeatable and origin.source else "",
+        version=version(),
+    )
+
+
+class Decision(NamedTuple):
+    """Sums of the spends of a share that were admitted in a period."""
+
+    period: str
+    before: Sums
+    after: tuple[Sums, ...]
 
 
 def decided(
-    asked: Sequence[Checked], totals: Totals, analyst: str, state: State
-) -> list[tuple[Entry, Sums]]:
-    """Admit spends, add them to the state, and return their entries with the sums.
+    spends: Sequence[Entry],
+    totals: Totals,
+    share: str,
+    state: State,
+    known: Decision | None = None,
+) -> Decision:
+    """Admit spends to a share.
+
+    Args:
+        spends: What ``asked`` returned.
+        totals: What is granted.
+        share: Which share pays.
+        state: The state of the store; it is not changed.
+        known: An earlier decision on them, which stands if nothing was spent in between.
 
     Raises:
         InsufficientBudgetError: They do not fit together.
     """
-    time, share = now(), totals.share_of(analyst)
-    period = period_at(time, totals, state)
-    granted, made = part(totals, share), []
-    for new, facts in asked:
+    period = period_at(now(), totals, state)
+    before = sums = state.sums(period, share)
+    if known is not None and known[:2] == (period, before):
+        return known
+    granted, after = part(totals, share), []
+    for new in spends:
         try:
-            sums = stopping.admit(granted, state.sums(period, share), new)
+            sums = stopping.admit(granted, sums, new)
         except InsufficientBudgetError as error:
             raise error.adding(_of(totals, share, period)) from None
-        place = {"sequence": state.number + 1, "time": time, "period": period, "share": share}
-        entry = Entry(**asdict(new), **{**facts, **place})
+        after.append(sums)
+    return Decision(period, before, tuple(after))
+
+
+def entries_of(
+    spends: Sequence[Entry], share: str, decision: Decision, state: State
+) -> list[tuple[Entry, Sums]]:
+    """Add admitted spends to the state, and return their entries with the sums."""
+    time, made = now(), []
+    for new, sums in zip(spends, decision.after, strict=True):
+        entry = replace(
+            new, sequence=state.number + 1, time=time, period=decision.period, share=share
+        )
         state.add(entry, sums)
         made.append((entry, sums))
     return made

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from dpselect.budget.amount import exact
-from dpselect.budget.entry import Entry
-from dpselect.budget.pots import Pot
+from dpselect.budget.entry import Entry, plain
+from dpselect.budget.filter import Pot
 from dpselect.budget.totals import Totals
 
 
@@ -18,9 +18,15 @@ def document(totals: Totals, pots: Sequence[Pot], entries: Sequence[Entry]) -> d
     What a release is made of again (``Entry.release``) is left out: its answer is there. So is
     what tells entries of several budgets apart.
     """
-    made = [asdict(entry) | {"neighbours": str(entry.neighbours)} for entry in entries]
-    for entry in made:
-        del entry["release"], entry["token"]
+    left_out = {"release", "token"}
+    made = [
+        {
+            one.name: plain(getattr(entry, one.name))
+            for one in fields(entry)
+            if one.name not in left_out
+        }
+        for entry in entries
+    ]
     return {
         "epsilon": totals.epsilon,
         "delta": totals.delta,

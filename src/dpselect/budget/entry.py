@@ -1,14 +1,14 @@
-"""The cost of one release, its entry, and exact sums of costs."""
+"""Entries: the guarantee of a release, and what was asked."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
-from typing import Any, Self
+from typing import Any
 
 from dpselect.budget import amount, zcdp
 from dpselect.budget.amount import exact
@@ -16,9 +16,33 @@ from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 
 
+class Question(Mapping[str, object]):
+    """What an entry says was asked, written down when it is first read.
+
+    Args:
+        write: Returns it; called at most once.
+    """
+
+    def __init__(self, write: Callable[[], Mapping[str, object]]) -> None:
+        self._write = write
+
+    @cached_property
+    def _written(self) -> Mapping[str, object]:
+        return self._write()
+
+    def __getitem__(self, name: str) -> object:
+        return self._written[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._written)
+
+    def __len__(self) -> int:
+        return len(self._written)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """The guarantee of one release.
+class Entry:
+    """One spend: the guarantee of a release, and what was asked; public.
 
     It is ``(epsilon, delta)``-DP and, if ``delta`` is 0, ``rho``-zCDP. Outside an event of
     probability ``delta`` it is both ``epsilon``-DP and ``rho``-zCDP (``filter``). With an
@@ -34,25 +58,11 @@ class Cost:
         steps: How many neighbour steps of the release one of the budget's is: the rows of a
             person, where the release protects a row; all amounts are for so many.
         refunded: What was given back of ``epsilon`` when the outcome was known, in nats.
-    """
-
-    epsilon: float
-    delta: float
-    rho: float
-    laplace_rounds: int = 0
-    steps: int = 1
-    refunded: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry(Cost):
-    """One recorded spend; public.
-
-    Attributes:
-        sequence: 1 for the first spend of the budget, 2 for the second, ...
+        sequence: 1 for the first spend of the budget, 2 for the second, ...; 0 of one that is
+            not recorded.
         time: When it was recorded: UTC, ISO 8601.
         neighbours: The relation that the guarantee is stated for.
-        mechanism: The function and the mechanism, as ``Plan.charge`` states them.
+        mechanism: The function and the mechanism, as ``Plan.reserve`` states them.
         note: Free text of the caller.
         version: The version of dpselect that recorded it.
         source: The file or table that was read, as the caller named it.
@@ -71,12 +81,18 @@ class Entry(Cost):
         token: Tells it from entries of other budgets with the same number.
     """
 
-    sequence: int
-    time: str
+    epsilon: float
+    delta: float
+    rho: float
     neighbours: Neighbours
-    mechanism: str
-    note: str
-    version: str
+    laplace_rounds: int = 0
+    steps: int = 1
+    refunded: float = 0.0
+    sequence: int = 0
+    time: str = ""
+    mechanism: str = ""
+    note: str = ""
+    version: str = ""
     source: str = ""
     source_version: str = ""
     analyst: str = ""
@@ -105,46 +121,6 @@ class Entry(Cost):
         if given > self.epsilon:
             raise ParameterError(f"a refund is at most the {self.epsilon!r} that was spent")
         return given
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """All that a privacy filter looks at of the spends so far.
-
-    Attributes:
-        epsilon: Sum of all epsilons, less what was refunded.
-        delta: Sum of all deltas.
-        rho: Sum of all rhos.
-        refunded: Sum of all refunds.
-    """
-
-    epsilon: Fraction = Fraction()
-    delta: Fraction = Fraction()
-    rho: Fraction = Fraction()
-    refunded: Fraction = Fraction()
-
-    @classmethod
-    def of(cls, costs: Iterable[Cost]) -> Self:
-        """Return the sums of costs, in the order of the spends."""
-        sums = cls()
-        for cost in costs:
-            sums = sums.plus(cost)
-        return sums
-
-    def plus(self, cost: Cost) -> Self:
-        """Return the sums with one spend more."""
-        spent = replace(
-            self,
-            epsilon=self.epsilon + exact(cost.epsilon),
-            delta=self.delta + exact(cost.delta),
-            rho=self.rho + exact(cost.rho),
-        )
-        return spent.less(cost.refunded) if cost.refunded else spent
-
-    def less(self, epsilon: float) -> Self:
-        """Return the sums after a refund."""
-        given = exact(epsilon)
-        return replace(self, epsilon=self.epsilon - given, refunded=self.refunded + given)
 
 
 LONGEST = 20_000
@@ -194,10 +170,18 @@ def _end(value: object) -> str:
     return str(value)
 
 
-def cost(epsilon: object, delta: object, rho: object, laplace_rounds: object = 0) -> Cost:
-    """Return the checked cost of a release; ``rho=None`` means what epsilon implies.
+def priced(
+    epsilon: object,
+    delta: object,
+    rho: object,
+    laplace_rounds: object = 0,
+    *,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+) -> Entry:
+    """Return an entry that states the checked guarantee of a release.
 
-    Beside a delta it always does: a better one may need another event than epsilon.
+    ``rho=None`` means what epsilon implies. Beside a delta it always does: a better one may
+    need another event than epsilon.
 
     Raises:
         ParameterError: An amount is not a number or out of its range, or epsilon and delta
@@ -208,9 +192,10 @@ def cost(epsilon: object, delta: object, rho: object, laplace_rounds: object = 0
     pure = check("epsilon", epsilon)
     implied = zcdp.rho_of_pure(pure)
     given = implied if rho is None else amount.positive("rho", rho)
-    return Cost(
+    return Entry(
         epsilon=pure,
         delta=failure,
         rho=implied if failure > 0 else min(implied, given),
+        neighbours=neighbours,
         laplace_rounds=amount.count("laplace_rounds", laplace_rounds),
     )

@@ -69,17 +69,60 @@ arXiv:2207.09397), here by their sums.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
+from typing import Self
 
 from dpselect.budget import zcdp
 from dpselect.budget.amount import exact, floor
-from dpselect.budget.entry import Cost, Sums
-from dpselect.budget.totals import Totals
+from dpselect.budget.entry import Entry
+from dpselect.budget.totals import Totals, part
 from dpselect.errors import InsufficientBudgetError
 
 FOR_SPENDS = {"sum": Fraction(1), "zcdp": Fraction(), "either": Fraction(1, 2)}
 """The part of delta that is for the deltas of spends, by composition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """All that a privacy filter looks at of the spends so far.
+
+    Attributes:
+        epsilon: Sum of all epsilons, less what was refunded.
+        delta: Sum of all deltas.
+        rho: Sum of all rhos.
+        refunded: Sum of all refunds.
+    """
+
+    epsilon: Fraction = Fraction()
+    delta: Fraction = Fraction()
+    rho: Fraction = Fraction()
+    refunded: Fraction = Fraction()
+
+    @classmethod
+    def of(cls, costs: Iterable[Entry]) -> Self:
+        """Return the sums of costs, in the order of the spends."""
+        sums = cls()
+        for cost in costs:
+            sums = sums.plus(cost)
+        return sums
+
+    def plus(self, cost: Entry) -> Self:
+        """Return the sums with one spend more."""
+        spent = replace(
+            self,
+            epsilon=self.epsilon + exact(cost.epsilon),
+            delta=self.delta + exact(cost.delta),
+            rho=self.rho + exact(cost.rho),
+        )
+        return spent.less(cost.refunded) if cost.refunded else spent
+
+    def less(self, epsilon: float) -> Self:
+        """Return the sums after a refund."""
+        given = exact(epsilon)
+        return replace(self, epsilon=self.epsilon - given, refunded=self.refunded + given)
 
 
 def spent(totals: Totals, sums: Sums) -> Fraction:
@@ -96,7 +139,7 @@ def remaining(totals: Totals, sums: Sums) -> float:
     return floor(max(Fraction(), exact(totals.epsilon) - spent(totals, sums)))
 
 
-def admit(totals: Totals, sums: Sums, new: Cost) -> Sums:
+def admit(totals: Totals, sums: Sums, new: Entry) -> Sums:
     """Return the sums with ``new``, or refuse it.
 
     Raises:
@@ -137,3 +180,29 @@ def _total_rho(sums: Sums) -> float:
         return float(sums.rho)
     except OverflowError:
         return inf
+
+
+@dataclass(frozen=True, slots=True)
+class Pot:
+    """Amounts of a share of a budget in the current period.
+
+    Attributes:
+        share: Whose it is; empty for all who have none, or if there are no shares.
+        epsilon: What it grants, in nats.
+        delta: What it grants.
+        spent: Epsilon that its spends amount to.
+        remaining: ``epsilon - spent``, rounded down.
+    """
+
+    share: str
+    epsilon: float
+    delta: float
+    spent: float
+    remaining: float
+
+    @classmethod
+    def of(cls, totals: Totals, share: str, sums: Sums) -> Self:
+        """Return the pot of a share whose spends have these sums."""
+        granted = part(totals, share)
+        left = remaining(granted, sums)
+        return cls(share, granted.epsilon, granted.delta, float(spent(granted, sums)), left)

@@ -15,18 +15,19 @@ is that of the outcome, ``c(o) ≤ ε``, the same sum with ``e^(c(o))`` for ``e^
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import expm1, inf
 
 from dpselect.budget import zcdp
 from dpselect.budget.amount import ceiling, exact
-from dpselect.budget.entry import Cost
+from dpselect.budget.entry import Entry
 from dpselect.errors import InsufficientBudgetError
 
 LARGEST = 700.0
 """An exponent with a power of e that is a float."""
 
 
-def grouped(cost: Cost, rows: int) -> Cost:
+def grouped(cost: Entry, rows: int) -> Entry:
     """Return the price of a release by rows for a person with at most so many rows.
 
     Laplace rounds are not kept. A delta of 1 or more is returned as 1, which no budget allows.
@@ -45,9 +46,9 @@ def grouped(cost: Cost, rows: int) -> Cost:
     rho = zcdp.rho_of_pure(epsilon)
     if cost.delta == 0:
         rho = min(rho, rows**2 * cost.rho * (1 + zcdp.SLACK))
-        return Cost(epsilon=epsilon, delta=0.0, rho=rho, steps=rows)
+        return replace(cost, epsilon=epsilon, rho=rho, laplace_rounds=0, steps=rows)
     times = float(rows)
     if cost.epsilon > 0:
         times = expm1(epsilon) / expm1(cost.epsilon) if epsilon < LARGEST else inf
     delta = min(1.0, cost.delta * times * (1 + zcdp.SLACK))
-    return Cost(epsilon=epsilon, delta=delta, rho=rho, steps=rows)
+    return replace(cost, epsilon=epsilon, delta=delta, rho=rho, laplace_rounds=0, steps=rows)

@@ -32,7 +32,8 @@ from typing import Self
 
 from dpselect.budget import lists
 from dpselect.budget.connection import Connections, connected
-from dpselect.budget.entry import Entry, Sums
+from dpselect.budget.entry import Entry, kept
+from dpselect.budget.filter import Sums
 from dpselect.budget.store import Decide, Entries, State, T
 from dpselect.budget.totals import Totals
 from dpselect.errors import LedgerError
@@ -274,8 +275,8 @@ class Ledger:
             self._known = connection, version, after
         self._seen = max(self._seen, (after.number, marks[-1]))
         self._connections.count_spend()
-        kept = zip(made, marks, strict=True)
-        return tuple(replace(entry, token=mark) for (entry, _), mark in kept)
+        marked = zip(made, marks, strict=True)
+        return tuple(replace(entry, token=mark) for (entry, _), mark in marked)
 
     def find(self, key: str, period: str) -> Entry | None:
         """Return the last entry of a key and a period that a release can be made of.
@@ -304,30 +305,30 @@ class Ledger:
         """
         files: dict[str, str] = {}
         made_of = None if release is None else json.dumps(lists.folded(release, files))
-        with self._holding(entry) as (connection, kept, _):
+        with self._holding(entry) as (connection, found, _):
             lists.keep(self.lists, files)
-            row = kept.sequence, kept.token, json.dumps(answer), made_of
+            row = found.sequence, found.token, json.dumps(kept(answer)), made_of
             connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", row)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon, on the disk; errors as for ``answer``."""
-        with self._holding(entry) as (connection, kept, state):
-            given = kept.given_back(epsilon)
-            refunds = state.sums(kept.period, kept.share).less(given).refunded
-            row = kept.sequence, given, str(refunds), kept.share, kept.period
+        with self._holding(entry) as (connection, found, state):
+            given = found.given_back(epsilon)
+            refunds = state.sums(found.period, found.share).less(given).refunded
+            row = found.sequence, given, str(refunds), found.share, found.period
             insert = "INSERT INTO refunds SELECT count(*) + 1, ?, ?, ?, ?, ? FROM refunds"
             connection.execute(insert, row)
 
     @contextmanager
     def _holding(self, entry: Entry) -> Iterator[tuple[sqlite3.Connection, Entry, State]]:
-        """Write what belongs to an entry in one transaction, with it as kept and the state."""
+        """Write what belongs to an entry in one transaction, as it is kept."""
         with self._connections.transaction("BEGIN IMMEDIATE") as connection:
             state = self._checked(connection)
             row = connection.execute(_AT, (entry.sequence,)).fetchone()
-            kept = None if row is None else self._entry(row)
-            if kept is None or not kept.is_record_of(entry):
+            found = None if row is None else self._entry(row)
+            if found is None or not found.is_record_of(entry):
                 raise LedgerError(f"the ledger {self.path} does not hold the entry")
-            yield connection, kept, state
+            yield connection, found, state
             # The sums that the last spend left are not those of now.
             self._known = None
             connection.execute("COMMIT")

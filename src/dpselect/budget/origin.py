@@ -1,4 +1,4 @@
-"""Analyst and source of a request, and the arguments of a spend."""
+"""Analyst and source of a request."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from glob import has_magic
 from os.path import relpath
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from dpselect.budget.entry import plain
 from dpselect.errors import ParameterError
-from dpselect.neighbours import NeighboursLike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,40 +47,14 @@ class Origin:
         same = [question, self.source, self.version, self.arguments, self.user]
         return hashlib.sha256(json.dumps(same).encode()).hexdigest()
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """The arguments of a spend, as ``dpselect.Budget.spend_all`` takes them."""
-
-    epsilon: float
-    neighbours: NeighboursLike
-    delta: float = 0.0
-    rho: float | None = None
-    user: str | None = None
-    mechanism: str = ""
-    note: str = ""
-    laplace_rounds: int = 0
-    question: Mapping[str, object] = field(default_factory=dict)
-    repeatable: bool = False
-
-    def stated(self, origin: Origin) -> dict[str, object]:
-        """Return what the entry says of the question, with what the request asks beside it."""
-        question = plain(self.question)
-        if origin.arguments:
-            arguments = {**question.get("arguments", {}), **origin.arguments}
-            question = {**question, "arguments": arguments}
-        if origin.user is not None:
-            claim = f"each {origin.user} has one record of the source"
-            question = {**question, "public": [*question.get("public", []), claim]}
-        return {
-            "mechanism": text("mechanism", self.mechanism),
-            "question": question,
-            "note": text("note", self.note) or origin.note,
-            "source": origin.source,
-            "source_version": origin.version,
-            "analyst": origin.analyst,
-            "key": origin.key(question.get("written")) if self.repeatable else "",
-        }
+    def stated(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return a question with what the request asks beside it."""
+        if self.arguments:
+            question["arguments"] = {**question.get("arguments", {}), **self.arguments}
+        if self.user is not None:
+            claim = f"each {self.user} has one record of the source"
+            question["public"] = [*question.get("public", []), claim]
+        return question
 
 
 def stated_rows(data: object) -> Mapping[str, object]:

@@ -13,7 +13,7 @@ from typing import Protocol
 from dpselect.budget import words
 from dpselect.budget.amount import exact
 from dpselect.budget.entry import Entry
-from dpselect.budget.pots import Pot
+from dpselect.budget.filter import Pot
 from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Protocol, Self, TypeAlias, TypeVar
 
-from dpselect.budget.entry import Entry, Sums
+from dpselect.budget.entry import Entry, Question, kept
+from dpselect.budget.filter import Sums
 from dpselect.errors import BudgetError, LedgerError
 
 Entries: TypeAlias = tuple[Entry, ...]
@@ -165,7 +167,9 @@ class Memory:
             place, found = self._found(entry)
             if found.answer is not None:
                 raise LedgerError("an entry has one answer")
-            self._entries[place] = replace(found, answer=dict(answer), release=release)
+            self._entries[place] = replace(
+                found, answer=Question(partial(kept, answer)), release=release
+            )
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon.

@@ -10,7 +10,7 @@ from pathlib import Path
 from dpselect import _written as written
 from dpselect.budget import lists
 from dpselect.budget.entry import Entry
-from dpselect.budget.pots import Pot
+from dpselect.budget.filter import Pot
 from dpselect.budget.totals import Period, Totals
 from dpselect.neighbours import Neighbours
 

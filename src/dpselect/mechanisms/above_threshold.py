@@ -200,7 +200,7 @@ class Stream:
                 raise ParameterError(
                     "a stream can be entered once: each threshold has a price of its own"
                 )
-            self._receipt = self._plan.charge(self._budget)
+            self._receipt = self._plan.reserve(self._budget)()
         return self
 
     def __exit__(self, *_: object) -> None:

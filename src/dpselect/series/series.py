@@ -202,17 +202,16 @@ class Series(Query[SeriesRelease]):
             budget = budget.for_rows_of(data)
         if not where.exists():
             # A refusal leaves no file.
-            self.plan.check(budget)
+            self.plan.reserve(budget)
             self.check(data)
         receipt = Receipt()
         with file.opened(where, self._with(k=1).to_json()) as kept:
             sums = kept.sums() if kept.is_paid else []
             if len(sums) < number:
-                if not kept.is_paid:
-                    self.plan.check(budget)
+                charge = None if kept.is_paid else self.plan.reserve(budget)
                 counts = self.made.counts(data, number)
-                if not kept.is_paid:
-                    receipt = self.plan.charge(budget)
+                if charge is not None:
+                    receipt = charge()
                     kept.pay(receipt.number)
                     sums = kept.sums()  # the lock was given up for a moment
                 new = self.made.noisy(counts, first=len(sums))

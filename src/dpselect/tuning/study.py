@@ -114,7 +114,7 @@ class PrivateStudy(Generic[T]):
                 raise ParameterError("report the result of the last candidate first")
             if self._trials is None:
                 made = self._design
-                self._receipt = self._plan.charge(self._budget)
+                self._receipt = self._plan.reserve(self._budget)()
                 number = draws.draw_number(made.repetitions.number_distribution)
                 self._trials = draws.Trials(number, len(self._candidates), made.threshold)
             if self._release is None and (which := self._trials.ask()) is not None:
