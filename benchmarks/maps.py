@@ -21,7 +21,7 @@ from dpselect.maps import (
     CountedCells,
     Overlap,
     Points,
-    PrivTree,
+    Quadtree,
     Weighted,
     even_queries,
     lattice_rectangles,
@@ -29,7 +29,7 @@ from dpselect.maps import (
     uniform_grid,
 )
 from dpselect.maps.box import Box
-from dpselect.maps.privtree import SplitNoise
+from dpselect.maps.rules import CoarseGrid
 from dpselect.typing import Values
 
 POINTS = 6_442_841
@@ -162,10 +162,8 @@ def many_queries(table: Table, x: Values, y: Values, each: int = 7680) -> None:
     table.add_row(name, f"{ours:.3f}", "masks, from 20", *_times(masks, ours))
 
     some = Points(points.x[::6].copy(), points.y[::6].copy(), BOX)
-    noise = SplitNoise.for_epsilon(
-        1.0, depth=10, max_per_user=1, neighbours=dp.Neighbours.ADD_REMOVE
-    )
-    partition = PrivTree().grow(some, noise)
+    coarse = CoarseGrid(some.in_cells(CoarseGrid.cells()).astype(float), 2.0)
+    partition = Quadtree(10.0).partition(coarse, 1.0)
     counts, weights = some.in_cells(partition), np.full(few.size, 1.0)
     held = CountedCells(partition, counts)
     squares = partition.rectangles()
@@ -186,7 +184,7 @@ def many_queries(table: Table, x: Values, y: Values, each: int = 7680) -> None:
         Overlap.of(partition, edges).added(np.ones(len(edges)))
 
     ours = seconds(answer, repeat=1)
-    name = f"{len(edges):,} queries on {partition.cells:,} squares of PrivTree"
+    name = f"{len(edges):,} queries on {partition.cells:,} squares of a quadtree"
     table.add_row(name, f"{ours:.3f}", "all overlaps, from 20", *_times(dense, ours))
 
 

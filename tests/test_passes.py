@@ -115,9 +115,7 @@ ON_SPARK = ("two ways to draw", "degrees", "a tree", "grids")
 QUICK = ("several percentiles by ranks", "degrees", "betweenness", "values", "keys")
 BOUNDED = {
     "a quadtree": points,
-    "all rules": lambda: points(
-        grids=[4], method=["uniform", "guideline", "adaptive", "privtree"]
-    ),
+    "all rules": lambda: points(grids=[4], method=["uniform", "guideline", "adaptive"]),
     "values of released groups": lambda: top(column="day", k=1, by="ward", delta=1e-6),
     "keys in rounds, until none is left": lambda: keys(
         method="rounds", user="v", max_per_user=2

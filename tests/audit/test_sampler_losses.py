@@ -109,21 +109,6 @@ def test_a_union_loses_what_its_law_says_for_any_two_subsets(beta):
         agrees(loss, p, q)
 
 
-@pytest.mark.parametrize("scale", [0.4, 3.0])
-def test_a_noisy_decision_loses_the_log_ratio_of_its_law(scale):
-    z = np.arange(-400, 401)
-    noise = np.exp(-np.abs(z) / scale)
-    noise /= noise.sum()
-
-    for here, there, above in product(range(-4, 5), range(-4, 5), (False, True)):
-        p, q = (noise[(count + z > 1) == above].sum() for count in (here, there))
-        public = {"threshold": 1, "scale": scale}
-        loss = sampler_losses.exceeds(
-            np.array([here]), np.array([there]), public, np.array([above])
-        )
-        assert loss.drawn == pytest.approx(log(p / q), abs=1e-9)
-
-
 def test_flips_lose_the_log_odds_of_each_bit_that_differs():
     rule = sampler_losses.flipped
     chance = {"chance": Fraction(1, 10)}

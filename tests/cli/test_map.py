@@ -48,9 +48,7 @@ def test_a_map_is_released_and_asked(run, points, tmp_path):
 
 def test_people_read_it_too(run, points, tmp_path):
     out = tmp_path / "map.parquet"
-    ran = run(
-        "map", points, *MAP, "--out", out, "--method", "uniform,adaptive,quadtree,privtree"
-    )
+    ran = run("map", points, *MAP, "--out", out, "--method", "uniform,adaptive,quadtree")
     asked = run("map", "query", out, "--rect", "-1,44,1,46")
 
     assert "chosen among" in ran.out

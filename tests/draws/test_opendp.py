@@ -65,7 +65,7 @@ def test_opendp_draws_in_the_block_alone(monkeypatch, draw):
     assert all(selection.scale_for(1.0, 4) in args for args in called)
 
 
-def test_noise_decisions_and_other_samplers_in_the_block(monkeypatch):
+def test_noise_and_other_samplers_in_the_block(monkeypatch):
     called = []
     real = opendp._measurement
     monkeypatch.setattr(
@@ -76,9 +76,8 @@ def test_noise_decisions_and_other_samplers_in_the_block(monkeypatch):
     with opendp_samplers():
         noisy_counts.discrete_laplace(zeros, 2.0)
         noisy_counts.discrete_gaussian(counts=zeros, scale=3.0)
-        assert noisy_counts.exceeds(zeros, -(10**6), 4.0).all()
         assert len(uniform.sample(range(9), 2)) == 2
-    assert called == [("make_laplace", 2.0), ("make_gaussian", 3.0), ("make_laplace", 4.0)]
+    assert called == [("make_laplace", 2.0), ("make_gaussian", 3.0)]
 
 
 def test_a_release_is_drawn_by_opendp():

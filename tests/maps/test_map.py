@@ -17,7 +17,6 @@ from dpselect.errors import DPSelectError, InsufficientBudgetError
 from dpselect.maps import (
     AdaptiveGrid,
     Points,
-    PrivTree,
     Quadtree,
     Weighted,
     counting,
@@ -26,7 +25,6 @@ from dpselect.maps import (
     partition_error,
     uniform_grid,
 )
-from dpselect.maps.privtree import SplitNoise
 from dpselect.plan import Plan
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -65,7 +63,7 @@ COUNTS = "counts of the cells"
 @given(
     st.floats(1e-3, 50),
     st.floats(1e-3, 0.999),
-    st.sampled_from([(), "quadtree", "privtree", ("privtree", "guideline")]),
+    st.sampled_from([(), "quadtree", ("quadtree", "guideline")]),
     st.sampled_from(["relative", "absolute"]),
 )
 def test_the_parts_never_cost_more_than_the_whole(epsilon, tuning_share, method, measure):
@@ -141,29 +139,17 @@ def test_without_queries_a_map_is_tuned_for_even_ones_and_only_where_something_i
 
 
 def test_a_map_is_written_and_read():
-    rules = ["quadtree", AdaptiveGrid(c=3.0), PrivTree(depth=4)]
+    rules = ["quadtree", AdaptiveGrid(c=3.0)]
     query = dp.Map(**VALID, method=rules, mechanism=dp.ExponentialMechanism)
 
     assert dp.Query.from_json(query.to_json()) == query
     assert dp.Query.from_json(query.to_json()).plan == query.plan
-    assert query.to_dict()["method"][1:] == [
-        {"name": "adaptive", "c": 3}, {"name": "privtree", "depth": 4}
-    ]  # fmt: skip
+    assert query.to_dict()["method"][1:] == [{"name": "adaptive", "c": 3}]
 
 
 def test_with_grids_the_default_chooses_among_them():
     assert plan(grids=[3, 4], method=None) == plan(grids=[3, 4])
     assert parts(plan(grids=[3, 4])).keys() == {COARSE, CHOICE, COUNTS}
-
-
-def test_a_tree_takes_half_of_the_tuning_or_all_if_there_is_no_choice():
-    rest, tree = np.nextafter(0.5, 0), "squares of privtree depth=10"
-    among = plan(grids=[3, 4], method="privtree", epsilon=1.0, tuning_share=0.5)
-    alone = plan(grids=[], method="privtree", epsilon=1.0, tuning_share=0.5)
-
-    assert parts(among) == {COARSE: 0.125, tree: 0.25, CHOICE: 0.125, COUNTS: rest}
-    assert parts(alone) == {tree: 0.5, COUNTS: rest}
-    assert alone.rho == pytest.approx(np.tanh(0.25))
 
 
 @relations
@@ -178,47 +164,7 @@ def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(
     assert stated.rho == pytest.approx(draw + sum(e * np.tanh(e / 2) for e in (coarse, counts)))
 
 
-@relations
-def test_a_tree_is_drawn_with_the_noise_that_its_share_pays_for(relation, monkeypatch):
-    drawn = []
-    grow = PrivTree.grow
-    monkeypatch.setattr(PrivTree, "grow", lambda *args: (drawn.append(args[2]), grow(*args))[1])
-    tree = PrivTree(depth=5)
-    alone = release(grids=[], method=tree, tuning_share=0.5, neighbours=relation)
-    among = release(method=["quadtree", tree], tuning_share=0.5, neighbours=relation)
-    paid = [parts(map_.plan)["squares of privtree depth=5"] for map_ in (alone, among)]
-
-    assert paid == [1.0, 0.5]
-    assert drawn == [
-        SplitNoise.for_epsilon(epsilon, depth=5, neighbours=relation, max_per_user=1)
-        for epsilon in paid
-    ]
-    assert alone.coarse is None
-    assert alone.candidate.startswith("privtree depth=5 (")
-    assert len(among.candidates) == 3 + 1 + 3
-
-
-def test_the_tree_of_an_individual_of_many_points_is_drawn_with_as_much_more_noise(
-    monkeypatch,
-):
-    drawn = []
-    grow = PrivTree.grow
-    monkeypatch.setattr(PrivTree, "grow", lambda *args: (drawn.append(args[2]), grow(*args))[1])
-    frame = pl.DataFrame({"x": SAMPLE[:, 0], "y": SAMPLE[:, 1], "who": np.arange(3000) // 10})
-    map_ = release(frame, x="x", y="y", user="who", max_per_user=5, grids=[], method="privtree")
-
-    assert drawn == [
-        SplitNoise.for_epsilon(
-            parts(map_.plan)["squares of privtree depth=10"],
-            depth=10,
-            neighbours=ADD_REMOVE,
-            max_per_user=5,
-        )
-    ]
-    assert map_.plan.description.endswith("on the cells of privtree depth=10")
-
-
-@pytest.mark.parametrize("method", ["uniform", ["adaptive", PrivTree(depth=4)]])
+@pytest.mark.parametrize("method", ["uniform", ["adaptive", "quadtree"]])
 def test_a_map_carries_the_plan_that_needed_no_points(method):
     map_ = release(method=method)
 
@@ -370,9 +316,7 @@ def test_answers_come_close():
     assert map_.total == pytest.approx(3000, abs=10)
 
 
-@pytest.mark.parametrize(
-    "method", ["uniform", "guideline", ("adaptive", "quadtree"), "privtree"]
-)
+@pytest.mark.parametrize("method", ["uniform", "guideline", ("adaptive", "quadtree")])
 @pytest.mark.parametrize("points", [[], np.full((5, 2), np.nan), np.full((5, 2), 7.0)])
 def test_zero_points_give_a_valid_map(points, method):
     map_ = release(points, method=method)
@@ -412,9 +356,8 @@ def test_users_cost_as_many_points_as_they_may_have(convert):
         ({"tuning_share": 1.0}, "tuning_share must be above 0 and below 1"),
         ({"tuning_share": -0.1}, "tuning_share must be between"),
         ({"method": "best"}, "method must be"),
-        ({"method": ["privtree", PrivTree(depth=3)]}, "at most one PrivTree"),
-        ({"method": "privtree", "grids": [], "tuning_share": 0}, "must be above 0 and below 1"),
-        ({"method": "privtree", "tuning_share": 1e-17}, "epsilon is too small"),
+        ({"method": "quadtree", "grids": [], "tuning_share": 0}, "must be above 0 and below 1"),
+        ({"method": "quadtree", "tuning_share": 1e-17}, "epsilon is too small"),
         ({"grids": [3, (3, 3)]}, "different from each other"),
         ({"grids": [-3]}, "grid size must be at least 1"),
         (

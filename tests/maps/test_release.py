@@ -14,7 +14,7 @@ from dpselect.maps import (
     AdaptiveGrid,
     CoarseGrid,
     MapRelease,
-    PrivTree,
+    Quadtree,
     export,
     uniform_grid,
 )
@@ -57,7 +57,7 @@ def uneven():
 def tree():
     """Squares of several sizes, larger and smaller than the coarse cells."""
     corner = np.random.default_rng(3).beta(2, 9, (4000, 2)) * 3 + [5, 45]
-    return release(corner, method=PrivTree(depth=8), grids=[1], epsilon=40.0)
+    return release(corner, method=Quadtree(c=40.0), epsilon=40.0)
 
 
 @pytest.fixture(params=["even", "uneven"])
@@ -270,20 +270,11 @@ def test_blocks_of_a_tree_are_filled_by_cells_and_by_coarse_cells(tree):
         assert area == pytest.approx((high - low).prod(axis=0))
         corners.append(np.concatenate([low, high]))
 
-    assert tree.candidate.startswith("privtree")
+    assert tree.candidate.startswith("quadtree")
     assert corners[0].tolist() == corners[1].tolist()
     widths = np.log2(corners[0][2] - corners[0][0])
     assert widths.min() == -4 < widths.max()
     assert tree.total == pytest.approx(4000, abs=10)
-
-
-def test_a_tree_comes_back_from_its_file(tree, tmp_path):
-    tree.to_parquet(tmp_path / "tree.parquet")
-    back = MapRelease.from_parquet(tmp_path / "tree.parquet")
-
-    assert back.plan == tree.plan
-    assert "squares of privtree depth=8" in {spend.purpose for spend in back.plan.spends}
-    assert back.estimate(QUERIES).values.tolist() == tree.estimate(QUERIES).values.tolist()
 
 
 def test_grids_that_are_not_aligned_agree_in_the_total(even):

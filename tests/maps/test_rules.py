@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from dpselect.errors import ParameterError
-from dpselect.maps import AdaptiveGrid, Guideline, PrivTree, Quadtree
+from dpselect.maps import AdaptiveGrid, Guideline, Quadtree
 from dpselect.maps.counting import standard_deviation
 from dpselect.maps.partition import MOST_CELLS
 from dpselect.maps.rules import COARSE, CoarseGrid, rules_of
@@ -88,13 +88,12 @@ def test_methods_are_names_rules_or_several():
     assert rules_of("uniform") == ()
     assert rules_of(("guideline", AdaptiveGrid(3.0))) == (Guideline(10.0), AdaptiveGrid(3.0))
     assert rules_of({"name": "adaptive", "c": 3.0}) == (AdaptiveGrid(3.0),)
-    assert rules_of([{"name": "privtree"}]) == (PrivTree(),)
     assert len(rules_of(["adaptive", AdaptiveGrid(5.0)])) == 3
 
 
 @pytest.mark.parametrize(
     "method",
-    ["best", 3, ["uniform", None], {}, {"name": "quadtree"}, {"name": "privtree", "c": 3}],
+    ["best", 3, ["uniform", None], {}, {"name": "quadtree"}, {"name": "quadtree", "d": 3}],
 )
 def test_unknown_methods_are_refused(method):
     with pytest.raises(ParameterError, match="method must be one or several of uniform"):

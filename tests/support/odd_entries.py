@@ -324,7 +324,6 @@ ENTRIES = {
     "Map of columns": table_of(dp.Map, grids=[2], **PLACES),
     "Map of persons": table_of(dp.Map, grids=[2], **PLACES, **PEOPLE),
     "Map of persons, a cap": table_of(dp.Map, grids=[2], **PLACES, **CHOSEN),
-    "Map, a tree": table_of(dp.Map, method="privtree", **PLACES),
     "TopNodes": rows_of(dp.TopNodes, metric="degree", **NODES),
     "TopNodes, betweenness": rows_of(dp.TopNodes, metric="ego-betweenness", **NODES),
     "TopNodes of a table": table_of(dp.TopNodes, metric="ego-density", **EDGES),
@@ -433,7 +432,7 @@ READINGS = {
     "keys in unknown groups": ["TopKeys in unknown groups", "Keys in unknown groups"],
     "keys of periods": ["Series"],
     "points": ["HeavyCells", "HeavyCells with intervals", "Map"],
-    "points of a table": ["HeavyCells, clipped", "Map of columns", "Map, a tree"],
+    "points of a table": ["HeavyCells, clipped", "Map of columns"],
     "points of persons": [
         "HeavyCells of persons",
         "HeavyCells of persons, a cap",

@@ -18,7 +18,7 @@ import numpy as np
 import opendp.prelude
 
 from dpselect.draws.exact.lazy_noise import Noise
-from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace, exceeds
+from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
 from dpselect.draws.exact.samplers import intercepted, name_of
 from dpselect.draws.exact.selection import (
     in_rounds,
@@ -88,7 +88,6 @@ _INSTEAD: dict[str, Callable[..., Any]] = {
     name_of(top_k_gumbel_noise): _gumbel,
     name_of(discrete_laplace): _laplace,
     name_of(discrete_gaussian): _gaussian,
-    name_of(exceeds): lambda counts, threshold, scale: _laplace(counts, scale) > threshold,
 }
 
 

@@ -11,7 +11,6 @@ noisy maxima           ``(ε/k) ∑ (max d - min d)/(2Δ)`` over the rounds, wit
 ``token``              none
 ``reveal``             ``δ(ε)``, from the exact distributions of both
 ``flipped``            ``ln((1-ρ)/ρ)`` for each bit that differs
-``exceeds``            ``∑ ln P_x(b)/P_y(b)`` over the decisions ``b`` that were drawn
 ``first_above``        ``ln P_x(o)/P_y(o)`` at the output ``o`` that was drawn
 ``..._of_each``        the sum over the rows, each as by itself
 ``draw_cut``           the same
@@ -22,9 +21,7 @@ others                 ``δ(ε)``, from the exact distributions of both
 =====================  ====================================================================
 
 A noisy maximum depends on the scores up to a common translation, which is why half the
-spread counts: two equal shifts of all scores are no loss. Decisions by a noisy threshold are
-bounded along a whole path of decisions only (see ``dpselect.maps.privtree``), so theirs
-is the loss of the outputs that were drawn.
+spread counts: two equal shifts of all scores are no loss.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, fsum, inf, log, log1p
+from math import fsum, inf, log
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -140,32 +137,6 @@ def reveal(
 def token(here: int, there: int, _: Mapping[str, Any], __: bytes) -> Loss | None:
     """Return no loss, for random bytes whose number is public."""
     return Loss(0.0) if here == there else None
-
-
-def exceeds(
-    here: Indices, there: Indices, public: Mapping[str, Any], above: NDArray[np.bool_]
-) -> Loss | None:
-    """Return the loss of noisy decisions, at the decisions that were drawn."""
-    if np.shape(here) != np.shape(there):
-        return None
-    logs = [
-        _log_decision(public["threshold"] - np.asarray(counts), public["scale"], above)
-        for counts in (here, there)
-    ]
-    return Loss(0.0, drawn=fsum(logs[0] - logs[1]))
-
-
-def _log_decision(below: Indices, scale: float, above: NDArray[np.bool_]) -> Values:
-    """Return the log probability of each decision, for counts so far below the threshold.
-
-    ``P(Z > m) = q^(m+1)/(1+q)`` for an integer ``m ≥ 0``, and ``Z`` is symmetric.
-    """
-    # "Not above" is -Z > -m - 1.
-    m = np.where(above, below, -below - 1)
-    side = log1p(exp(-1 / scale))
-    tail = -(np.maximum(m, 0) + 1) / scale - side
-    rest = np.log1p(-np.exp(np.minimum(m, -1) / scale - side))
-    return np.where(m >= 0, tail, rest)
 
 
 def first_above(
@@ -358,9 +329,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         ),
         "dpselect.draws.exact.noisy_counts.discrete_gaussian": Rule(
             ("counts", "scale"), "counts", discrete_gaussian
-        ),
-        "dpselect.draws.exact.noisy_counts.exceeds": Rule(
-            ("counts", "threshold", "scale"), "counts", exceeds
         ),
         "dpselect.draws.above_threshold.first_above": Rule(
             ("queries", "threshold", "threshold_scale", "query_scale", "stops"),

@@ -166,7 +166,7 @@ MAP = QueryCommand(
         ),
         "method": Option(
             read=lambda text, _given: [name.strip() for name in text.split(",")],
-            help="One or several of uniform, guideline, adaptive, quadtree, privtree; "
+            help="One or several of uniform, guideline, adaptive, quadtree; "
             "without it and --grids the quadtree, which needs no choice.",
         ),
     },

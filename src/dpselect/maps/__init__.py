@@ -11,7 +11,6 @@ from dpselect.maps.heavy_cells import CellRelease, HeavyCells, cell_counts
 from dpselect.maps.map import Map
 from dpselect.maps.overlap import CountedCells, Overlap
 from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.privtree import PrivTree
 from dpselect.maps.queries import even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import (
@@ -39,7 +38,6 @@ __all__ = [
     "Partition",
     "PartitionRule",
     "Points",
-    "PrivTree",
     "Quadtree",
     "Weighted",
     "cell_counts",

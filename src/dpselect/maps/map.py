@@ -51,9 +51,7 @@ class Map(Query[MapRelease]):
     grid, and the selection has all of the share. The rest of epsilon is spent on counts in the
     selected cells, with exact discrete Laplace noise; if there is a coarse grid, both
     measurements are combined by least squares. A single candidate needs no tuning, and all of
-    ``epsilon`` is spent on its counts. The squares of a ``PrivTree`` are drawn before, with
-    half of the share for tuning, or all of it if the tree is the only candidate; the coarse
-    grid and the selection share the other half.
+    ``epsilon`` is spent on its counts.
 
     Data are a frame, the path of a Parquet or CSV file, geometries, or an array of shape ``(n,
     2)``. From a lazy frame only counts leave the engine. Points with a missing coordinate are
@@ -76,9 +74,8 @@ class Map(Query[MapRelease]):
             Inside the bounds; by default, if anything is tuned, rectangles of several sizes
             within the bounds.
         method: Further cells to choose from, in addition to ``grids``. ``"guideline"``,
-            ``"adaptive"``, ``"quadtree"``, ``"privtree"``, rules with their parameters, or
-            several of these. By default, without ``grids``, only the quadtree, which needs no
-            selection.
+            ``"adaptive"``, ``"quadtree"``, rules with their parameters, or several of these. By
+            default, without ``grids``, only the quadtree, which needs no selection.
         tuning_share: Share of epsilon for the tuning.
         sanity: Share of all points below which errors of queries count as absolute.
         measure: The error by which cells are selected: ``"relative"``, or ``"absolute"`` in
@@ -141,7 +138,7 @@ class Map(Query[MapRelease]):
             self.epsilon, self.tuning_share, candidates, weighted=measure is None
         )
         choice = _choice(self.mechanism, split.choice, relation)
-        steps = Steps.of(split, candidates.tree, choice, relation, rows.max_per_user)
+        steps = Steps.of(split, choice, relation, rows.max_per_user)
         queries = self._queries(rows.box.bounds, tuned=choice is not None)
         passes = candidates.passes(queries, steps)
         if measure is not None and choice is not None:
@@ -229,8 +226,6 @@ class _MapDesign(PointDesign[MapRelease], CapDesign[MapRelease]):
         if steps.coarse_scale is not None:
             exact = points.in_cells(CoarseGrid.cells())
             coarse = CoarseGrid(noisy(exact, steps.coarse_scale), steps.coarse_scale)
-        if candidates.tree is not None and steps.split_noise is not None:
-            partitions.append(candidates.tree.grow(points, steps.split_noise))
         if coarse is not None:
             partitions += [
                 rule.partition(coarse, steps.counts_epsilon) for rule in candidates.rules

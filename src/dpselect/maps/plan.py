@@ -12,7 +12,6 @@ from dpselect.errors import ParameterError
 from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grids
 from dpselect.maps.points import pass_over
-from dpselect.maps.privtree import PrivTree, SplitNoise
 from dpselect.maps.queries import blocks_of, most_rows
 from dpselect.maps.rules import COARSE, Method, PartitionRule, Quadtree, rules_of
 from dpselect.mechanisms import Mechanism
@@ -29,12 +28,10 @@ class Candidates:
     Attributes:
         partitions: Uniform grids.
         rules: Rules that make more partitions from the coarse grid.
-        tree: A tree that is grown on the points; None if there is none.
     """
 
     partitions: tuple[Partition, ...]
     rules: tuple[PartitionRule, ...]
-    tree: PrivTree | None
 
     @classmethod
     def of(
@@ -43,29 +40,21 @@ class Candidates:
         """Return the candidates of two fields of a query.
 
         Raises:
-            ParameterError: A grid or a method is none, or there are several trees.
+            ParameterError: A grid or a method is none.
         """
         sizes = validation.listed("grids", grids) or ()
         if method is None:
             # Of all partitions that need no tuning the quadtree has the least median error on
             # most of the data sets of docs/measurements.md.
             method = "uniform" if sizes else Quadtree(c=10.0)
-        methods = rules_of(method)
-        trees = [rule for rule in methods if isinstance(rule, PrivTree)]
-        if len(trees) > 1:
-            raise ParameterError("`method` must hold at most one PrivTree: each costs a share")
-        return cls(
-            tuple(uniform_grids(sizes)) if sizes or not methods else (),
-            tuple(rule for rule in methods if not isinstance(rule, PrivTree)),
-            trees[0] if trees else None,
-        )
+        rules = rules_of(method)
+        return cls(tuple(uniform_grids(sizes)) if sizes or not rules else (), rules)
 
     @property
     def labels(self) -> list[str]:
         """The labels of all, in the order in which they become candidates."""
         grids = [partition.label for partition in self.partitions]
-        tree = [] if self.tree is None else [self.tree.label]
-        return grids + tree + [rule.label for rule in self.rules]
+        return grids + [rule.label for rule in self.rules]
 
     def __str__(self) -> str:
         return ", ".join(self.labels[:SHOWN]) + ", ..." * (len(self.labels) > SHOWN)
@@ -80,9 +69,6 @@ class Candidates:
         of_all = [grid.most_rows for grid in self.partitions]
         of_all += [rule.most_rows for rule in self.rules]
         rows = [COARSE**2] if steps.coarse_scale is not None else []
-        if self.tree is not None:
-            rows.append(4 ** (self.tree.depth - 1))
-            of_all.append(self.tree.most_rows)
         if steps.choice is not None:
             rows += [*map(most_rows, blocks_of(queries)), *of_all]
         return tuple(map(pass_over, [*rows, max(of_all)]))
@@ -93,9 +79,6 @@ class Split(NamedTuple):
 
     coarse: float
     """Epsilon of the coarse grid."""
-
-    structure: float
-    """Epsilon of the tree."""
 
     choice: float
     """Epsilon of the draw among the candidates."""
@@ -110,9 +93,8 @@ def split_epsilon(
     """Return what each step costs.
 
     A part that is not needed is 0. A single candidate needs no choice, and a single uniform
-    grid no coarse grid either; nor does a choice that takes no weights from it. A tree has
-    half of the share for tuning; a tree or the coarse grid of a rule has all of it if there
-    is no other candidate.
+    grid no coarse grid either; nor does a choice that takes no weights from it. The coarse grid
+    of a rule has all of the share for tuning if there is no other candidate.
 
     Args:
         epsilon: Epsilon of the whole release, in nats.
@@ -125,9 +107,9 @@ def split_epsilon(
     """
     epsilon = validation.positive("epsilon", epsilon)
     validation.within("tuning_share", tuning_share, 0, 1)
-    alone, tree = len(candidates.labels) == 1, candidates.tree is not None
+    alone = len(candidates.labels) == 1
     if alone and candidates.partitions:
-        return Split(0.0, 0.0, 0.0, epsilon)
+        return Split(0.0, 0.0, epsilon)
     if tuning_share in {0, 1}:
         raise ParameterError(
             "`tuning_share` must be above 0 and below 1: the tuning and the counts both "
@@ -137,10 +119,9 @@ def split_epsilon(
     # Halving is exact, and the next float below the difference never exceeds the rest.
     counts = validation.positive("(1 - tuning_share) * epsilon", nextafter(epsilon - tuning, 0))
     if alone:
-        return Split(0.0, tuning, 0.0, counts) if tree else Split(tuning, 0.0, 0.0, counts)
-    structure = tuning / 2 if tree else 0.0
-    coarse = (tuning - structure) / 2 if weighted or candidates.rules else 0.0
-    return Split(coarse, structure, tuning - structure - coarse, counts)
+        return Split(tuning, 0.0, counts)
+    coarse = tuning / 2 if weighted or candidates.rules else 0.0
+    return Split(coarse, tuning - coarse, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +131,6 @@ class Steps:
     Attributes:
         spends: Their prices, in the order drawn.
         coarse_scale: Noise scale of the coarse grid.
-        split_noise: Noise of the decisions of the tree.
         choice: Draws the partition.
         counts_epsilon: Epsilon of the counts, in nats.
         counts_scale: Noise scale of the counts.
@@ -158,7 +138,6 @@ class Steps:
 
     spends: tuple[Spend, ...]
     coarse_scale: float | None
-    split_noise: SplitNoise | None
     choice: Mechanism | None
     counts_epsilon: float
     counts_scale: float
@@ -167,7 +146,6 @@ class Steps:
     def of(
         cls,
         split: Split,
-        tree: PrivTree | None,
         mechanism: Mechanism | None,
         neighbours: Neighbours,
         max_per_user: int,
@@ -177,27 +155,19 @@ class Steps:
         Raises:
             ParameterError: The noise of a step would not fit 64 bits.
         """
-        coarse, structure, _, counts = split
         change = largest_change(neighbours, max_per_user)
-        scales = [_scale(one, change) if one else None for one in (coarse, structure)]
-        split_noise, spends = None, []
-        if coarse:
-            spends.append(Spend(f"counts of a coarse grid of {COARSE} x {COARSE}", coarse))
-        if tree is not None:
-            split_noise = SplitNoise.for_epsilon(
-                structure, depth=tree.depth, max_per_user=max_per_user, neighbours=neighbours
-            )
-            spends.append(Spend(f"squares of {tree.label}", structure))
+        spends = [Spend("counts of the cells", split.counts)]
         if mechanism is not None:
-            spends.append(mechanism.spend("choice of the partition"))
-        spends.append(Spend("counts of the cells", counts))
+            spends.insert(0, mechanism.spend("choice of the partition"))
+        if split.coarse:
+            purpose = f"counts of a coarse grid of {COARSE} x {COARSE}"
+            spends.insert(0, Spend(purpose, split.coarse))
         return cls(
             spends=tuple(spends),
-            coarse_scale=scales[0],
-            split_noise=split_noise,
+            coarse_scale=_scale(split.coarse, change) if split.coarse else None,
             choice=mechanism,
-            counts_epsilon=counts,
-            counts_scale=_scale(counts, change),
+            counts_epsilon=split.counts,
+            counts_scale=_scale(split.counts, change),
         )
 
 

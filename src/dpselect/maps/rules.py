@@ -3,8 +3,7 @@
 All rules balance the error of uniform cells, which grows with the points of a cell, against
 noise, which grows with the number of cells: a cell is cut until it holds about ``c/ε`` points.
 They read the coarse grid only, so their partitions are public post-processing and compete with
-any other candidate. So does that of ``PrivTree``, which reads the points and has its own share
-of epsilon.
+any other candidate.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from dpselect.errors import ParameterError
 from dpselect.maps.counting import standard_deviation
 from dpselect.maps.overlap import CountedCells
 from dpselect.maps.partition import Partition, nested, uniform_grid
-from dpselect.maps.privtree import PrivTree
 from dpselect.typing import Indices, Values
 
 COARSE = 16
@@ -33,7 +31,7 @@ COARSE = 16
 MOST_ALONG = 4096
 """Cells along an axis of a grid that a rule makes: 16 million cells."""
 
-MethodName: TypeAlias = Literal["uniform", "guideline", "adaptive", "quadtree", "privtree"]
+MethodName: TypeAlias = Literal["uniform", "guideline", "adaptive", "quadtree"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -186,27 +184,26 @@ def _halvings(ratio: float) -> int:
     return int(2 ** min(steps, int(log2(MOST_ALONG // COARSE))))
 
 
-Method: TypeAlias = MethodName | PartitionRule | PrivTree | Mapping[str, Any]
+Method: TypeAlias = MethodName | PartitionRule | Mapping[str, Any]
 
-METHODS: Mapping[str, tuple[PartitionRule | PrivTree, ...]] = MappingProxyType(
+METHODS: Mapping[str, tuple[PartitionRule, ...]] = MappingProxyType(
     {
         "uniform": (),
         "guideline": (Guideline(10.0),),
         "adaptive": (AdaptiveGrid(2.5), AdaptiveGrid(5.0), AdaptiveGrid(10.0)),
         "quadtree": (Quadtree(5.0), Quadtree(10.0), Quadtree(20.0)),
-        "privtree": (PrivTree(),),
     }
 )
 """The rules of every method by name; the only list of these names."""
 
-KINDS: Mapping[str, type[PartitionRule | PrivTree]] = MappingProxyType(
-    {kind.name: kind for kind in (Guideline, AdaptiveGrid, Quadtree, PrivTree)}
+KINDS: Mapping[str, type[PartitionRule]] = MappingProxyType(
+    {kind.name: kind for kind in (Guideline, AdaptiveGrid, Quadtree)}
 )
 """Rules that are given as a mapping of ``name`` and parameters."""
 
 
-def rules_of(method: Method | Sequence[Method]) -> tuple[PartitionRule | PrivTree, ...]:
-    """Return the rules and trees of one or several methods, each once.
+def rules_of(method: Method | Sequence[Method]) -> tuple[PartitionRule, ...]:
+    """Return the rules of one or several methods, each once.
 
     Raises:
         ParameterError: A name is unknown, or a value is not a rule.
@@ -215,8 +212,8 @@ def rules_of(method: Method | Sequence[Method]) -> tuple[PartitionRule | PrivTre
     return tuple(dict.fromkeys(rule for one in several for rule in _rules_of_one(one)))
 
 
-def _rules_of_one(method: object) -> tuple[PartitionRule | PrivTree, ...]:
-    if isinstance(method, PartitionRule | PrivTree):
+def _rules_of_one(method: object) -> tuple[PartitionRule, ...]:
+    if isinstance(method, PartitionRule):
         return (method,)
     if isinstance(method, str) and method in METHODS:
         return METHODS[method]

@@ -16,8 +16,7 @@ METHODS = {
     "one grid": {"grids": [4]},
     "grids": {"grids": [4, 9]},
     "adaptive": {"grids": [3], "method": "adaptive"},
-    "quadtree and tree": {"method": ["quadtree", "privtree"]},
-    "a tree alone": {"method": "privtree", "tuning_share": 0.5},
+    "quadtree": {"method": "quadtree"},
     "absolute error": {"grids": [4, 9], "measure": "absolute", "mechanism": "exponential"},
 }
 USERS = {"x": "lon", "y": "lat", "user": "who", "max_per_user": 3}

@@ -97,18 +97,6 @@ def discrete_gaussian(counts: Indices, scale: float) -> Indices:
     return _sums(exact, _gaussian(exact.size, scale))
 
 
-@sampler
-def exceeds(counts: Indices, threshold: int, scale: float) -> NDArray[np.bool_]:
-    """Return which counts with discrete Laplace noise exceed a threshold; the noise is secret.
-
-    Args:
-        counts: Integers, shape ``(n,)``. Private.
-        threshold: Public.
-        scale: Scale of the noise, as in ``discrete_laplace``. Public.
-    """
-    return discrete_laplace(counts, scale) > threshold
-
-
 def scale_for(epsilon: float, steps: int = 1) -> float:
     """Return the scale for counts that one neighbour step moves by ``steps``, rounded up.
 
