@@ -35,11 +35,9 @@ OF_DATA: dict[str, Kind] = {
 READING = ("separator", "decimal", "column_type")
 """Those of them that say how a text file is read."""
 
-_TOKEN = re.compile(
-    r'"""(?:\\.|[^\\])*?"{3,5}|\'{3}.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}\n]',
-    re.DOTALL,
-)
-_DEPTH = {"[": 1, "{": 1, "]": -1, "}": -1}
+_HEAD = re.compile(r"\s*(?P<open>\[\[?)(?P<name>[^\[\]]+)\]\]?\s*(?:#.*)?")
+_KEY = re.compile(r"\s*(?P<name>[^\s\[\]{}#=][^\[\]{}#=]*?)\s*=")
+_QUOTES = re.compile(r"\"{3}|'{3}")
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+).*|end of document)\)", re.DOTALL)
 
 
@@ -121,28 +119,41 @@ class Document:
 
     @cached_property
     def _lines(self) -> dict[Keys, int]:
-        """The line of every table, list of tables and key."""
+        """The line of every table, list of tables and key that begins one."""
         lines: dict[Keys, int] = {}
         head: Keys = ()
         number: dict[Keys, int] = {}
-        for line, text in _statements(self.text):
-            if not text.startswith("["):
-                for keys in _paths(tomllib.loads(text)):
-                    lines.setdefault((*head, *keys), line)
+        is_quoted = False
+        for line, text in enumerate(self.text.splitlines(), 1):
+            was_quoted, is_quoted = is_quoted, is_quoted ^ (len(_QUOTES.findall(text)) % 2 == 1)
+            if was_quoted:
                 continue
-            repeated = text.startswith("[[")
-            [*_, named] = _paths(tomllib.loads(text))
-            head = ()
-            for at, name in enumerate(name for name in named if isinstance(name, str)):
-                head = (*head, name)
-                is_last = at + 1 == sum(isinstance(one, str) for one in named)
-                if repeated and is_last:
-                    number[head] = number.get(head, -1) + 1
-                if head in number:
+            if found := _HEAD.fullmatch(text):
+                head = ()
+                for name in (names := _names(found["name"])):
+                    head = (*head, name)
+                    if found["open"] == "[[" and len(head) == len(names):
+                        number[head] = number.get(head, -1) + 1
                     lines.setdefault(head, line)
-                    head = (*head, number[head])
-                lines.setdefault(head, line)
+                    if head in number:
+                        head = (*head, number[head])
+                        lines.setdefault(head, line)
+            elif found := _KEY.match(text):
+                lines.setdefault((*head, *_names(found["name"])), line)
         return lines
+
+
+def _names(text: str) -> list[str]:
+    """Return the names of a dotted key; none if it is none."""
+    try:
+        table: Any = tomllib.loads(f"{text} = 0")
+    except tomllib.TOMLDecodeError:
+        return []
+    names = []
+    while isinstance(table, dict):
+        [(name, table)] = table.items()
+        names.append(name)
+    return names
 
 
 def check_keys(document: Document, tables: Mapping[str, Mapping[str, Kind]]) -> None:
@@ -200,31 +211,6 @@ def _about(error: DPSelectError, table: object) -> tuple[str, ...]:
         or (isinstance(value, str) and value and repr(value) in message)
     ]
     return (*named, *quoted)[:1]
-
-
-def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each statement of a text that is TOML, with the line it begins in."""
-    begin = depth = 0
-    for token in _TOKEN.finditer(f"{text}\n"):
-        depth += _DEPTH.get(token[0], 0)
-        if token[0] == "\n" and depth == 0:
-            whole = text[begin : token.start()]
-            statement = whole.lstrip()
-            if statement and not statement.startswith("#"):
-                before = begin + len(whole) - len(statement)
-                yield text.count("\n", 0, before) + 1, statement
-            begin = token.end()
-
-
-def _paths(values: object, before: Keys = ()) -> Iterator[Keys]:
-    """Yield where all values are, tables before what they hold."""
-    if isinstance(values, list) and values and all(isinstance(one, dict) for one in values):
-        items: Any = enumerate(values)
-    else:
-        items = values.items() if isinstance(values, Mapping) else ()
-    for key, value in items:
-        yield (*before, key)
-        yield from _paths(value, (*before, key))
 
 
 def located(path: str, folder: Path, engine: str = "memory") -> str:
