@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from dpselect import _numbers
+from dpselect import _numbers, writing
 
 
 @given(st.integers(-50, 5000), st.integers(-60, -40))
@@ -32,10 +32,10 @@ def test_the_boundary_is_between_two_floats_close_together(relative, point):
     [(0.12345678, "0.1235"), (24.412, "24.41"), (999.96, "1000"), (124251.0, "124,300")],
 )
 def test_numbers_have_four_digits(number, text):
-    assert _numbers.shown(number) == text
+    assert writing.digits(number) == text
 
 
 def test_long_decimals_in_a_text_are_shortened():
     text = "f(epsilon=0.7999999999999999, cap=1e-07, n=123456789, x1.2345678)"
 
-    assert _numbers.in_short(text) == "f(epsilon=0.8, cap=1e-07, n=123456789, x1.2345678)"
+    assert writing.six_digits(text) == "f(epsilon=0.8, cap=1e-07, n=123456789, x1.2345678)"

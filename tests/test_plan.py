@@ -11,8 +11,9 @@ import pytest
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
-from dpselect.plan import ErrorBound, Plan, Spend, shown
+from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query, query
+from dpselect.writing import summary
 
 AR = dp.Neighbours.ADD_REMOVE
 
@@ -209,7 +210,7 @@ def test_a_bound_that_says_nothing_says_so():
 
 
 def test_short_sequences_are_shown_whole():
-    assert shown({"a": (1, [2.0, None])}) == {"a": [1, [2.0, None]]}
+    assert summary({"a": (1, [2.0, None])}) == {"a": [1, [2.0, None]]}
 
 
 @query

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dpselect import validation
-from dpselect._cards import card
+from dpselect import validation, writing
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, NoisySequence
@@ -103,7 +102,7 @@ class Comparison:
         head, *rows = self._cells()
         simulated = {row.simulations for row in self.rows} - {0}
         facts = {"*": ", ".join(f"simulated {number} times" for number in sorted(simulated))}
-        return card("Comparison", facts, head=head, rows=rows)
+        return writing.card("Comparison", facts, head=head, rows=rows)
 
     def to_latex(self) -> str:
         """Return the table as a LaTeX ``tabular``, with the rules of ``booktabs``."""

@@ -14,15 +14,13 @@ from math import fsum, inf, isfinite
 from sys import float_info
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
-from dpselect import _numbers, passes, validation
-from dpselect._cards import card
+from dpselect import passes, validation, writing
 from dpselect.budget.entry import Entry
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.passes import Pass
+from dpselect.writing import summary
 
 if TYPE_CHECKING:
     from dpselect.query import Query
@@ -31,12 +29,6 @@ SEQUENTIAL = "sequential: the prices of all steps add up"
 
 ROUNDING = 1e-9
 """Relative excess of the spends' sum over the total that floating point may cause."""
-
-SHOWN = 8
-"""Values of a longer sequence are summarised where it is printed, or stored with a plan."""
-
-MOST_NAMES = 32
-"""Names of a longer mapping are summarised likewise."""
 
 LARGE_EPSILON, LARGE_DELTA = 10.0, 1e-3
 """Larger ones are called large where a plan is printed."""
@@ -145,13 +137,13 @@ class ErrorBound:
     def __str__(self) -> str:
         if self.says_nothing and isfinite(self.largest):
             return (
-                f"no useful bound: it is {_numbers.shown(self.largest)} {self.unit}, the "
+                f"no useful bound: it is {writing.digits(self.largest)} {self.unit}, the "
                 "largest possible error"
             )
         if self.says_nothing:
             return "no bound that holds on all data; compare mechanisms on public data instead"
         return (
-            f"at most {_numbers.shown(self.value)} {self.unit} with probability "
+            f"at most {writing.digits(self.value)} {self.unit} with probability "
             f"{self.probability:g}, on any data"
         )
 
@@ -201,7 +193,7 @@ class Plan:
     def __post_init__(self) -> None:
         _keep_price(self)
         object.__setattr__(self, "neighbours", validation.neighbours(self.neighbours))
-        object.__setattr__(self, "mechanism", _numbers.in_short(self.mechanism))
+        object.__setattr__(self, "mechanism", writing.six_digits(self.mechanism))
         epsilon = fsum(spend.times * spend.epsilon for spend in self.spends)
         delta = fsum(spend.times * spend.delta for spend in self.spends)
         for name, parts, whole in (
@@ -300,7 +292,7 @@ class Plan:
         """Return the plan as plain Python values; long sequences are summarised."""
         return {
             "query": self.name,
-            "arguments": {name: shown(value) for name, value in self.arguments.items()},
+            "arguments": {name: summary(value) for name, value in self.arguments.items()},
             "mechanism": self.mechanism,
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -376,7 +368,7 @@ class Plan:
         }
         rows = [(s.times, s.epsilon, s.purpose) for s in self.spends]
         head = ("times", "epsilon", "for")
-        return card(f"Plan of {self.name}", facts, head=head, rows=rows)
+        return writing.card(f"Plan of {self.name}", facts, head=head, rows=rows)
 
     def __str__(self) -> str:
         lines = [self.description, self.price]
@@ -481,25 +473,3 @@ def _keep_price(priced: Spend | Plan) -> None:
     delta = validation.within("delta", priced.delta, 0, 1)
     object.__setattr__(priced, "epsilon", epsilon)
     object.__setattr__(priced, "delta", delta)
-
-
-def shown(value: object) -> object:
-    """Return a public argument as plain values, a long sequence as its length and ends."""
-    if isinstance(value, np.generic | np.ndarray):
-        return shown(value.tolist())
-    if isinstance(value, str | bool | int | float) or value is None:
-        return value
-    if isinstance(value, Mapping):
-        named = {str(name): shown(one) for name, one in value.items()}
-        return _summary(list(named)) if len(named) > MOST_NAMES else named
-    if isinstance(value, Sequence):
-        return _summary(value) if len(value) > SHOWN else [shown(one) for one in value]
-    return str(value)
-
-
-def _summary(values: Sequence[object]) -> str:
-    first, last = values[0], values[-1]
-    if isinstance(first, Sequence) and not isinstance(first, str):
-        return f"{len(values)} rows of {len(first)} values"
-    ends = [f"{end:.10g}" if isinstance(end, float) else shown(end) for end in (first, last)]
-    return f"{len(values)} values from {ends[0]} to {ends[1]}"

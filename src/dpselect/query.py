@@ -28,7 +28,7 @@ from typing import (
 
 import numpy as np
 
-from dpselect import _written as written
+from dpselect import writing
 from dpselect._numbers import largest_to_three_digits
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
@@ -38,7 +38,6 @@ from dpselect.neighbours import Neighbours, check_where, relation
 from dpselect.passes import Pass
 from dpselect.plan import (
     SEQUENTIAL,
-    SHOWN,
     ErrorBound,
     Plan,
     Receipt,
@@ -162,9 +161,9 @@ class Query(ABC, Generic[Out]):
     def __post_init__(self) -> None:
         for one in _fields(self):
             given = getattr(self, one.name)
-            kept = relation(given) if one.name == "neighbours" else written.frozen(given)
+            kept = relation(given) if one.name == "neighbours" else writing.frozen(given)
             if one.name in FLOATS:
-                kept = written.real(kept)
+                kept = writing.real(kept)
             object.__setattr__(self, one.name, kept)
         _ = self.plan
 
@@ -203,7 +202,7 @@ class Query(ABC, Generic[Out]):
     @cached_property
     def written_form(self) -> dict[str, Any]:
         """``to_dict``; where a field holds a function, its name stands for it."""
-        return self._head() | self._written(lambda _name, value: written.label(value))
+        return self._head() | self._written(lambda _name, value: writing.label(value))
 
     @cached_property
     def is_repeatable(self) -> bool:
@@ -294,7 +293,7 @@ class Query(ABC, Generic[Out]):
         Raises:
             ParameterError: A field holds a function, which cannot be written down.
         """
-        return self._head() | self._written(written.refused)
+        return self._head() | self._written(writing.refused)
 
     def to_json(self) -> str:
         """Return ``to_dict`` as one line of JSON; equal queries have equal text."""
@@ -323,7 +322,7 @@ class Query(ABC, Generic[Out]):
         required = [name for name, one in known.items() if _is_required(one)]
         if missing := [f"`{name}`" for name in required if name not in given]:
             raise ParameterError(f"a {kind.__name__} needs {', '.join(missing)}")
-        return kind(**{name: written.read(name, one) for name, one in given.items()})
+        return kind(**{name: writing.from_json(name, one) for name, one in given.items()})
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -352,7 +351,7 @@ class Query(ABC, Generic[Out]):
     def _written(self, otherwise: Callable[[str, object], object]) -> dict[str, Any]:
         usual = {one.name for one in _fields(self) if _is_required(one) or one.default is None}
         return {
-            name: written.plain(value, partial(otherwise, name))
+            name: writing.to_json(value, partial(otherwise, name))
             for name, value in self._values().items()
             if value is not None or name not in usual
         }
@@ -360,7 +359,7 @@ class Query(ABC, Generic[Out]):
     def _arguments(self) -> dict[str, Any]:
         """Return the fields that were given, but those of the price, for people."""
         names = [one.name for one in self._given() if one.name not in OF_PRICES]
-        return {name: written.readable(getattr(self, name)) for name in names}
+        return {name: writing.readable(getattr(self, name)) for name in names}
 
     def _given(self) -> list[Field[Any]]:
         """Return the fields that are not at their defaults."""
@@ -387,7 +386,7 @@ class Query(ABC, Generic[Out]):
 
     def __repr__(self) -> str:
         given = {one.name: getattr(self, one.name) for one in self._given()}
-        shown = (f"{name}={written.in_short(value, SHOWN)}" for name, value in given.items())
+        shown = (f"{name}={writing.in_short(one)}" for name, one in given.items())
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

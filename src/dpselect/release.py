@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from dpselect import _written as written
-from dpselect._cards import card, holds_numbers
+from dpselect import writing
 from dpselect._optional import needed, version
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.plan import SHOWN, Plan, Receipt
+from dpselect.plan import Plan, Receipt
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
@@ -102,18 +100,18 @@ class Release(Generic[T_co]):
         given = {name: getattr(self, name) for name in names}
         try:
             kept = {
-                name: written.plain(one, partial(written.refused, name))
+                name: writing.to_json(one, partial(writing.refused, name))
                 for name, one in given.items()
             }
         except ParameterError:
             return None
-        found = {name: written.read(name, one) for name, one in kept.items()}
+        found = {name: writing.from_json(name, one) for name, one in kept.items()}
         return kept if found == given else None
 
     @classmethod
     def remade(cls, kept: Mapping[str, Any], **more: Any) -> Self:  # noqa: ANN401
         """Return a release made from the fields that a ledger keeps, and further ones."""
-        return cls(**{name: written.read(name, one) for name, one in kept.items()}, **more)
+        return cls(**{name: writing.from_json(name, one) for name, one in kept.items()}, **more)
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
@@ -249,8 +247,8 @@ class Release(Generic[T_co]):
         return json.dumps(self.to_dict(), default=str)
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self.answer[:SHOWN]))
-        more = f", ... {len(self.answer)} in all" if len(self.answer) > SHOWN else ""
+        shown = ", ".join(map(repr, self.answer[: writing.SHOWN]))
+        more = f", ... {len(self.answer)} in all" if len(self.answer) > writing.SHOWN else ""
         return (
             f"<{type(self).__name__} of {self.plan.name}: {shown or 'nothing'}{more}; "
             f"{self.plan.price}>"
@@ -268,13 +266,13 @@ class Release(Generic[T_co]):
             "spent": "nothing: this entry answered before" if self.repeated else None,
         }
         rows = zip(*columns.values(), strict=True)
-        return card(self.plan.name, facts, head=list(columns), rows=rows)
+        return writing.card(self.plan.name, facts, head=list(columns), rows=rows)
 
     def __str__(self) -> str:
         entry = "" if self.entry is None else f", entry {self.entry}"
         if self.repeated:
             entry += ", which answered before: nothing was spent"
-        lines = [*aligned(self.shown()), self.plan.description]
+        lines = [*writing.lines(self.shown()), self.plan.description]
         if self.plan.error is not None and not self.plan.error.says_nothing:
             lines.append(f"error: {self.plan.error}")
         if self.meaning:
@@ -309,23 +307,3 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"Simulation({len(self)} draws of {self.mechanism}; not private)"
-
-
-def aligned(columns: Mapping[str, list[Any]]) -> list[str]:
-    """Return columns as lines of text: a head, and a line for each row."""
-    cells = [[name, *map(as_text, column)] for name, column in columns.items()]
-    widths = [max(map(len, column)) for column in cells]
-    return [
-        "  ".join(
-            cell.rjust(width) if holds_numbers(column) else cell.ljust(width)
-            for cell, width, column in zip(row, widths, columns.values(), strict=True)
-        ).rstrip()
-        for row in zip(*cells, strict=True)
-    ]
-
-
-def as_text(value: object) -> str:
-    """Return a value as it stands in a table."""
-    if isinstance(value, timedelta):
-        return written.duration(value)
-    return f"{value:.15g}" if isinstance(value, float) else str(value)

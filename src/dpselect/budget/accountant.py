@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dpselect._cards import card
+from dpselect import writing
 from dpselect.budget import lists
 from dpselect.budget.admission import asked, decided, entries_of, period_now
 from dpselect.budget.amount import exact, positive
@@ -506,7 +506,7 @@ class Budget:
             "ledger": self.path,
         }
         rows = [(one.sequence, one.epsilon, one.mechanism) for one in self.entries]
-        return card("Budget", facts, head=("entry", "epsilon", "release"), rows=rows)
+        return writing.card("Budget", facts, head=("entry", "epsilon", "release"), rows=rows)
 
 
 def _reopened(kind: type[Budget], path: Path, origin: Origin) -> Budget:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dpselect._optional import version
 from dpselect.budget import filter as stopping, lists
-from dpselect.budget.entry import Entry, Question, plain, priced
+from dpselect.budget.entry import Entry, Question, priced
 from dpselect.budget.filter import Sums
 from dpselect.budget.group import grouped
 from dpselect.budget.origin import Origin, text
@@ -17,6 +17,7 @@ from dpselect.budget.store import State
 from dpselect.budget.totals import Totals, part
 from dpselect.errors import InsufficientBudgetError
 from dpselect.neighbours import NeighboursLike
+from dpselect.writing import strict
 
 
 def asked(  # noqa: PLR0913 -- the arguments of a spend
@@ -51,7 +52,7 @@ def asked(  # noqa: PLR0913 -- the arguments of a spend
 
     def written() -> Mapping[str, object]:
         found = question() if callable(question) else question
-        return origin.stated(plain(found or {}))
+        return origin.stated(strict(found or {}))
 
     whole = Question(written)
     return replace(

@@ -7,9 +7,10 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from dpselect.budget.amount import exact
-from dpselect.budget.entry import Entry, plain
+from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Pot
 from dpselect.budget.totals import Totals
+from dpselect.writing import strict
 
 
 def document(totals: Totals, pots: Sequence[Pot], entries: Sequence[Entry]) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def document(totals: Totals, pots: Sequence[Pot], entries: Sequence[Entry]) -> d
     left_out = {"release", "token"}
     made = [
         {
-            one.name: plain(getattr(entry, one.name))
+            one.name: strict(getattr(entry, one.name))
             for one in fields(entry)
             if one.name not in left_out
         }

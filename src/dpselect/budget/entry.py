@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
-from typing import Any
 
 from dpselect.budget import amount, zcdp
 from dpselect.budget.amount import exact
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
+from dpselect.writing import strict
 
 
 class Question(Mapping[str, object]):
@@ -126,28 +125,10 @@ class Entry:
 LONGEST = 20_000
 """Characters of an answer as JSON; of a longer one an entry has a summary and its hash."""
 
-_PLAIN = frozenset({bool, float, int, str, type(None)})
-"""Types that need no second look; most values are of one of them."""
-
-
-def plain(value: object) -> Any:  # noqa: ANN401 -- any JSON value
-    """Return a value as strict JSON can hold it: numbers, texts, lists and objects."""
-    if type(value) not in _PLAIN and hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
-    if isinstance(value, Sequence):
-        return [plain(one) for one in value]
-    return str(value)
-
 
 def kept(answer: Mapping[str, object]) -> dict[str, object]:
     """Return an answer whole, or a summary with the SHA-256 of its JSON."""
-    whole: dict[str, object] = plain(answer)
+    whole: dict[str, object] = strict(answer)
     text = json.dumps(whole)
     if len(text) <= LONGEST:
         return whole

@@ -11,8 +11,8 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any, Self
 
-from dpselect.budget.entry import plain
 from dpselect.errors import ParameterError
+from dpselect.writing import strict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Origin:
         """
         for name in ("note", "source", "version", "analyst"):
             text(name, getattr(self, name))
-        return replace(self, arguments=plain(self.arguments))
+        return replace(self, arguments=strict(self.arguments))
 
     def key(self, question: object) -> str:
         """Return what two entries of one question of one source share; empty without one."""

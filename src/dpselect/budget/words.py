@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
 from pathlib import Path
 
-from dpselect import _written as written
+from dpselect import writing
 from dpselect.budget import lists
 from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Pot
@@ -125,8 +125,8 @@ def whole_question(entry: Entry, folder: Path | None) -> Iterator[str]:
     asked = entry.question.get("written")
     for name, value in asked.items() if isinstance(asked, Mapping) else ():
         if name not in {"dpselect", "query"}:
-            kept = written.read(name, _unfolded(value, folder))
-            yield f"{name} = {value_text(written.readable(kept))}"
+            kept = writing.from_json(name, _unfolded(value, folder))
+            yield f"{name} = {value_text(writing.readable(kept))}"
 
 
 def _unfolded(value: object, folder: Path | None) -> object:

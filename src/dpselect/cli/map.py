@@ -18,7 +18,7 @@ from dpselect.cli import options, output
 from dpselect.cli.command import CAP, CAP_SHARE, Given, Option, QueryCommand
 from dpselect.cli.keys import values_of
 from dpselect.errors import DataError, ParameterError
-from dpselect.release import aligned
+from dpselect.writing import lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -330,7 +330,7 @@ def _print_estimates(found: Estimates) -> None:
     }
     if (found.inside < 1).any():
         columns["% on the map"] = [round(100 * one) for one in found.inside.tolist()]
-    print("\n".join(aligned(columns)))  # noqa: T201 -- a table as wide as it is
+    print("\n".join(lines(columns)))  # noqa: T201 -- a table as wide as it is
     print(  # noqa: T201
         f"Points on the map, with intervals of level {LEVEL:g} and standard errors, in points."
     )

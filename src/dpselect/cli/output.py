@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from dpselect import writing as written
 from dpselect.cli import engines
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.passes import BYTES_A_ROW, Load, load
 from dpselect.plan import remaining_after
-from dpselect.release import aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,7 +137,7 @@ def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
 def _answer(release: Release[Any]) -> list[str]:
     """Return one value as it is, and more as the lines of a table."""
     columns = release.shown()
-    head, *rows = aligned(columns)
+    head, *rows = written.lines(columns)
     if len(columns) == len(rows) == 1:
         return [rows[0].strip()]
     return [head, *rows] if rows else ["none"]
@@ -146,10 +146,9 @@ def _answer(release: Release[Any]) -> list[str]:
 def _question(plan: Plan, source: str | Path | Source, asked: Mapping[str, object]) -> str:
     """Return what a plan asks of a file, in words."""
     from dpselect.budget import words
-    from dpselect.plan import shown
 
     arguments = {**plan.arguments, **asked}
-    return words.question(plan.name, shown(arguments), str(source))
+    return words.question(plan.name, written.summary(arguments), str(source))
 
 
 def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]:

@@ -11,13 +11,12 @@ from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
-from dpselect._numbers import shown
 from dpselect.cli import options, output
 from dpselect.cli.command import CAP, CAP_SHARE, Given, Option, QueryCommand
 from dpselect.cli.keys import values_of
 from dpselect.errors import ParameterError
-from dpselect.release import as_text
 from dpselect.tables.caps import ChosenCap
+from dpselect.writing import as_text, digits
 
 if TYPE_CHECKING:
     import typer
@@ -100,7 +99,7 @@ def _percents(given: str | tuple[str, ...], _given: Given) -> float | list[float
 
 
 def _in_unit(value: object) -> str:
-    return shown(value) if isinstance(value, int | float) else as_text(value)
+    return digits(value) if isinstance(value, int | float) else as_text(value)
 
 
 def _quantity(name: str, text: str) -> object:

@@ -17,8 +17,9 @@ from dpselect.maps.rules import COARSE, Method, PartitionRule, Quadtree, rules_o
 from dpselect.mechanisms import Mechanism
 from dpselect.neighbours import Neighbours
 from dpselect.passes import Pass
-from dpselect.plan import SHOWN, Spend
+from dpselect.plan import Spend
 from dpselect.typing import Indices
+from dpselect.writing import SHOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect._numbers import in_short
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import check_ungrouped
 from dpselect.mechanisms import MechanismLike
@@ -34,10 +33,10 @@ from dpselect.percentiles.single import Answer, Method, MethodName
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import Query, query
-from dpselect.release import as_text
 from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, RankNoise
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
+from dpselect.writing import as_text, six_digits
 
 MOST_LISTED = 100_001
 """Values of a range up to which they are listed; more are drawn by pieces."""
@@ -367,7 +366,7 @@ class PercentilesDesign(CapDesign[PercentileRelease]):
                 self.in_units(values),
                 plan,
                 p=self.percents,
-                chosen=None if chosen is None else in_short(chosen[0].mechanism),
+                chosen=None if chosen is None else six_digits(chosen[0].mechanism),
                 records=None if chosen is None else chosen[1],
                 interval=None if ends is None else tuple(map(self.in_units, ends)),
             )

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpselect._numbers import shown
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.count_tree import ByCounts
@@ -34,6 +33,7 @@ from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
 from dpselect.percentiles.split_tree import Node
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Probabilities, Values
+from dpselect.writing import digits
 
 if TYPE_CHECKING:
     from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
@@ -108,10 +108,10 @@ def expected(query: Percentiles, records: int | None) -> str | None:
 def _in_words(distance: float | timedelta) -> str:
     """Return a distance with two significant digits, a duration in its largest unit."""
     if not isinstance(distance, timedelta):
-        return shown(float(f"{distance:.2g}"))
+        return digits(float(f"{distance:.2g}"))
     seconds = distance.total_seconds()
     size, unit = next((one for one in DURATIONS if seconds >= one[0]), DURATIONS[-1])
-    return f"{shown(float(f'{seconds / size:.2g}'))} {unit}"
+    return f"{digits(float(f'{seconds / size:.2g}'))} {unit}"
 
 
 def predicted(design: PercentilesDesign, records: int, probability: float) -> Values:

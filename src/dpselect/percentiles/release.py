@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpselect.keys.columns import OTHER
-from dpselect.release import Release, as_text
+from dpselect.release import Release
+from dpselect.writing import as_text
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dpselect import _written as written, validation
+from dpselect import validation, writing
 from dpselect.budget import Budget
 from dpselect.budget.amount import exact
 from dpselect.budget.totals import Period
@@ -419,7 +419,7 @@ def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released
             )
         if step is not None and not (step > 0 and low is not None and isfinite(low)):
             raise ParameterError("`step` must be above 0, and goes with a finite `lower`")
-        values = None if listed is None else written.read("candidates", listed)
+        values = None if listed is None else writing.from_json("candidates", listed)
         if any(isinstance(one, Mapping | tuple) for one in values or ()):
             raise ParameterError("`candidates` must be texts, numbers, days or truth values")
         return Released(

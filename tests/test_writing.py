@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect._cards import MOST_ROWS, card
+from dpselect.writing import MOST_ROWS, card
 
 VOTES = dp.Objective(
     [31, 12], dp.GlobalSensitivity(1, "add-remove"), ["<b>red</b>", "blue"], monotone=True

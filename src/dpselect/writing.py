@@ -1,7 +1,11 @@
-"""Fields of queries as values that can be compared, and as text that can be read again."""
+"""Values in writing: as JSON that can be read again, as text, and as cards of notebooks.
+
+NumPy is imported where arrays are read, so that a process that only spends starts at once.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import (
     Callable,
     Iterable,
@@ -16,14 +20,15 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import partial
+from html import escape
 from math import isfinite
 from numbers import Real
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpselect.errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Tag(NamedTuple):
@@ -57,6 +62,25 @@ ATOMS = frozenset({bool, int, str, type(None)})
 ADDRESS = " at 0x"
 """In what Python prints of an object that does not say how."""
 
+SHOWN = 8
+"""Values of a longer sequence are summarised where it is printed, or stored with a plan."""
+
+MOST_NAMES = 32
+"""Names of a longer mapping are summarised likewise."""
+
+DIGITS = 6
+"""Significant digits of an epsilon that is shown."""
+
+_LONG = re.compile(r"(?<![\w.])\d+\.\d{6,}(?:e[-+]?\d+)?")
+
+FRAME = "border:1px solid #8886;border-radius:6px;padding:.6em .9em;display:inline-block"
+NAME = (
+    "text-align:left;padding:.1em 1.2em .1em 0;opacity:.7;font-weight:normal;vertical-align:top"
+)
+VALUE = "text-align:left;padding:.1em 0;white-space:pre-wrap"
+CELL = "padding:.1em .8em;text-align:"
+MOST_ROWS = 20
+
 MAPPING = "mapping"
 """Holds a mapping of one key that looks like the name of a type."""
 
@@ -70,7 +94,7 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
     """
     if type(value) in ATOMS:
         return value
-    if isinstance(value, np.generic | np.ndarray):
+    if _is_array(value):
         value = _whole_microseconds(value).tolist()
     if isinstance(value, type | partial):
         return _named(value)
@@ -86,8 +110,15 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
     return value
 
 
-def _whole_microseconds(array: np.generic | NDArray[Any]) -> NDArray[Any]:
+def _is_array(value: Any) -> bool:  # noqa: ANN401 -- of any type
+    """Return whether a value is an array or a number of NumPy."""
+    return type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist")
+
+
+def _whole_microseconds(array: Any) -> NDArray[Any]:  # noqa: ANN401 -- of NumPy
     """Return an array of dates in microseconds; of finer ones NumPy makes lists of integers."""
+    import numpy as np
+
     values = np.asarray(array)
     if values.dtype.kind not in "mM" or np.datetime_data(values.dtype)[0] not in FINER:
         return values
@@ -131,7 +162,7 @@ def _is_list(value: Iterable[object]) -> bool:
     return isinstance(value, kinds) or hasattr(value, "dtype")
 
 
-def plain(value: object, otherwise: Callable[[object], object]) -> Any:  # noqa: ANN401
+def to_json(value: object, otherwise: Callable[[object], object]) -> Any:  # noqa: ANN401
     """Return a kept value as JSON and TOML can hold it.
 
     An instance of a dataclass with a short name becomes that name, with the options that are
@@ -148,9 +179,9 @@ def plain(value: object, otherwise: Callable[[object], object]) -> Any:  # noqa:
     if isinstance(value, bool | int | str | None) or _is_finite(value):
         return value
     if isinstance(value, tuple | list):
-        return [plain(one, otherwise) for one in value]
+        return [to_json(one, otherwise) for one in value]
     if isinstance(value, Mapping):
-        made = {key: plain(one, otherwise) for key, one in value.items()}
+        made = {key: to_json(one, otherwise) for key, one in value.items()}
         return {MAPPING: made} if len(made) == 1 and made.keys() <= {*TAGS, MAPPING} else made
     return _object(value, otherwise)
 
@@ -171,7 +202,7 @@ def _object(value: object, otherwise: Callable[[object], object]) -> object:
         given = getattr(value, one.name)
         usual = one.default if one.default_factory is MISSING else one.default_factory()
         if given != usual:
-            options[one.name] = plain(given, otherwise)
+            options[one.name] = to_json(given, otherwise)
     return {"name": name, **options} if options else name
 
 
@@ -187,7 +218,7 @@ def readable(value: object) -> Any:  # noqa: ANN401 -- plain values
         return str(value)
     if isinstance(value, float) and not isfinite(value):
         return str(value)  # JSON has no word for it
-    return value if isinstance(value, float | range) else plain(value, label)
+    return value if isinstance(value, float | range) else to_json(value, label)
 
 
 def duration(value: timedelta) -> str:
@@ -204,15 +235,15 @@ def label(value: object) -> str:
     return type(value).__qualname__ if ADDRESS in text else text
 
 
-def in_short(value: object, most: int) -> str:
-    """Return a kept value as it prints, a tuple of more than so many values as their number."""
-    if isinstance(value, tuple | Mapping) and len(value) > most:
+def in_short(value: object) -> str:
+    """Return a kept value as it prints, a tuple of many values as their number."""
+    if isinstance(value, tuple | Mapping) and len(value) > SHOWN:
         return f"<{len(value)} values>"
     if isinstance(value, tuple):
-        each = [in_short(one, most) for one in value]
+        each = [in_short(one) for one in value]
         return f"({', '.join(each)}{',' * (len(value) == 1)})"
     if isinstance(value, Mapping):
-        pairs = [f"{name!r}: {in_short(one, most)}" for name, one in value.items()]
+        pairs = [f"{name!r}: {in_short(one)}" for name, one in value.items()]
         return f"{{{', '.join(pairs)}}}"
     shown = repr(str(value) if isinstance(value, Enum) else value)
     return label(value) if ADDRESS in shown else shown
@@ -229,22 +260,149 @@ def refused(name: str, value: object) -> object:
     )
 
 
-def read(name: str, value: object) -> Any:  # noqa: ANN401 -- of any field
-    """Return the value of a field that ``plain`` wrote.
+def from_json(name: str, value: object) -> Any:  # noqa: ANN401 -- of any field
+    """Return the value of a field that ``to_json`` wrote.
 
     Raises:
         ParameterError: An object that stands for another type holds none of it.
     """
     if isinstance(value, list | tuple):
-        return tuple(read(name, one) for one in value)
+        return tuple(from_json(name, one) for one in value)
     if not isinstance(value, Mapping):
         return value
     [tag, *more] = value or ("",)
     if tag == MAPPING and not more and isinstance(value[tag], Mapping):
-        return {key: read(name, one) for key, one in value[tag].items()}
+        return {key: from_json(name, one) for key, one in value[tag].items()}
     if tag not in TAGS or more:
-        return {key: read(name, one) for key, one in value.items()}
+        return {key: from_json(name, one) for key, one in value.items()}
     try:
         return TAGS[tag].read(value[tag])
     except (TypeError, ValueError, ArithmeticError):
         raise ParameterError(f"`{name}` holds a value that is not a {tag}") from None
+
+
+def strict(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return a value as strict JSON can hold it: numbers, texts, lists and objects."""
+    if _is_array(value):
+        return strict(value.tolist())
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(name): strict(one) for name, one in value.items()}
+    if isinstance(value, Sequence):
+        return [strict(one) for one in value]
+    return str(value)
+
+
+def summary(value: Any) -> object:  # noqa: ANN401 -- any value
+    """Return a public argument as plain values, a long sequence as its length and ends."""
+    if _is_array(value):
+        return summary(value.tolist())
+    if isinstance(value, str | bool | int | float) or value is None:
+        return value
+    if isinstance(value, Mapping):
+        named = {str(name): summary(one) for name, one in value.items()}
+        return _ends(list(named)) if len(named) > MOST_NAMES else named
+    if isinstance(value, Sequence):
+        return _ends(value) if len(value) > SHOWN else [summary(one) for one in value]
+    return str(value)
+
+
+def _ends(values: Sequence[object]) -> str:
+    first, last = values[0], values[-1]
+    if isinstance(first, Sequence) and not isinstance(first, str):
+        return f"{len(values)} rows of {len(first)} values"
+    ends = [f"{end:.10g}" if isinstance(end, float) else summary(end) for end in (first, last)]
+    return f"{len(values)} values from {ends[0]} to {ends[1]}"
+
+
+def six_digits(text: str) -> str:
+    """Return a text whose decimal numbers have six significant digits at most.
+
+    What floating point adds to a share of epsilon, as in 0.7999999999999999, says nothing.
+    """
+    return _LONG.sub(lambda found: repr(float(f"{float(found[0]):.{DIGITS}g}")), text)
+
+
+def digits(number: float) -> str:
+    """Return a number with four significant digits, a large one with all before the point."""
+    if 1000 <= abs(number) < 1e15:
+        return f"{float(f'{number:.4g}'):,.0f}"
+    return f"{number:.4g}"
+
+
+def lines(columns: Mapping[str, list[Any]]) -> list[str]:
+    """Return columns as lines of text: a head, and a line for each row."""
+    cells = [[name, *map(as_text, column)] for name, column in columns.items()]
+    widths = [max(map(len, column)) for column in cells]
+    return [
+        "  ".join(
+            cell.rjust(width) if holds_numbers(column) else cell.ljust(width)
+            for cell, width, column in zip(row, widths, columns.values(), strict=True)
+        ).rstrip()
+        for row in zip(*cells, strict=True)
+    ]
+
+
+def as_text(value: object) -> str:
+    """Return a value as it stands in a table."""
+    if isinstance(value, timedelta):
+        return duration(value)
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def card(
+    title: str,
+    facts: Mapping[str, object],
+    *,
+    head: Sequence[str] = (),
+    rows: Iterable[Sequence[object]] = (),
+) -> str:
+    """Return a card: a title, a table, and names with values.
+
+    Args:
+        title: In one line.
+        facts: By name; None and empty ones are left out.
+        head: Names of the table's columns.
+        rows: Its rows; of more than 20 the first.
+    """
+    every = list(rows)
+    parts = [f"<b>{escape(title)}</b>"]
+    if head:
+        columns = zip(*every, strict=True) if every else [()] * len(head)
+        sides = ["right" if holds_numbers(one) else "left" for one in columns]
+        shown = [_row(row, "td", sides) for row in every[:MOST_ROWS]]
+        cells = [_row(head, "th", sides), *shown]
+        parts.append(f'<table style="margin:.5em 0">{"".join(cells)}</table>')
+    if len(every) > MOST_ROWS:
+        parts.append(f"<div>... {len(every)} rows in all</div>")
+    stated = "".join(
+        f'<tr><th style="{NAME}">{escape(name)}</th>'
+        f'<td style="{VALUE}">{escape(str(value))}</td></tr>'
+        for name, value in facts.items()
+        if value not in (None, "", ())
+    )
+    parts.append(f'<table style="margin:.3em 0 0">{stated}</table>')
+    return f'<div style="{FRAME}">{"".join(parts)}</div>'
+
+
+def _row(cells: Sequence[object], tag: str, sides: Sequence[str]) -> str:
+    shown = "".join(
+        f'<{tag} style="{CELL}{side}">{escape(_in_card(one))}</{tag}>'
+        for one, side in zip(cells, sides, strict=True)
+    )
+    return f"<tr>{shown}</tr>"
+
+
+def holds_numbers(column: Iterable[object]) -> bool:
+    """Return whether a column of a table holds numbers, or blanks."""
+    return all(
+        one == "" or (isinstance(one, int | float) and not isinstance(one, bool))
+        for one in column
+    )
+
+
+def _in_card(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
