@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 import dpselect as dp
 from dpselect.errors import DataError, NeighboursError, ParameterError
 from dpselect.percentiles import percentile_rank
+from support.placing import placed
 
 VALUES = range(5)
 PERCENTS = [1, 20, 50, 75, 90, 100]
@@ -35,8 +36,8 @@ def scores_of_step(x, y, *asked, **options):
 
 def interpolated_by_definition(database, p, candidates):
     """Return how far inside of each candidate's ranks 1 + a(n - 1) is, record by record."""
-    low, high = min(candidates), max(candidates)
-    x = [low, *(min(max(value, low), high) for value in sorted(database)), high]
+    database = placed(database, candidates)
+    x = [min(candidates), *sorted(database), max(candidates)]
     wanted = 1 + p / 100 * (len(database) - 1)
     distances = []
     for c in candidates:

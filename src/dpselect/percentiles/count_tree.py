@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, s
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import SupportsRanks, ranks_of
+from dpselect.percentiles.ranks import SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer, MethodName
 from dpselect.percentiles.thresholds import growing
@@ -124,10 +123,7 @@ class ByCounts:
         Raises:
             ColumnError, DataError: As for the release.
         """
-        if isinstance(self.points, Range):
-            ranks = ranks_of(numbers.values(), self.ends)
-        else:
-            ranks = numbers.ranks(self.ends)
+        ranks = numbers.ranks(self.points, self.ends)
         return self.counts(ranks.upto, ranks.numbers)
 
     def answer(self, noisy: Indices) -> Answer:
@@ -146,7 +142,8 @@ class ByCounts:
         """
         points, value = self.points, value - ROUNDING * abs(value)
         if isinstance(points, Range):
-            return points[min(ceil((value - points.lower) / points.step), len(points) - 1)]
+            at = int(points.places(np.array([value]))[0])
+            return points[min(at + (points[at] < value), len(points) - 1)]
         return float(points[min(int(points.searchsorted(value)), points.size - 1)])
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002

@@ -44,7 +44,7 @@ from dpselect.percentiles.halves import Branches, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.range_halves import RecursiveOfRange
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks, ranks_of
+from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks, ranks_among
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer
 from dpselect.percentiles.thresholds import COARSEST, EULER, fewer_alarms, growing
@@ -303,7 +303,7 @@ class EndsFirst:
         low = grid[np.maximum(left.low - 1, 0)]
         high = grid[np.minimum(left.high, grid.size - 1)]
         if isinstance(points, Range):
-            first, last = points.sides(low) // 2, points.sides(high) // 2
+            first, last = points.places(low), points.places(high)
         else:
             first, last = points.searchsorted(low), points.searchsorted(high)
         # Two at least, as a range has.
@@ -387,16 +387,16 @@ class EndsFirst:
         if not isinstance(points, Range):
             of_one_group = self.prepare_groups(numbers.ranks(points).as_group())
             return lambda: tuple(of_one_group()[0].tolist())
-        values = np.sort(numbers.values())
-        ranks = ranks_of(values, self.visited).as_group()
-        of = Records(Neighbours.ADD_REMOVE)
+        places = numbers.places(points)
+        ranks = ranks_among(places, points, self.visited).as_group()
 
         def middle(
             _: Indices, shares: Values, first: Indices, last: Indices, left: Left
         ) -> Values:
             [start], [end] = self.records_left(ranks, left)
             method = self.by_halves(shares, first, last)
-            return np.array([method.prepare(of.of(values[start:end]))()])
+            assert isinstance(method, RecursiveOfRange)  # noqa: S101 -- points are a range
+            return np.array([method.drawn(places[start:end] - int(first[0]))])
 
         return lambda: tuple(self.follow(ranks, self._exact, middle)[0].tolist())
 

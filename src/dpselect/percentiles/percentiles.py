@@ -226,7 +226,7 @@ class Percentiles(Query[PercentileRelease]):
             public=tuple(public),
             composition=method.composition,
             error=method.error,
-            passes=passes([listed] if noisy else method.ranked),
+            passes=passes(points, [listed] if noisy else method.ranked),
             exact=method.exact,
             percents=percents,
             points=points,
@@ -336,7 +336,7 @@ class PercentilesDesign(CapDesign[PercentileRelease]):
     unit: Unit
 
     def check(self, data: object) -> None:
-        self.records.check(data)
+        self.records.check(data, self.points)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
         return self._of_numbers(self.records.of(data))

@@ -26,6 +26,7 @@ from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst, Left
 from dpselect.percentiles.first_count import AfterCount
 from dpselect.percentiles.parts import Parts
+from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
@@ -176,12 +177,12 @@ def _of_single(single: Single, numbers: Numbers) -> tuple[Values, Probabilities]
     if isinstance(single, ByThreshold):
         return _of_threshold(single, numbers)
     if isinstance(single, ByPieces):
-        pieces = single.points.pieces(numbers.values(), p=single.p)
+        pieces = single.pieces(numbers)
         sizes, law = pieces.sizes, pieces.probabilities(single.decay)
         inside = (np.arange(PARTS) + 0.5) / PARTS
         places = (pieces.ends - sizes)[:, None] + sizes[:, None] * inside
-        released = single.points.lower + single.points.step * np.floor(places)
-        return released.ravel(), np.repeat(law / PARTS, PARTS)
+        released = single.points.at(np.floor(places).astype(np.int64).ravel())
+        return released, np.repeat(law / PARTS, PARTS)
     return np.asarray(single.points), single.probabilities(numbers)
 
 
@@ -233,7 +234,10 @@ def _halved(
 
 
 def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> Values:
-    ranks, by = ranks_of(values, method.visited).as_group(), method.simulated(rng)
+    ranks, by = (
+        ranks_of(values, method.points, method.visited).as_group(),
+        method.simulated(rng),
+    )
 
     def middle(_: Indices, shares: Values, first: Indices, last: Indices, left: Left) -> Values:
         [start], [end] = method.records_left(ranks, left)
@@ -245,13 +249,8 @@ def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> V
 
 def _whole_half(points: Values | Range, values: Values, weight: int) -> RangeHalf:
     """Return numbers that as many records have, as the first draw has them."""
-    if isinstance(points, Range):
-        sides = points.sides(values)
-    else:
-        # Twice as many as the candidates below; at a candidate one more.
-        sides = points.searchsorted(values) + points.searchsorted(values, side="right")
-    held, counts = np.unique(sides, return_counts=True)
-    return RangeHalf(held.astype(np.int64), weight * counts, 0, 2 * len(points))
+    held, counts = np.unique(places_of(points, values), return_counts=True)
+    return RangeHalf(2 * held + 1, weight * counts, 0, 2 * len(points))
 
 
 def _draw(

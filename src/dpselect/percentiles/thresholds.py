@@ -52,7 +52,7 @@ from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks, ranks_of
+from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks
 from dpselect.percentiles.reading import Numbers
 from dpselect.percentiles.single import Single
 from dpselect.plan import ErrorBound, Spend
@@ -182,7 +182,7 @@ class ByThreshold(Single):
         if isinstance(self.points, Range):
             return super().probabilities(numbers)
         visited, law = self.visited, np.zeros(self.points.size)
-        queries = self._queries(numbers.ranks(visited))
+        queries = self._queries(numbers.ranks(self.points, visited))
         stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]
         stops[-2] += stops[-1]
         order = np.argsort(self.points, kind="stable")
@@ -200,9 +200,7 @@ class ByThreshold(Single):
 
     def queries(self, numbers: Numbers) -> Indices:
         """Return the counts less those that are enough, in parts of a record; private."""
-        if isinstance(self.points, Range):
-            return self._queries(ranks_of(numbers.values(), self.visited))
-        return self._queries(numbers.ranks(self.visited))
+        return self._queries(numbers.ranks(self.points, self.visited))
 
     def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
         if isinstance(self.points, Range):
