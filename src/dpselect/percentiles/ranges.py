@@ -132,17 +132,17 @@ class Range:
         at = at.clip(0, self._last)
         while True:
             # The division is rounded, and may be off by a step or two.
-            up, down = numbers >= self._starts(at + 1, kind), numbers < self._starts(at, kind)
+            up = (at < self._last) & (numbers >= self._starts(at + 1, kind))
+            down = (at > 0) & (numbers < self._starts(at, kind))
             if not (up | down).any():
                 return at
             at += up
             at -= down
 
     def _starts(self, positions: Indices, kind: Float) -> Values:
-        """Return the least number that counts at each candidate."""
+        """Return the least number that counts at each candidate, but for those at the ends."""
         at = positions.clip(1, max(self._last, 1))
-        found = least_above(self._at_halves(2 * at - 1), self._at_halves(2 * at - 2), kind)
-        return np.where(positions <= 0, -inf, np.where(positions > self._last, inf, found))
+        return least_above(self._at_halves(2 * at - 1), self._at_halves(2 * at - 2), kind)
 
     def unclear(self, kind: Float) -> float | None:
         """Return a candidate that a type of floats may not tell from the next, if one is."""

@@ -15,7 +15,7 @@ from dpselect.percentiles.objectives import (
     rank_bound,
 )
 from dpselect.percentiles.placing import Float, unclear
-from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranges import OPEN, Range
 from dpselect.percentiles.ranks import Ranks, numbers_in_memory, ranks_among, ranks_in
 from dpselect.tables.moments import NUMBERS, Measure
 from dpselect.tables.people import PeopleCap, people_cap
@@ -54,6 +54,8 @@ def checked_column(data: object, column: str | None) -> str | None:
 def checked_type(data: object, column: str | None, points: Values | Range) -> Float:
     """Return the type of floats that numbers are of, which tells all candidates apart.
 
+    Without an end that is known no shorter type would, so all are read as float64.
+
     Args:
         data: A table that has the column, or numbers.
         column: The column.
@@ -62,6 +64,8 @@ def checked_type(data: object, column: str | None, points: Values | Range) -> Fl
     Raises:
         ColumnError, DataError: Neighbouring candidates are the same number of that type.
     """
+    if isinstance(points, Range) and len(points) >= OPEN:
+        return np.float64
     kind = tables.declared_float(data, column)
     if kind is np.float64 or (one := unclear(points, kind)) is None:
         return kind

@@ -13,7 +13,7 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
 from dpselect.tables.fields import FieldType, typed
-from dpselect.tables.kinds import declares_nothing, type_name
+from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
     choices,
@@ -101,13 +101,13 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         )
     series = nw.from_native(chunked(data), allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
-        if not series.dtype.is_numeric() and not declares_nothing(series):
+        if declared(series.dtype) not in NUMERIC and not declares_nothing(series):
             raise DataError(
                 f"the values are of type {type_name(series.dtype)}, which is not numeric"
             )
         return series_numbers(series)
     values = of_values(data, REFUSAL)
-    if values.kind == "text" or values.values.dtype.kind == "b":
+    if values.kind == "text":
         raise DataError(REFUSAL)
     return values.numbers()
 
