@@ -37,7 +37,7 @@ def compare_percentiles(
     """Compare the default and all methods for percentiles by their exact distributions.
 
     The error is the distance between the wanted rank ``1/2 + a(n - 1)`` and the ranks of the
-    released value, averaged over the percentiles. Methods that do not suit the candidates are
+    records that count at the released value, averaged over the percentiles. Methods that do not suit the candidates are
     left out. The recursion is followed as for ``dpselect.Percentiles.probabilities``: give up
     to 3 percentiles, and some dozens of candidates.
 
@@ -67,11 +67,11 @@ def compare_percentiles(
         ...     neighbours="add-remove",
         ... ))
         mechanism        epsilon  expected error  P(best)    rho
-        default                1           6.784    0.823  0.429
-        one-by-one             1           6.722    0.837  0.143
-        above-threshold        1           9.456    0.427  0.165
-        recursive              1           6.679    0.838  0.199
-        uniform choice                     29.33    0.200
+        default                1           0.482    0.900  0.429
+        one-by-one             1           0.232    0.957  0.143
+        above-threshold        1          0.6419    0.894  0.165
+        recursive              1          0.4425    0.907  0.199
+        uniform choice                     20.57    0.267
     """
     usual = Percentiles(
         column=column,

@@ -19,8 +19,8 @@ Guarantee:
     *population* that records were drawn from, independently and alike, it holds every value
     ``q`` with ``P(x < q) ≤ a ≤ P(x ≤ q)``: at the first cut beyond ``q`` at least as many
     records lie before it as are up to ``q``, which is binomial, and independent of the noise.
-    How many records there are is estimated from the same counts, for ``NUMBER`` of α. Values
-    outside of the candidates count as their ends.
+    How many records there are is estimated from the same counts, for ``NUMBER`` of α. Every
+    record counts at its nearest candidate.
 
     Privacy: as for ``count_tree``, with one level.
 

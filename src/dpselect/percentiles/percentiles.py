@@ -57,7 +57,8 @@ class Percentiles(Query[PercentileRelease]):
     (``choice``).
 
     The candidates are ``lower``, ``lower + step`` and so on up to ``upper``, or the values of
-    ``candidates``. A range of more than 100,001 values, up to ``2**52``, is not listed: the
+    ``candidates``. Every record counts at the candidate nearest to its number, halfway at the
+    larger one and beyond all of them at their end (``placing``). A range of more than 100,001 values, up to ``2**52``, is not listed: the
     column is read into memory, an interval of values between two records is drawn, and then one
     of its values.
 
