@@ -37,9 +37,10 @@ def compare_percentiles(
     """Compare the default and all methods for percentiles by their exact distributions.
 
     The error is the distance between the wanted rank ``1/2 + a(n - 1)`` and the ranks of the
-    records that count at the released value, averaged over the percentiles. Methods that do not suit the candidates are
-    left out. The recursion is followed as for ``dpselect.Percentiles.probabilities``: give up
-    to 3 percentiles, and some dozens of candidates.
+    records that count at the released value, averaged over the percentiles. Methods that do not
+    suit the candidates are left out. The recursion is followed as for
+    ``dpselect.Percentiles.probabilities``: give up to 3 percentiles, and some dozens of
+    candidates.
 
     Args:
         data: Public or synthetic numbers, as for a release; the result is as private as they

@@ -58,9 +58,9 @@ class Percentiles(Query[PercentileRelease]):
 
     The candidates are ``lower``, ``lower + step`` and so on up to ``upper``, or the values of
     ``candidates``. Every record counts at the candidate nearest to its number, halfway at the
-    larger one and beyond all of them at their end (``placing``). A range of more than 100,001 values, up to ``2**52``, is not listed: the
-    column is read into memory, an interval of values between two records is drawn, and then one
-    of its values.
+    larger one and beyond all of them at their end (``placing``). A range of more than 100,001
+    values, up to ``2**52``, is not listed: the column is read into memory, an interval of
+    values between two records is drawn, and then one of its values.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
     lazy frame (polars, DuckDB, PySpark) only the ranks of listed values leave the engine. The

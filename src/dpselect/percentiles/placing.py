@@ -1,8 +1,9 @@
 """The candidate that each record counts at: the nearest one, of two as near the larger one.
 
 So a number beyond the candidates counts at their end. Halfway between two candidates is taken
-of their decimal digits, and rounded to the type of floats that the numbers are of: the float of
-that type that is nearest to the digits of a candidate counts at it.
+of their decimal digits (of listed ones, if they have up to 15), and rounded to the type of
+floats that the numbers are of: the float of that type that is nearest to the digits of a
+candidate counts at it.
 
 Guarantee:
     Where a record counts depends on that record and on public candidates alone, so neighbours
@@ -12,7 +13,6 @@ Guarantee:
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -28,6 +28,9 @@ Float: TypeAlias = type[np.floating]
 EXACT = 2**53
 """Integers up to which all are floats, so that a quotient of two is rounded once."""
 
+DIGITS = 16
+"""Decimals, one more than are looked for in listed candidates."""
+
 
 def exact_decimal(number: float) -> Fraction:
     """Return a number through its decimal digits."""
@@ -36,6 +39,8 @@ def exact_decimal(number: float) -> Fraction:
 
 def places_of(points: Values | Range, numbers: Values, kind: Float = np.float64) -> Indices:
     """Return the positions, among ascending candidates, that numbers count at.
+
+    Of a candidate it is its own position, whatever candidates are next to it.
 
     Args:
         points: The candidates; if listed, in any order.
@@ -65,17 +70,23 @@ def unclear(points: Values | Range, kind: Float) -> float | None:
         return points.unclear(kind)
     ascending = np.unique(points)
     with np.errstate(over="ignore", under="ignore"):
-        alike = np.flatnonzero(np.diff(ascending.astype(kind)) == 0)
+        held = ascending.astype(kind)
+    alike = np.flatnonzero(held[1:] == held[:-1])
     return float(ascending[alike[0]]) if alike.size else None
 
 
 def _halfway(points: Values) -> Values:
     """Return the floats nearest to halfway between ascending candidates."""
-    for scale in (10.0**digits for digits in range(16)):
-        whole = np.rint(points * scale)
-        if not (np.abs(whole) < EXACT / 2).all():
-            break
-        if (whole / scale == points).all():
-            return (whole[1:] + whole[:-1]) / (2 * scale)
-    exact = map(exact_decimal, points.tolist())
-    return np.array([float((low + high) / 2) for low, high in pairwise(exact)])
+    with np.errstate(all="ignore"):
+        found = points[:-1] / 2 + points[1:] / 2
+        left = np.ones(found.size, dtype=np.bool_)
+        for scale in (10.0**digits for digits in range(DIGITS)):
+            # Candidates of so few digits are integers by their scale, and sums of two exact.
+            whole = np.rint(points * scale)
+            exact = (np.abs(whole) < EXACT / 2) & (whole / scale == points)
+            pairs = left & exact[:-1] & exact[1:]
+            found[pairs] = (whole[:-1][pairs] + whole[1:][pairs]) / (2 * scale)
+            left &= ~pairs
+            if not left.any():
+                break
+    return found
