@@ -18,6 +18,9 @@ from dpselect.typing import Indices, Values
 MOST = 2**52
 """Candidates beyond which floats could not tell neighbouring ones apart."""
 
+MOST_SUM = 2**62
+"""Integers below which sums are computed in 64 bits."""
+
 OPEN = 10**15
 """Steps from 0, or from the other end, to an end that is not given."""
 
@@ -103,14 +106,15 @@ class Range:
 
     def _at_halves(self, halves: Indices) -> Values:
         """Return the floats nearest to ``lower`` and so many halves of a step."""
-        if halves.size == 0:
-            return np.zeros(halves.shape)
         first, parts = 2 * self._first, 2 * self._parts
-        ends = [first + int(end) * self._each for end in (halves.min(), halves.max())]
-        if max(map(abs, (first, parts, *ends))) <= EXACT:
-            return (first + halves * self._each) / float(parts)
-        exact = first + halves.astype(object) * self._each
-        return (exact / parts).astype(np.float64)
+        if parts > EXACT or abs(first) + 2 * len(self) * self._each >= MOST_SUM:
+            return ((first + halves.astype(object) * self._each) / parts).astype(np.float64)
+        sums = first + halves * self._each
+        found = sums / float(parts)
+        # Where a sum is no float, the quotient of the integers is rounded once.
+        far = np.flatnonzero(np.abs(sums) > EXACT)
+        found[far] = [one / parts for one in sums[far].tolist()]
+        return found
 
     def between(self, first: int, last: int) -> Range:
         """Return the range of the candidates from one position to a later one."""
@@ -130,14 +134,16 @@ class Range:
         inside = np.clip(numbers, self.lower, self.upper)
         at = np.rint((inside - self.lower) / self.step).astype(np.int64)
         at = at.clip(0, self._last)
-        while True:
-            # The division is rounded, and may be off by a step or two.
-            up = (at < self._last) & (numbers >= self._starts(at + 1, kind))
-            down = (at > 0) & (numbers < self._starts(at, kind))
-            if not (up | down).any():
-                return at
-            at += up
-            at -= down
+        # The division is rounded, and may be off by a step or two. Each record is put right by
+        # itself, so that one record takes no time of others.
+        left = np.arange(at.size)
+        while left.size:
+            here, some = at[left], numbers[left]
+            up = (here < self._last) & (some >= self._starts(here + 1, kind))
+            down = (here > 0) & (some < self._starts(here, kind))
+            at[left] += up.astype(np.int64) - down
+            left = left[up | down]
+        return at
 
     def _starts(self, positions: Indices, kind: Float) -> Values:
         """Return the least number that counts at each candidate, but for those at the ends."""
