@@ -11,7 +11,7 @@ from dpselect.draws.above_threshold import log_probability, scales_for, stop_pro
 from dpselect.errors import ParameterError
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
-from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.percentiles.thresholds import ByThreshold, growing
 from support.neighbours import are_neighbours
 
 EPSILON, POINTS = 1.2, np.array([0.0, 1.0, 2.0])
@@ -118,7 +118,7 @@ def test_no_end_needs_to_be_known(low, high, value):
 
 def test_visited_candidates_grow_away_from_zero_and_are_candidates():
     for points in (Range(-50, 10**6, 0.1), np.arange(-500, 10**6) / 10):
-        visited = single(50, BOTH[0], upwards=True, points=points).visited
+        visited = growing(points)
 
         assert visited[0] == -50
         assert visited[-1] == points[len(points) - 1]
@@ -131,7 +131,7 @@ def test_visited_candidates_grow_away_from_zero_and_are_candidates():
 def test_the_same_candidates_are_visited_of_a_range_and_of_a_list():
     points = Range(-20_000, 60_000, 0.8)
     ways = [points, points.at(range(len(points)))]
-    visited = [single(50, BOTH[0], upwards=True, points=one).visited for one in ways]
+    visited = [growing(one) for one in ways]
 
     assert visited[0].tolist() == visited[1].tolist()
     assert visited[0].size < len(points)

@@ -92,6 +92,10 @@ RECURSIVE_FROM = 3
 PARTS = 1.5
 """The error from both ends inwards, of one level, relative to that of a percentile alone."""
 
+EXACT = 4.0
+"""Epsilon of each percentile, per rank that one step moves, from which on all are drawn one by
+one: noise is then about a record, and less than the parts of a place in the recursion."""
+
 COUNTS_FROM = 6
 """Percentiles that drown from which on the tree of noisy counts errs less."""
 
@@ -147,6 +151,8 @@ class Choice:
 
     def of_number(self, records: float) -> Method:
         """Return the method for a number of records."""
+        if all(self._each >= EXACT * self.records.rank_bound(p) for p in self.percents):
+            return OneByOne(tuple(self._single(p, self._each, records) for p in self.percents))
         taken, middle, ends = self._split(records)
         if middle:
             levels = _levels(middle, ends)
@@ -255,6 +261,8 @@ class Choice:
             records: The number of records.
         """
         low, high = (p for p in percents if p <= TAIL), (p for p in percents if p >= 100 - TAIL)
+        if isinstance(self.points, Range):
+            return 0, 0
         # Where records are dense, ranks are as good from the side of the many.
         ends = sum(_beyond(p, records) * self.epsilon < MANY for p in low), sum(1 for _ in high)
         epsilon = self.epsilon / (taken + 1)
@@ -276,7 +284,7 @@ class Choice:
         self, percents: tuple[float, ...], ends: tuple[int, int], epsilon: float, records: float
     ) -> Method:
         """Return the method of percentiles, of which some are found by parts."""
-        if not any(ends):
+        if not any(ends) or isinstance(self.points, Range):
             return self._halves(percents, epsilon)
         low, high = ends[0], len(percents) - ends[1]
         return EndsFirst(
@@ -330,7 +338,9 @@ class Choice:
         """Return one percentile by rank or by AboveThreshold."""
         beyond = _beyond(p, records)
         score = beyond * epsilon / (2 * self.records.rank_bound(p))
-        is_tail = 100 - p <= TAIL and beyond * epsilon < MANY
+        # Of a range AboveThreshold visits few candidates: it is taken only where ranks drown.
+        is_listed = not isinstance(self.points, Range)
+        is_tail = is_listed and 100 - p <= TAIL and beyond * epsilon < MANY
         if score < DROWNED * log(len(self.points)) or is_tail:
             return self._by_threshold(p, epsilon, records)
         return self._by_rank(p, epsilon)

@@ -130,9 +130,8 @@ class ByCounts:
         """Return the percentiles of noisy counts."""
         sums = running_sums(noisy.astype(np.float64))[: self.ends.size]
         wanted = 0.5 + np.array(self.percents) / 100 * max(sums[-1] - 1, 0)
-        # Running sums that do not grow hold no record.
-        rising = np.concatenate([[True], np.diff(sums) > 0])
-        values = np.interp(wanted, sums[rising], self.ends[rising])
+        # Between the sums next to each: an empty bin has no part in it.
+        values = np.interp(wanted, sums, self.ends)
         return tuple(self._upto(value) for value in values.tolist())
 
     def _upto(self, value: float) -> float:
