@@ -60,3 +60,22 @@ def test_releases_of_the_assumed_data_stay_within_it(p, step):
         held = [np.abs(np.array(draw()) - true) <= bound for _ in range(30)]
 
         assert np.mean(held, axis=0).min() >= 0.8
+
+
+@pytest.mark.parametrize("p", [50, 90, (50, 90), (50, 90, 99), (25, 50, 75)], ids=str)
+@pytest.mark.parametrize(("upper", "records"), [(100, 200), (100, 2000), (1000, 2000)])
+def test_the_stated_error_is_met_and_not_much_too_wide(p, upper, records):
+    """Of the worst shape: in 95 of 100 releases, less 2.5 deviations; and 1.5 times at most."""
+    design = design_of(p, upper=upper, assumed_records=records)
+    stated = predicted(design, records, 0.95)
+    met = np.zeros_like(stated)
+    for shares in shapes(records).values():
+        values = np.rint(upper * shares)
+        draw = design.method.prepare(design.records.of(values))
+        drawn = np.array([draw() for _ in range(60)])
+        far = prediction._distances(values, design.percents, drawn)
+        met = np.maximum(met, np.quantile(far, 0.95, axis=0, method="higher"))
+
+        assert (far <= stated).mean(axis=0).min() >= 0.88
+
+    assert (stated <= 1.5 * met + 1).all()

@@ -4,14 +4,14 @@ What a release errs in units depends on the data, so no bound in units holds for
 prediction is one for public data of the assumed size and of several shapes between the ends of
 the candidates: even, normal, falling, and two whose largest values are far beyond most others,
 as where the ends are generous. Of the errors that are exceeded with a given probability the
-largest counts. It is an assumption, and it is the same whenever it is asked for: distributions
-are exact, or integrated over 200 quantiles of the noise of a threshold, or those of simulations
-with a fixed seed.
+largest counts. Records are at the candidates that are nearest to the shape, and an error is the
+distance from the two records that the percentile lies between: no error is none. It is an
+assumption, and it is the same whenever it is asked for: distributions are exact, or integrated
+over 200 quantiles of the noise of a threshold, or those of simulations with a fixed seed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from math import erf, inf, sqrt
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 MOST_RECORDS = 100_000
 """Of more assumed records the error in ranks is the same, and that in units no larger."""
+
+SAMPLES = 2000
+"""Of a distribution that is computed."""
 
 SIMULATIONS = 60
 """Of each shape, where a distribution is not computed."""
@@ -130,46 +133,62 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     worst = np.zeros(len(design.percents))
     for shares in shapes(min(records, MOST_RECORDS)).values():
-        values = low + (high - low) * shares
-        far = _errors(design.method, design.percents, values)
-        each = [_quantile(*one, probability) for one in far]
-        worst = np.maximum(worst, each)
+        values = _at_candidates(points, low + (high - low) * shares)
+        drawn = _drawn(design.method, values, np.random.default_rng(0))
+        far = _distances(values, design.percents, drawn)
+        worst = np.maximum(worst, np.quantile(far, probability, axis=0, method="higher"))
     return worst
 
 
-def _quantile(far: Values, law: Probabilities, probability: float) -> float:
-    order = np.argsort(far)
-    place = np.searchsorted(np.cumsum(law[order]), probability * law.sum() * (1 - 1e-12))
-    return float(far[order[min(int(place), far.size - 1)]])
+def _at_candidates(points: Values | Range, values: Values) -> Values:
+    """Return the candidate that is nearest to each of ascending values."""
+    if isinstance(points, Range):
+        return points.at(np.rint((values - points.lower) / points.step).astype(int).tolist())
+    ordered = np.unique(points)
+    return ordered[np.searchsorted((ordered[1:] + ordered[:-1]) / 2, values, side="right")]
 
 
-def _errors(
-    method: Method, percents: tuple[float, ...], values: Values
-) -> Iterator[tuple[Values, Probabilities]]:
-    """Yield the distances from each percentile, with their probabilities."""
-    if isinstance(method, Parts):
-        first, last = len(method.below), len(percents) - len(method.above)
-        yield from _errors(OneByOne(method.below), percents[:first], values)
-        yield from _errors(method.middle, percents[first:last], values)
-        yield from _errors(OneByOne(method.above), percents[last:], values)
-        return
-    true = np.percentile(values, percents)
+def _distances(values: Values, percents: tuple[float, ...], drawn: Values) -> Values:
+    """Return how far values are from the two records that each percentile lies between."""
+    low, high = (np.percentile(values, percents, method=end) for end in ("lower", "higher"))
+    return np.maximum(np.maximum(low - drawn, drawn - high), 0.0)
+
+
+def _drawn(method: Method, values: Values, rng: np.random.Generator) -> Values:
+    """Return simulated answers, shape ``(times, m)``."""
     numbers = Records(Neighbours.ADD_REMOVE).of(values)
+    if isinstance(method, Parts):
+        middle = _rows(_drawn(method.middle, values, rng))
+        below, above = (
+            [_samples(one, numbers, rng) for one in ends]
+            for ends in (method.below[::-1], method.above)
+        )
+        high = np.maximum.accumulate(np.column_stack([middle[:, -1], *above]), axis=1)
+        low = np.minimum.accumulate(np.column_stack([middle[:, 0], *below]), axis=1)
+        return np.column_stack([low[:, :0:-1], middle, high[:, 1:]])
     if isinstance(method, OneByOne):
-        laws = [_of_single(one, numbers) for one in method.singles]
-    elif isinstance(method, ByCounts):
-        laws = _simulated(_counted(method, numbers, np.random.default_rng(0)))
-    elif isinstance(method, EndsFirst):
-        laws = _simulated(_from_ends(method, values, np.random.default_rng(0)))
-    else:
-        assert isinstance(method, Recursive | RecursiveOfRange)  # noqa: S101 -- nothing else is chosen
-        laws = _simulated(_halved(method, values, np.random.default_rng(0)))
-    for one, (released, law) in zip(true, laws, strict=True):
-        yield np.abs(released - one), law
+        each = [_samples(one, numbers, rng) for one in method.singles]
+        return np.sort(np.column_stack(each), axis=1)
+    if isinstance(method, ByCounts):
+        return _counted(method, numbers, rng)
+    if isinstance(method, EndsFirst):
+        return _from_ends(method, values, rng)
+    assert isinstance(method, Recursive | RecursiveOfRange)  # noqa: S101 -- nothing else is chosen
+    return _halved(method, values, rng)
 
 
-def _simulated(drawn: Values) -> list[tuple[Values, Probabilities]]:
-    return [(column, np.full(column.size, 1 / column.size)) for column in drawn.T]
+def _rows(drawn: Values) -> Values:
+    """Return simulated answers, repeated until there are as many as samples."""
+    return drawn[np.arange(SAMPLES) % len(drawn)]
+
+
+def _samples(single: Single, numbers: Numbers, rng: np.random.Generator) -> Values:
+    """Return values of a percentile in proportion to their probabilities, in random order."""
+    released, law = _of_single(single, numbers)
+    order = np.argsort(released, kind="stable")
+    upto = np.cumsum(law[order])
+    at = np.searchsorted(upto, (np.arange(SAMPLES) + 0.5) / SAMPLES * upto[-1])
+    return rng.permutation(released[order[at]])
 
 
 def _of_single(single: Single, numbers: Numbers) -> tuple[Values, Probabilities]:
@@ -207,7 +226,7 @@ def _of_threshold(single: ByThreshold, numbers: Numbers) -> tuple[Values, Probab
 def _counted(method: ByCounts, numbers: Numbers, rng: np.random.Generator) -> Values:
     counts = method.exact_counts(numbers)
     q = -np.expm1(-1 / method.scale)
-    noise = rng.geometric(q, (2, SIMULATIONS, counts.size))
+    noise = rng.geometric(q, (2, 5 * SIMULATIONS, counts.size))
     return np.array([method.answer(counts + one) for one in noise[0] - noise[1]])
 
 
