@@ -47,7 +47,7 @@ def off(values, p, answer):
     return float(np.maximum(low - found, found - high).max()) > 1e-9 * abs(found).max()
 
 
-def wrong(names=tuple(SHAPES), sets=tuple(SETS), relation="add-remove", epsilon=1000.0, **more):
+def wrong(names=tuple(SHAPES), sets=tuple(SETS), relation="add-remove", epsilon=1e4, **more):
     """Return the questions whose answer is not the exact one."""
     found = []
     for name in names:
@@ -134,7 +134,8 @@ def over_empty_bins(self, noisy):
 
 FAULTS = {
     "the middle of nothing is drawn evenly": (
-        EndsFirst, "inside", evenly, {"names": ["births"], "sets": [(50, 90)] * 9, "epsilon": 5.0}
+        EndsFirst, "inside", evenly,
+        {"names": ["births"], "sets": [(50, 90)] * 9, "epsilon": 5.0},
     ),
     "a stop is not refined": (
         ByThreshold, "between", lambda *_: None,

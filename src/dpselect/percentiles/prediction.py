@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from math import erf, inf, sqrt
+from math import ceil, erf, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,22 +130,24 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
         Shape ``(m,)``, in units of the values: the largest over the shapes.
     """
     points = design.points
+    points = points if isinstance(points, Range) else np.unique(points)
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     worst = np.zeros(len(design.percents))
     for shares in shapes(min(records, MOST_RECORDS)).values():
-        values = _at_candidates(points, low + (high - low) * shares)
+        places = places_of(points, low + (high - low) * shares)
+        values = points.at(places) if isinstance(points, Range) else points[places]
         drawn = _drawn(design.method, values, np.random.default_rng(0))
         far = _distances(values, design.percents, drawn)
-        worst = np.maximum(worst, np.quantile(far, probability, axis=0, method="higher"))
+        worst = np.maximum(worst, _quantiles(far, probability))
     return worst
 
 
-def _at_candidates(points: Values | Range, values: Values) -> Values:
-    """Return the candidate that is nearest to each of ascending values."""
-    if isinstance(points, Range):
-        return points.at(np.rint((values - points.lower) / points.step).astype(int).tolist())
-    ordered = np.unique(points)
-    return ordered[np.searchsorted((ordered[1:] + ordered[:-1]) / 2, values, side="right")]
+def _quantiles(far: Values, probability: float) -> Values:
+    """Return simulated errors of a probability, half a standard deviation on the safe side."""
+    times = len(far)
+    safe = sqrt(times * probability * (1 - probability)) / 2
+    place = min(ceil((times + 1) * probability + safe), times)
+    return np.asarray(np.sort(far, axis=0)[place - 1])
 
 
 def _distances(values: Values, percents: tuple[float, ...], drawn: Values) -> Values:

@@ -56,12 +56,13 @@ import numpy as np
 from dpselect.draws import above_threshold
 from dpselect.draws.range_exponential import draw_position
 from dpselect.errors import ParameterError
+from dpselect.mechanisms import ExponentialMechanism
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks
 from dpselect.percentiles.reading import Numbers
-from dpselect.percentiles.single import Single
+from dpselect.percentiles.single import ByPieces, Single
 from dpselect.plan import ErrorBound, Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -217,22 +218,24 @@ class ByThreshold(Single):
 
     def between(self, numbers: Numbers) -> Callable[[int], float] | None:
         """Return the draw of a candidate near a stop; None if all candidates are visited."""
-        points = self.points
-        if not isinstance(points, Range):
+        by = self.near
+        if by is None:
             return None
-        pieces = points.pieces(numbers.values(), p=self.p)
+        pieces, decay = by.pieces(numbers), by.decay
 
-        def near(stop: int) -> float:
+        def draw(stop: int) -> float:
             first, last = self.step(stop)
-            return points[first + draw_position(pieces.between(first, last), self.decay)]
+            return by.points[first + draw_position(pieces.between(first, last), decay)]
 
-        return near
+        return draw
 
     @property
-    def decay(self) -> Fraction:
-        """Of the draw near a stop, by ranks."""
-        bound = Fraction(self.records.rank_bound(self.p))
-        return Fraction(self.epsilon) * REFINED / (2 * bound)
+    def near(self) -> ByPieces | None:
+        """The draw among all candidates of a range, of which a stop leaves some."""
+        if not isinstance(self.points, Range):
+            return None
+        draw = ExponentialMechanism(epsilon=float(self.epsilon * REFINED))
+        return ByPieces(self.p, self.points, self.records, draw)
 
     def step(self, stop: int) -> tuple[int, int]:
         """Return the positions from the candidate of a stop to the one visited before it."""
