@@ -48,8 +48,8 @@ SAMPLES = 2000
 SIMULATIONS = 60
 """Of each shape, where a distribution is not computed."""
 
-HELD = 500
-"""Different numbers of the simulations of the recursion, each of as many records."""
+HELD = 10_000
+"""Different numbers, at most, of the simulations of the recursion."""
 
 PARTS = 16
 """Values of a piece of a range that stand for all of it."""
@@ -245,8 +245,8 @@ def _halved(
         whole = Range(0, len(points) - 1, 1)
         by = RecursiveOfRange(method.percents, whole, method.records, method.epsilon)
     size = min(values.size, HELD)
-    held = values[((np.arange(size) + 0.5) / size * values.size).astype(np.int64)]
-    half = _whole_half(points, held, values.size // max(size, 1))
+    edges = np.arange(size + 1) * values.size // max(size, 1)
+    half = _whole_half(points, values[(edges[:-1] + edges[1:]) // 2], np.diff(edges))
     found = np.empty((times, len(method.percents)))
     for simulation in range(times):
         drawn = _draw(by, by.tree, half, rng)
@@ -265,10 +265,11 @@ def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> V
     return np.concatenate([method.follow(ranks, by, middle) for _ in range(SIMULATIONS)])
 
 
-def _whole_half(points: Values | Range, values: Values, weight: int) -> RangeHalf:
-    """Return numbers that as many records have, as the first draw has them."""
-    held, counts = np.unique(places_of(points, values), return_counts=True)
-    return RangeHalf(2 * held + 1, weight * counts, 0, 2 * len(points))
+def _whole_half(points: Values | Range, values: Values, records: Indices) -> RangeHalf:
+    """Return numbers that so many records have each, as the first draw has them."""
+    held, which = np.unique(places_of(points, values), return_inverse=True)
+    weights = np.bincount(which, records, held.size).astype(np.int64)
+    return RangeHalf(2 * held + 1, weights, 0, 2 * len(points))
 
 
 def _draw(

@@ -157,7 +157,9 @@ class ByThreshold(Single):
     def visited(self) -> Values:
         """The candidates that are visited, in order."""
         grid = (
-            growing(self.points) if isinstance(self.points, Range) else np.unique(self.points)
+            growing(self.points, VISITED)
+            if isinstance(self.points, Range)
+            else np.unique(self.points)
         )
         return grid if self.upwards else grid[::-1]
 
@@ -285,7 +287,7 @@ def fewer_alarms(visited: Values, growth: float, scale: float) -> Indices:
     return np.rint(scale * logs).astype(np.int64)
 
 
-def growing(points: Values | Range, most: int = VISITED) -> Values:
+def growing(points: Values | Range, most: int) -> Values:
     """Return candidates at growing distances from 0, or from the end next to it, ascending.
 
     Args:
