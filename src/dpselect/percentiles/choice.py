@@ -19,13 +19,17 @@ levels and percentiles that are taken out, each pays for ``ε/u``, and errs abou
 much as it would alone, a high one ``GAINS`` times more by halves. The split with the least of
 the worst of these is taken.
 
-*From both ends inwards* (``ends_first``) each record pays for one
+*From both ends inwards* (``ends_first``), of listed candidates, each record pays for one
 percentile near an end or for the halves between, so each has the whole epsilon, less what noisy
 counts of the parts take: in all ``PARTS`` times the error alone. It is taken where enough
 records lie beyond the outermost percentile that no false alarm is likely before them.
 
 *Noisy counts* are taken where many percentiles drown: their error does not grow with the
 number of percentiles.
+
+No method is taken where it cannot be right: shares of the recursion, and bins, err at any
+epsilon by a part of the records of a place, and parts from both ends are visited candidates. So
+from ``EXACT`` on all are drawn one by one, and ranges that are not listed have no parts.
 
 All constants were chosen by exact distributions over five shapes (even, normal, exponential,
 lognormal and a heavier one) in ranges that are 1, 10 and 300 times as wide
