@@ -187,8 +187,7 @@ class Column:
 
     def from_ends(self, method: EndsFirst) -> Values:
         """Simulate releases from both ends inwards; return the values."""
-        places = self.points.searchsorted(method.visited)
-        ranks = self.numbers.ranks(self.points).at(places).as_group()
+        ranks = self.numbers.ranks(self.points).as_group()
         by = method.simulated(self.rng)
 
         def middle(
