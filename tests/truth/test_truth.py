@@ -1,0 +1,60 @@
+"""At a large epsilon every default and named method gives a right answer to plain questions.
+
+``python tests/truth/counted.py 200`` counts what is wrong, by query.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from dpselect.draws.exact import bits
+
+FAST, SLOW, PART = 1_500, 50_000, 500
+"""Cases of all questions together, in the plain tests and in the slow ones; and of one test."""
+
+ROOMS = sorted(one.stem for one in Path(__file__).with_name("questions").glob("[a-z]*.py"))
+QUESTIONS = {
+    f"{room} {name}": strategy
+    for room in ROOMS
+    for name, strategy in import_module(f"truth.questions.{room}").QUESTIONS.items()
+}
+"""Strategies of questions by room, query and method."""
+
+each = settings(
+    deadline=None,
+    database=None,
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def wrong(question):
+    """Return in words what is wrong with the answer, with the bits that the text decides."""
+    bits.system.seed(question.text)
+    found = question.right(question.ask())
+    return "" if found is True else f"{question}\n{found or 'is wrong'}"
+
+
+def check(name, cases, part=0):
+    @settings(each, max_examples=cases)
+    @seed(f"{name} {part}")
+    @given(QUESTIONS[name])
+    def is_right(question):
+        assert not wrong(question)
+
+    is_right()
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_answers_are_right(name):
+    check(name, FAST // len(QUESTIONS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(max(1, SLOW // len(QUESTIONS) // PART)))
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_all_answers_are_right(name, part):
+    parts = max(1, SLOW // len(QUESTIONS) // PART)
+    check(name, -(-SLOW // len(QUESTIONS) // parts), part + 1)
