@@ -42,7 +42,7 @@ def asked(query, fields, rows, right, *, held="columns"):
         held: Name of the container (``CONTAINERS``).
     """
     given = ", ".join(f"{name}={one!r}" for name, one in fields.items())
-    text = f"dp.{query.__name__}({given}).release(held({held!r}, {rows!r}))"
+    text = f"dp.{query.__name__}({given}).release(CONTAINERS[{held!r}]({rows!r}))"
     return Question(text, lambda: query(**fields).release(CONTAINERS[held](rows)), right)
 
 
@@ -54,23 +54,30 @@ class Rows:
         names: The columns; one without a name if data are the values themselves.
         runs: Pairs of a row, a tuple with a value of each column, and how often it occurs.
         types: The polars type of a column, where its values do not tell.
+        each: How many equal rows each person has; a column ``who`` names the persons, if any.
     """
 
     names: tuple[str, ...]
     runs: tuple[tuple[tuple[Any, ...], int], ...]
     types: Mapping[str, Any] = field(default_factory=dict)
+    each: int = 0
 
     @property
     def columns(self):
         """Lists of all values by column."""
-        every = [row for row, times in self.runs for _ in range(times)]
-        return {name: [row[at] for row in every] for at, name in enumerate(self.names)}
+        every = [row for row, times in self.runs for _ in range(times * (self.each or 1))]
+        found = {name: [row[at] for row in every] for at, name in enumerate(self.names)}
+        if self.each:
+            found["who"] = [at // self.each for at in range(len(every))]
+        return found
 
     def frame(self):
         """Return a polars frame."""
-        columns = self.columns
         return pl.DataFrame(
-            {name: pl.Series(name, columns[name], self.types.get(name)) for name in self.names}
+            {
+                name: pl.Series(one, dtype=self.types.get(name))
+                for name, one in self.columns.items()
+            }
         )
 
 

@@ -32,6 +32,16 @@ class Kind:
     def is_number(self):
         return self.span is None
 
+    def of_column(self, value):
+        """Return a value as its column holds it, for ``Grid.place``."""
+        return (
+            self.number(value)
+            if self.span
+            else np.float32(value)
+            if self.dtype == pl.Float32
+            else value
+        )
+
 
 def exact(number):
     """Return the decimal that a number is written as."""
@@ -60,7 +70,7 @@ KINDS = {
     "float32": Kind(float, exact, None, pl.Float32),
     "decimal": Kind(lambda number: Decimal(str(float(number))), exact, None, pl.Decimal(20, 3)),
     "day": moment(date(2020, 1, 1), DAY, pl.Date),
-    "minute": moment(datetime(2020, 1, 1), timedelta(minutes=1), pl.Datetime("us")),
+    "minute": moment(datetime(2020, 1, 1), timedelta(minutes=1), pl.Datetime("us")),  # noqa: DTZ001 -- local time
     "zoned": moment(
         datetime(2020, 1, 1, tzinfo=UTC), timedelta(seconds=1), pl.Datetime("us", "UTC")
     ),
@@ -79,7 +89,11 @@ class Grid:
 
     def place(self, value, *, written):
         """Return the position of a record; decimals ``written`` out, or as the float is."""
-        value = exact(value) if written else Fraction(value)
+        value = (
+            exact(value)
+            if written
+            else Fraction(float(value) if isinstance(value, np.floating) else value)
+        )
         if self.listed:
             # The last of the nearest: ties upwards.
             return min(range(len(self.listed)), key=lambda k: (abs(self.listed[k] - value), -k))
@@ -179,75 +193,215 @@ def data(draw, grid, *, part=(0, 0, 0, Fraction(1, 2), Fraction(1, 4), Fraction(
 
 
 @st.composite
-def values_asked(draw, percents=one_percent, *, epsilons=EPSILONS, most=10**9, **fields):
-    """A question for percentiles of a range."""
-    name = draw(st.sampled_from(sorted(KINDS)))
-    kind = KINDS[name]
-    fine = {"float32": ("1", "2", "0.5", "0.25"), "decimal": ("1", "0.5", "0.1", "0.01")}
-    steps = {"steps": fine[name]} if name in fine else {}
+def ranges(draw, *, most=10**9, kinds=tuple(KINDS)):
+    """A range, its arguments, and runs of values of some type that is declared or not."""
+    name = draw(st.sampled_from(kinds))
+    kind, parts = KINDS[name], [0, 0, Fraction(1, 2), Fraction(1, 4), Fraction(3, 10)]
+    if kind.is_number:
+        steps = {"float32": ("1", "2", "0.5", "0.25"), "decimal": ("1", "0.5", "0.1", "0.01")}
+        grid = draw(grids(most=most, **({"steps": steps[name]} if name in steps else {})))
+        parts = parts[:3] if name == "decimal" else parts
+        if name == "float32":
+            grid = Grid(Fraction(1000), grid.step, min(grid.last, 10**4))
+    else:
+        step = Fraction(draw(st.sampled_from([1, 2, 5, 7])))
+        last = draw(st.sampled_from([1, 3, 60, 365, 150_000]))
+        grid, parts = Grid(Fraction(0), step, min(last, most)), [0]
+    pairs = draw(data(grid, part=parts))
     if not kind.is_number:
-        steps = {"steps": ("1", "2", "5", "7")}
-    grid = draw(grids(most=min(most, 10**4 if name == "float32" else 10**9), **steps))
-    if not kind.is_number or name == "float32":
-        grid = Grid(
-            Fraction(0 if name != "float32" else 1000), grid.step, min(grid.last, 50_000)
-        )
-    part = (
-        (0,) if not kind.is_number else (0, 0, Fraction(1, 2), Fraction(1, 4), Fraction(3, 10))
-    )
-    pairs = draw(data(grid, part=part if name != "decimal" else (0, Fraction(1, 2))))
-    if name == "span":
-        pairs = [(max(value, Fraction(0)), times) for value, times in pairs]
-    pairs = [(kind.value(value), times) for value, times in pairs]
-    p = draw(percents.filter(lambda some: len(some) <= grid.last + 1))
-    upper = grid.lower + grid.step * (
-        grid.last + draw(st.sampled_from([0, 0, 0, Fraction(1, 2)]))
-    )
-    upper = upper if kind.is_number else grid.lower + grid.step * grid.last
+        pairs = [(max(value, Fraction(-700)), times) for value, times in pairs]
+    beyond = draw(st.sampled_from([0, 0, 0, Fraction(1, 2)])) if kind.is_number else 0
+    given = {
+        "lower": kind.value(grid.lower),
+        "upper": kind.value(grid.lower + grid.step * (grid.last + beyond)),
+        "step": (kind.span or kind.value)(grid.step),
+    }
+    return grid, given, kind, [(kind.value(value), times) for value, times in pairs]
+
+
+@st.composite
+def lists(draw):
+    """Candidates that are listed, in any order, and values at, between and beyond them."""
+    sizes = st.sampled_from([(0, 10, 20, 50), (0, 1), (5, 6, 1000), (-10, 0, 10, 10**6)])
+    some = st.lists(st.integers(-100, 100), min_size=1, max_size=8, unique=True).map(tuple)
+    listed = draw(sizes.flatmap(st.permutations) | some.flatmap(st.permutations))
+    kind = KINDS[draw(st.sampled_from(["number", "number", "day"]))]
+    near = st.tuples(st.sampled_from(listed), st.integers(-4, 4)).map(sum)
+    values = near | st.sampled_from([-500, 10**7]) if kind.is_number else near
+    pairs = [(kind.value(value), times) for value, times in draw(runs(values))]
+    grid = Grid(listed=tuple(Fraction(one) for one in sorted(listed)))
+    return grid, {"candidates": [kind.value(one) for one in listed]}, kind, pairs
+
+
+@st.composite
+def values_asked(draw, source, percents=one_percent, *, epsilons=EPSILONS, loose=0.0, **fields):
+    """A question for percentiles of values in a container."""
+    grid, given, kind, pairs = draw(source)
+    size = len(grid.listed) or grid.last + 1
+    p = draw(percents)[:size]
     given = {
         "p": p[0] if len(p) == 1 else p,
-        "lower": kind.value(grid.lower),
-        "upper": kind.value(upper),
-        "step": (kind.span or kind.value)(grid.step),
+        **given,
         "epsilon": draw(epsilons),
         "neighbours": draw(RELATIONS),
         **{field: draw(one) for field, one in fields.items()},
     }
-    return answered(draw, given, pairs, grid, p, kind)
-
-
-def answered(draw, given, pairs, grid, p, kind, loose=0.0):
-    """Return the question that fields and runs make, in a container that can hold them."""
-    number = kind.number
-    values = [number(one) for one in expand(pairs)]
-    if kind.is_number:
-        values = expand(pairs)
-    missing = draw(st.sampled_from([0, 0, 0, 3]))
-    rows = [((value,), times) for value, times in pairs] + [((None,), missing)] * (missing > 0)
+    missing = draw(st.sampled_from([0, 0, 0, 3])) if pairs else 0
+    floats = any(isinstance(value, float) for value, _ in pairs)
+    types = {"v": kind.dtype or (pl.Float64 if floats else pl.Int64)}
     held = draw(st.sampled_from(["list", "polars", "pandas", "array"]))
-    if not kind.is_number or kind.dtype is pl.Decimal(20, 3):
+    if not kind.is_number or kind.dtype == pl.Decimal(20, 3) or (held == "array" and missing):
         held = "polars"
-    if not rows or (held == "array" and missing):
-        held = "polars"
+    if not pairs:
+        held, given["neighbours"] = "polars", "add-remove"
     if held in {"polars", "pandas"}:
         given["column"] = "v"
-    types = {
-        "v": kind.dtype
-        or (pl.Float64 if any(isinstance(one, float) for one in values) else pl.Int64)
-    }
-    if kind.dtype is pl.Float32:
-        values = [np.float32(one) for one in values]
+    pairs_of_rows = [((value,), times) for value, times in pairs] + [((None,), missing)]
+    rows = Rows(("v",), tuple(pairs_of_rows[: len(pairs) + (missing > 0)]), types)
+    values = [kind.of_column(one) for one in expand(pairs)]
+
+    def right(release):
+        if "interval" in given:
+            return _held(release, values, grid, kind)
+        return right_values(release.answer, values, grid, p, kind.number, loose)
+
+    return asked(dp.Percentiles, given, rows, right, held=held)
+
+
+def _held(release, values, grid, kind):
+    """Return whether the interval of one percentile holds it."""
+    [[low, high]], [p] = release.interval, release.p
+    [(first, last)] = windows(values, grid, [p]) if values else [(0, 10**18)]
+    low, high = grid.position(kind.number(low)), grid.position(kind.number(high))
+    return (low <= last and high >= first) or f"{low} to {high} without {first} to {last}"
+
+
+@st.composite
+def grouped_asked(draw, *, listed, **fields):
+    """Percentiles by group: some groups are listed without a row, some rows have no group."""
+    grid, given, _, _ = draw(ranges(most=1000, kinds=("number", "float")))
+    names = draw(st.sampled_from([["heart", "lung", "skin"], [3, 1, 2], [True, False]]))
+    rows = [
+        ((group, whole(value)), times)
+        for group in [*names, type(names[0])(7), None]
+        for value, times in draw(data(grid))
+    ]
+    p, other = draw(one_percent | several)[: grid.last + 1], not listed and draw(st.booleans())
+    given = {
+        "column": "v", "by": "g", "p": p[0] if len(p) == 1 else p, **given, "other": other,
+        "epsilon": draw(LARGE), "neighbours": draw(RELATIONS),
+        **({"groups": names} if listed else {"delta": 1e-9}),
+        **{field: draw(one) for field, one in fields.items()},
+    }  # fmt: skip
+    held = draw(
+        st.sampled_from(
+            ["polars", "pandas"] if all(g is not None for (g, _), _ in rows) else ["polars"]
+        )
+    )
+    types = {"g": pl.Series([names[0]]).dtype, "v": pl.Float64}
+
+    def right(release):
+        found = release.by_group
+        sizes = Counter(group for (group, _), times in rows for _ in range(times))
+        answered = set(names) if listed else {one for one in found if one is not None}
+        # A group of one row has a probability of delta, of three nearly 1.
+        if not listed and any(
+            (size >= 3 and group is not None and group not in found)
+            or (size == 1 and group in answered)
+            for group, size in sizes.items()
+        ):
+            return f"groups {answered} of {sizes}"
+        if set(found) != answered | ({None} if other else set()):
+            return f"groups {set(found)}"
+        for group, answer in found.items():
+            mine = [
+                float(value)
+                for (one, value), times in rows
+                for _ in range(times)
+                if one == group or (group is None and one not in answered)
+            ]
+            fault = right_values(answer, mine, grid, p)
+            if fault is not True:
+                return f"{group}: {fault}"
+        return True
+
+    return asked(dp.Percentiles, given, Rows(("g", "v"), tuple(rows), types), right, held=held)
+
+
+@st.composite
+def persons_asked(draw):
+    """Persons of equal rows: those up to the limit count."""
+    grid, given, _, pairs = draw(ranges(most=1000, kinds=("number",)))
+    each, cap = draw(st.integers(1, 4)), draw(st.sampled_from([1, 2, 3, 5]))
+    p = draw(one_percent | several)[: grid.last + 1]
+    given = {
+        "column": "v", "p": p[0] if len(p) == 1 else p, **given, "user": "who",
+        "max_per_user": cap, "epsilon": draw(st.sampled_from([1e4, 1e6])),
+        "neighbours": draw(RELATIONS) if pairs else "add-remove",
+    }  # fmt: skip
+    values = [value for value in expand(pairs) for _ in range(min(each, cap))]
+    rows = Rows(("v",), tuple(((one,), times) for one, times in pairs), {"v": pl.Float64}, each)
     return asked(
-        dp.Percentiles,
+        dp.Percentiles, given, rows, lambda release: right_values(release.answer, values, grid, p),
+        held=draw(st.sampled_from(["polars", "pandas"])),
+    )  # fmt: skip
+
+
+@st.composite
+def records_asked(draw):
+    """Which record it is: any of those whose value is the percentile's."""
+    values = draw(st.lists(st.integers(-5, 40) | st.none(), min_size=1, max_size=40))
+    p, upper = draw(one_percent)[0], draw(st.sampled_from([10, 30.0]))
+    given = {"p": p, "upper": upper, "epsilon": draw(st.sampled_from([1e4, 1e6]))}
+    clamped = sorted(min(max(one or 0, 0), upper) for one in values)
+    rank = min(max(ceil(exact(p) * (len(values) + 1) / 100), 1), len(values))
+    wanted = clamped[rank - 1]
+
+    def right(release):
+        found = min(max(values[release.candidate] or 0, 0), upper)
+        return found == wanted or f"{found} for {wanted}"
+
+    return asked(
+        dp.PercentileRecord,
         given,
-        Rows(("v",), tuple(rows), types),
-        lambda release: right_values(release.answer, values, grid, p, number, loose),
-        held=held,
+        Rows(("v",), tuple(((one,), 1) for one in values)),
+        right,
+        held="list",
     )
 
 
 LARGE = st.sampled_from([1e3, 1e4, 1e6])
+MECHANISMS = ["exponential", "permute-and-flip", "noisy-max", "local-dampening", "pairwise"]
+small, of_numbers = ranges(most=200), ranges(kinds=("number",))
+
+
+def named(method, percents=several, source=small, **more):
+    return values_asked(source, percents, epsilons=LARGE, method=st.just(method), **more)
+
+
 QUESTIONS = {
-    "one": values_asked(),
-    "several": values_asked(several, epsilons=LARGE),
+    "one": values_asked(of_numbers),
+    "one, all types": values_asked(ranges()),
+    "several": values_asked(of_numbers, several, epsilons=LARGE),
+    "several, all types": values_asked(ranges(), several, epsilons=LARGE),
+    "listed": values_asked(lists(), one_percent | several, epsilons=LARGE),
+    "assumed_records": values_asked(
+        of_numbers,
+        one_percent | several,
+        epsilons=LARGE,
+        assumed_records=st.sampled_from([1, 30, 1000, 10**6]),
+    ),
+    "one-by-one": named("one-by-one"),
+    "recursive": named("recursive"),
+    "noisy-counts": named("noisy-counts"),
+    "above-threshold": named("above-threshold", one_percent, loose=0.01),
+    "mechanism": values_asked(small, one_percent, mechanism=st.sampled_from(MECHANISMS)),
+    "interval": values_asked(
+        of_numbers, epsilons=st.sampled_from([1e4, 1e6]), interval=st.just(0.95)
+    ),
+    "by group": grouped_asked(listed=True),
+    "groups released first": grouped_asked(listed=False),
+    "persons": persons_asked(),
+    "record": records_asked(),
 }
+"""Of one percentile and of several, by default and by method."""
