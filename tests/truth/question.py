@@ -31,7 +31,7 @@ class Question:
         return self.text
 
 
-def asked(query, fields, rows, right, *, held="columns"):
+def asked(query, fields, rows, right, *, held="polars"):
     """Return the question what ``query(**fields)`` releases of rows in a container.
 
     Args:
@@ -73,11 +73,9 @@ class Rows:
 
     def frame(self):
         """Return a polars frame."""
+        types = {"who": pl.Int64, **self.types}
         return pl.DataFrame(
-            {
-                name: pl.Series(one, dtype=self.types.get(name))
-                for name, one in self.columns.items()
-            }
+            {name: pl.Series(one, dtype=types.get(name)) for name, one in self.columns.items()}
         )
 
 

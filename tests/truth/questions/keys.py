@@ -24,10 +24,10 @@ def counts_of(rows, *, several=False, missing=False):
     """Return how many persons have each key, by group: rows are (who, group, key) in runs."""
     counts = defaultdict(Counter)
     seen = set()
-    for (who, group, *key), times in rows:
-        if not missing and None in key:
+    for (who, group, *parts), times in rows:
+        if not missing and None in parts:
             continue
-        key = tuple(key) if several else key[0]
+        key = tuple(parts) if several else parts[0]
         if who is Ellipsis:
             counts[group][key] += times
         elif who is not None and (who, group, key) not in seen:
@@ -38,8 +38,6 @@ def counts_of(rows, *, several=False, missing=False):
 
 def right_top(found, noisy, counts, k, least=1):
     """Return whether keys are those of the largest counts, most first, and their counts true."""
-    if any(type(one) is bool for one in counts) != any(type(one) is bool for one in found):
-        return f"{found}: other types than {list(counts)}"
     of = [counts.get(one, 0) for one in found]
     best = sorted(counts.values(), reverse=True)
     # A key of fewer persons than is sure may be left out, one of a single person must be.
@@ -53,6 +51,19 @@ def right_top(found, noisy, counts, k, least=1):
     ):
         return f"{found}: noisy {noisy} for {of}"
     return True
+
+
+def as_held(counts, held, *, known):
+    """Return counts by what a key becomes: what declares no type is read as text."""
+    if held == "polars" or known:
+        return counts
+
+    def text(key):
+        if isinstance(key, tuple):
+            return tuple(map(text, key))
+        return None if key is None else str(key)
+
+    return Counter({text(key): size for key, size in counts.items()})
 
 
 @st.composite
@@ -113,7 +124,7 @@ def top_asked(draw, *, known, persons=False, columns=1, **fields):
     }  # fmt: skip
     if held != "list":
         given["column"] = ["key", "second"] if columns > 1 else "key"
-    given = {name: one for name, one in given.items() if one is not None}
+    counts = as_held(counts, held, known=known)
 
     def right(release):
         noisy = release.counts if release.noisy_scores is None else release.noisy_scores
@@ -124,12 +135,48 @@ def top_asked(draw, *, known, persons=False, columns=1, **fields):
     return asked(dp.TopKeys, given, data, right, held=held)
 
 
+def right_groups(release, counts, keys, groups, k):
+    """Return whether each group has its most common keys, and each that is large an answer."""
+    answered, known = release.by_group, keys is not None
+    noisy = release.counts or release.noisy_scores
+    if groups and list(answered) != groups:
+        return f"groups {list(answered)}"
+    for group, sizes in counts.items():
+        if group not in answered:
+            if group is not None and not groups and max(sizes.values()) >= SURE:
+                return f"group {group} is missing"
+            continue
+        mine = Counter({one: sizes.get(one, 0) for one in keys}) if known else sizes
+        pairs = zip(release.answer, noisy or (), strict=True)
+        of_group = [count for (one, _), count in pairs if one == group] if noisy else None
+        found = right_top(answered[group], of_group, mine, k, 1 if known else SURE)
+        if found is not True:
+            return f"{group}: {found}"
+    return True
+
+
+def right_rests(release, counts, *, listed):
+    """Return whether the number of all others of each group, and of other groups, is true."""
+    wanted = {one: sum(counts[one].values()) for one in release.by_group}
+    if not listed:
+        rest = (sum(some.values()) for one, some in counts.items() if one not in wanted)
+        wanted[None] = sum(rest)
+    for group, key in release.answer:
+        wanted[group] -= counts[group][key]
+    return dict(release.other) == wanted or f"rests {dict(release.other)} for {wanted}"
+
+
 @st.composite
 def grouped_asked(draw, *, known, listed, other=False):
     """The most common keys of each group, and the number of all the rest."""
     keys, groups, rows = draw(tables(grouped=True))
-    counts = counts_of(rows)
     data, held = held_rows(draw, keys, groups, rows)
+    counts = defaultdict(Counter)
+    as_text = as_held(dict.fromkeys([*groups, 9, "9"], 0), held, known=listed)
+    names = dict(zip([*groups, 9, "9"], as_text, strict=True))
+    for group, some in counts_of(rows).items():
+        if group is not None:
+            counts[names[group]] = as_held(some, held, known=known)
     k = draw(st.integers(1, len(keys)))
     given = {
         "column": "key", "by": "g", "k": k, "epsilon": draw(LARGE), "neighbours": draw(RELATIONS),
@@ -138,39 +185,11 @@ def grouped_asked(draw, *, known, listed, other=False):
     }  # fmt: skip
 
     def right(release):
-        answered = release.by_group
-        if listed and list(answered) != groups:
-            return f"groups {list(answered)}"
-        of_counts = {}
-        for at, pair in enumerate(release.answer):
-            for noisy in (release.counts or release.noisy_scores,):
-                of_counts.setdefault(pair[0], []).append(0 if noisy is None else noisy[at])
-        has = release.counts is not None or release.noisy_scores is not None
-        for group, sizes in counts.items():
-            least = 1 if known else SURE
-            if (
-                group is not None
-                and group not in answered
-                and not listed
-                and max(sizes.values()) >= SURE
-            ):
-                return f"group {group} is missing"
-            if group not in answered:
-                continue
-            mine = Counter({one: sizes.get(one, 0) for one in keys}) if known else sizes
-            noisy = of_counts.get(group, []) if has else None
-            if (fault := right_top(answered[group], noisy, mine, k, least)) is not True:
-                return f"{group}: {fault}"
-        if not other:
-            return True
-        wanted = {one: sum(counts[one].values()) for one in answered}
-        for group, key in release.answer:
-            wanted[group] -= counts[group][key]
-        if not listed:
-            wanted[None] = sum(
-                sum(some.values()) for one, some in counts.items() if one not in answered
-            )
-        return dict(release.other) == wanted or f"rests {dict(release.other)} for {wanted}"
+        of = keys if known else None
+        found = right_groups(release, counts, of, groups if listed else None, k)
+        if found is True and other:
+            return right_rests(release, counts, listed=listed)
+        return found
 
     return asked(dp.TopKeys, given, data, right, held=held)
 
@@ -184,7 +203,7 @@ def keys_asked(draw, *, persons=False, columns=1, grouped=False, **fields):
     counts = {
         (group, key) if grouped else key: size
         for group, some in by_group.items()
-        if group is not None or not grouped
+        if group is not None or not grouped or missing == "key"
         for key, size in some.items()
     }
     data, held = held_rows(draw, keys, groups, rows, columns)
@@ -198,13 +217,10 @@ def keys_asked(draw, *, persons=False, columns=1, grouped=False, **fields):
         given["column"] = ["key", "second"] if columns > 1 else "key"
     sure = SURE * (3 if persons else 1)
 
+    counts = as_held(counts, held, known=False)
+
     def right(release):
         found = set(release.answer)
-        if (
-            any(type(one) is bool for one in counts) != any(type(one) is bool for one in found)
-            and found
-        ):
-            return f"{found}: other types"
         late = {key: size for key, size in counts.items() if size >= sure and key not in found}
         early = {key: counts.get(key, 0) for key in found if counts.get(key, 0) < 2}
         return not (late or early) or f"missing {late}, too rare {early}"
