@@ -37,6 +37,7 @@ PARTS = [(name, part) for name in QUESTIONS for part in range(-(-share(name, SLO
 each = settings(
     deadline=None,
     database=None,
+    report_multiple_bugs=False,
     phases=[Phase.generate, Phase.shrink],
     suppress_health_check=list(HealthCheck),
 )
