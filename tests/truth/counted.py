@@ -1,4 +1,4 @@
-"""Count the cases that are wrong, by query: ``python tests/truth/counted.py 200 percentiles``."""
+"""Count what is wrong, by query: ``python tests/truth/counted.py 200 percentiles``."""
 
 import sys
 from pathlib import Path
@@ -39,5 +39,6 @@ if __name__ == "__main__":
             start = process_time()
             asked, faults = counted(name, cases)
             cost = (process_time() - start) / max(asked, 1) * 1000
-            print(f"{name:44} {len(faults):6} of {asked:6}  {cost:5.1f} ms", flush=True)
-            print("".join(f"    {one[:600]}\n" for one in faults[:3]), end="")
+            sys.stdout.write(f"{name:44} {len(faults):6} of {asked:6}  {cost:5.1f} ms\n")
+            sys.stdout.write("".join(f"    {one[:600]}\n" for one in faults[:3]))
+            sys.stdout.flush()

@@ -36,13 +36,6 @@ def at_or_below(points):
     return points[1:]
 
 
-def by_a_float_division(self, numbers, kind=np.float64):
-    """Place records by a quotient of floats, which is rounded, ties to even."""
-    del kind
-    at = (np.clip(numbers, self.lower, self.upper) - self.lower) / self.step
-    return np.rint(at).astype(np.int64)
-
-
 def between_candidates(self, numbers, kind=np.float64):
     """Place records beside their candidate wherever the range starts far from zero."""
     return places(self, numbers, kind) - (abs(self.lower) > 1e5)
@@ -78,7 +71,6 @@ PLANTED = [
     (ranks, "places_of", beyond_is_lost, "percentiles one"),
     (placing, "_halfway", ties_downwards, "percentiles one-by-one"),
     (placing, "_halfway", at_or_below, "percentiles listed"),
-    (Range, "places", by_a_float_division, "percentiles one"),
     (Range, "places", between_candidates, "percentiles several"),
     (ByCounts, "answer", beside_each_bin, "percentiles noisy-counts"),
     (reading, "_encoded", missing_is_a_part, "keys top, any key of columns"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, log
 
 import numpy as np
 import polars as pl
@@ -111,32 +111,44 @@ class Grid:
         return place if inside and off <= top * Fraction(1, 2**50) else None
 
 
-def _at(places, rank):
-    """Return the place of the record of a rank, from 0 on."""
-    for place, times in places:
-        rank -= times
-        if rank < 0:
-            return place
-    raise AssertionError
+def _ends(places, first, last, ranks):
+    """Return the places of the records at two ranks, from 0 on, each with the next one outside."""
+    ordered = [sorted((pair[end], times) for pair, times in places.items()) for end in (0, 1)]
+    ends = []
+    for some, rank, step in zip(ordered, ranks, (-1, 1), strict=True):
+        upto = np.cumsum([times for _, times in some])
+        at = int(np.searchsorted(upto, rank, side="right"))
+        outside = [place for place, _ in some[at::step] if place != some[at][0]]
+        ends.append((some[at][0], next(iter(outside), (first, last)[step > 0])))
+    return ends
 
 
-def windows(values, grid, percents, slack=0):
-    """Return the first and the last right position of each percentile of some numbers."""
+def windows(values, grid, percents, slack=0, off=0.0):
+    """Return the first and the last right position of each percentile of some numbers.
+
+    Args:
+        values: The numbers.
+        grid: The candidates.
+        percents: Which ones.
+        slack: Ranks by which all may be off.
+        off: The part of the gap to the next record by which a position may be off, as the
+            ranks of candidates interpolate between records.
+    """
     places = Counter()
     for value, times in Counter(values).items():
         both = [grid.place(value, written=one) for one in (True, False)]
         places[min(both), max(both)] += times
-    n = sum(places.values())
-    ordered = [sorted((pair[end], times) for pair, times in places.items()) for end in (0, 1)]
-    found = []
+    n, found = sum(places.values()), []
+    last = len(grid.listed) - 1 if grid.listed else grid.last
     for p in percents:
         rank = (n - 1) * exact(p) / 100
-        ends = zip(ordered, (floor(rank - slack), ceil(rank + slack)), strict=True)
-        found.append(tuple(_at(places, max(0, min(n - 1, at))) for places, at in ends))
+        ranks = [max(0, min(n - 1, one)) for one in (floor(rank - slack), ceil(rank + slack))]
+        ends = _ends(places, 0, last, ranks)
+        found.append(tuple(at + int(off * (outside - at)) for at, outside in ends))
     return found
 
 
-def right_values(answer, values, grid, percents, number=exact, loose=0.0):
+def right_values(answer, values, grid, percents, number=exact, *, loose=0.0, epsilon=1e9):
     """Return whether released values are right, or what is wrong."""
     if len(answer) != len(percents):
         return f"{len(answer)} values"
@@ -148,11 +160,13 @@ def right_values(answer, values, grid, percents, number=exact, loose=0.0):
     ties = max(Counter(values).values())
     # Shares of a place: documented, by a 40th of its records.
     slack = Fraction(ties, 40) if len(percents) > 1 and ties >= 40 else 0
-    for p, place, (first, last) in zip(
-        percents, places, windows(values, grid, percents, slack), strict=True
-    ):
-        off = loose * max(abs(first), abs(last))
-        if not first - off <= place <= last + off:
+    # A draw errs by so many ranks with a probability of at most e^-16.
+    size = len(grid.listed) or grid.last + 1
+    off = min(2 * len(percents) * (log(size) + 16) / epsilon, 0.49)
+    found = windows(values, grid, percents, slack, off)
+    for p, place, (first, last) in zip(percents, places, found, strict=True):
+        far = loose * max(abs(first), abs(last))
+        if not first - far <= place <= last + far:
             return f"{answer}: p {p} at {place}, not in {first} to {last}"
     return True
 
@@ -189,7 +203,8 @@ def data(draw, grid, *, part=(0, 0, 0, Fraction(1, 2), Fraction(1, 4), Fraction(
     far = st.sampled_from([grid.lower - 3 * width - 1, grid.lower + 4 * width, grid.lower])
     anywhere = st.integers(0, 100).map(lambda at: grid.lower + last * at // 100 * grid.step)
     of = draw(st.sampled_from([near, near, near | far, anywhere, far | anywhere]))
-    return draw(runs(of))
+    few = {"times": (1,)} if draw(st.booleans()) else {}
+    return draw(runs(of, **few))
 
 
 @st.composite
@@ -263,7 +278,10 @@ def values_asked(draw, source, percents=one_percent, *, epsilons=EPSILONS, loose
     def right(release):
         if "interval" in given:
             return _held(release, values, grid, kind)
-        return right_values(release.answer, values, grid, p, kind.number, loose)
+        price = given["epsilon"]
+        return right_values(
+            release.answer, values, grid, p, kind.number, loose=loose, epsilon=price
+        )
 
     return asked(dp.Percentiles, given, rows, right, held=held)
 
@@ -320,7 +338,7 @@ def grouped_asked(draw, *, listed, **fields):
                 for _ in range(times)
                 if one == group or (group is None and one not in answered)
             ]
-            fault = right_values(answer, mine, grid, p)
+            fault = right_values(answer, mine, grid, p, epsilon=given["epsilon"] / 2)
             if fault is not True:
                 return f"{group}: {fault}"
         return True
@@ -342,7 +360,9 @@ def persons_asked(draw):
     values = [value for value in expand(pairs) for _ in range(min(each, cap))]
     rows = Rows(("v",), tuple(((one,), times) for one, times in pairs), {"v": pl.Float64}, each)
     return asked(
-        dp.Percentiles, given, rows, lambda release: right_values(release.answer, values, grid, p),
+        dp.Percentiles, given, rows, lambda release: right_values(
+            release.answer, values, grid, p, epsilon=given["epsilon"] / cap
+        ),
         held=draw(st.sampled_from(["polars", "pandas"])),
     )  # fmt: skip
 

@@ -41,7 +41,7 @@ def levels_asked(draw, *, own=False, persons=False):
     def below(code, leaf):
         while leaf is not None and leaf != code:
             leaf = parents.get(leaf)
-        return leaf == code or code == "(all)"
+        return code in {leaf, "(all)"}
 
     def right(release):
         truth = [
