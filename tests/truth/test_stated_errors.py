@@ -28,7 +28,7 @@ def holds(errors, stated):
 
 
 def narrow(errors, stated):
-    """Return whether so many errors are as large that the bound can be at most 1.5 times wide."""
+    """Return whether so many errors are large that the bound is at most 1.5 times wide."""
     beyond = int((np.asarray(errors) >= stated / WIDE * (1 - 1e-9)).sum())
     return stats.binom.cdf(beyond, len(errors), 0.05) >= CHANCE
 
@@ -146,7 +146,14 @@ def counts_of_a_series():
     return Noise(query.plan.error.value, query.release(table).running[-1] - truth)
 
 
-@pytest.mark.parametrize("case", [cells_of_a_map, cells_of_levels, counts_of_a_series])
+@pytest.mark.parametrize(
+    "case",
+    [
+        counts_of_a_series,
+        pytest.param(cells_of_a_map, marks=pytest.mark.slow),
+        pytest.param(cells_of_levels, marks=pytest.mark.slow),
+    ],
+)
 def test_noise_of_counts(case):
     noise = case()
 

@@ -57,7 +57,8 @@ def engine_asked(draw):
         "step": step, "epsilon": 1e4, "neighbours": "add-remove",
     }  # fmt: skip
     return asked(
-        dp.Percentiles, given, rows, lambda release: right_values(release.answer, values, grid, p, epsilon=1e4),
+        dp.Percentiles, given, rows,
+        lambda release: right_values(release.answer, values, grid, p, epsilon=1e4),
         held=draw(ENGINES),
     )  # fmt: skip
 

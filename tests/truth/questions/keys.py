@@ -1,4 +1,4 @@
-"""Top keys and keys: persons with a key are counted, each once; a row without a key is dropped."""
+"""Top keys and keys: persons with a key count, each once; a row without one is dropped."""
 
 from collections import Counter, defaultdict
 from datetime import date
@@ -16,7 +16,7 @@ KEYS = {
     "day": [date(2020, 1, 1), date(1999, 12, 31), date(2024, 2, 29)],
 }
 SURE = 3
-"""Persons of a key that is released nearly surely at these prices; of one person it never is."""
+"""Persons of a key that is released nearly surely; of one person it never is."""
 LARGE = st.sampled_from([1e3, 1e4, 1e6])
 
 
@@ -37,7 +37,7 @@ def counts_of(rows, *, several=False, missing=False):
 
 
 def right_top(found, noisy, counts, k, least=1):
-    """Return whether keys are those of the largest counts, most first, and their counts true."""
+    """Return whether keys are those of most persons, most first, and their counts true."""
     of = [counts.get(one, 0) for one in found]
     best = sorted(counts.values(), reverse=True)
     # A key of fewer persons than is sure may be left out, one of a single person must be.
@@ -178,7 +178,8 @@ def grouped_asked(draw, *, known, listed, other=False):
             counts[name] = as_held(some, held, known=known)
     k = draw(st.integers(1, len(keys)))
     given = {
-        "column": "key", "by": "g", "k": k, "epsilon": draw(LARGE), "neighbours": draw(RELATIONS),
+        "column": "key", "by": "g", "k": k,
+        "epsilon": draw(LARGE), "neighbours": draw(RELATIONS),
         **({"candidates": keys} if known else {}), **({"groups": groups} if listed else {}),
         **({} if known and listed else {"delta": 1e-9}), **({"other": True} if other else {}),
     }  # fmt: skip
@@ -207,7 +208,8 @@ def keys_asked(draw, *, persons=False, columns=1, grouped=False, **fields):
     }
     data, held = held_rows(draw, keys, groups, rows, columns)
     given = {
-        "missing": missing, "epsilon": draw(LARGE), "delta": 1e-9, "neighbours": draw(RELATIONS),
+        "missing": missing,
+        "epsilon": draw(LARGE), "delta": 1e-9, "neighbours": draw(RELATIONS),
         **({"by": "g"} if grouped else {}),
         **({"user": "who", "max_per_user": 8} if "who" in data.names else {}),
         **{field: draw(one) for field, one in fields.items()},

@@ -1,4 +1,4 @@
-"""Maps: cells are half-open, a point on an edge is in the upper cell, the last ones are closed."""
+"""Maps: a point on an edge is in the upper cell, on the edge of the box in the last one."""
 
 from collections import Counter
 from fractions import Fraction

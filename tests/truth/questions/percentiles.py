@@ -112,7 +112,7 @@ class Grid:
 
 
 def _ends(places, first, last, ranks):
-    """Return the places of the records at two ranks, from 0 on, each with the next one outside."""
+    """Return the places of the records at two ranks, each with the next one outside."""
     ordered = [sorted((pair[end], times) for pair, times in places.items()) for end in (0, 1)]
     ends = []
     for some, rank, step in zip(ordered, ranks, (-1, 1), strict=True):
@@ -224,7 +224,7 @@ def ranges(draw, *, most=10**9, kinds=tuple(KINDS)):
         grid, parts = Grid(Fraction(0), step, min(last, most)), [0]
     pairs = draw(data(grid, part=parts))
     if not kind.is_number:
-        pairs = [(max(value, Fraction(-700)), times) for value, times in pairs]
+        pairs = [(min(max(value, -700), 1_100_000), times) for value, times in pairs]
     beyond = draw(st.sampled_from([0, 0, 0, Fraction(1, 2)])) if kind.is_number else 0
     given = {
         "lower": kind.value(grid.lower),

@@ -1,4 +1,4 @@
-"""Levels, series, subsets and variants: counts of rows or people, as their pages define them."""
+"""Levels, series, subsets and variants: counts of rows or people, as pages define them."""
 
 from collections import Counter
 from itertools import product
@@ -30,7 +30,8 @@ def levels_asked(draw, *, own=False, persons=False):
     each = draw(st.integers(1, 3)) * persons
     given = {
         "tree": tree, "epsilon": draw(VERY_LARGE), "neighbours": draw(RELATIONS), "column": "c",
-        **({"inner": "own"} if own else {}), **({"user": "who", "max_per_user": 2} if persons else {}),
+        **({"inner": "own"} if own else {}),
+        **({"user": "who", "max_per_user": 2} if persons else {}),
     }  # fmt: skip
     counts = Counter()
     for one, times in pairs:
@@ -152,7 +153,8 @@ def subset_asked(draw):
     )
     held = draw(st.sampled_from(["polars", "pandas", "objects"]))
     return asked(
-        dp.Subset, given, rows, lambda release: set(release.answer) == set(wanted) or f"{release.answer} for {wanted}",
+        dp.Subset, given, rows,
+        lambda release: set(release.answer) == set(wanted) or f"{release.answer} for {wanted}",
         held=held,
     )  # fmt: skip
 
@@ -160,8 +162,7 @@ def subset_asked(draw):
 def changes(copies, wanted):
     """Return how many of some people must change to have so many copies: (0, 1, 2) copies."""
     more = wanted - (copies[1] + 2 * copies[2])
-    none, both = (copies[0], copies[2]) if more > 0 else (copies[2], copies[0])
-    del both
+    none = copies[0] if more > 0 else copies[2]
     more = abs(more)
     by_two = min(none, more // 2)
     left = more - 2 * by_two
@@ -169,7 +170,7 @@ def changes(copies, wanted):
 
 
 def distances(tables, significance):
-    """Return by variant how many people must change until it changes sides; minus if it is not."""
+    """Return by variant how many people must change until it changes sides, with a sign."""
     threshold = stats.chi2.isf(significance, 1)
     found = []
     for groups in tables:
