@@ -15,7 +15,7 @@ from truth.test_truth import check
 CASES = 100
 """Questions that are asked until one is answered wrongly."""
 
-halfway, places = placing._halfway, Range.places
+halfway = placing._halfway
 lines, holds, answer = Box.lines, Box.holds, ByCounts.answer
 encoded, numbered, word = reading._encoded, group_rows._numbered, statuses.word
 
@@ -36,9 +36,11 @@ def at_or_below(points):
     return points[1:]
 
 
-def between_candidates(self, numbers, kind=np.float64):
-    """Place records beside their candidate wherever the range starts far from zero."""
-    return places(self, numbers, kind) - (abs(self.lower) > 1e5)
+def by_a_float_division(self, numbers, kind=np.float64):
+    """Place records by the quotient of floats, which is rounded down."""
+    del kind
+    at = (np.clip(numbers, self.lower, self.upper) - self.lower) / self.step
+    return np.floor(at).astype(np.int64)
 
 
 def beside_each_bin(self, noisy):
@@ -71,7 +73,7 @@ PLANTED = [
     (ranks, "places_of", beyond_is_lost, "percentiles one"),
     (placing, "_halfway", ties_downwards, "percentiles one-by-one"),
     (placing, "_halfway", at_or_below, "percentiles listed"),
-    (Range, "places", between_candidates, "percentiles several"),
+    (Range, "places", by_a_float_division, "percentiles several"),
     (ByCounts, "answer", beside_each_bin, "percentiles noisy-counts"),
     (reading, "_encoded", missing_is_a_part, "keys top, any key of columns"),
     (group_rows, "_numbered", no_group_is_dropped, "percentiles groups released first"),

@@ -125,12 +125,14 @@ def top_asked(draw, *, known, persons=False, columns=1, **fields):
     if held != "list":
         given["column"] = ["key", "second"] if columns > 1 else "key"
     counts = as_held(counts, held, known=known)
+    sure = 1 if known else SURE * (8 if persons else 1)
+    if not known and given.get("mechanism") == "exponential":
+        # Under substitution the stop is about k persons further away.
+        sure += k
 
     def right(release):
         noisy = release.counts if release.noisy_scores is None else release.noisy_scores
-        return right_top(
-            release.answer, noisy, counts, k, 1 if known else SURE * (8 if persons else 1)
-        )
+        return right_top(release.answer, noisy, counts, k, sure)
 
     return asked(dp.TopKeys, given, data, right, held=held)
 

@@ -100,6 +100,15 @@ class Grid:
         place = floor((value - self.lower) / self.step + Fraction(1, 2))
         return max(0, place if self.last is None else min(place, self.last))
 
+    def beside(self, at, outside, off):
+        """Return the last position from one to the next within a part of their distance."""
+        if not self.listed:
+            return at + int(off * (outside - at))
+        far = off * abs(self.listed[outside] - self.listed[at])
+        between = range(at, outside, 1 if outside > at else -1)
+        near = [one for one in between if abs(self.listed[one] - self.listed[at]) <= far]
+        return near[-1] if near else at
+
     def position(self, number):
         """Return the position of a released number, or None if it is none of the candidates."""
         if self.listed:
@@ -144,7 +153,7 @@ def windows(values, grid, percents, slack=0, off=0.0):
         rank = (n - 1) * exact(p) / 100
         ranks = [max(0, min(n - 1, one)) for one in (floor(rank - slack), ceil(rank + slack))]
         ends = _ends(places, 0, last, ranks)
-        found.append(tuple(at + int(off * (outside - at)) for at, outside in ends))
+        found.append(tuple(grid.beside(at, outside, off) for at, outside in ends))
     return found
 
 
