@@ -220,11 +220,14 @@ def data(draw, grid, *, part=(0, 0, 0, Fraction(1, 2), Fraction(1, 4), Fraction(
 def ranges(draw, *, most=10**9, kinds=tuple(KINDS)):
     """A range, its arguments, and runs of values of some type that is declared or not."""
     name = draw(st.sampled_from(kinds))
-    kind, parts = KINDS[name], [0, 0, Fraction(1, 2), Fraction(1, 4), Fraction(3, 10)]
+    kind, parts = (
+        KINDS[name],
+        [0, Fraction(1, 2), Fraction(1, 4), Fraction(3, 10), Fraction(7, 10)],
+    )
     if kind.is_number:
         steps = {"float32": ("1", "2", "0.5", "0.25"), "decimal": ("1", "0.5", "0.1", "0.01")}
         grid = draw(grids(most=most, **({"steps": steps[name]} if name in steps else {})))
-        parts = parts[:3] if name == "decimal" else parts
+        parts = parts[:2] if name == "decimal" else parts
         if name == "float32":
             grid = Grid(Fraction(1000), grid.step, min(grid.last, 10**4))
     else:
