@@ -12,7 +12,7 @@ from dpselect.percentiles.ranges import Range
 from dpselect.subsets import reading as statuses
 from truth.test_truth import check
 
-CASES = 100
+CASES = 300
 """Questions that are asked until one is answered wrongly."""
 
 halfway = placing._halfway
@@ -71,7 +71,7 @@ def truth_as_its_word(status):
 
 PLANTED = [
     (ranks, "places_of", beyond_is_lost, "percentiles one"),
-    (placing, "_halfway", ties_downwards, "percentiles one-by-one"),
+    (placing, "_halfway", ties_downwards, "percentiles mechanism"),
     (placing, "_halfway", at_or_below, "percentiles listed"),
     (Range, "places", by_a_float_division, "percentiles several"),
     (ByCounts, "answer", beside_each_bin, "percentiles noisy-counts"),
