@@ -1,8 +1,12 @@
 """Scores of one's own: every mechanism draws the largest, in their order."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 from hypothesis import strategies as st
 
+import dpselect as dp
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
 from truth.calls import Call, Slack, best_first, made, released
 from truth.question import Question
@@ -236,10 +240,41 @@ def first_above(draw):
     return released(query, queries, right)
 
 
+CONTAINERS = ["list", "tuple", "array", "series", "pandas", "dict", "set"]
+
+
+def contained(labels, container):
+    """Return public labels in a container."""
+    held = {"array": np.array, "series": pl.Series, "pandas": pd.Index, "dict": dict.fromkeys}
+    return held.get(container, {"list": list, "tuple": tuple, "set": set}.get(container))(labels)
+
+
+@st.composite
+def labelled(draw):
+    """The label of the best, or a refusal before anything is charged where there is no order."""
+    n = draw(st.integers(1, 5))
+    scores, container = draw(st.permutations(range(n))), draw(st.sampled_from(CONTAINERS))
+    candidates = Call(contained, [f"c{i}" for i in range(n)], container)
+    sensitivity = Call("dp.GlobalSensitivity", 1, "add-remove")
+    objective = Call("dp.Objective", scores, sensitivity, candidates=candidates)
+    mechanism = Call("dp.PermuteAndFlip", epsilon=200.0)
+
+    def ask():
+        spent = dp.Budget(300.0, neighbours="add-remove")
+        try:
+            return mechanism.made().release(made(objective), budget=spent).answer
+        except ParameterError:
+            return None if spent.remaining == 300 else "refused after the charge"
+
+    wanted = [(f"c{scores.index(max(scores))}",)] + [None] * (container in {"dict", "set"})
+    return Question(f"{mechanism!r}.release({objective!r})", ask, lambda found: found in wanted)
+
+
 QUESTIONS = {
     **{f"Objective {name}": drawn(name) for name in sorted(CLASSES)},
     "Objective probabilities": probable(),
     "Objective above": above(),
     "Objective of many": many(),
+    "Objective candidates": labelled(),
     "AboveThreshold": first_above(),
 }
