@@ -35,7 +35,9 @@ class Call:
     def made(self):
         """Return what the call returns."""
         of = attrgetter(self.of)(KNOWN) if isinstance(self.of, str) else self.of
-        return of(*map(made, self.args), **{name: made(one) for name, one in self.fields.items()})
+        return of(
+            *map(made, self.args), **{name: made(one) for name, one in self.fields.items()}
+        )
 
 
 def made(one):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from importlib import import_module
 from math import ceil, log2
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from dpselect.networks import hubs, metrics, reading
 from dpselect.objective import Objective
 from dpselect.trees import best_columns, domains, estimators, growth
 from truth.counted import counted
+from truth.questions.objectives import ONLY_FLAT
+
+PAGES = Path(__file__).parents[2] / "docs"
 
 weighted_sum = import_module("dpselect.combine.weighted_sum")
 GROWING = {"name": "shifted", "direction": "non-decreasing"}
@@ -131,11 +135,19 @@ PLANTED = {
     ),
     "edges of hubs cut at a tenth of the degree": (
         "networks Hubs ego-betweenness",
-        (hubs, "HUB_METRICS", {"ego-betweenness": hubs.HubMetric(0.1, hubs.estimated_betweenness)}),
+        (
+            hubs,
+            "HUB_METRICS",
+            {"ego-betweenness": hubs.HubMetric(0.1, hubs.estimated_betweenness)},
+        ),
     ),
     "a threshold that must be exceeded": (
         "objectives AboveThreshold",
-        (above_threshold, "first_above", lambda queries, at, *more: first_above(queries, at + 1, *more)),
+        (
+            above_threshold,
+            "first_above",
+            lambda queries, at, *more: first_above(queries, at + 1, *more),
+        ),
     ),
     "candidates without an order": (
         "objectives Objective candidates",
@@ -145,12 +157,20 @@ PLANTED = {
 """Each fault by the question that sees it, and what is replaced by what."""
 
 
+@pytest.mark.parametrize("name", ONLY_FLAT)
+def test_a_page_says_what_a_mechanism_does_not_find(name):
+    page, sentence = ONLY_FLAT[name]
+    text = (PAGES / page).read_text(encoding="utf-8")
+
+    assert sentence in " ".join(text.split())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_fault_put_back_is_seen(fault, monkeypatch):
     question, (place, name, put) = PLANTED[fault]
     monkeypatch.setattr(place, name, put)
 
-    _, wrong = counted(question, 150)
+    _, wrong = counted(question, 100)
 
     assert wrong

@@ -135,7 +135,11 @@ def leads(draw):
 
 def selected(columns, arguments):
     """Return what the command selects from a table."""
-    with TemporaryDirectory() as folder, redirect_stdout(StringIO()) as out, suppress(SystemExit):
+    with (
+        TemporaryDirectory() as folder,
+        redirect_stdout(StringIO()) as out,
+        suppress(SystemExit),
+    ):
         path = Path(folder, "scores.csv")
         rows = zip(*columns.values(), strict=True)
         lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
@@ -175,7 +179,9 @@ def commands(draw):
     slack = Slack(bound, 1e6, n, k, n * bound if mechanism == "noisy-sequence" else 0).value
     call = Call(selected, columns, arguments)
     return Question(
-        f"{call!r}", lambda: made(call), lambda found: best_first(found.answer, by_name, k, slack)
+        f"{call!r}",
+        lambda: made(call),
+        lambda found: best_first(found.answer, by_name, k, slack),
     )
 
 

@@ -5,17 +5,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from truth.calls import Call, Slack, best_first, released
+from truth.questions.objectives import ONLY_FLAT
 
 KARATE = list(nx.karate_club_graph().edges)
 NOVEL = list(nx.convert_node_labels_to_integers(nx.les_miserables_graph()).edges)
-
-NOT_BY_NAME = {
-    "local-dampening": ("mechanisms.md", "plain local dampening ranks bad nodes first"),
-    "shifted": ("mechanisms.md", "The sensitivity grows with the score"),
-    "anchored": ("mechanisms.md", "near another public number"),
-}
-"""Mechanisms that by design do not find the best where sensitivities differ, and the page that
-says so; each is asked for degrees, whose sensitivity is flat, and the defaults always are."""
 
 EVERYWHERE = [
     "exponential",
@@ -48,7 +41,9 @@ def betweenness(graph):
     """The pairs of neighbours that a node connects, each shared with their other paths."""
     found = {}
     for node in graph:
-        among = nx.to_numpy_array(graph.subgraph(graph[node])) if graph[node] else np.zeros((0, 0))
+        among = (
+            nx.to_numpy_array(graph.subgraph(graph[node])) if graph[node] else np.zeros((0, 0))
+        )
         apart = np.triu(among == 0, 1)
         found[node] = float((1 / (1 + among @ among))[apart].sum())
     return found
@@ -79,7 +74,11 @@ def edges_of(draw):
         return n, list(nx.gnp_random_graph(n, share, seed=seed).edges)
     if shape == "real":
         return draw(st.sampled_from([(34, KARATE), (77, NOVEL)]))
-    made = {"star": nx.star_graph(n - 1), "clique": nx.complete_graph(n), "path": nx.path_graph(n)}
+    made = {
+        "star": nx.star_graph(n - 1),
+        "clique": nx.complete_graph(n),
+        "path": nx.path_graph(n),
+    }
     more = draw(st.lists(st.tuples(node, node), max_size=3))
     return n, [*made[shape].edges, *more]
 
@@ -129,7 +128,9 @@ def top(draw, metrics, mechanism=None, *, held=None, combine=None, weights=None,
     k = min(n, draw(st.sampled_from([1, 1, 2, 3, n if n < 20 else 5])))
     epsilon = draw(st.sampled_from([200.0, 1e4, 1e6]))
     fields = {"metric": metrics[0] if combine is None else metrics, "epsilon": epsilon}
-    fields |= {name: one for name, one in (("combine", combine), ("mechanism", mechanism)) if one}
+    fields |= {
+        name: one for name, one in (("combine", combine), ("mechanism", mechanism)) if one
+    }
     weights = draw(st.sampled_from(weights)) if weights else None
     fields |= {} if weights is None else {"weights": list(weights)}
     fields |= more
@@ -148,28 +149,42 @@ def top(draw, metrics, mechanism=None, *, held=None, combine=None, weights=None,
         parts = [{of(node): score for node, score in one.items()} for one in every]
         return released(query, data, lambda release: in_fronts(release.answer, parts, slack))
     return released(
-        query, data, lambda release: best_first(release.answer, scores, k, slack, ordered=ordered)
+        query,
+        data,
+        lambda release: best_first(release.answer, scores, k, slack, ordered=ordered),
     )
 
 
 def summed(every, bounds, _metrics, weights):
-    total = {v: sum(w * one[v] for w, one in zip(weights, every, strict=True)) for v in every[0]}
+    total = {
+        v: sum(w * one[v] for w, one in zip(weights, every, strict=True)) for v in every[0]
+    }
     return total, sum(abs(w) * bound for w, bound in zip(weights, bounds, strict=True))
 
 
-def dominated(every, bounds, _metrics, weights):
+def dominated(every, _bounds, _metrics, weights):
     """Minus the number of nodes that are as good by all metrics, and better by one."""
-    table = np.array([[w * x for x in one.values()] for w, one in zip(weights, every, strict=True)])
+    table = np.array(
+        [[w * x for x in one.values()] for w, one in zip(weights, every, strict=True)]
+    )
     table = table.round(9)
-    beats = (table[:, :, None] >= table[:, None]).all(0) & (table[:, :, None] > table[:, None]).any(0)
+    beats = (table[:, :, None] >= table[:, None]).all(0) & (
+        table[:, :, None] > table[:, None]
+    ).any(0)
     return dict(zip(every[0], -beats.sum(0), strict=True)), max(1, len(every[0]) - 1)
 
 
 def margins(every, bounds, metrics, weights):
     """By how much each is beaten in all at once, in steps of both nodes; one for degrees."""
-    both = [bound * (1 if name == "degree" else 2) for bound, name in zip(bounds, metrics, strict=True)]
+    both = [
+        bound * (1 if name == "degree" else 2)
+        for bound, name in zip(bounds, metrics, strict=True)
+    ]
     table = np.array(
-        [[np.sign(w) * x / b for x in one.values()] for w, one, b in zip(weights, every, both, strict=True)]
+        [
+            [np.sign(w) * x / b for x in one.values()]
+            for w, one, b in zip(weights, every, both, strict=True)
+        ]
     )
     lead = (table[:, :, None] - table[:, None]).min(0)
     np.fill_diagonal(lead, -np.inf)
@@ -184,7 +199,8 @@ def in_fronts(answer, parts, slack):
     left = set(parts[0])
     for one in answer:
         worse = sum(
-            all(part[other] >= part[one] for part in parts) and any(part[other] > part[one] for part in parts)
+            all(part[other] >= part[one] for part in parts)
+            and any(part[other] > part[one] for part in parts)
             for other in left
         )
         if worse > slack:
@@ -231,7 +247,11 @@ def of_persons(draw):
     """Each person has at most as many edges as are counted, so all are."""
     n, edges = draw(edges_of())
     rows = [(a, b, f"p{i // 2}") for i, (a, b) in enumerate(edges)]
-    frame = {"a": [a for a, _, _ in rows], "b": [b for _, b, _ in rows], "who": [p for *_, p in rows]}
+    frame = {
+        "a": [a for a, _, _ in rows],
+        "b": [b for _, b, _ in rows],
+        "who": [p for *_, p in rows],
+    }
     metric, k = draw(st.sampled_from(sorted(METRICS))), draw(st.integers(1, min(n, 3)))
     scores, bound = METRICS[metric][0](graph_of(edges, n)), METRICS[metric][1](n)
     fields = {"source": "a", "target": "b", "user": "who", "max_per_user": 2, "epsilon": 1e6}
@@ -259,7 +279,11 @@ def hubs(draw, metric):
 
     def right(release):
         pairs = list(zip(release.answer, release.noisy_scores, strict=True))
-        far = [(one, x, truth[one]) for one, x in pairs if not truth[one] < x * worst < truth[one] * worst**2]
+        far = [
+            (one, x, truth[one])
+            for one, x in pairs
+            if not truth[one] < x * worst < truth[one] * worst**2
+        ]
         best = sorted(truth.values())[-k:]
         low = [one for one in release.answer if truth[one] < best[0] / worst]
         return True if not far and not low else f"{far} {low}: best {best}"
@@ -268,7 +292,11 @@ def hubs(draw, metric):
 
 
 WEIGHTS = [(1, 1), (1, 2), (1, 5), (10, 1)]
-PAIRS = [["degree", "ego-density"], ["degree", "ego-betweenness"], ["ego-density", "ego-betweenness"]]
+PAIRS = [
+    ["degree", "ego-density"],
+    ["degree", "ego-betweenness"],
+    ["ego-density", "ego-betweenness"],
+]
 
 
 @st.composite
@@ -286,7 +314,7 @@ QUESTIONS = {
     **{f"TopNodes {metric} by default": top([metric]) for metric in METRICS},
     **{
         f"TopNodes {metric} by name": by_name(
-            metric, [*EVERYWHERE, *(NOT_BY_NAME if metric == "degree" else ())]
+            metric, [*EVERYWHERE, *(ONLY_FLAT if metric == "degree" else ())]
         )
         for metric in METRICS
     },

@@ -16,7 +16,8 @@ ONLY_FLAT = {
     "shifted": ("mechanisms.md", "with a flat sensitivity it *is* the exponential mechanism"),
     "anchored": ("mechanisms.md", "near another public number"),
 }
-"""Mechanisms that do not find the best where sensitivities differ, and the page that says so."""
+"""Mechanisms that by design do not find the best where sensitivities differ, and the page that says
+so: they are asked where one is the same for all, as of degrees, and as defaults."""
 
 NEAR = {"anchored", "pairwise"}
 """Mechanisms whose scores are near the public anchor, or are compared step by step."""
@@ -30,7 +31,9 @@ any_units = st.one_of(
     small,
     st.integers(-80, 80).map(lambda q: q / 4),
     st.integers(-(10**6), 10**6),
-    st.sampled_from([0, 1, 1, 2.0**30, 2.0**30 + 1, 2.0**31, 3e9, -3e9, 2.0**36, 1e12, 1e12 + 5]),
+    st.sampled_from(
+        [0, 1, 1, 2.0**30, 2.0**30 + 1, 2.0**31, 3e9, -3e9, 2.0**36, 1e12, 1e12 + 5]
+    ),
 )
 
 
@@ -112,7 +115,9 @@ def drawn(draw, mechanism):
         ]
         return not far or f"{far} are no scores"
 
-    options = {"draw": "permute-and-flip"} if mechanism in VARIED and draw(st.booleans()) else {}
+    options = (
+        {"draw": "permute-and-flip"} if mechanism in VARIED and draw(st.booleans()) else {}
+    )
     if mechanism == "noisy-max":
         options = {"noise": draw(st.sampled_from(["laplace", "exponential", "gumbel"]))}
     made_by = Call(CLASSES[mechanism], epsilon=epsilon, **options)
@@ -168,7 +173,9 @@ def above(draw):
     # Its l1 is the objective's.
     ready = Call(with_facts, query, objective)
     return Question(
-        f"{ready!r}.release({objective!r})", lambda: ready.made().release(made(objective)), right
+        f"{ready!r}.release({objective!r})",
+        lambda: ready.made().release(made(objective)),
+        right,
     )
 
 
@@ -192,12 +199,16 @@ def spread(seed, n, ahead):
 def many(draw):
     """A thousand to a million candidates."""
     n = draw(st.sampled_from([1000] * 20 + [20_000] * 8 + [200_000] * 3 + [10**6]))
-    name = draw(st.sampled_from(["exponential", "permute-and-flip", "noisy-max", "noisy-sequence"]))
+    name = draw(
+        st.sampled_from(["exponential", "permute-and-flip", "noisy-max", "noisy-sequence"])
+    )
     seed = draw(st.integers(0, 10**6))
     ahead = [2e5, 3e5, 4e5, 6e5, draw(st.sampled_from([7e5, 1e9, 2.0**33]))]
     scores = spread(seed, n, ahead)
     k = draw(st.integers(1, 5))
-    sensitivity = Call("dp.GlobalSensitivity", 1, "add-remove", **draw(st.sampled_from([{}, {"l1": 1}])))
+    sensitivity = Call(
+        "dp.GlobalSensitivity", 1, "add-remove", **draw(st.sampled_from([{}, {"l1": 1}]))
+    )
     objective = Call("dp.Objective", Call(spread, seed, n, ahead), sensitivity, monotone=True)
     best = np.argsort(-scores)[:6].tolist()
     slack = Slack(1, 1e4, n, k, sensitivity.fields.get("l1", n)).value
@@ -205,7 +216,9 @@ def many(draw):
     call = Call(CLASSES[name], epsilon=1e4)
     if slack > 5e4:  # the noise for a million scores hides what leads by less
         return Question(f"{call!r}", lambda: (), lambda _: True)
-    return released(call, objective, lambda release: best_first(release.answer, some, k, slack), k=k)
+    return released(
+        call, objective, lambda release: best_first(release.answer, some, k, slack), k=k
+    )
 
 
 def streamed(query, queries):
@@ -251,12 +264,14 @@ CONTAINERS = ["list", "tuple", "array", "series", "pandas", "dict", "set"]
 def contained(labels, container):
     """Return public labels in a container."""
     held = {"array": np.array, "series": pl.Series, "pandas": pd.Index, "dict": dict.fromkeys}
-    return held.get(container, {"list": list, "tuple": tuple, "set": set}.get(container))(labels)
+    return held.get(container, {"list": list, "tuple": tuple, "set": set}.get(container))(
+        labels
+    )
 
 
 @st.composite
 def labelled(draw):
-    """The label of the best, or a refusal before anything is charged where there is no order."""
+    """The label of the best; or a refusal before the charge, where there is no order."""
     n = draw(st.integers(1, 5))
     scores, container = draw(st.permutations(range(n))), draw(st.sampled_from(CONTAINERS))
     candidates = Call(contained, [f"c{i}" for i in range(n)], container)

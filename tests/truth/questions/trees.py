@@ -8,11 +8,18 @@ import pandas as pd
 import polars as pl
 from hypothesis import strategies as st
 
-import dpselect as dp
 from truth.calls import Call, Slack, best_first
 from truth.question import Question
 
-CLASSES = [[0, 1], [1, 0], ["yes", "no"], ["no", "yes"], [True, False], [2, 0, 1], ["c", "a", "b"]]
+CLASSES = [
+    [0, 1],
+    [1, 0],
+    ["yes", "no"],
+    ["no", "yes"],
+    [True, False],
+    [2, 0, 1],
+    ["c", "a", "b"],
+]
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Records:
         rng = np.random.default_rng(self.seed)
         columns = np.array([rng.integers(0, m, self.n) for m in self.sizes])
         few = columns[: rng.integers(1, len(self.sizes) + 1)]
-        rule = rng.integers(0, len(self.classes), [m for m in self.sizes[: len(few)]])
+        rule = rng.integers(0, len(self.classes), list(self.sizes[: len(few)]))
         noise = rng.integers(0, len(self.classes), self.n)
         y = np.where(rng.random(self.n) < rng.choice([0, 0.3, 0.8]), noise, rule[tuple(few)])
         # Others copy the class, with noise of their own.
@@ -81,7 +88,9 @@ class Records:
             return [Call("dp.trees.Bins", 0, m, bins=m) for m in self.sizes]
         every = [[self.value(code) for code in range(m)] for m in self.sizes]
         more = {"other": 99 if self.values == "numbers" else "else"}
-        return [Call("dp.trees.Categories", one, **more) if self.other else one for one in every]
+        return [
+            Call("dp.trees.Categories", one, **more) if self.other else one for one in every
+        ]
 
     @property
     def names(self):
@@ -91,7 +100,9 @@ class Records:
     def x(self):
         columns = [[self.value(code) for code in column] for column in self.codes[0].tolist()]
         if self.written:
-            columns = [["" if one is None else str(one) for one in column] for column in columns]
+            columns = [
+                ["" if one is None else str(one) for one in column] for column in columns
+            ]
         if self.held == "rows":
             return [list(row) for row in zip(*columns, strict=True)]
         if self.held == "array":
@@ -149,7 +160,9 @@ def records_of(draw, *, classes=CLASSES, written=False, most=800, least=0):
         tuple(sizes),
         tuple(draw(st.sampled_from([c for c in classes if not written or c[0] in {0, 1, 2}]))),
         values,
-        "rows" if written else draw(st.sampled_from(["rows", "array", "polars", "pandas", "objects"])),
+        "rows"
+        if written
+        else draw(st.sampled_from(["rows", "array", "polars", "pandas", "objects"])),
         written,
         missing,
         missing and values != "bins" and draw(st.booleans()),
@@ -213,7 +226,9 @@ def grown(draw, criteria, mechanisms=(None,), **of):
         place = [list(records.classes).index(one) for one in sorted_classes.tolist()]
         assert np.allclose(model.predict_proba(records.x), shares[:, place], atol=0.01)
         code = {one: at for at, one in enumerate(records.classes)}
-        taken = shares[np.arange(len(y)), [code[one] for one in model.predict(records.x).tolist()]]
+        taken = shares[
+            np.arange(len(y)), [code[one] for one in model.predict(records.x).tolist()]
+        ]
         return bool(np.allclose(taken, shares.max(1), atol=0.01)) or "predicts a rarer class"
 
     return fitted(Call("dp.trees.ID3Classifier", **fields), records, words(right))
@@ -242,10 +257,15 @@ def front(draw):
     """Trees whose released rates are their rates, the best by weights first."""
     records = draw(records_of(classes=[c for c in CLASSES if len(c) == 2], least=20, most=200))
     fields = fields_of(draw, records) | {"population": 12, "generations": 2, "front": 3}
-    weights, selection = draw(st.sampled_from([(1.0, 1.0), (1.0, 5.0)])), draw(
-        st.sampled_from(["weighted-sum", "pareto", "margin"])
+    weights, selection = (
+        draw(st.sampled_from([(1.0, 1.0), (1.0, 5.0)])),
+        draw(st.sampled_from(["weighted-sum", "pareto", "margin"])),
     )
-    fields |= {"weights": weights, "selection": selection, "random_state": draw(st.integers(0, 99))}
+    fields |= {
+        "weights": weights,
+        "selection": selection,
+        "random_state": draw(st.integers(0, 99)),
+    }
     fields["rate_bound"] = draw(st.sampled_from(["noisy-denominators", "global"]))
     bound = 1 if fields["rate_bound"] == "global" else 1 / 5
     off = Slack(sum(weights) * bound, fields["epsilon"] * 0.02, 30, 3).value
@@ -258,7 +278,9 @@ def front(draw):
         for one in model.front_:
             said = one.tree.to_dict()
             order = [list(records.classes).index(each) for each in said["classes"]]
-            found = np.array([order[leaf_of(said["root"], record)] for record in columns.T.tolist()])
+            found = np.array(
+                [order[leaf_of(said["root"], record)] for record in columns.T.tolist()]
+            )
             rates.append([np.mean(found[y == code] == code) for code in (1, 0)])
         said = np.array([one.rates for one in model.front_])
         assert np.allclose(said, rates, atol=max(off, 1e-3)), f"{said} for {rates}"
@@ -269,10 +291,20 @@ def front(draw):
         better = (np.array(rates) > np.array(rates[0]) + off).all(1)
         return not better.any() or f"{rates}: the first is dominated"
 
-    return fitted(Call("dp.trees.MultiObjectiveTreeClassifier", **fields), records, words(right))
+    return fitted(
+        Call("dp.trees.MultiObjectiveTreeClassifier", **fields), records, words(right)
+    )
 
 
-ROUNDS = ["exponential", "permute-and-flip", "noisy-max", "pairwise", "generalized", "noisy-sequence", "top-set"]
+ROUNDS = [
+    "exponential",
+    "permute-and-flip",
+    "noisy-max",
+    "pairwise",
+    "generalized",
+    "noisy-sequence",
+    "top-set",
+]
 QUESTIONS = {
     **{f"ID3Classifier {criterion}": grown([criterion]) for criterion in CRITERIA},
     "ID3Classifier by name": grown(CRITERIA, ROUNDS),

@@ -66,8 +66,9 @@ def searched(draw, *, written=False, method="all"):
     is asked for.
     """
     seed, n = draw(st.integers(0, 10**6)), draw(st.sampled_from([200, 400]))
-    held, neighbours = draw(st.sampled_from(["array", "rows"])), draw(
-        st.sampled_from(["add-remove", "substitute"])
+    held, neighbours = (
+        draw(st.sampled_from(["array", "rows"])),
+        draw(st.sampled_from(["add-remove", "substitute"])),
     )
     tree = Call(
         "dp.trees.ID3Classifier",
@@ -95,7 +96,9 @@ def searched(draw, *, written=False, method="all"):
         far = abs(model.best_score_ - share * n) > 6.5 * (share * (1 - share) * n) ** 0.5
         return not far or f"best_score_ {model.best_score_}"
 
-    return Question(f"{search!r}.fit(*{data!r})", lambda: search.made().fit(*data.made()), right)
+    return Question(
+        f"{search!r}.fit(*{data!r})", lambda: search.made().fit(*data.made()), right
+    )
 
 
 def run(score):
@@ -126,7 +129,9 @@ def best_of(draw):
 def first_above(draw):
     """One that reaches the threshold; nothing only if the runs end before, about 1 in 500."""
     scores = draw(scores_of_runs)
-    threshold = draw(st.sampled_from([max(scores), min(scores), sorted(scores)[len(scores) // 2]]))
+    threshold = draw(
+        st.sampled_from([max(scores), min(scores), sorted(scores)[len(scores) // 2]])
+    )
     fields = {"epsilon_per_run": 1.0, "neighbours": "add-remove"}
     repetitions = Call("dp.tuning.Geometric", mean=4096)
     query = Call("dp.BestOf", repetitions=repetitions, threshold=threshold, **fields)
@@ -178,7 +183,11 @@ def stable(draw):
     clear = best - second >= 4 * 2 * bound
 
     def right(release):
-        answers = [(scores.index(best),)] if clear else [(), *((i,) for i, x in enumerate(scores) if x == best)]
+        answers = (
+            [(scores.index(best),)]
+            if clear
+            else [(), *((i,) for i, x in enumerate(scores) if x == best)]
+        )
         return release.answer in answers or f"{release.answer} not in {answers}"
 
     return released(query, objective, right)
@@ -208,7 +217,9 @@ def marginals(draw):
     )
     slack = Slack(2 * 3, 1e4, len(sizes)).value
     return Question(
-        f"{call!r}", lambda: made(call), lambda release: best_first(release.answer, scores, 1, slack)
+        f"{call!r}",
+        lambda: made(call),
+        lambda release: best_first(release.answer, scores, 1, slack),
     )
 
 
