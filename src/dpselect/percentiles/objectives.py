@@ -36,6 +36,11 @@ FIRST = Fraction(1, 2)
 ``k - 1`` to ``k``. The percentile is at ``FIRST + a(n - 1)``, as for ``numpy.quantile``."""
 
 
+AROUND = 1 / 64
+"""Ranks around those of its records that a candidate holds. So the record at a percentile is
+ahead of all that is between records by twice as much, however far away the next one is."""
+
+
 def percentile(
     values: ArrayLike,
     *,
@@ -118,10 +123,11 @@ def percentile_rank(
 
     Every record counts at the candidate that is nearest to it, halfway at the larger one
     (``placing``). With ``a = p/100``, ``L`` records at candidates below ``c``, ``E`` at it and
-    ``n`` in all, a candidate that holds records has their ranks ``l = L + 1`` to ``h = L + E``,
-    and one between two that do, ``x`` and ``y``, has ``l = h = L + (c - x)/(y - x)``, where the
-    smallest and the largest candidate stand in for those that are missing. The wanted rank is
-    that of ``numpy.quantile``, ``w = 1 + a(n - 1)``, and
+    ``n`` in all, a candidate that holds records has their ranks and ``e = 1/64`` around them,
+    ``l = L + 1 - e`` to ``h = L + E + e``, and one between two that do, ``x`` and ``y``, has
+    ``l = h = L + (c - x)/(y - x)``, from ``L + e`` to ``L + 1 - e``, where the smallest and the
+    largest candidate stand in for those that are missing. The wanted rank is that of
+    ``numpy.quantile``, ``w = 1 + a(n - 1)``, and
 
         u(c) = min{h - w, w - l}:
 
@@ -218,18 +224,18 @@ def rank_scores(
         points: The candidates.
         form: The form of the ranks.
     """
-    low, high, share = ranks.below, ranks.upto, np.zeros(ranks.below.shape)
-    first = FIRST
+    low, high, first = ranks.below, ranks.upto, FIRST
+    least = most = np.zeros(low.shape)
     if form != "held":
         first = Fraction(1)
-        shared = high > low
-        share = np.where(shared, 0.0, share_of_gap(ranks, points))
-        low = low + shared
+        holds = high > low
+        between = share_of_gap(ranks, points).clip(AROUND, 1 - AROUND)
+        least, most = np.where(holds, -AROUND, between), np.where(holds, AROUND, between)
+        low = low + holds
     # Integers and what is left of them apart: ranks of billions of records lose no digits.
     whole, part = _wanted(percent(p) / 100, ranks.numbers, first)
-    rest = share - part
-    before = exact_sum((low - whole).astype(np.float64), rest)
-    beyond = exact_sum((whole - high).astype(np.float64), -rest)
+    before = exact_sum((low - whole).astype(np.float64), least - part)
+    beyond = exact_sum((whole - high).astype(np.float64), part - most)
     ahead = (before.high > beyond.high) | (
         (before.high == beyond.high) & (before.low > beyond.low)
     )
