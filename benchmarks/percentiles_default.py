@@ -171,7 +171,7 @@ class Column:
         if isinstance(method, EndsFirst):
             return np.abs(self.from_ends(method) - true).mean(axis=0)
         if isinstance(method, ByCounts):
-            ranks = self.numbers.ranks(method.ends)
+            ranks = self.numbers.ranks(method.points, method.ends)
             counts = method.counts(ranks.upto, ranks.numbers)
             q = 1 - np.exp(-1 / method.scale)
             return np.mean(
@@ -187,8 +187,7 @@ class Column:
 
     def from_ends(self, method: EndsFirst) -> Values:
         """Simulate releases from both ends inwards; return the values."""
-        places = self.points.searchsorted(method.visited)
-        ranks = self.numbers.ranks(self.points).at(places).as_group()
+        ranks = self.numbers.ranks(self.points).as_group()
         by = method.simulated(self.rng)
 
         def middle(

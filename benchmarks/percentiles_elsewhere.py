@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.single import OneByOne
 from dpselect.percentiles.thresholds import ByThreshold
@@ -72,8 +73,9 @@ def by_rule(case: Case) -> float:
 
 def by_pieces(case: Case) -> float:
     """Return the error of the exponential mechanism on held ranks."""
-    pieces = Range(0, case.upper, 1).pieces(case.values, p=case.p)
-    wanted = float(pieces.wanted)
+    points = Range(0, case.upper, 1)
+    rank = FIRST + exact_fraction(case.p) * (case.values.size - 1)
+    pieces, wanted = points.pieces(points.places(case.values), rank), float(rank)
     off = np.maximum(0, np.maximum(pieces.low - wanted, wanted - pieces.high))
     logs = np.log(pieces.sizes) - case.epsilon / (2 * case.p / 100) * off
     law = np.exp(logs - logs.max())

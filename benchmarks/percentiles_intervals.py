@@ -114,7 +114,7 @@ def three(share: float) -> Callable[..., Interval]:
 def by_counts(values: Values, p: float, points: Values, epsilon: float) -> Interval:
     """Return what noisy counts of two levels allow."""
     method = ByCounts((p,), points, Records(Neighbours.ADD_REMOVE), epsilon)
-    ranks = ranks_of(values, method.ends)
+    ranks = ranks_of(values, points, method.ends)
     from dpselect.draws.exact.noisy_counts import discrete_laplace
 
     noisy = discrete_laplace(method.counts(ranks.upto, ranks.numbers), method.scale)

@@ -135,7 +135,7 @@ def of_single(single: Single, case: Case) -> float:
         answers = np.append(single.visited, single.visited[-1])
         return float(law @ np.abs(answers - case.truth))
     assert isinstance(single, ByPieces)  # noqa: S101 -- for type checkers
-    pieces = single.points.pieces(case.values, p=case.p)
+    pieces = single.pieces(case.numbers)
     last = np.asarray(pieces.ends, dtype=np.float64) - 1
     first = np.concatenate([[0], last[:-1] + 1])
     low, step = single.points.lower, single.points.step

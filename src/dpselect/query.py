@@ -144,7 +144,7 @@ class Query(ABC, Generic[Out]):
         epsilon 1 (add-remove neighbours)
           1 x 1  one candidate, without replacement
         composition: sequential: the prices of all steps add up
-        error: at most 7.378 people below the best with probability 0.95, on any data
+        error: at most 3.689 people below the best with probability 0.95, on any data
         declared public: the candidates, k
         >>> dp.Query.from_json(top.to_json()) == top
         True

@@ -163,7 +163,7 @@ def test_a_dry_run_reads_no_edge(run, header):
     )  # fmt: skip
 
     assert ran.code == 0
-    assert ran.json["error_bound"]["value"] == pytest.approx(2 * 2 * 6.3969, abs=1e-3)
+    assert ran.json["error_bound"]["value"] == pytest.approx(2 * 6.3969, abs=1e-3)
 
 
 def test_the_metric_chooses_the_mechanism(run, header):

@@ -25,11 +25,12 @@ BOUNDED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", BOUNDED, ids=repr)
+@pytest.mark.parametrize("monotone", [False, True])
 @given(objective=element_objectives(), epsilon=epsilons)
-def test_larger_errors_are_rarer_than_beta(mechanism, objective, epsilon):
+def test_larger_errors_are_rarer_than_beta(mechanism, monotone, objective, epsilon):
     """For objectives whose best score is 0, as a percentile's is."""
     scores = objective.scores - objective.scores.max()
-    objective = dp.Objective(scores, objective.sensitivity)
+    objective = dp.Objective(scores, objective.sensitivity, monotone=monotone)
     mechanism = replace(mechanism, epsilon=epsilon)
     for beta in (0.5, 0.05):
         most = mechanism.error_bound(
@@ -37,6 +38,7 @@ def test_larger_errors_are_rarer_than_beta(mechanism, objective, epsilon):
             bound=objective.sensitivity.bound,
             unit="votes",
             attained=0,
+            monotone=monotone,
             probability=1 - beta,
         )
         assert mechanism.probabilities(objective)[-scores > most.value + 1e-9].sum() <= beta

@@ -252,7 +252,7 @@ def test_a_release_carries_the_plan_that_needs_no_edges(asked):
 def test_a_plan_states_the_error_in_the_unit_of_the_metric():
     plan = nodes("degree", n=30, k=2).plan
 
-    assert plan.error.value == pytest.approx(2 * 2 * 6.3969, abs=1e-3)
+    assert plan.error.value == pytest.approx(2 * 6.3969, abs=1e-3)
     assert "neighbours" in plan.error.unit
     shifted = nodes("ego-betweenness", n=30, k=2, mechanism="shifted")
     assert shifted.plan.error.value == np.inf

@@ -26,7 +26,7 @@ def tree(relation, *, points=POINTS, users=None, epsilon=1.0):
 
 
 def counts(by, database):
-    ranks = ranks_of(np.array(database, dtype=float), by.ends)
+    ranks = ranks_of(np.array(database, dtype=float), by.points, by.ends)
     return by.counts(ranks.upto, ranks.numbers)
 
 

@@ -14,7 +14,6 @@ import dpselect as dp
 from dpselect.draws import above_threshold
 from dpselect.errors import ParameterError
 from dpselect.percentiles.ends_first import Draws, EndsFirst, Left
-from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
 from dpselect.tables.people import PeopleCap
@@ -55,7 +54,7 @@ def stops(queries, threshold, scale):
 def transcripts(method, database):
     """Return the probability of each outcome of every draw, of a few noisy numbers."""
     values = np.array(database, dtype=float)
-    ranks = ranks_of(values, method.visited).as_group()
+    ranks = ranks_of(values, method.points).as_group()
     found, waiting = {}, [((), 1.0)]
     while waiting:
         path, chance = waiting.pop()
@@ -169,7 +168,7 @@ def planted(bug, way, relation):
         def downwards(self, p, ranks, left):
             seek = super().downwards(p, ranks, left)
             [high] = left.high
-            if bug == "parts overlap" and high < self.visited.size:
+            if bug == "parts overlap" and high < self.points.size:
                 seek.counts[:] += ranks.numbers - ranks.below[:, high]
             return seek
 
@@ -202,12 +201,10 @@ def test_a_person_pays_for_every_record():
         assert person.number_scale == pytest.approx(3 * one.number_scale)
 
 
-@pytest.mark.parametrize(
-    "points", [np.arange(1001.0), Range(0, 1000, 1)], ids=["list", "range"]
-)
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 @pytest.mark.parametrize("heavy", [False, True])
-def test_a_large_epsilon_is_right(points, relation, heavy):
+def test_a_large_epsilon_is_right(relation, heavy):
+    points = np.arange(1001.0)
     values = np.arange(1000) // 100 * 100.0 if heavy else np.arange(1000.0)
     method = of(
         ((10.0,), (25.0, 50.0), (90.0, 95.0, 99.0)), relation, points=points, epsilon=500
@@ -221,11 +218,10 @@ def test_a_large_epsilon_is_right(points, relation, heavy):
     assert sum(found == true) >= (5 if heavy else 2)
 
 
-@pytest.mark.parametrize("points", [POINTS, Range(0, 3, 1)], ids=["list", "range"])
 @pytest.mark.parametrize("values", [[], [1.0], [7.0] * 50, [-7.0] * 50])
-def test_any_records_have_ascending_answers_among_the_candidates(points, values):
+def test_any_records_have_ascending_answers_among_the_candidates(values):
     for epsilon in (1e-3, 1.0, 100.0):
-        method = of("both", points=points, epsilon=epsilon, assumed=1000)
+        method = of("both", epsilon=epsilon, assumed=1000)
         draw = method.prepare(method.records.of(np.array(values)))
         for _ in range(20):
             found = draw()
@@ -248,13 +244,12 @@ class OfNoisyNumber(EndsFirst):
         )
 
 
-@pytest.mark.parametrize("points", [POINTS, Range(0, 3, 1)], ids=["list", "range"])
 @pytest.mark.parametrize("number", [-4, 0, 1, 2])
-def test_a_noisy_number_that_orders_no_percentiles_has_an_answer(points, number, monkeypatch):
+def test_a_noisy_number_that_orders_no_percentiles_has_an_answer(number, monkeypatch):
     """Of 1 record all have one rank, and of fewer they decrease; the parts held -3."""
     monkeypatch.setattr(OfNoisyNumber, "number", number)
     way = ((10.0,), (25.0, 50.0, 75.0), ())
-    method = OfNoisyNumber(*way, points, Records(BOTH[0]), EPSILON, 3)
+    method = OfNoisyNumber(*way, POINTS, Records(BOTH[0]), EPSILON, 3)
     draw = method.prepare(method.records.of(np.array([1.0, 2.0])))
 
     with np.errstate(all="raise"):
@@ -284,7 +279,7 @@ def test_exact_draws_and_experiments_have_one_law():
     """The first value of 4,000 draws each, within 5 standard deviations of a count."""
     values = np.repeat(np.arange(20.0), 5)
     method = of(((), (), (90.0,)), points=np.arange(20.0), epsilon=0.5, assumed=100)
-    ranks = ranks_of(values, method.visited).as_group().some(np.zeros(4000, dtype=int))
+    ranks = ranks_of(values, method.points).as_group().some(np.zeros(4000, dtype=int))
     exact, experiment = method.prepare_groups(ranks), method.simulated(np.random.default_rng(0))
     drawn, simulated = exact()[:, 0], method.follow(ranks, experiment, None)[:, 0]
     first, second = (
@@ -308,13 +303,13 @@ def test_noise_of_an_experiment_is_the_difference_of_two_numbers_of_failures():
 def test_a_lazy_frame_and_a_list_have_one_answer():
     rows = {"v": np.arange(900.0)}
     query = dp.Percentiles(
-        column="v", p=[50, 90, 99], upper=1000, step=1, epsilon=300.0,
+        column="v", p=[50, 90, 99], upper=1000, step=1, epsilon=10.0,
         neighbours="add-remove", assumed_records=900,
     )  # fmt: skip
 
     assert query.plan.mechanism.startswith("AboveThreshold from both ends")
     for data in (pl.DataFrame(rows), pl.LazyFrame(rows)):
-        assert np.abs(np.array(query.release(data).answer) - [450, 810, 891]).max() < 4
+        assert np.abs(np.array(query.release(data).answer) - [450, 810, 891]).max() < 8
 
 
 def test_what_is_left_bounds_the_middle():

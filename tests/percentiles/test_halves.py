@@ -24,7 +24,7 @@ from support.halves import Half, distance
 
 ADDED = dp.Neighbours.ADD_REMOVE
 POINTS = np.arange(7.0)
-NAMES = ("below", "upto", "nearest_below", "nearest_above", "numbers")
+NAMES = ("below", "upto", "numbers")
 
 
 def grouped(groups, points=POINTS):

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 import dpselect as dp
 from dpselect.errors import DataError, NeighboursError, ParameterError
 from dpselect.percentiles import percentile_rank
+from support.placing import placed
 
 VALUES = range(5)
 PERCENTS = [1, 20, 50, 75, 90, 100]
@@ -35,8 +36,8 @@ def scores_of_step(x, y, *asked, **options):
 
 def interpolated_by_definition(database, p, candidates):
     """Return how far inside of each candidate's ranks 1 + a(n - 1) is, record by record."""
-    low, high = min(candidates), max(candidates)
-    x = [low, *(min(max(value, low), high) for value in sorted(database)), high]
+    database = placed(database, candidates)
+    x = [min(candidates), *sorted(database), max(candidates)]
     wanted = 1 + p / 100 * (len(database) - 1)
     distances = []
     for c in candidates:
@@ -44,7 +45,10 @@ def interpolated_by_definition(database, p, candidates):
         if not ranks:
             i = sum(value < c for value in database)
             gap = x[i + 1] - x[i]
-            ranks = [i + ((c - x[i]) / gap if gap else 0.5)]
+            share = (c - x[i]) / gap if gap else 0.5
+            distances.append(abs(i + min(max(share, 1 / 64), 63 / 64) - wanted))
+            continue
+        ranks = [ranks[0] - 1 / 64, ranks[-1] + 1 / 64]
         distances.append(max(ranks[0] - wanted, wanted - ranks[-1]))
     return -np.array(distances)
 
@@ -201,7 +205,7 @@ def test_infinite_values_have_a_rank():
 
 def test_no_record_is_a_database_where_their_number_is_private():
     assert scores([], 50, BOTH[0], "held").tolist() == [0] * 5
-    assert scores([], 50, BOTH[0]).tolist() == [-0.5, -0.25, 0, -0.25, -0.5]
+    assert scores([], 50, BOTH[0]).tolist() == [-31 / 64, -0.25, 0, -0.25, -31 / 64]
     with pytest.raises(DataError, match="at least one record"):
         scores([], 50, BOTH[1])
 

@@ -56,7 +56,7 @@ def test_every_draw_has_the_law_of_the_listed_values(values, steps, relation):
     """The first draw, and both that follow it after any outcome."""
     numbers = np.array(values, dtype=float)
     by = of_range(relation)
-    listed, half, node = Half.of_all(values, LISTED), by.half(numbers), by.tree
+    listed, half, node = Half.of_all(values, LISTED), by.half(POINTS.places(numbers)), by.tree
     law = by_places(by, node, half)
     expected = of_listed(node, listed, relation, MOST_PARTS)
     np.testing.assert_allclose(law, expected, atol=1e-12)
@@ -83,7 +83,7 @@ def test_ranks_are_exact_where_all_records_stay_in_one_half(percentiles):
     """As many levels as there are, each with the place after all records drawn."""
     percents = tuple(np.linspace(0, 100, percentiles + 2)[1:-1].tolist())
     by = RecursiveOfRange(percents, Range(0, 1e6, 1), Records(BOTH[0]), 1.0)
-    node, half, records = by.tree, by.half(np.zeros(60_000)), 60_000
+    node, half, records = by.tree, by.half(np.zeros(60_000, dtype=int)), 60_000
     while node.below is not None:
         half, node = half.split(half.last, 0, by.shares(node))[0], node.below
     places = half.places(node, by.shares(node))

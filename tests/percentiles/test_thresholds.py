@@ -9,9 +9,10 @@ from scipy import stats
 import dpselect as dp
 from dpselect.draws.above_threshold import log_probability, scales_for, stop_probabilities
 from dpselect.errors import ParameterError
+from dpselect.percentiles import thresholds
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
-from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.percentiles.thresholds import ByThreshold, growing
 from support.neighbours import are_neighbours
 
 EPSILON, POINTS = 1.2, np.array([0.0, 1.0, 2.0])
@@ -54,6 +55,49 @@ def test_it_is_private_on_every_small_database(p, upwards, relation):
     assert found.ok, str(found)
     assert found.pairs == (140 if relation is BOTH[0] else 210)
     assert found.loss > 0.5 * EPSILON
+
+
+def refined_loss(by, scales=None, decay=None):
+    """Return the loss of a stop and of the candidate that is drawn near it, together."""
+
+    def log_laws(database):
+        numbers = by.records.of(np.array(database, dtype=float))
+        stops = log_law(database, by, scales)
+        stops[-2] = np.logaddexp(stops[-2], stops[-1])
+        pieces, laws = by.near.pieces(numbers), []
+        for stop, chance in enumerate(stops[:-1]):
+            some = pieces.between(*by.step(stop))
+            each = some.probabilities(decay or by.near.decay) / some.sizes
+            laws.append(chance + np.log(np.repeat(each, some.sizes)))
+        return np.concatenate(laws)
+
+    some = [x for n in range(1, 4) for x in combinations_with_replacement((1, 4, 8, 11), n)]
+    universe = [(), *some] if by.records.neighbours is BOTH[0] else some
+    near = are_neighbours(by.records.neighbours)
+    return dp.audit.check_private(log_laws, universe, near, EPSILON, log=True)
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize(("p", "upwards"), [(10, True), (90, True), (90, False), (100, True)])
+def test_a_stop_in_a_range_and_the_draw_near_it_are_private(p, upwards, relation, monkeypatch):
+    monkeypatch.setattr(thresholds, "VISITED", 2)
+    by = single(p, relation, upwards=upwards, points=Range(0, 12, 1))
+    found, unpaid = refined_loss(by), refined_loss(by, decay=4 * by.near.decay)
+
+    assert by.visited.size == 5
+    assert found.ok, str(found)
+    assert found.loss > 0.5 * EPSILON
+    assert not unpaid.ok
+
+
+@pytest.mark.parametrize("upwards", [True, False], ids=["up", "down"])
+def test_the_candidates_near_all_stops_are_all_candidates(upwards, monkeypatch):
+    monkeypatch.setattr(thresholds, "VISITED", 2)
+    by = single(50, BOTH[0], upwards=upwards, points=Range(0, 12, 1))
+    steps = [by.step(stop) for stop in range(by.visited.size)]
+
+    found = [at for first, last in sorted(steps) for at in range(first, last + 1)]
+    assert found == list(range(13))
 
 
 @pytest.mark.slow
@@ -118,7 +162,7 @@ def test_no_end_needs_to_be_known(low, high, value):
 
 def test_visited_candidates_grow_away_from_zero_and_are_candidates():
     for points in (Range(-50, 10**6, 0.1), np.arange(-500, 10**6) / 10):
-        visited = single(50, BOTH[0], upwards=True, points=points).visited
+        visited = growing(points, 2**15)
 
         assert visited[0] == -50
         assert visited[-1] == points[len(points) - 1]
@@ -131,7 +175,7 @@ def test_visited_candidates_grow_away_from_zero_and_are_candidates():
 def test_the_same_candidates_are_visited_of_a_range_and_of_a_list():
     points = Range(-20_000, 60_000, 0.8)
     ways = [points, points.at(range(len(points)))]
-    visited = [single(50, BOTH[0], upwards=True, points=one).visited for one in ways]
+    visited = [growing(one, 2**15) for one in ways]
 
     assert visited[0].tolist() == visited[1].tolist()
     assert visited[0].size < len(points)

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from support.placing import nearest
+
 
 def ranks_of_shares(before, weight, parts):
     """Return the first and the last rank of each share of a place, in fractions."""
@@ -35,7 +37,7 @@ class Half:
 
     @classmethod
     def of_all(cls, values, points):
-        places = [sum(int(x > c) + int(x >= c) for c in points) for x in values]
+        places = [2 * nearest(x, points) + 1 for x in values]
         counts = np.bincount(places, minlength=2 * len(points) + 1).tolist()
         return cls(tuple(map(Fraction, counts)), 0, 2 * len(points))
 

@@ -28,6 +28,7 @@ from dpselect.keys.question import Question
 from dpselect.percentiles.ranks import ranks_in
 from dpselect.tables.people import PeopleCap
 from support.engines import JAVA, spark
+from support.placing import placed
 
 DAY = date(2024, 2, 29)
 NOON = datetime(2024, 2, 29, 12, tzinfo=UTC)
@@ -66,6 +67,7 @@ NATIVE = {
 
 EVERY = [*VALUES, *NATIVE]
 MEMORY = ["polars", "pandas", "pyarrow"]
+EDGES = [0.0, 0.3, 3.0]
 ENGINES = [*MEMORY, "polars lazy", "DuckDB", "Ibis, DuckDB", "Ibis, SQLite", "Spark"]
 OF_JAVA = {"dictionary": "keys", "date64": "keys"}
 """What Spark in Java reads as text and as dates, which Sail refuses."""
@@ -169,7 +171,7 @@ def candidates(data):
 
 
 def numbers(data):
-    found = ranks_in(data, np.array([0.0, 0.3, 3.0]), "v")
+    found = ranks_in(data, np.array(EDGES), "v")
     return [*found.below.tolist(), *found.upto.tolist(), found.numbers, found.missing]
 
 
@@ -183,9 +185,9 @@ def expected(kind):
 def expected_numbers(kind):
     values = NATIVE[kind] if kind in NATIVE else VALUES[kind][0]
     there = [float(v) for v in values if v is not None and not isnan(v)]
-    edges = [0.0, 0.3, 3.0]
-    below = [sum(v < edge for v in there) for edge in edges]
-    upto = [sum(v <= edge for v in there) for edge in edges]
+    there = placed(there, EDGES)
+    below = [sum(v < edge for v in there) for edge in EDGES]
+    upto = [sum(v <= edge for v in there) for edge in EDGES]
     return [*below, *upto, len(there), len(values) - len(there)]
 
 

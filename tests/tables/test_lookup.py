@@ -15,10 +15,10 @@ EDGES = [0.0, 1.0, 2.0]
 MISSING = -1
 
 
-def looked_up(engine, **how):
+def looked_up(engine):
     held = held_by(engine, pl.DataFrame({"v": NUMBERS}))
     numbers = tables.open_table(held).lazy().select(without_nan("v").alias("found"))
-    query = with_positions(numbers, {"found": EDGES}, **how)
+    query = with_positions(numbers, {"found": EDGES})
     query = query.select(nw.col("found").fill_null(MISSING))
     found = tables.collect(query, held, most=len(NUMBERS))["found"]
     return sorted(tables.counts(found).tolist())
@@ -30,16 +30,6 @@ def test_a_position_is_the_number_of_edges_that_are_reached(engine):
 
     expected = [MISSING, MISSING, *np.searchsorted(EDGES, known, side="right").tolist()]
     assert looked_up(engine) == sorted(expected)
-
-
-@every_engine
-def test_numbers_equal_to_an_edge_have_positions_of_their_own(engine):
-    known = np.array(NUMBERS[2:])
-
-    below = np.searchsorted(EDGES, known, side="left")
-    upto = np.searchsorted(EDGES, known, side="right")
-    expected = [MISSING, MISSING, *(below + upto).tolist()]
-    assert looked_up(engine, apart=True) == sorted(expected)
 
 
 LISTED = {"t": ["a", 1, "c"], "i": [2, "x", 1.5, 5.0, True], "v": [0.5, inf, 7]}

@@ -77,7 +77,8 @@ def test_the_way_is_chosen_by_the_epsilon_that_a_fit_gets():
 
 @pytest.mark.parametrize(("candidates", "missed"), [(3, 1 / 16), (6, 1 / 7), (40, 39 / 119)])
 def test_few_candidates_are_run_often_enough_to_find_the_best(candidates, missed):
-    design = search({"max_depth": list(range(candidates))}).query(FEWER).design()
+    grid = {"max_depth": list(range(candidates))}
+    design = search(grid, method="repeat").query(FEWER).design()
     picked = np.full(candidates, 1 / candidates)
     law = best_probabilities(range(candidates), picked, repetitions=design.repetitions)
 

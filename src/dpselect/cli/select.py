@@ -288,4 +288,5 @@ def _error(mechanism: Mechanism, k: int, public: Objective, table: _Table) -> Er
         # Some candidate is on the front of every table, where the score is 0 unless equal
         # candidates dominate each other.
         attained=0.0 if front else None,
+        monotone=public.monotone,
     )

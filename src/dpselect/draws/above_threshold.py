@@ -157,7 +157,9 @@ def is_above(
     return stream.queries[-1] + int(geometric(1, query_scale)[0]) >= stream.noisy
 
 
-def scales_for(epsilon: float, *, rise: int, move: int, least: int = 0) -> tuple[float, float]:
+def scales_for(
+    epsilon: float | Fraction, *, rise: int, move: int, least: int = 0
+) -> tuple[float, float]:
     """Return the scales of the noise on the threshold and on a query.
 
     They have the least ``b_1^2 + b_2^2`` with ``rise/b_1 + move/b_2 ≤ ε`` and

@@ -118,11 +118,12 @@ def to_steps(
     return Steps(_whole(scores, low_order, step), moved, step)
 
 
-@np.errstate(over="ignore")
 def _whole(scores: Scores, low_order: Scores | float, unit: float) -> Indices:
     """Return scores in units of a power of two, rounded once to integers."""
     most = LARGEST_WHOLE
-    exact, rest = np.clip(scores / unit, -most, most), np.clip(low_order / unit, -most, most)
+    with np.errstate(over="ignore"):
+        exact = np.clip(scores / unit, -most, most)
+        rest = np.clip(low_order / unit, -most, most)
     near = np.rint(exact)
     more = np.rint((exact - near) + rest)
     if (np.abs(near) <= INT64).all():

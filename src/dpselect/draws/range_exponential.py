@@ -47,6 +47,13 @@ class Pieces:
         """Positions of each piece, >= 1."""
         return np.diff(self.ends, prepend=0)
 
+    def between(self, first: int, last: int) -> Pieces:
+        """Return those of the positions from a first to a last one, counted from the first."""
+        start, stop = np.searchsorted(self.ends, (first, last), side="right")
+        some = slice(int(start), int(stop) + 1)
+        ends = np.minimum(self.ends[some], last + 1) - first
+        return Pieces(ends, self.low[some], self.high[some], self.wanted)
+
     def probabilities(self, decay: Fraction) -> Probabilities:
         """Return the probability of each piece, shape ``(k,)``; rounded, and private."""
         wanted = float(self.wanted)

@@ -476,7 +476,7 @@ def _of_known(
             *["the groups"] * bool(groups),
             "k" if asked.above is None else "the threshold",
         ),
-        error=_error(draw, len(candidates) * max(1, len(groups))),
+        error=_error(draw, len(candidates) * max(1, len(groups)), monotone=facts.monotone),
         passes=(pass_over(len(candidates), groups),),
         exact=draw.mechanism.exact,
         question=question,
@@ -489,7 +489,7 @@ def _of_known(
     )
 
 
-def _error(draw: TopK, candidates: int) -> ErrorBound | None:
+def _error(draw: TopK, candidates: int, *, monotone: bool) -> ErrorBound | None:
     """Bound on how many fewer people a released key has than an unreleased one."""
     if draw.above is not None:
         return None
@@ -497,4 +497,5 @@ def _error(draw: TopK, candidates: int) -> ErrorBound | None:
         candidates=candidates,
         bound=1,
         unit=gap("people", one=draw.k == 1),
+        monotone=monotone,
     )

@@ -141,6 +141,8 @@ class Mechanism(ABC):
     one_scaling: ClassVar[bool] = False
     """Whether the other candidates only translate the unit scores, all by the same number: then
     one scaling serves several rounds, where none of its scores is cut."""
+    doubles_monotone: ClassVar[bool] = False
+    """Whether the unit scores of a monotone objective are twice those of another one."""
 
     def __post_init__(self) -> None:
         # A float of Python: every computation and every record has the same number.
@@ -270,6 +272,7 @@ class Mechanism(ABC):
         unit: str,
         attained: float | None = None,
         largest: float = inf,
+        monotone: bool = False,
         probability: float = 0.95,
     ) -> ErrorBound:
         """Return an error that a draw of one candidate does not exceed, on any data.
@@ -277,7 +280,7 @@ class Mechanism(ABC):
         The error is the best score less the drawn one. A candidate whose unit score is ``g``
         below the best is drawn with probability at most ``e^(-ε g/2)``, so none of the ``n`` is
         drawn from more than ``(2/ε) ln(n/β)`` below with probability ``1 - β``;
-        ``gap_per_unit`` converts this to scores. The objective is assumed not to be monotone.
+        ``gap_per_unit`` converts this to scores.
 
         Args:
             candidates: Number of candidates ``n``; >= 1.
@@ -286,6 +289,8 @@ class Mechanism(ABC):
             attained: The best score, if it is the same on all data, such as 0 for a
                 percentile; score units.
             largest: The largest error that there can be; score units.
+            monotone: Whether the objective is monotone: the gap is then half as large where the
+                unit scores are doubled.
             probability: The probability ``1 - β`` of an error of at most the bound; in (0, 1).
 
         Returns:
@@ -301,6 +306,8 @@ class Mechanism(ABC):
         beta = 1 - validation.within("probability", probability, 0, 1)
         if beta in {0, 1}:
             raise ParameterError("`probability` must be above 0 and below 1")
+        if monotone and self.doubles_monotone:
+            bound /= 2
         gap = self.largest_gap(n, bound, beta, attained)
         return ErrorBound(gap, unit, probability, largest)
 

@@ -58,6 +58,7 @@ class ExponentialMechanism(Mechanism):
 
     name: ClassVar[str] = "exponential"
     one_scaling: ClassVar[bool] = True
+    doubles_monotone: ClassVar[bool] = True
 
     @property
     def draw(self) -> Draw:
@@ -83,6 +84,7 @@ class PermuteAndFlip(Mechanism):
 
     name: ClassVar[str] = "permute-and-flip"
     one_scaling: ClassVar[bool] = True
+    doubles_monotone: ClassVar[bool] = True
 
     @property
     def draw(self) -> Draw:
@@ -111,6 +113,7 @@ class ReportNoisyMax(Mechanism):
     noise: Literal["laplace", "exponential", "gumbel"] = "laplace"
     name: ClassVar[str] = "noisy-max"
     one_scaling: ClassVar[bool] = True
+    doubles_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -165,6 +165,7 @@ class TopK:
             unit=gap(unit, one=self.k == 1),
             attained=attained,
             largest=largest,
+            monotone=facts.monotone,
         )
 
     def prepare_positions(self, objective: Objective) -> Callable[[], Drawn]:

@@ -21,7 +21,7 @@ from dpselect.passes import Pass
 from dpselect.percentiles.first_count import AfterCount, size_of
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import GroupedRanks
-from dpselect.percentiles.reading import Numbers
+from dpselect.percentiles.reading import Numbers, checked_type
 from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Answer, ForGroups, Method
 from dpselect.plan import Plan
@@ -58,6 +58,7 @@ class GroupedPercentiles(Design[PercentileRelease]):
 
         numbers = self.each.records.measure.of(data, self.column)
         tables.check_columns(numbers, numeric=[self.column])
+        checked_type(numbers, self.column, self.each.points)
         self.grouping.check(data)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
@@ -93,9 +94,10 @@ class GroupedPercentiles(Design[PercentileRelease]):
 
         points, records = self.each.points, self.each.records
         rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
-        reader = Reader(rows, groups, data)
+        kind = checked_type(data, self.column, points)
+        reader = Reader(rows, groups, data, kind)
         if isinstance(points, Range):
-            numbers = [Numbers(one, records) for one in reader.numbers()]
+            numbers = [Numbers(one, records, kind) for one in reader.numbers()]
             return lambda: [self._of_one(one) for one in numbers]
         cells = reader.cells(points)
         return lambda: [one for ranks in cells.parts(points) for one in self._of_some(ranks)]
@@ -168,7 +170,7 @@ def grouped(asked: Percentiles) -> GroupedPercentiles:
         rows: int | str = "one for each number of a group"
     else:
         many = len(grouping.groups)
-        of_one = 2 * len(each.points) + 1
+        of_one = len(each.points)
         rows = of_one * many if many else f"{of_one} for each group that is released"
     first = () if grouping.first is None else grouping.first.passes
     return GroupedPercentiles(

@@ -19,13 +19,17 @@ levels and percentiles that are taken out, each pays for ``ε/u``, and errs abou
 much as it would alone, a high one ``GAINS`` times more by halves. The split with the least of
 the worst of these is taken.
 
-*From both ends inwards* (``ends_first``) each record pays for one
+*From both ends inwards* (``ends_first``), of listed candidates, each record pays for one
 percentile near an end or for the halves between, so each has the whole epsilon, less what noisy
 counts of the parts take: in all ``PARTS`` times the error alone. It is taken where enough
 records lie beyond the outermost percentile that no false alarm is likely before them.
 
 *Noisy counts* are taken where many percentiles drown: their error does not grow with the
 number of percentiles.
+
+No method is taken where it cannot be right: shares of the recursion, and bins, err at any
+epsilon by a part of the records of a place, and parts from both ends are visited candidates. So
+from ``EXACT`` on all are drawn one by one, and ranges that are not listed have no parts.
 
 All constants were chosen by exact distributions over five shapes (even, normal, exponential,
 lognormal and a heavier one) in ranges that are 1, 10 and 300 times as wide
@@ -92,6 +96,10 @@ RECURSIVE_FROM = 3
 PARTS = 1.5
 """The error from both ends inwards, of one level, relative to that of a percentile alone."""
 
+EXACT = 4.0
+"""Epsilon of each percentile, per rank that one step moves, from which on all are drawn one by
+one: noise is then about a record, and less than the parts of a place in the recursion."""
+
 COUNTS_FROM = 6
 """Percentiles that drown from which on the tree of noisy counts errs less."""
 
@@ -147,6 +155,8 @@ class Choice:
 
     def of_number(self, records: float) -> Method:
         """Return the method for a number of records."""
+        if all(self._each >= EXACT * self.records.rank_bound(p) for p in self.percents):
+            return OneByOne(tuple(self._single(p, self._each, records) for p in self.percents))
         taken, middle, ends = self._split(records)
         if middle:
             levels = _levels(middle, ends)
@@ -255,6 +265,8 @@ class Choice:
             records: The number of records.
         """
         low, high = (p for p in percents if p <= TAIL), (p for p in percents if p >= 100 - TAIL)
+        if isinstance(self.points, Range):
+            return 0, 0
         # Where records are dense, ranks are as good from the side of the many.
         ends = sum(_beyond(p, records) * self.epsilon < MANY for p in low), sum(1 for _ in high)
         epsilon = self.epsilon / (taken + 1)
@@ -276,7 +288,7 @@ class Choice:
         self, percents: tuple[float, ...], ends: tuple[int, int], epsilon: float, records: float
     ) -> Method:
         """Return the method of percentiles, of which some are found by parts."""
-        if not any(ends):
+        if not any(ends) or isinstance(self.points, Range):
             return self._halves(percents, epsilon)
         low, high = ends[0], len(percents) - ends[1]
         return EndsFirst(
@@ -330,7 +342,9 @@ class Choice:
         """Return one percentile by rank or by AboveThreshold."""
         beyond = _beyond(p, records)
         score = beyond * epsilon / (2 * self.records.rank_bound(p))
-        is_tail = 100 - p <= TAIL and beyond * epsilon < MANY
+        # Of a range AboveThreshold visits few candidates: it is taken only where ranks drown.
+        is_listed = not isinstance(self.points, Range)
+        is_tail = is_listed and 100 - p <= TAIL and beyond * epsilon < MANY
         if score < DROWNED * log(len(self.points)) or is_tail:
             return self._by_threshold(p, epsilon, records)
         return self._by_rank(p, epsilon)

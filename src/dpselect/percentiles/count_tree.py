@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, s
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import SupportsRanks, ranks_of
+from dpselect.percentiles.ranks import SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer, MethodName
 from dpselect.percentiles.thresholds import growing
@@ -124,19 +123,15 @@ class ByCounts:
         Raises:
             ColumnError, DataError: As for the release.
         """
-        if isinstance(self.points, Range):
-            ranks = ranks_of(numbers.values(), self.ends)
-        else:
-            ranks = numbers.ranks(self.ends)
+        ranks = numbers.ranks(self.points, self.ends)
         return self.counts(ranks.upto, ranks.numbers)
 
     def answer(self, noisy: Indices) -> Answer:
         """Return the percentiles of noisy counts."""
         sums = running_sums(noisy.astype(np.float64))[: self.ends.size]
         wanted = 0.5 + np.array(self.percents) / 100 * max(sums[-1] - 1, 0)
-        # Running sums that do not grow hold no record.
-        rising = np.concatenate([[True], np.diff(sums) > 0])
-        values = np.interp(wanted, sums[rising], self.ends[rising])
+        # Between the sums next to each: an empty bin has no part in it.
+        values = np.interp(wanted, sums, self.ends)
         return tuple(self._upto(value) for value in values.tolist())
 
     def _upto(self, value: float) -> float:
@@ -146,7 +141,8 @@ class ByCounts:
         """
         points, value = self.points, value - ROUNDING * abs(value)
         if isinstance(points, Range):
-            return points[min(ceil((value - points.lower) / points.step), len(points) - 1)]
+            at = int(points.places(np.array([value]))[0])
+            return points[min(at + (points[at] < value), len(points) - 1)]
         return float(points[min(int(points.searchsorted(value)), points.size - 1)])
 
     def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002

@@ -42,12 +42,10 @@ from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.halves import Branches, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
-from dpselect.percentiles.range_halves import RecursiveOfRange
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks, ranks_of
+from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer
-from dpselect.percentiles.thresholds import COARSEST, EULER, fewer_alarms, growing
+from dpselect.percentiles.thresholds import COARSEST, EULER, fewer_alarms
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -56,6 +54,9 @@ NUMBER = 1 / 16
 
 COUNTS = 3 / 8
 """Of what is left, for the noisy count of each part."""
+
+APART = 2.0**-20
+"""Parts of one by which percentiles of the middle differ, at least."""
 
 LARGEST = 2**52
 """Thresholds are cut to it: no count is as large."""
@@ -142,7 +143,7 @@ class EndsFirst:
         below: Percentiles found upwards, increasing.
         middle: Those by halves, increasing.
         above: Those found downwards, increasing.
-        points: The candidates, increasing.
+        points: The candidates, listed and increasing; all are visited.
         records: How records are read.
         epsilon: Epsilon of the whole release, in nats.
         assumed: How many records are assumed.
@@ -154,7 +155,7 @@ class EndsFirst:
     below: tuple[float, ...]
     middle: tuple[float, ...]
     above: tuple[float, ...]
-    points: Values | Range
+    points: Values
     records: Records
     epsilon: float
     assumed: float
@@ -192,14 +193,9 @@ class EndsFirst:
         """Scale of the noise on a threshold, and of that on each count below it."""
         return scale_for(self.of_parts * (1 - COUNTS), self.steps)
 
-    @cached_property
-    def visited(self) -> Values:
-        """The candidates that can be visited, ascending."""
-        return growing(self.points)
-
     @property
-    def ranked(self) -> tuple[Values | None, ...]:
-        return (None if isinstance(self.points, Range) else self.points,)
+    def ranked(self) -> tuple[Values, ...]:
+        return (self.points,)
 
     @property
     def mechanism(self) -> str:
@@ -207,7 +203,7 @@ class EndsFirst:
         said = f"{number} part{'s' * (number > 1)} (epsilon={self.of_parts!r} each)"
         inside = f", then {len(self.middle)} by halves between them" if self.middle else ""
         return (
-            f"AboveThreshold from both ends over {self.visited.size} candidates, {said}{inside}"
+            f"AboveThreshold from both ends over {self.points.size} candidates, {said}{inside}"
         )
 
     @property
@@ -235,14 +231,14 @@ class EndsFirst:
     def wanted(self, p: float, left: Left) -> tuple[Any, int]:
         """Return how many records are wanted up to a percentile: numerators, denominator."""
         part = exact_fraction(p)
-        records = np.maximum(left.records, 0).astype(object)
+        records = np.maximum(left.records, 1).astype(object)
         return part.denominator + 2 * part.numerator * (records - 1), 2 * part.denominator
 
     def upwards(self, p: float, ranks: GroupedRanks, left: Left) -> Seek:
         """Return what the lowest percentile that is left is sought by."""
         wanted, of = self.wanted(p, left)
-        at = left.low[:, None] + np.arange(self.visited.size)
-        at = at.clip(max=self.visited.size - 1)
+        at = left.low[:, None] + np.arange(self.points.size)
+        at = at.clip(max=self.points.size - 1)
         counts = np.take_along_axis(ranks.upto, at, axis=1)
         before = _at(ranks.upto, left.low - 1, 0)
         return Seek(
@@ -255,10 +251,10 @@ class EndsFirst:
     def downwards(self, p: float, ranks: GroupedRanks, left: Left) -> Seek:
         """Return what the highest percentile that is left is sought by."""
         wanted, of = self.wanted(p, left)
-        at = (left.high[:, None] - 1 - np.arange(self.visited.size)).clip(min=0)
+        at = (left.high[:, None] - 1 - np.arange(self.points.size)).clip(min=0)
         beyond = _at(ranks.below, left.high, ranks.numbers)
         counts = beyond[:, None] - np.take_along_axis(ranks.below, at, axis=1)
-        records = np.maximum(left.records, 0).astype(object)
+        records = np.maximum(left.records, 1).astype(object)
         return Seek(
             counts,
             self._raises[p][at],
@@ -275,56 +271,54 @@ class EndsFirst:
             noise = scale / max(few * self.assumed, 1e-9)
             growth = min(noise / log(1 / few) * exp(EULER - 1), COARSEST)
             way = 1 if p in self.below else -1
-            found[p] = fewer_alarms(self.visited[::way], growth, scale)[::way]
+            found[p] = fewer_alarms(self.points[::way], growth, scale)[::way]
         return found
 
     def inside(self, left: Left) -> Values:
         """Return the percentiles of the records left, for those of the middle.
 
         Returns:
-            Shape ``(m, groups)``, as parts of one; at most 0 or above 1 where a percentile is
-            below or above all records that are left.
+            Shape ``(m, groups)``, as parts of one; 0 or 2 where a percentile is in the parts
+            below or above, by their noisy numbers.
         """
         found = np.empty((len(self.middle), left.records.size))
-        rest = left.records.astype(object) - left.below - left.above
+        rest = left.records - left.below - left.above
         for place, p in enumerate(self.middle):
             wanted, of = self.wanted(p, left)
+            before = (wanted / of).astype(np.float64) - left.below
             # All that are left are drawn from the middle of the first to that of the last.
-            beyond = wanted - left.below.astype(object) * of - of // 2
-            found[place] = beyond / (np.maximum(rest - 1, 1) * of)
-        # Of a noisy number of 1 or less all percentiles have the same rank, or decrease.
-        known = (rest > 1) & (np.diff(found, axis=0) > 0).all(axis=0)
-        evenly = np.arange(1, len(found) + 1) / (len(found) + 1)
-        return np.where(known, found, evenly[:, None])
+            share = ((before - 0.5) / np.maximum(rest - 1, 1)).clip(0, 1)
+            # Increasing, also where several are at an end.
+            share = (1 - APART) * share + APART * (place + 1) / len(self.middle)
+            # Of parts that overlap by noise, the nearer one.
+            below = before <= np.minimum(rest / 2, 0)
+            above = before > np.maximum(rest / 2, rest)
+            found[place] = np.where(below, 0.0, np.where(above, 2.0, share))
+        return found
 
     def within(self, left: Left) -> tuple[Indices, Indices]:
         """Return the positions of the first and the last candidate of the middle."""
-        grid, points = self.visited, self.points
-        low = grid[np.maximum(left.low - 1, 0)]
-        high = grid[np.minimum(left.high, grid.size - 1)]
-        if isinstance(points, Range):
-            first, last = points.sides(low) // 2, points.sides(high) // 2
-        else:
-            first, last = points.searchsorted(low), points.searchsorted(high)
+        candidates = self.points.size
+        first, last = np.maximum(left.low - 1, 0), np.minimum(left.high, candidates - 1)
         # Two at least, as a range has.
         narrow = first >= last
         return (
             np.where(narrow, np.maximum(first - 1, 0), first),
-            np.where(narrow, np.minimum(first + 1, len(points) - 1), last),
+            np.where(narrow, np.minimum(first + 1, candidates - 1), last),
         )
 
     def follow(self, ranks: GroupedRanks, by: Draws, middle: Middle) -> Values:
         """Return all values of each group, drawn one after the other.
 
         Args:
-            ranks: Of the candidates that can be visited; private.
+            ranks: Of the candidates; private.
             by: What is drawn.
             middle: Returns values of percentiles of the records that are left.
 
         Returns:
             Shape ``(groups, m)``.
         """
-        grid = self.visited
+        grid = self.points
         left = Left.of_all(grid.size, by.number(ranks.numbers))
         found: dict[float, Values] = {}
         for one, p in enumerate(self.above[::-1]):
@@ -365,8 +359,8 @@ class EndsFirst:
         shares, (first, last) = self.inside(left), self.within(left)
         inside = (shares > 0) & (shares <= 1)
         before, inner = (shares <= 0).sum(axis=0), inside.sum(axis=0)
-        least = ends[self.below[-1]] if self.below else np.asarray(self.at(first))
-        most = np.asarray(self.at(last))
+        least = ends[self.below[-1]] if self.below else self.points[first]
+        most = self.points[last]
         if self.above:
             most = np.minimum(ends[self.above[0]], most)
         values = np.where(shares <= 0, least, most).T
@@ -377,47 +371,26 @@ class EndsFirst:
                 values[groups, start : start + size] = middle(groups, *of, left.some(groups))
         return np.minimum(np.maximum(values, least[:, None]), most[:, None])
 
-    def at(self, positions: Indices) -> Values:
-        """Return candidates by their positions."""
-        points = self.points
-        return points.at(positions.tolist()) if isinstance(points, Range) else points[positions]
-
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        points = self.points
-        if not isinstance(points, Range):
-            of_one_group = self.prepare_groups(numbers.ranks(points).as_group())
-            return lambda: tuple(of_one_group()[0].tolist())
-        values = np.sort(numbers.values())
-        ranks = ranks_of(values, self.visited).as_group()
-        of = Records(Neighbours.ADD_REMOVE)
-
-        def middle(
-            _: Indices, shares: Values, first: Indices, last: Indices, left: Left
-        ) -> Values:
-            [start], [end] = self.records_left(ranks, left)
-            method = self.by_halves(shares, first, last)
-            return np.array([method.prepare(of.of(values[start:end]))()])
-
-        return lambda: tuple(self.follow(ranks, self._exact, middle)[0].tolist())
+        of_one_group = self.prepare_groups(numbers.ranks(self.points).as_group())
+        return lambda: tuple(of_one_group()[0].tolist())
 
     def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values]:
         """Return the draw for groups of numbers, a row of values for each.
 
         Args:
-            ranks: Of all candidates, which are listed; private.
+            ranks: Of all candidates; private.
         """
-        points = np.asarray(self.points)
-        visited = ranks.among(points, self.visited)
 
         def middle(
             groups: Indices, shares: Values, first: Indices, last: Indices, left: Left
         ) -> Values:
-            some = visited.some(groups)
-            here = ranks.some(groups).between(*self.records_left(some, left))
+            some = ranks.some(groups)
+            here = some.between(*self.records_left(some, left))
             branches = Branches.of_all(here).within(first, last)
-            return points[draw_halves(branches, shares, self.of_middle, self._of_middle)]
+            return self.points[draw_halves(branches, shares, self.of_middle, self._of_middle)]
 
-        return lambda: self.follow(visited, self._exact, middle)
+        return lambda: self.follow(ranks, self._exact, middle)
 
     @property
     def of_middle(self) -> float:
@@ -429,14 +402,10 @@ class EndsFirst:
         """Records of the middle: those that come or go."""
         return replace(self.records, neighbours=Neighbours.ADD_REMOVE)
 
-    def by_halves(
-        self, shares: Values, first: Indices, last: Indices
-    ) -> Recursive | RecursiveOfRange:
+    def by_halves(self, shares: Values, first: Indices, last: Indices) -> Recursive:
         """Return the method of the middle of one group, by what ``Middle`` gets."""
         percents, low, high = tuple((100 * shares[:, 0]).tolist()), int(first[0]), int(last[0])
         of = self._of_middle, self.of_middle
-        if isinstance(self.points, Range):
-            return RecursiveOfRange(percents, self.points.between(low, high), *of)
         return Recursive(percents, self.points[low : high + 1], *of, "permute-and-flip")
 
     def records_left(self, ranks: GroupedRanks, left: Left) -> tuple[Indices, Indices]:

@@ -1,8 +1,7 @@
 """Ranks of the same candidates in many groups of numbers, from one grouping of all rows.
 
-The rows are grouped by their group and their position among the candidates, and of each only
-the count, the least and the largest number leave the engine. Groups are then ranked some at a
-time.
+The rows are grouped by their group and the candidate that they count at (``placing``), and only
+the counts leave the engine. Groups are then ranked some at a time.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import numpy as np
 from dpselect import tables
 from dpselect._optional import needed
 from dpselect.keys.columns import GROUP
+from dpselect.percentiles.placing import Float, starts_of
 from dpselect.percentiles.ranks import GroupedRanks
 from dpselect.tables.lookup import EDGES_AT_ONCE
 from dpselect.typing import Indices, Values
@@ -35,61 +35,38 @@ NUMBER, POSITION = "number", "position"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cells:
-    """The positions that hold numbers, of all groups; private.
+    """The candidates that hold numbers, of all groups; private.
 
     Attributes:
         groups: How many groups there are.
-        edges: The candidates, ascending and different.
-        places: ``2 len(edges) + 1`` times the group's number, and the position: ``2 j`` between
-            edge ``j - 1`` and edge ``j``, ``2 j + 1`` at edge ``j``. Ascending.
+        candidates: How many different candidates.
+        places: The group's number times the number of candidates, and the position of the
+            candidate, ascending.
         counts: Of each place.
-        least: The least number there, and ``most`` the largest one.
-        most: See ``least``.
     """
 
     groups: int
-    edges: Values
+    candidates: int
     places: Indices
     counts: Indices
-    least: Values
-    most: Values
-
-    @property
-    def positions(self) -> int:
-        """How many positions a group has."""
-        return 2 * self.edges.size + 1
 
     def parts(self, candidates: Values) -> Iterator[GroupedRanks]:
         """Yield some groups at a time, with the ranks of the candidates in any order."""
         which = np.unique(candidates, return_inverse=True)[1]
         in_order = np.array_equal(which, np.arange(candidates.size))
-        size = max(1, CELLS_AT_ONCE // self.positions)
+        size = max(1, CELLS_AT_ONCE // self.candidates)
         for first in range(0, self.groups, size):
             some = slice(first, min(first + size, self.groups))
             ranks = self._ranks(some)
             yield ranks if in_order else ranks.at(which)
 
     def _ranks(self, some: slice) -> GroupedRanks:
-        start, end = np.searchsorted(
-            self.places, [some.start * self.positions, some.stop * self.positions]
-        ).tolist()
-        at = self.places[start:end] - some.start * self.positions
-        shape = (some.stop - some.start, self.positions)
-        held = np.zeros(shape, dtype=np.int64)
-        least, most = np.full(shape, np.inf), np.full(shape, -np.inf)
-        held.flat[at] = self.counts[start:end]
-        least.flat[at], most.flat[at] = self.least[start:end], self.most[start:end]
-        # Even positions lie between edges, odd ones on them.
-        sums = np.cumsum(held, axis=1)
-        highest = np.maximum.accumulate(most, axis=1)
-        lowest = np.minimum.accumulate(least[:, ::-1], axis=1)[:, ::-1]
-        return GroupedRanks(
-            below=sums[:, :-1:2],
-            upto=sums[:, 1::2],
-            nearest_below=highest[:, :-1:2],
-            nearest_above=lowest[:, 2::2],
-            numbers=sums[:, -1],
-        )
+        first = some.start * self.candidates
+        start, end = self.places.searchsorted([first, some.stop * self.candidates]).tolist()
+        held = np.zeros((some.stop - some.start, self.candidates), dtype=np.int64)
+        held.flat[self.places[start:end] - first] = self.counts[start:end]
+        upto = np.cumsum(held, axis=1)
+        return GroupedRanks(below=upto - held, upto=upto, numbers=upto[:, -1])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -100,28 +77,25 @@ class Reader:
         rows: With the columns ``group``, its position, and ``number``.
         groups: In the order of the answers.
         data: What the rows were made from.
+        kind: The type of floats that the numbers are of.
     """
 
     rows: nw.LazyFrame[Any]
     groups: Sequence[Hashable]
     data: object
+    kind: Float = np.float64
 
     def cells(self, candidates: Values) -> Cells:
-        """Return the positions of all numbers among finite candidates, in any order.
+        """Return the candidates, finite and in any order, that all numbers count at.
 
         Raises:
             DataError: The engine refuses the query.
         """
-        edges = np.unique(candidates)
-        found = self._in_polars(edges) if self._is_polars else self._in_engine(edges)
-        return Cells(
-            len(self.groups),
-            edges,
-            tables.counts(found[POSITION]),
-            tables.counts(found["count"]),
-            found["least"].astype(np.float64, copy=False),
-            found["most"].astype(np.float64, copy=False),
-        )
+        points = np.unique(candidates)
+        starts = starts_of(points, self.kind)
+        found = self._in_polars(starts) if self._is_polars else self._in_engine(starts)
+        counts = tables.counts(found["count"])
+        return Cells(len(self.groups), points.size, tables.counts(found[POSITION]), counts)
 
     def numbers(self) -> list[Values]:
         """Return the numbers of each group, ascending, read into memory.
@@ -143,59 +117,48 @@ class Reader:
     def _is_polars(self) -> bool:
         return self.rows.implementation.is_polars()
 
-    def _in_polars(self, edges: Values) -> dict[str, tables.Column]:
+    def _in_polars(self, starts: Values) -> dict[str, tables.Column]:
         """Group by one integer and sort by it, which polars does sooner."""
         needed("polars", extra="standard")
         import narwhals as nw
         import polars as pl
 
-        positions = 2 * edges.size + 1
+        candidates = starts.size + 1
 
-        def positions_of(numbers: pl.Series) -> pl.Series:
-            values = numbers.to_numpy()
-            below = np.searchsorted(edges, values)
-            return pl.Series(2 * below + (edges[below.clip(max=edges.size - 1)] == values))
+        def places(numbers: pl.Series) -> pl.Series:
+            return pl.Series(starts.searchsorted(numbers.to_numpy(), side="right"))
 
         table: pl.LazyFrame = nw.to_native(self.rows)
         position = pl.col(NUMBER).map_batches(
-            positions_of, return_dtype=pl.Int64, is_elementwise=True
+            places, return_dtype=pl.Int64, is_elementwise=True
         )
         code = pl.col(GROUP).cast(pl.Int64)
-        grouped = nw.from_native(
-            table.select((code * positions + position).alias(POSITION), NUMBER)
-        ).group_by(POSITION)
-        most = positions * len(self.groups)
-        sums = grouped.agg(*_sums())
+        place = table.select((code * candidates + position).alias(POSITION))
+        sums = nw.from_native(place).group_by(POSITION).agg(nw.len().alias("count"))
+        most = candidates * len(self.groups)
         return tables.collect(sums, self.data, most=most, order_by=[POSITION])
 
-    def _in_engine(self, edges: Values) -> dict[str, tables.Column]:
-        """Group by the position among so many edges at a time, all of different numbers."""
+    def _in_engine(self, starts: Values) -> dict[str, tables.Column]:
+        """Group by the position among so many candidates at a time, each number once."""
         import narwhals as nw
 
         from dpselect.tables.lookup import with_positions
 
         number, found = nw.col(NUMBER), []
-        for first in range(0, edges.size, EDGES_AT_ONCE):
-            block = edges[first : first + EDGES_AT_ONCE]
-            both = self.rows.select(GROUP, number.alias(POSITION), number)
+        for first in range(0, max(starts.size, 1), EDGES_AT_ONCE):
+            block = starts[first : first + EDGES_AT_ONCE]
+            some = self.rows.select(GROUP, NUMBER)
             if first:
-                both = both.filter(number > float(edges[first - 1]))
-            if first + block.size < edges.size:
-                both = both.filter(number <= float(block[-1]))
-            placed = with_positions(both, {POSITION: block}, apart=True)
-            grouped = placed.group_by(GROUP, POSITION).agg(*_sums())
-            most = (2 * block.size + 1) * len(self.groups)
+                some = some.filter(number >= float(starts[first - 1]))
+            if first + block.size < starts.size:
+                some = some.filter(number < float(block[-1]))
+            placed = with_positions(some, {NUMBER: block})
+            grouped = placed.group_by(GROUP, NUMBER).agg(nw.len().alias("count"))
+            most = (block.size + 1) * len(self.groups)
             part = tables.collect(grouped, self.data, most=most)
-            before = tables.counts(part[GROUP]) * (2 * edges.size + 1) + 2 * first
-            part[POSITION] = tables.counts(part[POSITION]) + before
-            found.append(part)
+            before = tables.counts(part[GROUP]) * (starts.size + 1) + first
+            place = tables.counts(part[NUMBER]) + before
+            found.append({POSITION: place, "count": part["count"]})
         whole = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
         order = np.argsort(whole[POSITION], kind="stable")
         return {name: column[order] for name, column in whole.items()}
-
-
-def _sums() -> list[nw.Expr]:
-    import narwhals as nw
-
-    number = nw.col(NUMBER)
-    return [nw.len().alias("count"), number.min().alias("least"), number.max().alias("most")]

@@ -19,8 +19,8 @@ Guarantee:
     *population* that records were drawn from, independently and alike, it holds every value
     ``q`` with ``P(x < q) ≤ a ≤ P(x ≤ q)``: at the first cut beyond ``q`` at least as many
     records lie before it as are up to ``q``, which is binomial, and independent of the noise.
-    How many records there are is estimated from the same counts, for ``NUMBER`` of α. Values
-    outside of the candidates count as their ends.
+    How many records there are is estimated from the same counts, for ``NUMBER`` of α. Every
+    record counts at its nearest candidate.
 
     Privacy: as for ``count_tree``, with one level.
 
@@ -45,6 +45,7 @@ from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, s
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import exact_fraction
+from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.rank_noise import SampledRank, largest_tail, noise_tail
 from dpselect.percentiles.reading import Numbers, Records
@@ -240,8 +241,11 @@ def cuts_around(released: Iterable[int], candidates: int) -> list[int]:
 def _places(numbers: Numbers, points: Values | Range) -> Callable[[list[int]], Indices]:
     """Return the counts of records up to cuts, and of all; private."""
     if isinstance(points, Range):
-        sides = np.sort(points.sides(numbers.values()))
-        return lambda cuts: np.append(sides.searchsorted(cuts, side="right"), sides.size)
+        # A cut is beyond every candidate before the half of it.
+        places = numbers.places(points)
+        return lambda cuts: np.append(
+            places.searchsorted((np.array(cuts, dtype=np.int64) + 1) // 2), places.size
+        )
     ranks = numbers.ranks(points)
     counts = np.stack([ranks.below, ranks.upto], axis=1).ravel()
     return lambda cuts: np.append(counts[cuts], ranks.numbers)
@@ -249,6 +253,4 @@ def _places(numbers: Numbers, points: Values | Range) -> Callable[[list[int]], I
 
 def _position(points: Values | Range, value: float) -> int:
     """Return the position of a candidate."""
-    if isinstance(points, Range):
-        return int(points.sides(np.array([value]))[0]) // 2
-    return int(np.searchsorted(points, value))
+    return int(places_of(points, np.array([value]))[0])

@@ -20,6 +20,7 @@ from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
+from dpselect.percentiles.placing import exact_decimal
 from dpselect.percentiles.ranks import GroupedRanks, Ranks, ranks_in
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
@@ -33,6 +34,11 @@ whether a candidate that holds the wanted rank scores how far inside of its rank
 FIRST = Fraction(1, 2)
 """The middle of the ranks that the first of ``n`` records holds: record ``k`` holds those from
 ``k - 1`` to ``k``. The percentile is at ``FIRST + a(n - 1)``, as for ``numpy.quantile``."""
+
+
+AROUND = 1 / 64
+"""Ranks around those of its records that a candidate holds. So the record at a percentile is
+ahead of all that is between records by twice as much, however far away the next one is."""
 
 
 def percentile(
@@ -115,11 +121,13 @@ def percentile_rank(
 ) -> Objective:
     """Return the objective whose best candidates have the percentile's rank.
 
-    With ``a = p/100``, ``L`` records below a candidate ``c``, ``E`` equal to it and ``n`` in
-    all, a candidate that is equal to records has their ranks ``l = L + 1`` to ``h = L + E``,
-    and one between two records ``l = h = L + (c - x_L)/(x_(L+1) - x_L)``, where the smallest
-    and the largest candidate stand in for records that are missing or beyond them. The wanted
-    rank is that of ``numpy.quantile``, ``w = 1 + a(n - 1)``, and
+    Every record counts at the candidate that is nearest to it, halfway at the larger one
+    (``placing``). With ``a = p/100``, ``L`` records at candidates below ``c``, ``E`` at it and
+    ``n`` in all, a candidate that holds records has their ranks and ``e = 1/64`` around them,
+    ``l = L + 1 - e`` to ``h = L + E + e``, and one between two that do, ``x`` and ``y``, has
+    ``l = h = L + (c - x)/(y - x)``, from ``L + e`` to ``L + 1 - e``, where the smallest and the
+    largest candidate stand in for those that are missing. The wanted rank is that of
+    ``numpy.quantile``, ``w = 1 + a(n - 1)``, and
 
         u(c) = min{h - w, w - l}:
 
@@ -135,9 +143,9 @@ def percentile_rank(
 
     Args:
         data: One number per record: an array, a list or a Series; or a frame, or the path
-            of a Parquet or CSV file. Private; no bounds are needed. A missing number is
-            dropped. Of a lazy frame only ranks and the numbers next to each
-            candidate leave the engine; the objective is the same to the last bit.
+            of a Parquet or CSV file. Private. A number beyond the candidates counts at their
+            end, and a missing one is dropped. Of a lazy frame only ranks leave the engine; the
+            objective is the same to the last bit.
         column: The numeric column, if ``data`` is a table.
         p: The percentile, in (0, 100].
         candidates: The values that may be released, finite, at least one. Public: not derived
@@ -216,18 +224,18 @@ def rank_scores(
         points: The candidates.
         form: The form of the ranks.
     """
-    low, high, share = ranks.below, ranks.upto, np.zeros(ranks.below.shape)
-    first = FIRST
+    low, high, first = ranks.below, ranks.upto, FIRST
+    least = most = np.zeros(low.shape)
     if form != "held":
         first = Fraction(1)
-        shared = high > low
-        share = np.where(shared, 0.0, share_of_gap(ranks, points))
-        low = low + shared
+        holds = high > low
+        between = share_of_gap(ranks, points).clip(AROUND, 1 - AROUND)
+        least, most = np.where(holds, -AROUND, between), np.where(holds, AROUND, between)
+        low = low + holds
     # Integers and what is left of them apart: ranks of billions of records lose no digits.
     whole, part = _wanted(percent(p) / 100, ranks.numbers, first)
-    rest = share - part
-    before = exact_sum((low - whole).astype(np.float64), rest)
-    beyond = exact_sum((whole - high).astype(np.float64), -rest)
+    before = exact_sum((low - whole).astype(np.float64), least - part)
+    beyond = exact_sum((whole - high).astype(np.float64), part - most)
     ahead = (before.high > beyond.high) | (
         (before.high == beyond.high) & (before.low > beyond.low)
     )
@@ -260,15 +268,21 @@ def rank_bound(fraction: float, neighbours: Neighbours) -> float:
 
 
 def share_of_gap(ranks: Ranks | GroupedRanks, points: Values) -> Values:
-    """Return where each candidate lies between the numbers next to it, in [0, 1].
+    """Return where each empty candidate lies between those that hold numbers, in [0, 1].
 
-    The public ends of the candidates stand in for numbers that are missing or beyond them.
+    The ends of the candidates stand in for the ones that do not.
     """
-    lowest, highest = points.min(), points.max()
-    low = np.maximum(ranks.nearest_below, lowest)
-    high = np.minimum(ranks.nearest_above, highest)
+    order = np.argsort(points, kind="stable")
+    held, ordered = (ranks.upto > ranks.below)[..., order], points[order]
+    low = np.maximum.accumulate(np.where(held, ordered, ordered[0]), axis=-1)
+    high = np.where(held, ordered, ordered[-1])[..., ::-1]
+    high = np.minimum.accumulate(high, axis=-1)[..., ::-1]
     gap = high - low
-    return np.divide(points - low, gap, out=np.full(gap.shape, 0.5), where=gap > 0)
+    share = np.empty(held.shape)
+    share[..., order] = np.divide(
+        ordered - low, gap, out=np.full(gap.shape, 0.5), where=gap > 0
+    )
+    return share
 
 
 def rank_of(p: float, n: int) -> int:
@@ -292,11 +306,6 @@ def rank_of(p: float, n: int) -> int:
 def percent(p: object) -> float:
     """Return ``p`` as a float if it is in (0, 100]."""
     return validation.within("p", validation.positive("p", p), 0, 100)
-
-
-def exact_decimal(number: float) -> Fraction:
-    """Return a number through its decimal digits."""
-    return Fraction(repr(float(number)))
 
 
 def exact_fraction(p: float) -> Fraction:

@@ -56,9 +56,10 @@ class Percentiles(Query[PercentileRelease]):
     (``choice``).
 
     The candidates are ``lower``, ``lower + step`` and so on up to ``upper``, or the values of
-    ``candidates``. A range of more than 100,001 values, up to ``2**52``, is not listed: the
-    column is read into memory, an interval of values between two records is drawn, and then one
-    of its values.
+    ``candidates``. Every record counts at the candidate nearest to its number, halfway at the
+    larger one and beyond all of them at their end (``placing``). A range of more than 100,001
+    values, up to ``2**52``, is not listed: the column is read into memory, an interval of
+    values between two records is drawn, and then one of its values.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
     lazy frame (polars, DuckDB, PySpark) only the ranks of listed values leave the engine. The
@@ -71,8 +72,8 @@ class Percentiles(Query[PercentileRelease]):
     error bound in ranks: the distance of the ranks of the released value from that of the
     percentile, minus the distance of the best candidate; for several percentiles, the largest
     distance minus the largest one of their best candidates. For AboveThreshold it bounds the
-    distance of the percentile's rank from the ranks between the released candidate and the one
-    visited before it.
+    distance of the percentile's rank from the ranks between the candidate where it stops and
+    the one visited before.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``, or ``(epsilon, delta)``-DP if groups are released
@@ -225,7 +226,7 @@ class Percentiles(Query[PercentileRelease]):
             public=tuple(public),
             composition=method.composition,
             error=method.error,
-            passes=passes([listed] if noisy else method.ranked),
+            passes=passes(points, [listed] if noisy else method.ranked),
             exact=method.exact,
             percents=percents,
             points=points,
@@ -335,7 +336,7 @@ class PercentilesDesign(CapDesign[PercentileRelease]):
     unit: Unit
 
     def check(self, data: object) -> None:
-        self.records.check(data)
+        self.records.check(data, self.points)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
         return self._of_numbers(self.records.of(data))

@@ -4,17 +4,17 @@ What a release errs in units depends on the data, so no bound in units holds for
 prediction is one for public data of the assumed size and of several shapes between the ends of
 the candidates: even, normal, falling, and two whose largest values are far beyond most others,
 as where the ends are generous. Of the errors that are exceeded with a given probability the
-largest counts. It is an assumption, and it is the same whenever it is asked for: distributions
-are exact, or integrated over 200 quantiles of the noise of a threshold, or those of simulations
-with a fixed seed.
+largest counts. Records are at the candidates that are nearest to the shape, and an error is the
+distance from the two records that the percentile lies between: no error is none. It is an
+assumption, and it is the same whenever it is asked for: distributions are exact, or integrated
+over 200 quantiles of the noise of a threshold, or those of simulations with a fixed seed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from math import erf, inf, sqrt
+from math import ceil, erf, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst, Left
 from dpselect.percentiles.first_count import AfterCount
 from dpselect.percentiles.parts import Parts
+from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
@@ -41,11 +42,14 @@ if TYPE_CHECKING:
 MOST_RECORDS = 100_000
 """Of more assumed records the error in ranks is the same, and that in units no larger."""
 
+SAMPLES = 2000
+"""Of a distribution that is computed."""
+
 SIMULATIONS = 60
 """Of each shape, where a distribution is not computed."""
 
-HELD = 500
-"""Different numbers of the simulations of the recursion, each of as many records."""
+HELD = 10_000
+"""Different numbers, at most, of the simulations of the recursion."""
 
 PARTS = 16
 """Values of a piece of a range that stand for all of it."""
@@ -126,49 +130,67 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
         Shape ``(m,)``, in units of the values: the largest over the shapes.
     """
     points = design.points
+    points = points if isinstance(points, Range) else np.unique(points)
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     worst = np.zeros(len(design.percents))
     for shares in shapes(min(records, MOST_RECORDS)).values():
-        values = low + (high - low) * shares
-        far = _errors(design.method, design.percents, values)
-        each = [_quantile(*one, probability) for one in far]
-        worst = np.maximum(worst, each)
+        places = places_of(points, low + (high - low) * shares)
+        values = points.at(places) if isinstance(points, Range) else points[places]
+        drawn = _drawn(design.method, values, np.random.default_rng(0))
+        far = _distances(values, design.percents, drawn)
+        worst = np.maximum(worst, _quantiles(far, probability))
     return worst
 
 
-def _quantile(far: Values, law: Probabilities, probability: float) -> float:
-    order = np.argsort(far)
-    place = np.searchsorted(np.cumsum(law[order]), probability * law.sum() * (1 - 1e-12))
-    return float(far[order[min(int(place), far.size - 1)]])
+def _quantiles(far: Values, probability: float) -> Values:
+    """Return simulated errors of a probability, half a standard deviation on the safe side."""
+    times = len(far)
+    safe = sqrt(times * probability * (1 - probability)) / 2
+    place = min(ceil((times + 1) * probability + safe), times)
+    return np.asarray(np.sort(far, axis=0)[place - 1])
 
 
-def _errors(
-    method: Method, percents: tuple[float, ...], values: Values
-) -> Iterator[tuple[Values, Probabilities]]:
-    """Yield the distances from each percentile, with their probabilities."""
-    if isinstance(method, Parts):
-        first, last = len(method.below), len(percents) - len(method.above)
-        yield from _errors(OneByOne(method.below), percents[:first], values)
-        yield from _errors(method.middle, percents[first:last], values)
-        yield from _errors(OneByOne(method.above), percents[last:], values)
-        return
-    true = np.percentile(values, percents)
+def _distances(values: Values, percents: tuple[float, ...], drawn: Values) -> Values:
+    """Return how far values are from the two records that each percentile lies between."""
+    low, high = (np.percentile(values, percents, method=end) for end in ("lower", "higher"))
+    return np.maximum(np.maximum(low - drawn, drawn - high), 0.0)
+
+
+def _drawn(method: Method, values: Values, rng: np.random.Generator) -> Values:
+    """Return simulated answers, shape ``(times, m)``."""
     numbers = Records(Neighbours.ADD_REMOVE).of(values)
+    if isinstance(method, Parts):
+        middle = _rows(_drawn(method.middle, values, rng))
+        below, above = (
+            [_samples(one, numbers, rng) for one in ends]
+            for ends in (method.below[::-1], method.above)
+        )
+        high = np.maximum.accumulate(np.column_stack([middle[:, -1], *above]), axis=1)
+        low = np.minimum.accumulate(np.column_stack([middle[:, 0], *below]), axis=1)
+        return np.column_stack([low[:, :0:-1], middle, high[:, 1:]])
     if isinstance(method, OneByOne):
-        laws = [_of_single(one, numbers) for one in method.singles]
-    elif isinstance(method, ByCounts):
-        laws = _simulated(_counted(method, numbers, np.random.default_rng(0)))
-    elif isinstance(method, EndsFirst):
-        laws = _simulated(_from_ends(method, values, np.random.default_rng(0)))
-    else:
-        assert isinstance(method, Recursive | RecursiveOfRange)  # noqa: S101 -- nothing else is chosen
-        laws = _simulated(_halved(method, values, np.random.default_rng(0)))
-    for one, (released, law) in zip(true, laws, strict=True):
-        yield np.abs(released - one), law
+        each = [_samples(one, numbers, rng) for one in method.singles]
+        return np.sort(np.column_stack(each), axis=1)
+    if isinstance(method, ByCounts):
+        return _counted(method, numbers, rng)
+    if isinstance(method, EndsFirst):
+        return _from_ends(method, values, rng)
+    assert isinstance(method, Recursive | RecursiveOfRange)  # noqa: S101 -- nothing else is chosen
+    return _halved(method, values, rng)
 
 
-def _simulated(drawn: Values) -> list[tuple[Values, Probabilities]]:
-    return [(column, np.full(column.size, 1 / column.size)) for column in drawn.T]
+def _rows(drawn: Values) -> Values:
+    """Return simulated answers, repeated until there are as many as samples."""
+    return drawn[np.arange(SAMPLES) % len(drawn)]
+
+
+def _samples(single: Single, numbers: Numbers, rng: np.random.Generator) -> Values:
+    """Return values of a percentile in proportion to their probabilities, in random order."""
+    released, law = _of_single(single, numbers)
+    order = np.argsort(released, kind="stable")
+    upto = np.cumsum(law[order])
+    at = np.searchsorted(upto, (np.arange(SAMPLES) + 0.5) / SAMPLES * upto[-1])
+    return rng.permutation(released[order[at]])
 
 
 def _of_single(single: Single, numbers: Numbers) -> tuple[Values, Probabilities]:
@@ -176,12 +198,12 @@ def _of_single(single: Single, numbers: Numbers) -> tuple[Values, Probabilities]
     if isinstance(single, ByThreshold):
         return _of_threshold(single, numbers)
     if isinstance(single, ByPieces):
-        pieces = single.points.pieces(numbers.values(), p=single.p)
+        pieces = single.pieces(numbers)
         sizes, law = pieces.sizes, pieces.probabilities(single.decay)
         inside = (np.arange(PARTS) + 0.5) / PARTS
         places = (pieces.ends - sizes)[:, None] + sizes[:, None] * inside
-        released = single.points.lower + single.points.step * np.floor(places)
-        return released.ravel(), np.repeat(law / PARTS, PARTS)
+        released = single.points.at(np.floor(places).astype(np.int64).ravel())
+        return released, np.repeat(law / PARTS, PARTS)
     return np.asarray(single.points), single.probabilities(numbers)
 
 
@@ -206,7 +228,7 @@ def _of_threshold(single: ByThreshold, numbers: Numbers) -> tuple[Values, Probab
 def _counted(method: ByCounts, numbers: Numbers, rng: np.random.Generator) -> Values:
     counts = method.exact_counts(numbers)
     q = -np.expm1(-1 / method.scale)
-    noise = rng.geometric(q, (2, SIMULATIONS, counts.size))
+    noise = rng.geometric(q, (2, 5 * SIMULATIONS, counts.size))
     return np.array([method.answer(counts + one) for one in noise[0] - noise[1]])
 
 
@@ -223,8 +245,8 @@ def _halved(
         whole = Range(0, len(points) - 1, 1)
         by = RecursiveOfRange(method.percents, whole, method.records, method.epsilon)
     size = min(values.size, HELD)
-    held = values[((np.arange(size) + 0.5) / size * values.size).astype(np.int64)]
-    half = _whole_half(points, held, values.size // max(size, 1))
+    edges = np.arange(size + 1) * values.size // max(size, 1)
+    half = _whole_half(points, values[(edges[:-1] + edges[1:]) // 2], np.diff(edges))
     found = np.empty((times, len(method.percents)))
     for simulation in range(times):
         drawn = _draw(by, by.tree, half, rng)
@@ -233,7 +255,7 @@ def _halved(
 
 
 def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> Values:
-    ranks, by = ranks_of(values, method.visited).as_group(), method.simulated(rng)
+    ranks, by = ranks_of(values, method.points).as_group(), method.simulated(rng)
 
     def middle(_: Indices, shares: Values, first: Indices, last: Indices, left: Left) -> Values:
         [start], [end] = method.records_left(ranks, left)
@@ -243,15 +265,11 @@ def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> V
     return np.concatenate([method.follow(ranks, by, middle) for _ in range(SIMULATIONS)])
 
 
-def _whole_half(points: Values | Range, values: Values, weight: int) -> RangeHalf:
-    """Return numbers that as many records have, as the first draw has them."""
-    if isinstance(points, Range):
-        sides = points.sides(values)
-    else:
-        # Twice as many as the candidates below; at a candidate one more.
-        sides = points.searchsorted(values) + points.searchsorted(values, side="right")
-    held, counts = np.unique(sides, return_counts=True)
-    return RangeHalf(held.astype(np.int64), weight * counts, 0, 2 * len(points))
+def _whole_half(points: Values | Range, values: Values, records: Indices) -> RangeHalf:
+    """Return numbers that so many records have each, as the first draw has them."""
+    held, which = np.unique(places_of(points, values), return_inverse=True)
+    weights = np.bincount(which, records, held.size).astype(np.int64)
+    return RangeHalf(2 * held + 1, weights, 0, 2 * len(points))
 
 
 def _draw(

@@ -30,7 +30,7 @@ from dpselect.percentiles.split_tree import (
     split_tree,
 )
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Indices, Probabilities
 
 MOST_PARTS = 128
 """Parts of the records at a value, at most, of a draw that others follow."""
@@ -167,20 +167,19 @@ class RecursiveOfRange:
         """
         raise not_listed()
 
-    def half(self, values: Values) -> RangeHalf:
-        """Return all records."""
-        held, counts = np.unique(self.points.sides(values), return_counts=True)
-        last = 2 * len(self.points)
-        return RangeHalf(held.astype(np.int64), counts.astype(np.int64), 0, last)
+    def half(self, places: Indices) -> RangeHalf:
+        """Return all records, by the positions that they count at."""
+        held, counts = np.unique(places, return_counts=True)
+        return RangeHalf(2 * held + 1, counts.astype(np.int64), 0, 2 * len(self.points))
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        half = self.half(numbers.values())
+        places = numbers.places(self.points)
+        return lambda: self.drawn(places)
 
-        def draw() -> Answer:
-            drawn = self._draw(self.tree, half)
-            return tuple(self.points[drawn[i]] for i in range(len(self.percents)))
-
-        return draw
+    def drawn(self, places: Indices) -> Answer:
+        """Draw all percentiles of records by the positions that they count at."""
+        drawn = self._draw(self.tree, self.half(places))
+        return tuple(self.points.at([drawn[i] for i in range(len(self.percents))]).tolist())
 
     def _draw(self, node: Node, half: RangeHalf) -> dict[int, int]:
         """Draw every percentile of a node and below; return its value's position by its own."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from fractions import Fraction
 from math import inf, isfinite, lcm
 
 import numpy as np
@@ -11,11 +12,14 @@ import numpy as np
 from dpselect import validation
 from dpselect.draws.range_exponential import Pieces
 from dpselect.errors import ParameterError
-from dpselect.percentiles.objectives import FIRST, exact_decimal, exact_fraction
+from dpselect.percentiles.placing import EXACT, Float, exact_decimal, least_above
 from dpselect.typing import Indices, Values
 
 MOST = 2**52
 """Candidates beyond which floats could not tell neighbouring ones apart."""
+
+MOST_SUM = 2**62
+"""Integers below which sums are computed in 64 bits."""
 
 OPEN = 10**15
 """Steps from 0, or from the other end, to an end that is not given."""
@@ -48,6 +52,10 @@ class Range:
     lower: float
     upper: float
     step: float
+    _first: int
+    _each: int
+    _parts: int
+    _last: int
 
     def __init__(self, lower: float | None, upper: float | None, step: float) -> None:
         step = validation.positive("step", step)
@@ -70,9 +78,19 @@ class Range:
             raise ParameterError(
                 f"a range has at most 2**52 candidates: `step`={step!r} is too small"
             )
-        object.__setattr__(self, "lower", first)
-        object.__setattr__(self, "upper", last)
-        object.__setattr__(self, "step", step)
+        # Through the decimal digits: in floats 0.3 / 0.1 is below 3.
+        low, each = exact_decimal(first), exact_decimal(step)
+        parts = lcm(low.denominator, each.denominator)
+        steps = int((exact_decimal(last) - low) // each)
+        self._set(first, last, step, int(low * parts), int(each * parts), parts, steps)
+        if (far := self.unclear(np.float64)) is not None:
+            raise ParameterError(
+                f"`step`={step!r} is too small: floats next to {far!r} are further apart"
+            )
+
+    def _set(self, *facts: float) -> None:
+        for one, fact in zip(fields(self), facts, strict=True):
+            object.__setattr__(self, one.name, fact)
 
     def __len__(self) -> int:
         return self._last + 1
@@ -82,53 +100,80 @@ class Range:
             raise IndexError(position)
         return float(self.at([position])[0])
 
-    def at(self, positions: Sequence[int]) -> Values:
+    def at(self, positions: Sequence[int] | Indices) -> Values:
         """Return the candidates at positions, the floats nearest to their decimal digits."""
-        lower, step = exact_decimal(self.lower), exact_decimal(self.step)
-        parts = lcm(lower.denominator, step.denominator)
-        first, each = int(lower * parts), int(step * parts)
-        return np.array([(first + position * each) / parts for position in positions])
+        return self._at_halves(2 * np.asarray(positions, dtype=np.int64))
+
+    def _at_halves(self, halves: Indices) -> Values:
+        """Return the floats nearest to ``lower`` and so many halves of a step."""
+        first, parts = 2 * self._first, 2 * self._parts
+        if parts > EXACT or abs(first) + 2 * len(self) * self._each >= MOST_SUM:
+            return ((first + halves.astype(object) * self._each) / parts).astype(np.float64)
+        sums = first + halves * self._each
+        found = sums / float(parts)
+        # Where a sum is no float, the quotient of the integers is rounded once.
+        far = np.flatnonzero(np.abs(sums) > EXACT)
+        found[far] = [one / parts for one in sums[far].tolist()]
+        return found
 
     def between(self, first: int, last: int) -> Range:
         """Return the range of the candidates from one position to a later one."""
-        return Range(self[first], self[last], self.step)
+        part = object.__new__(Range)
+        low = self._first + first * self._each
+        ends = self[first], self[last]
+        part._set(*ends, self.step, low, self._each, self._parts, last - first)
+        return part
 
-    @property
-    def _last(self) -> int:
-        # Through the decimal digits: in floats 0.3 / 0.1 is below 3.
-        span = exact_decimal(self.upper) - exact_decimal(self.lower)
-        return int(span // exact_decimal(self.step))
+    def places(self, numbers: Values, kind: Float = np.float64) -> Indices:
+        """Return the positions of the candidates that numbers count at (``placing``).
 
-    def sides(self, values: Values) -> Indices:
-        """Return ``2 i + 1`` for a number at candidate ``i``, ``2 i`` for one just before it.
-
-        Every number is placed by itself, with the rounding of a float division: a number
-        within a billionth of a step of a candidate, or within two roundings, is at it.
+        Args:
+            numbers: None missing. Private.
+            kind: The type of floats that they are of.
         """
-        last = self._last
-        steps = np.clip((values - self.lower) / self.step, -1.0, last + 1.0)
-        nearest = np.rint(steps)
-        at = np.abs(steps - nearest) <= np.maximum(1e-9, 4e-16 * np.abs(nearest))
-        sides = np.where(at, 2 * nearest + 1, 2 * np.ceil(steps))
-        return np.clip(sides, 0, 2 * (last + 1)).astype(np.int64)
+        inside = np.clip(numbers, self.lower, self.upper)
+        at = np.rint((inside - self.lower) / self.step).astype(np.int64)
+        at = at.clip(0, self._last)
+        # The division is rounded, and may be off by a step or two. Each record is put right by
+        # itself, so that one record takes no time of others.
+        left = np.arange(at.size)
+        while left.size:
+            here, some = at[left], numbers[left]
+            up = (here < self._last) & (some >= self._starts(here + 1, kind))
+            down = (here > 0) & (some < self._starts(here, kind))
+            at[left] += up.astype(np.int64) - down
+            left = left[up | down]
+        return at
 
-    def pieces(self, values: Values, *, p: float) -> Pieces:
+    def _starts(self, positions: Indices, kind: Float) -> Values:
+        """Return the least number that counts at each candidate, but for those at the ends."""
+        at = positions.clip(1, max(self._last, 1))
+        return least_above(self._at_halves(2 * at - 1), self._at_halves(2 * at - 2), kind)
+
+    def unclear(self, kind: Float) -> float | None:
+        """Return a candidate that a type of floats may not tell from the next, if one is."""
+        far = max(self.lower, self[self._last], key=abs)
+        if abs(far) > np.finfo(kind).max:
+            return far
+        apart = Fraction(float(np.spacing(np.nextafter(kind(abs(far)), kind(0)))))
+        step, low = (Fraction(one, self._parts) for one in (self._each, self._first))
+        # Steps of just this size are told apart if all candidates are floats.
+        return far if step < apart or (step == apart and low % apart) else None
+
+    def pieces(self, places: Indices, wanted: Fraction) -> Pieces:
         """Return the pieces of candidates that hold the same ranks, with the wanted rank.
 
         Args:
-            values: The numbers, none missing.
-            p: The percentile, in (0, 100].
+            places: The positions that numbers count at. Private.
+            wanted: The rank.
         """
-        sides, counts = np.unique(self.sides(values), return_counts=True)
+        held, counts = np.unique(places, return_counts=True)
         upto = np.cumsum(counts)
         below = upto - counts
-        # Candidates before each side, and before or at it.
-        before, through = sides // 2, (sides + 1) // 2
-        ends = np.concatenate([np.stack([before, through], axis=1).ravel(), [len(self)]])
-        low = np.concatenate([np.stack([below, below], axis=1).ravel(), [values.size]])
-        high = np.concatenate([np.stack([below, upto], axis=1).ravel(), [values.size]])
+        ends = np.concatenate([np.stack([held, held + 1], axis=1).ravel(), [len(self)]])
+        low = np.concatenate([np.stack([below, below], axis=1).ravel(), [places.size]])
+        high = np.concatenate([np.stack([below, upto], axis=1).ravel(), [places.size]])
         kept = np.diff(ends, prepend=0) > 0
-        wanted = FIRST + exact_fraction(p) * (values.size - 1)
         return Pieces(ends[kept], low[kept], high[kept], wanted)
 
 

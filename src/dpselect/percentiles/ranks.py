@@ -1,22 +1,25 @@
 """Ranks of public candidates among private numbers, in memory or in the engine of a table.
 
-The numbers next to a candidate are kept with its ranks, so that ranks between two numbers can
-be interpolated.
+Every number counts at the candidate where it is placed (``placing``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from dpselect import tables
 from dpselect.passes import Pass
+from dpselect.percentiles.placing import Float, places_of, starts_of
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import names_in_memory
 from dpselect.typing import Indices, Values
+
+if TYPE_CHECKING:
+    from dpselect.percentiles.ranges import Range
 
 MISSING = -1
 """The position of a record without a number: the last one."""
@@ -24,22 +27,17 @@ MISSING = -1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ranks:
-    """Counts of numbers below and up to each candidate, and the nearest ones; private.
+    """Counts of numbers below and up to each candidate; private.
 
     Attributes:
-        below: Numbers below each candidate, shape ``(k,)``.
-        upto: Numbers below or equal to each candidate, shape ``(k,)``.
-        nearest_below: The largest number below each candidate; minus infinity if there is
-            none, shape ``(k,)``.
-        nearest_above: The smallest number above each; infinity if there is none.
+        below: Numbers at smaller candidates, shape ``(k,)``.
+        upto: Numbers at the candidate or smaller ones, shape ``(k,)``.
         numbers: How many numbers there are.
         missing: How many records have none.
     """
 
     below: Indices
     upto: Indices
-    nearest_below: Values
-    nearest_above: Values
     numbers: int
     missing: int
 
@@ -50,24 +48,11 @@ class Ranks:
 
     def at(self, places: Indices) -> Ranks:
         """Return those of some of the candidates."""
-        return Ranks(
-            below=self.below[places],
-            upto=self.upto[places],
-            nearest_below=self.nearest_below[places],
-            nearest_above=self.nearest_above[places],
-            numbers=self.numbers,
-            missing=self.missing,
-        )
+        return replace(self, below=self.below[places], upto=self.upto[places])
 
     def as_group(self) -> GroupedRanks:
         """Return them as those of the only group."""
-        return GroupedRanks(
-            below=self.below[None],
-            upto=self.upto[None],
-            nearest_below=self.nearest_below[None],
-            nearest_above=self.nearest_above[None],
-            numbers=np.array([self.numbers]),
-        )
+        return GroupedRanks(self.below[None], self.upto[None], np.array([self.numbers]))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,30 +60,26 @@ class GroupedRanks:
     """Ranks in several groups of numbers, a row of each array for a group; private.
 
     Attributes:
-        below: As of ``Ranks``, shape ``(groups, k)``, and so are the next three.
-        upto: Numbers below or equal to each candidate.
-        nearest_below: The largest number below each candidate.
-        nearest_above: The smallest number above each.
+        below: As of ``Ranks``, shape ``(groups, k)``, and so is the next.
+        upto: Numbers at the candidate or smaller ones.
         numbers: How many numbers each group has, shape ``(groups,)``.
     """
 
     below: Indices
     upto: Indices
-    nearest_below: Values
-    nearest_above: Values
     numbers: Indices
 
     def of(self, group: int) -> Ranks:
         """Return those of one group."""
-        return Ranks(**self._of(group), numbers=int(self.numbers[group]), missing=0)
+        return Ranks(self.below[group], self.upto[group], int(self.numbers[group]), missing=0)
 
     def some(self, groups: Indices) -> GroupedRanks:
         """Return those of some groups."""
-        return GroupedRanks(**self._of(groups), numbers=self.numbers[groups])
+        return GroupedRanks(self.below[groups], self.upto[groups], self.numbers[groups])
 
     def at(self, places: Indices) -> GroupedRanks:
         """Return those of some of the candidates."""
-        return GroupedRanks(**self._of((slice(None), places)), numbers=self.numbers)
+        return replace(self, below=self.below[:, places], upto=self.upto[:, places])
 
     def between(self, start: Indices, end: Indices) -> GroupedRanks:
         """Return the ranks among some records of each group, from one to before another."""
@@ -115,53 +96,67 @@ class GroupedRanks:
         order = np.argsort(points, kind="stable")
         return self.at(order[np.searchsorted(points, some, sorter=order)])
 
-    def _of(self, where: Any) -> dict[str, Any]:  # noqa: ANN401 -- an index
-        names = ("below", "upto", "nearest_below", "nearest_above")
-        return {name: getattr(self, name)[where] for name in names}
-
 
 class SupportsRanks(Protocol):
     """Numbers whose ranks can be counted, or are known; private."""
 
-    def ranks(self, candidates: Values, /) -> Ranks:
-        """Return the ranks of finite candidates, shape ``(k,)``, in any order."""
+    def ranks(self, points: Values, some: Values | None = None, /) -> Ranks:
+        """Return the ranks of all candidates, in any order, or of some of them."""
 
 
-def ranks_of(values: Values, candidates: Values) -> Ranks:
-    """Return the ranks of finite candidates, in any order, among numbers in memory.
+def ranks_of(
+    values: Values,
+    points: Values | Range,
+    some: Values | None = None,
+    kind: Float = np.float64,
+) -> Ranks:
+    """Return the ranks of candidates among numbers in memory.
 
     Args:
         values: Shape ``(n,)``, float64, a missing number as NaN. Private.
-        candidates: Shape ``(k,)``.
+        points: All candidates; if listed, in any order.
+        some: Those whose ranks are wanted, if not all.
+        kind: The type of floats that the numbers are of.
     """
-    known = np.sort(values[~np.isnan(values)])
-    below = np.searchsorted(known, candidates, side="left")
-    upto = np.searchsorted(known, candidates, side="right")
-    ends = np.concatenate([[-np.inf], known, [np.inf]])
-    return Ranks(
-        below=below,
-        upto=upto,
-        nearest_below=ends[below],
-        nearest_above=ends[upto + 1],
-        numbers=known.size,
-        missing=values.size - known.size,
-    )
+    known = values[~np.isnan(values)]
+    places = np.sort(places_of(points, known, kind))
+    return ranks_among(places, points, some, missing=values.size - known.size)
+
+
+def ranks_among(
+    places: Indices, points: Values | Range, some: Values | None = None, missing: int = 0
+) -> Ranks:
+    """Return the ranks of candidates by the places of all numbers, ascending."""
+    at = places_of(points, _wanted(points, some))
+    below, upto = (places.searchsorted(at, side=side) for side in ("left", "right"))
+    return Ranks(below, upto, places.size, missing)
+
+
+def _wanted(points: Values | Range, some: Values | None) -> Values:
+    if some is None:
+        return points if isinstance(points, np.ndarray) else points.at(range(len(points)))
+    return some
 
 
 def ranks_in_engine(
-    data: object, column: str, candidates: Values, users: PeopleCap | None = None
+    data: object,
+    column: str,
+    points: Values,
+    users: PeopleCap | None = None,
+    some: Values | None = None,
 ) -> Ranks:
     """Return the ranks of candidates in a table whose rows stay in their engine.
 
-    They are one grouping by the position among 512 candidates at a time; at most 1026 rows
-    are collected of each, one for every position and one for the missing numbers, with the
-    count, the least and the largest number of the position.
+    They are one grouping by the position among 512 numbers between candidates at a time; at
+    most 514 rows are collected of each, one for every position and one for the missing
+    numbers.
 
     Args:
         data: A path or any frame.
         column: A numeric column.
-        candidates: Shape ``(k,)``, finite, in any order.
+        points: All candidates, shape ``(k,)``, finite, in any order.
         users: The persons of the records, if one can have several.
+        some: The candidates whose ranks are wanted, if not all.
 
     Raises:
         ColumnError: The column is missing or not numeric.
@@ -170,16 +165,23 @@ def ranks_in_engine(
     tables.check_columns(data, numeric=[column])
     table = tables.as_numbers(tables.open_table(data), data, [column])
     numbers = _numbers(table.lazy(), column, users)
-    which = np.unique(candidates, return_inverse=True)[1]
-    parts = [_of_edges(numbers, edges, data) for edges in _blocks(candidates)]
-    return Ranks(
-        below=np.concatenate([part.below for part in parts])[which],
-        upto=np.concatenate([part.upto for part in parts])[which],
-        nearest_below=np.concatenate([part.nearest_below for part in parts])[which],
-        nearest_above=np.concatenate([part.nearest_above for part in parts])[which],
-        numbers=parts[0].numbers,
-        missing=parts[0].missing,
-    )
+    cuts, at = _cuts(points, some)
+    starts = starts_of(np.unique(points), tables.declared_float(data, column))
+    parts = [_before(numbers, edges, data) for edges in _blocks(starts[cuts - 1])]
+    _, known, missing = parts[0]
+    counts = np.concatenate([[0], *(before for before, _, _ in parts), [known]])
+    # The candidates that these many are before: the first, those of the cuts, and none.
+    firsts = np.concatenate([[0], cuts, [starts.size + 1]])
+    below, upto = (counts[firsts.searchsorted(one)] for one in (at, at + 1))
+    return Ranks(below, upto, known, missing)
+
+
+def _cuts(points: Values, some: Values | None) -> tuple[Indices, Indices]:
+    """Return the candidates before which numbers are counted, and those that are wanted."""
+    ascending = np.unique(points)
+    at = ascending.searchsorted(points if some is None else some)
+    ends = np.unique([at, at + 1])
+    return ends[(ends > 0) & (ends < ascending.size)], at
 
 
 def _numbers(table: tables.Frame, column: str, users: PeopleCap | None) -> tables.Frame:
@@ -197,82 +199,70 @@ def _numbers(table: tables.Frame, column: str, users: PeopleCap | None) -> table
     return nw.concat([counted.select("number"), missing.select("number")])
 
 
-def _of_edges(numbers: tables.Frame, edges: Values, data: object) -> Ranks:
+def _before(numbers: tables.Frame, edges: Values, data: object) -> tuple[Indices, int, int]:
+    """Return how many numbers are below each edge, how many there are, and how many missing."""
     import narwhals as nw
 
     from dpselect.tables.lookup import with_positions
 
-    positions = 2 * edges.size + 1
-    number = nw.col("number")
-    both = numbers.lazy().select(number.alias("position"), number)
-    placed = with_positions(both, {"position": edges}, apart=True)
+    placed = with_positions(numbers.lazy(), {"number": edges})
     grouped = (
-        placed.with_columns(nw.col("position").fill_null(MISSING))
-        .group_by("position")
-        .agg(
-            nw.len().alias("count"),
-            number.min().alias("least"),
-            number.max().alias("most"),
-        )
+        placed.with_columns(nw.col("number").fill_null(MISSING))
+        .group_by("number")
+        .agg(nw.len().alias("count"))
     )
     table = tables.collect(grouped, data, most=_most_rows(edges))
-    at = tables.counts(table["position"])
-    held = np.zeros(positions + 1, dtype=np.int64)
-    held[at] = tables.counts(table["count"])
-    least, most = np.full(positions + 1, np.inf), np.full(positions + 1, -np.inf)
-    # Records without a number are a group of their own, whose ends are null.
-    least[at[at >= 0]] = table["least"][at >= 0].astype(np.float64)
-    most[at[at >= 0]] = table["most"][at >= 0].astype(np.float64)
-    # Even positions lie between edges, odd ones on them.
+    held = np.zeros(edges.size + 2, dtype=np.int64)
+    held[tables.counts(table["number"])] = tables.counts(table["count"])
     sums = np.cumsum(held[:-1])
-    return Ranks(
-        below=sums[:-1:2],
-        upto=sums[1::2],
-        nearest_below=np.maximum.accumulate(most[:-1])[:-1:2],
-        nearest_above=np.minimum.accumulate(least[:-1][::-1])[::-1][2::2],
-        numbers=int(sums[-1]),
-        missing=int(held[MISSING]),
-    )
+    return sums[:-1], int(sums[-1]), int(held[MISSING])
 
 
-def passes(ranked: Iterable[Values | None]) -> tuple[Pass, ...]:
+def passes(points: Values | Range, ranked: Iterable[Values | None]) -> tuple[Pass, ...]:
     """Return what ranks take in an engine.
 
     Args:
-        ranked: Candidates whose ranks are counted together; None for all numbers. Public.
+        points: All candidates.
+        ranked: Those whose ranks are counted together; None for all numbers. Public.
     """
     different = {None if one is None else one.tobytes(): one for one in ranked}
-    return tuple(
-        Pass(rows)
-        for one in different.values()
-        for rows in (["one for each record"] if one is None else map(_most_rows, _blocks(one)))
-    )
+    found: list[Pass] = []
+    for one in different.values():
+        if one is None or not isinstance(points, np.ndarray):
+            found.append(Pass("one for each record"))
+        else:
+            found += map(Pass, map(_most_rows, _blocks(_cuts(points, one)[0])))
+    return tuple(found)
 
 
-def _blocks(candidates: Values) -> list[Values]:
-    """Return ascending candidates, in parts that are counted at once."""
+def _blocks(edges: Values | Indices) -> list[Any]:
+    """Return ascending edges, in parts that are counted at once."""
     from dpselect.tables.lookup import EDGES_AT_ONCE
 
-    edges = np.unique(candidates)
     return np.split(edges, range(EDGES_AT_ONCE, edges.size, EDGES_AT_ONCE))
 
 
 def _most_rows(edges: Values) -> int:
-    """Return the most rows of a grouping: on and between the edges, and without a number."""
-    return 2 * edges.size + 2
+    """Return the most rows of a grouping: between the edges, and without a number."""
+    return edges.size + 2
 
 
 def ranks_in(
-    data: object, candidates: Values, column: str | None = None, users: PeopleCap | None = None
+    data: object,
+    points: Values,
+    column: str | None = None,
+    users: PeopleCap | None = None,
+    some: Values | None = None,
 ) -> Ranks:
     """Return the ranks of candidates in a table's column, or in an array, list or Series.
 
     Args:
         data: A frame, the path of a Parquet or CSV file, or the numbers themselves. Of a
             lazy frame no row is read.
-        candidates: Shape ``(k,)``, finite, in any order.
+        points: All candidates, shape ``(k,)``, finite, in any order.
         column: The numeric column, if ``data`` is a table.
         users: The persons of the records, if one can have several.
+        some: The candidates whose ranks are wanted, if not all.
 
     Raises:
         ColumnError: The column is missing, not numeric, or not named.
@@ -282,8 +272,9 @@ def ranks_in(
     if users is not None:
         users.check(data)
     if column is not None and tables.is_lazy(data):
-        return ranks_in_engine(data, column, candidates, users)
-    return ranks_of(numbers_in_memory(data, column, users), candidates)
+        return ranks_in_engine(data, column, points, users, some)
+    values = numbers_in_memory(data, column, users)
+    return ranks_of(values, points, some, tables.declared_float(data, column))
 
 
 def numbers_in_memory(

@@ -7,18 +7,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpselect import tables, validation
-from dpselect.errors import ParameterError
+from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import (
     missing_value,
     no_records,
     rank_bound,
 )
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import Ranks, numbers_in_memory, ranks_in
+from dpselect.percentiles.placing import Float, unclear
+from dpselect.percentiles.ranges import OPEN, Range
+from dpselect.percentiles.ranks import Ranks, numbers_in_memory, ranks_among, ranks_in
 from dpselect.tables.moments import NUMBERS, Measure
 from dpselect.tables.people import PeopleCap, people_cap
-from dpselect.typing import OnInvalid, Values
+from dpselect.typing import Indices, OnInvalid, Values
 
 
 def records_cap(column: str | None, user: str | None, max_per_user: object) -> PeopleCap | None:
@@ -48,6 +49,33 @@ def checked_column(data: object, column: str | None) -> str | None:
     if column is None and tables.is_table(data):
         tables.numeric_column(data)
     return column
+
+
+def checked_type(data: object, column: str | None, points: Values | Range) -> Float:
+    """Return the type of floats that numbers are of, which tells all candidates apart.
+
+    Without an end that is known no shorter type would, so all are read as float64.
+
+    Args:
+        data: A table that has the column, or numbers.
+        column: The column.
+        points: The candidates.
+
+    Raises:
+        ColumnError, DataError: Neighbouring candidates are the same number of that type.
+    """
+    if isinstance(points, Range) and len(points) >= OPEN:
+        return np.float64
+    kind = tables.declared_float(data, column)
+    if kind is np.float64 or (one := unclear(points, kind)) is None:
+        return kind
+    said = (
+        f"of {kind.__name__}, where candidates next to {one!r} are the same number: give a "
+        "larger `step`, or cast to float64"
+    )
+    if column is None:
+        raise DataError(f"the values are {said}")
+    raise ColumnError(f"column {column!r} is {said}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +116,20 @@ class Records:
         """Return what one step changes of the distance of a rank from a percentile's."""
         return self.per_user * rank_bound(p / 100, self.neighbours)
 
-    def check(self, data: object) -> None:
+    def check(self, data: object, points: Values | Range) -> None:
         """Make the checks of a release that read no private value.
 
         Raises:
             ColumnError, DataError: As for the release.
         """
         data = self.measure.of(data, self.column) if tables.is_table(data) else data
-        if (column := checked_column(data, self.column)) is None:
-            return
-        tables.check_columns(data, numeric=[column])
-        if self.users is not None:
-            self.users.check(data)
-        elif self.are_public and tables.count_records(data, numeric=[column]) == 0:
-            raise no_records()
+        if (column := checked_column(data, self.column)) is not None:
+            tables.check_columns(data, numeric=[column])
+            if self.users is not None:
+                self.users.check(data)
+            elif self.are_public and tables.count_records(data, numeric=[column]) == 0:
+                raise no_records()
+            checked_type(data, column, points)
 
     def of(self, data: object) -> Numbers:
         """Return the numbers of some data; private."""
@@ -115,31 +143,41 @@ class Numbers:
     Attributes:
         data: A frame, the path of a file, or the numbers.
         records: How they are read.
+        kind: The type of floats that they are of; as the data declare it if not given.
     """
 
     data: object
     records: Records
-    _read: list[tuple[Values, Ranks]] = field(default_factory=list, init=False)
+    kind: Float | None = None
+    _read: list[tuple[Values, Values, Ranks]] = field(default_factory=list, init=False)
     _values: list[Values] = field(default_factory=list, init=False)
+    _places: dict[Range, Indices] = field(default_factory=dict, init=False)
 
     @classmethod
     def counted(cls, points: Values, ranks: Ranks, records: Records) -> Numbers:
         """Return numbers of which the ranks of points are known, and nothing else is asked."""
         made = cls((), records)
-        made._read.append((points, ranks))
+        made._read.append((points, points, ranks))
         return made
 
-    def ranks(self, points: Values) -> Ranks:
-        """Return the ranks of public points, counted once; of a lazy frame no row is read.
+    def ranks(self, points: Values | Range, some: Values | None = None) -> Ranks:
+        """Return the ranks of candidates, counted once; of a lazy frame no row is read.
+
+        Args:
+            points: All candidates; of a range the numbers are read.
+            some: Those whose ranks are wanted, if not all.
 
         Raises:
             ColumnError, DataError: As for the release.
         """
-        of = self.records
-        ranks = self._known(points)
+        if isinstance(points, Range):
+            return ranks_among(self.places(points), points, some)
+        of, wanted = self.records, points if some is None else some
+        ranks = self._known(points, wanted)
         if ranks is None:
-            ranks = ranks_in(self.data, points, of.column, of.users)
-            self._read.append((points, ranks))
+            ranks = ranks_in(self.data, points, of.column, of.users, some)
+            checked_type(self.data, of.column, points)
+            self._read.append((points, wanted, ranks))
         self._check(ranks.records, ranks.missing)
         return ranks
 
@@ -157,6 +195,18 @@ class Numbers:
         self._check(values.size, int(missing.sum()))
         return values[~missing]
 
+    def places(self, points: Range) -> Indices:
+        """Return the positions in a range that the numbers count at, ascending.
+
+        Raises:
+            ColumnError, DataError: As for the release.
+        """
+        if points not in self._places:
+            values = self.values()
+            kind = self.kind or checked_type(self.data, self.records.column, points)
+            self._places[points] = np.sort(points.places(values, kind))
+        return self._places[points]
+
     def number(self, points: Values | Range) -> int:
         """Return how many records there are: all if that is public, or those with a number."""
         if isinstance(points, Range):
@@ -166,12 +216,12 @@ class Numbers:
             known, every = ranks.numbers, ranks.records
         return every if self.records.are_public else known
 
-    def _known(self, points: Values) -> Ranks | None:
-        """Return ranks from those that were counted of the same points and others."""
-        for counted, ranks in self._read:
+    def _known(self, points: Values, wanted: Values) -> Ranks | None:
+        """Return ranks from those that were counted of the same candidates."""
+        for of, counted, ranks in self._read:
             order = np.argsort(counted, kind="stable")
-            places = np.searchsorted(counted, points, sorter=order).clip(max=counted.size - 1)
-            if np.array_equal(counted[order[places]], points):
+            places = np.searchsorted(counted, wanted, sorter=order).clip(max=counted.size - 1)
+            if np.array_equal(of, points) and np.array_equal(counted[order[places]], wanted):
                 return ranks.at(order[places])
         return None
 

@@ -20,8 +20,13 @@ from dpselect.percentiles.reading import checked_column
 from dpselect.plan import ErrorBound, Plan
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
+from dpselect.sensitivity import GlobalSensitivity, weighted_sum
 from dpselect.tables.values import listed
 from dpselect.typing import OnInvalid, Values
+
+APART = 1 / 64
+"""Share of the global sensitivity in that of the default. Among values of 0 and ``upper`` alone
+a shifted score by the local one can tie the record at the percentile with the farthest."""
 
 
 @query
@@ -168,7 +173,7 @@ class _RecordDesign(Design[Release[Any]]):
 def _objective(
     query: PercentileRecord, values: Values, labels: list[Hashable] | None = None
 ) -> Objective:
-    return percentile(
+    made = percentile(
         values,
         p=query.p,
         upper=query.upper,
@@ -176,4 +181,11 @@ def _objective(
         horizon=query.horizon,
         missing_as=query.missing_as,
         on_invalid=query.on_invalid,
+    )
+    if query.mechanism is not None:
+        return made
+    whole = GlobalSensitivity(made.sensitivity.bound, Neighbours.SUBSTITUTE)
+    apart = weighted_sum([made.sensitivity, whole], [1 - APART, APART])
+    return Objective(
+        made.scores, apart, candidates=made.candidates, highest=0.0, direction=made.direction
     )

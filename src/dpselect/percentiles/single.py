@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from dpselect._twofold import Twofold, add
+from dpselect.draws.range_exponential import Pieces
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -20,7 +21,7 @@ from dpselect.mechanisms import (
 )
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.percentiles.objectives import by_rank, exact_fraction, rank_scores
+from dpselect.percentiles.objectives import FIRST, by_rank, exact_fraction, rank_scores
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
@@ -256,8 +257,14 @@ class ByPieces(ByMechanism):
         bound = 1 if substitute else max(part, 1 - part)
         return Fraction(self.draw.epsilon) / (2 * self.records.per_user * bound)
 
+    def pieces(self, numbers: Numbers) -> Pieces:
+        """Return the pieces of candidates that are drawn from; private."""
+        places = numbers.places(self.points)
+        wanted = FIRST + exact_fraction(self.p) * (places.size - 1)
+        return self.points.pieces(places, wanted)
+
     def prepare(self, numbers: Numbers) -> Callable[[], float]:
-        pieces, decay = self.points.pieces(numbers.values(), p=self.p), self.decay
+        pieces, decay = self.pieces(numbers), self.decay
 
         def draw() -> float:
             from dpselect.draws.range_exponential import draw_position

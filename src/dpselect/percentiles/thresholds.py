@@ -17,6 +17,10 @@ early in the mean, and the noise on the threshold makes it ``b_1`` late: γ is w
 are equal. On other data the answer is off by ``b_2`` times the logarithm of the ratio of the
 densities.
 
+Listed candidates are all visited. Of a range too long to list only some are, and between two of
+these all records can lie: so ``REFINED`` of epsilon draws the answer by its rank among the
+candidates from the stop to the one visited before it.
+
 Guarantee:
     Let ``s`` be the share that is wanted, ``1 - a`` downwards and ``a`` upwards, and let the
     queries be ``q_i = c_i - s n`` with the counts ``c_i``, which only grow from visited
@@ -32,14 +36,16 @@ Guarantee:
     ``1/b_1 + 1/b_2``. A person with up to ``m`` records multiplies all by ``m``.
 
     So a percentile near 100 costs half as much noise downwards, where ``s`` is small. By how
-    much thresholds are raised is public, and changes nothing in the proof.
+    much thresholds are raised is public, and changes nothing in the proof. Of a range, the
+    exponential mechanism then draws among candidates that the stop names: it is private for
+    every stop, so its epsilon is added.
 
 Source: Durfee, NeurIPS 2023, upwards and with one sensitivity; the rest is ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -48,13 +54,15 @@ from math import ceil, exp, log
 import numpy as np
 
 from dpselect.draws import above_threshold
+from dpselect.draws.range_exponential import draw_position
 from dpselect.errors import ParameterError
+from dpselect.mechanisms import ExponentialMechanism
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks, ranks_of
+from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks
 from dpselect.percentiles.reading import Numbers
-from dpselect.percentiles.single import Single
+from dpselect.percentiles.single import ByPieces, Single
 from dpselect.plan import ErrorBound, Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -66,6 +74,9 @@ VISITED = 2**15
 
 GROWTH, COARSEST = 0.003, 0.1
 """The growth if no number of records is assumed, and the largest one."""
+
+REFINED = Fraction(1, 4)
+"""Of epsilon, for the draw between the stop and the candidate visited before it, in a range."""
 
 EULER = 0.5772156649015329
 """Mean of the largest of ``n`` exponential variables, less ``ln n``."""
@@ -118,8 +129,9 @@ class ByThreshold(Single):
             rise, least = whole, 0
         else:
             rise, least = part, whole - part
+        stop = Fraction(self.epsilon) * (1 - REFINED if isinstance(self.points, Range) else 1)
         return above_threshold.scales_for(
-            self.epsilon, rise=most * rise, move=most * whole, least=most * least
+            stop, rise=most * rise, move=most * whole, least=most * least
         )
 
     def records_per_noise(self, records: float) -> float:
@@ -144,7 +156,11 @@ class ByThreshold(Single):
     @cached_property
     def visited(self) -> Values:
         """The candidates that are visited, in order."""
-        grid = growing(self.points)
+        grid = (
+            growing(self.points, VISITED)
+            if isinstance(self.points, Range)
+            else np.unique(self.points)
+        )
         return grid if self.upwards else grid[::-1]
 
     @cached_property
@@ -157,7 +173,9 @@ class ByThreshold(Single):
         way = (
             f"{'upwards' if self.upwards else 'downwards'} over {self.visited.size} candidates"
         )
-        return f"AboveThreshold(epsilon={self.epsilon!r}) {way}"
+        is_range = isinstance(self.points, Range)
+        then = ", then by rank from the stop to the one before" if is_range else ""
+        return f"AboveThreshold(epsilon={self.epsilon!r}) {way}{then}"
 
     @property
     def spend(self) -> Spend:
@@ -182,7 +200,7 @@ class ByThreshold(Single):
         if isinstance(self.points, Range):
             return super().probabilities(numbers)
         visited, law = self.visited, np.zeros(self.points.size)
-        queries = self._queries(numbers.ranks(visited))
+        queries = self._queries(numbers.ranks(self.points, visited))
         stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]
         stops[-2] += stops[-1]
         order = np.argsort(self.points, kind="stable")
@@ -191,18 +209,47 @@ class ByThreshold(Single):
 
     def prepare(self, numbers: Numbers) -> Callable[[], float]:
         queries, visited = self.queries(numbers), self.visited
+        between = self.between(numbers)
 
         def draw() -> float:
             found = above_threshold.first_above(queries, self.threshold, *self.scales, 1)
-            return float(visited[found[0] if found else -1])
+            stop = found[0] if found else visited.size - 1
+            return float(visited[stop]) if between is None else between(stop)
 
         return draw
 
+    def between(self, numbers: Numbers) -> Callable[[int], float] | None:
+        """Return the draw of a candidate near a stop; None if all candidates are visited."""
+        by = self.near
+        if by is None:
+            return None
+        pieces, decay = by.pieces(numbers), by.decay
+
+        def draw(stop: int) -> float:
+            first, last = self.step(stop)
+            return by.points[first + draw_position(pieces.between(first, last), decay)]
+
+        return draw
+
+    @property
+    def near(self) -> ByPieces | None:
+        """The draw among all candidates of a range, of which a stop leaves some."""
+        if not isinstance(self.points, Range):
+            return None
+        draw = ExponentialMechanism(epsilon=float(self.epsilon * REFINED))
+        return ByPieces(self.p, self.points, self.records, draw)
+
+    def step(self, stop: int) -> tuple[int, int]:
+        """Return the positions from the candidate of a stop to the one visited before it."""
+        positions = _positions(self.points, VISITED)  # type: ignore[arg-type] # a range
+        if self.upwards:
+            return positions[stop - 1] + 1 if stop else positions[0], positions[stop]
+        here = len(positions) - 1 - stop
+        return positions[here], positions[here + 1] - 1 if stop else positions[-1]
+
     def queries(self, numbers: Numbers) -> Indices:
         """Return the counts less those that are enough, in parts of a record; private."""
-        if isinstance(self.points, Range):
-            return self._queries(ranks_of(numbers.values(), self.visited))
-        return self._queries(numbers.ranks(self.visited))
+        return self._queries(numbers.ranks(self.points, self.visited))
 
     def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
         if isinstance(self.points, Range):
@@ -240,18 +287,20 @@ def fewer_alarms(visited: Values, growth: float, scale: float) -> Indices:
     return np.rint(scale * logs).astype(np.int64)
 
 
-def growing(points: Values | Range, most: int = VISITED) -> Values:
+def growing(points: Values | Range, most: int) -> Values:
     """Return candidates at growing distances from 0, or from the end next to it, ascending.
 
     Args:
         points: All candidates; if they are no more than ``most``, all are returned.
         most: How many are returned of each side of 0, about.
     """
-    return _of_range(points, most) if isinstance(points, Range) else _of_listed(points, most)
+    if isinstance(points, Range):
+        return points.at(_positions(points, most))
+    return _of_listed(points, most)
 
 
 @lru_cache(maxsize=16)
-def _of_range(points: Range, most: int) -> Values:
+def _positions(points: Range, most: int) -> Sequence[int]:
     last = len(points) - 1
     origin = min(max(round(-Fraction(points.lower) / Fraction(points.step)), 0), last)
     positions = {origin, 0, last}
@@ -261,7 +310,7 @@ def _of_range(points: Range, most: int) -> Values:
         while distance < reach:
             positions.add(origin + direction * distance)
             distance = max(distance + 1, int(distance * (1 + growth)))
-    return points.at(sorted(positions))
+    return sorted(positions)
 
 
 def _of_listed(points: Values, most: int) -> Values:

@@ -9,6 +9,7 @@ from .collecting import (
 from .columns import (
     as_numbers as as_numbers,
     count_records as count_records,
+    declared_float as declared_float,
     numeric_column as numeric_column,
     read_columns as read_columns,
     series_numbers as series_numbers,

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
 from dpselect.tables.fields import FieldType, typed
-from dpselect.tables.kinds import declares_nothing, type_name
+from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
     choices,
@@ -24,7 +25,7 @@ from dpselect.tables.opening import (
 from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import silenced
 from dpselect.tables.together import collected
-from dpselect.tables.values import chunked, of_series, of_values
+from dpselect.tables.values import chunked, is_listed, of_series, of_values
 from dpselect.typing import Values
 
 REFUSAL = "the values must be numbers, one for each record"
@@ -100,13 +101,13 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         )
     series = nw.from_native(chunked(data), allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
-        if not series.dtype.is_numeric() and not declares_nothing(series):
+        if declared(series.dtype) not in NUMERIC and not declares_nothing(series):
             raise DataError(
                 f"the values are of type {type_name(series.dtype)}, which is not numeric"
             )
         return series_numbers(series)
     values = of_values(data, REFUSAL)
-    if values.kind == "text" or values.values.dtype.kind == "b":
+    if values.kind == "text":
         raise DataError(REFUSAL)
     return values.numbers()
 
@@ -114,6 +115,21 @@ def numeric_column(data: object, column: str | None = None) -> Values:
 def series_numbers(series: nw.Series[Any]) -> Values:
     """Return a Series of numbers, or of anything, as float64; other values become NaN."""
     return of_series(series).numbers()
+
+
+def declared_float(data: object, column: str | None = None) -> type[np.floating[Any]]:
+    """Return the type of floats that a column, or the numbers themselves, are declared of.
+
+    It is float64 of all that is no shorter float.
+    """
+    if is_table(data):
+        dtype = schema(open_table(data), data)[str(column)]
+        return np.float32 if dtype == nw.Float32 else np.float64
+    series = nw.from_native(chunked(data), allow_series=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return np.float32 if series.dtype == nw.Float32 else np.float64
+    kind = np.float64 if is_listed(data) else np.asarray(data).dtype.type
+    return kind if kind in {np.float16, np.float32} else np.float64
 
 
 def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:

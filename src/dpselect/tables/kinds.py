@@ -28,6 +28,9 @@ Kind: TypeAlias = Literal["integer", "boolean", "date", "text", "numbers", "anyt
 NAMES: tuple[Kind, ...] = ("integer", "boolean", "date", "text")
 """The kinds of which keys, groups and persons can be."""
 
+NUMERIC = {"integer", "boolean", "numbers"}
+"""The kinds that are read as numbers; true is 1, as in a list."""
+
 
 def declared(dtype: nw.dtypes.DType) -> Kind | None:
     """Return what a type of narwhals declares, None if neither numbers nor names."""

@@ -32,8 +32,6 @@ def without_nan(column: str) -> nw.Expr:
 def with_positions(
     table: nw.LazyFrame[Any],
     edges: Mapping[str, Sequence[float] | Indices | Values],
-    *,
-    apart: bool = False,
 ) -> nw.LazyFrame[Any]:
     """Return a table whose numbers are replaced by their positions among ascending edges.
 
@@ -44,16 +42,13 @@ def with_positions(
         table: The rows.
         edges: The columns to replace, of float64 or null but not NaN, each with its edges.
             Public, ascending. A null stays null.
-        apart: Whether numbers equal to an edge have positions of their own: ``2 j`` for a
-            number between edge ``j - 1`` and edge ``j``, ``2 j + 1`` for one equal to edge
-            ``j``.
     """
     if not edges:
         return table
     if on_spark(table):
-        return _searched(table, edges, apart=apart)
+        return _searched(table, edges)
     return table.with_columns(
-        _position(nw.col(column), ascending, apart=apart).alias(column)
+        _position(nw.col(column), ascending).alias(column)
         for column, ascending in edges.items()
     )
 
@@ -114,33 +109,26 @@ def _listed(table: nw.LazyFrame[Any], goals: Mapping[str, list[Any]]) -> nw.Lazy
     )
 
 
-def _position(
-    value: nw.Expr, edges: Sequence[float] | Indices | Values, *, apart: bool
-) -> nw.Expr:
-    sides = (True, False) if apart else (True,)
-    steps = [(float(edge), held) for edge in edges for held in sides]
-    return nw.when(~value.is_null()).then(_search(value, steps, 0, len(steps)))
+def _position(value: nw.Expr, edges: Sequence[float] | Indices | Values) -> nw.Expr:
+    ascending = [float(edge) for edge in edges]
+    return nw.when(~value.is_null()).then(_search(value, ascending, 0, len(ascending)))
 
 
-def _search(value: nw.Expr, steps: list[tuple[float, bool]], first: int, last: int) -> nw.Expr:
-    """Return how many steps a number is past, known to be ``first`` to ``last``."""
+def _search(value: nw.Expr, edges: list[float], first: int, last: int) -> nw.Expr:
+    """Return how many edges are at most a number, known to be ``first`` to ``last``."""
     if first == last:
         return nw.lit(first)
     middle = (first + last) // 2
-    edge, held = steps[middle]
-    past = value >= edge if held else value > edge
     return (
-        nw.when(past)
-        .then(_search(value, steps, middle + 1, last))
-        .otherwise(_search(value, steps, first, middle))
+        nw.when(value >= edges[middle])
+        .then(_search(value, edges, middle + 1, last))
+        .otherwise(_search(value, edges, first, middle))
     )
 
 
 def _searched(
     table: nw.LazyFrame[Any],
     edges: Mapping[str, Sequence[float] | Indices | Values],
-    *,
-    apart: bool,
 ) -> nw.LazyFrame[Any]:
     """Return the positions by as many projections as the search has steps."""
     f, native = functions(table), nw.to_native(table)
@@ -166,14 +154,6 @@ def _searched(
     for step in (2**digit for digit in reversed(range(digits))):
         native = native.withColumns(
             {place: f.col(place).bitwiseOR(further(c, step)) for c, place in places.items()}
-        )
-    if apart:
-        native = native.withColumns(
-            {
-                place: f.col(place) * 2
-                - (f.get(arrays[c], f.col(place)) == f.col(c)).cast("int")
-                for c, place in places.items()
-            }
         )
     kept = [c for c in table.collect_schema().names() if c not in edges]
     found = [f.col(place).alias(c) for c, place in places.items()]

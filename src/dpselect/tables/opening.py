@@ -18,7 +18,7 @@ from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, no_column
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
-from dpselect.tables.kinds import declares_nothing, type_name
+from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
 from dpselect.tables.where import filtered
 
@@ -89,7 +89,7 @@ def check_columns(
     for column in numeric:
         # Values that nothing is declared of are read one by one.
         if not source.is_untyped(column) and not (
-            types[column].is_numeric() or (eager and types[column] == nw.Object)
+            declared(types[column]) in NUMERIC or (eager and types[column] == nw.Object)
         ):
             raise ColumnError(
                 f"column {column!r} is of type {type_name(types[column])}, which is not numeric"
@@ -162,7 +162,7 @@ def choices(types: nw.Schema, data: object) -> str:
     """Return which columns there are to choose from."""
     if Source.of(data).is_csv:
         return f"the columns are: {', '.join(types)}"
-    numeric = [name for name, kind in types.items() if kind.is_numeric()]
+    numeric = [name for name, kind in types.items() if declared(kind) in NUMERIC]
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
 
 

@@ -40,6 +40,9 @@ from sklearn.model_selection import ParameterGrid  # noqa: E402
 from sklearn.utils import _safe_indexing  # noqa: E402
 
 Method: TypeAlias = Literal["auto", "repeat", "all"]
+
+ENOUGH = 5.0
+"""Epsilon of a fit from which on all candidates are fitted."""
 """Method by which candidates are fitted and compared."""
 
 Score: TypeAlias = Callable[[Any], float]
@@ -102,10 +105,11 @@ class Search(Query[SearchRelease]):
     - ``"all"``: fit each of the ``m`` candidates once at ``epsilon / m``, and choose one by a
       private draw by the numbers of correct predictions.
 
-    ``"auto"`` is ``"all"`` if that gives each fit at least as much epsilon: with two
-    candidates, or a few more if ``repetitions`` has a small mean. ``plan.mechanism`` states
-    which. Where candidates have a method ``reader(columns)``, as those of ``dpselect.trees``
-    have, records are read once for all with equal readers.
+    ``"auto"`` is ``"all"`` if that gives each fit at least as much epsilon, as with two
+    candidates, or at least 5: runs that are repeated can leave out the best candidate, whatever
+    epsilon is. ``plan.mechanism`` states which. Where candidates have a method
+    ``reader(columns)``, as those of ``dpselect.trees`` have, records are read once for all with
+    equal readers.
 
     Guarantee:
         ``epsilon``-DP under the estimator's neighbour relation for the winner and its score, if
@@ -167,7 +171,8 @@ class Search(Query[SearchRelease]):
         repetitions = self._repetitions(number)
         of_a_run, of_each = repetitions.epsilon_per_run(epsilon), epsilon / number
         method = validation.one_of("method", self.method, ("auto", "repeat", "all"))
-        repeats = method == "repeat" or (method == "auto" and of_a_run > of_each)
+        are_enough = of_each >= min(of_a_run, ENOUGH)
+        repeats = method == "repeat" or (method == "auto" and not are_enough)
         each = of_a_run if repeats else of_each
         draw = self._draw(number, relation)
         candidates = tuple(self._candidate(one, each) for one in parameters)

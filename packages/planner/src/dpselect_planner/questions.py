@@ -24,6 +24,7 @@ from dpselect.mechanisms import ExponentialMechanism, NoisySequence, by_name
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.percentiles.objectives import by_rank
+from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.ranks import Ranks
 from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity
 from dpselect.typing import Probabilities, Scores, Values
@@ -240,7 +241,7 @@ class _Counted(NamedTuple):
 
     found: Ranks
 
-    def ranks(self, _points: Values) -> Ranks:
+    def ranks(self, _points: Values, _some: Values | None = None) -> Ranks:
         return self.found
 
 
@@ -329,19 +330,11 @@ class Percentile(Question):
 
     @cached_property
     def _ranks(self) -> Ranks:
-        held = self.counts > 0
-        upto = np.concatenate([[0.0], np.cumsum(self.counts[held])])
-        ends = np.concatenate([[-np.inf], self.values[held], [np.inf]])
-        left = np.searchsorted(self.values[held], self.candidates, side="left")
-        right = np.searchsorted(self.values[held], self.candidates, side="right")
-        return Ranks(
-            below=upto[left],
-            upto=upto[right],
-            nearest_below=ends[left],
-            nearest_above=ends[right + 1],
-            numbers=round(self.people),
-            missing=0,
-        )
+        ascending, which = np.unique(self.candidates, return_inverse=True)
+        places = places_of(ascending, self.values)
+        held = np.bincount(places, weights=self.counts, minlength=ascending.size)
+        upto = np.cumsum(held)
+        return Ranks((upto - held)[which], upto[which], numbers=round(self.people), missing=0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,14 +32,18 @@ function countBelow(sorted, value, orEqual) {
 export const rankBound = (fraction, neighbours) =>
   neighbours === "substitute" ? 1 : Math.max(fraction, 1 - fraction);
 
+// Ranks around those of its records that a candidate holds.
+const AROUND = 1 / 64;
+
 // Ranks between two values are interpolated; u = min(high - wanted, wanted - low) for the rank
 // of NumPy's percentile.
 export function rankScores({ below, upto, share, numbers }, p) {
   const wanted = 1 + (p / 100) * (numbers - 1);
   return below.map((count, i) => {
     const held = upto[i] > count;
-    const low = held ? count + 1 : count + share[i];
-    const high = held ? upto[i] : low;
+    const between = Math.min(Math.max(share[i], AROUND), 1 - AROUND);
+    const low = held ? count + 1 - AROUND : count + between;
+    const high = held ? upto[i] + AROUND : low;
     return Math.min(high - wanted, wanted - low);
   });
 }

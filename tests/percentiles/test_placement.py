@@ -1,0 +1,299 @@
+"""Every record counts at its nearest candidate, whatever the other records are."""
+
+from datetime import datetime, timedelta
+from fractions import Fraction
+from itertools import product
+from math import inf, nan
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, strategies as st
+
+import dpselect as dp
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.percentiles import percentile_rank, placing
+from dpselect.percentiles.placing import places_of, starts_of
+from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import ranks_in, ranks_of
+from dpselect.percentiles.reading import Records
+from support.engines import every_engine, held_by
+from support.neighbours import are_neighbours
+from support.placing import decimal, nearest
+
+ADDED = dp.Neighbours.ADD_REMOVE
+METHODS = [None, "one-by-one", "above-threshold", "recursive", "noisy-counts"]
+RANGES = {
+    "quarters": Range(-1, 2, 0.25),
+    "tenths": Range(0.1, 0.75, 0.1),
+    "far": Range(1e12, 1e12 + 1, 0.001),
+    "microsteps": Range(1000, 1001, 1e-6),
+    "thirty digits": Range(1 / 3, 2.0, 0.1234567890123),
+    "one": Range(5, 6, 2),
+    "large": Range(-(2**52), 2**51, 3),
+    "open": Range(None, None, 0.05),
+    "ulps": Range(2.0**52, 2.0**52 + 40, 1),
+}
+
+
+def percentiles(**asked):
+    return dp.Percentiles(**{"epsilon": 1e3, "neighbours": "add-remove"} | asked)
+
+
+def by_definition(points, number):
+    """Return the last candidate that is above halfway to it, in floats nearest to fractions."""
+    low, step, last = decimal(points.lower), decimal(points.step), len(points) - 1
+    if number in {inf, -inf}:
+        return last if number > 0 else 0
+    near = min(max(int((Fraction(number) - low) // step), 0), last)
+    reached = [
+        at
+        for at in range(max(near - 3, 1), min(near + 4, last + 1))
+        if number >= float(low + (at - Fraction(1, 2)) * step)
+        and number > float(low + (at - 1) * step)
+    ]
+    return max(reached, default=0)
+
+
+def numbers_around(points):
+    """Return candidates, what is halfway to the next ones, and the floats beside both."""
+    rng = np.random.default_rng(1)
+    at = np.unique([0, 1, len(points) - 1, *rng.integers(0, len(points), 40).tolist()])
+    at = at[at < len(points)]
+    low, step = decimal(points.lower), decimal(points.step)
+    halves = [float(low + (int(one) + Fraction(1, 2)) * step) for one in at]
+    some = np.array([*points.at(at), *halves])
+    return np.concatenate([some, np.nextafter(some, inf), np.nextafter(some, -inf)]), at
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_a_number_counts_at_the_nearest_decimal_of_a_range(name):
+    points = RANGES[name]
+    numbers, at = numbers_around(points)
+    numbers = [*numbers.tolist(), inf, -inf, 1e300, -1e300, 0.0]
+    found = points.places(np.array(numbers))
+
+    assert found.tolist() == [by_definition(points, number) for number in numbers]
+    assert points.places(points.at(at)).tolist() == at.tolist()
+
+
+@given(
+    st.lists(st.integers(-60, 60), min_size=1, max_size=8),
+    st.lists(st.one_of(st.integers(-130, 130), st.sampled_from([inf, -inf])), max_size=8),
+    st.sampled_from([1, 8, 10, 10**9]),
+)
+def test_a_number_counts_at_the_nearest_of_listed_candidates(candidates, numbers, parts):
+    points = np.array(candidates) / parts
+    values = np.array(numbers, dtype=float) / (2 * parts)
+    ascending = sorted(set(points.tolist()))
+
+    found = places_of(points, values)
+
+    assert found.tolist() == [nearest(value, ascending) for value in values.tolist()]
+
+
+@pytest.mark.parametrize("fault", ["downwards", "no clip", "floats"])
+def test_planted_faults_are_seen(fault, monkeypatch):
+    """Halves that count downwards, records beyond an end left out, and halves of floats."""
+    points, numbers = np.array([0.1, 0.2, 0.5]), [0.15, -9.0, 0.35, 9.0]
+    right = [1, 0, 2, 2]
+    assert places_of(points, np.array(numbers)).tolist() == right
+
+    if fault == "downwards":
+        monkeypatch.setattr(
+            placing, "least_above", lambda halfway, _b, _k: np.nextafter(halfway, inf)
+        )
+    elif fault == "no clip":
+        real = placing.starts_of
+        monkeypatch.setattr(placing, "starts_of", lambda *of: np.append(-5.0, real(*of)))
+    else:
+        monkeypatch.setattr(placing, "_halfway", lambda c: (c[1:] + c[:-1]) / 2)
+    assert places_of(points, np.array(numbers)).tolist() != right
+
+
+def test_listed_values_of_a_range_are_those_of_the_range():
+    for points in (Range(0.1, 0.7, 0.1), Range(-3, 40, 0.07), Range(1e6, 1e6 + 2, 0.01)):
+        listed = points.at(range(len(points)))
+        numbers = numbers_around(points)[0]
+
+        assert places_of(listed, numbers).tolist() == points.places(numbers).tolist()
+        ours, theirs = ranks_of(numbers, listed), ranks_of(numbers, points)
+        assert ours.upto.tolist() == theirs.upto.tolist()
+
+
+def test_a_part_of_a_range_has_its_candidates():
+    points = Range(1e12, None, 0.001)
+    part = points.between(10**6 + 1, 10**6 + 500)
+
+    assert len(part) == 500
+    assert part.at(range(500)).tolist() == points.at(range(10**6 + 1, 10**6 + 501)).tolist()
+
+
+DATABASES = [
+    x for n in range(4) for x in product([-9.0, 0.4, 0.5, 1.0, 2.6, 9.0, nan], repeat=n)
+]
+
+
+@pytest.mark.parametrize("relation", [ADDED, dp.Neighbours.SUBSTITUTE], ids=str)
+def test_neighbours_count_as_neighbours(relation):
+    """Of all pairs of databases, where records count differs by one record at most."""
+    points, predicate = np.array([0.0, 1.0, 3.0]), are_neighbours(relation)
+    universe = sorted({tuple(sorted(x, key=repr)) for x in DATABASES}, key=repr)
+    counted = {}
+    for one in universe:
+        known = np.array([v for v in one if v == v])  # noqa: PLR0124 -- not NaN
+        counted[one] = [*places_of(points, known).tolist(), *[None] * (len(one) - known.size)]
+    pairs = [(x, y) for x in universe for y in universe if predicate(x, y)]
+
+    assert len(pairs) > 200
+    for x, y in pairs:
+        assert counted[x] == counted[y] or predicate(counted[x], counted[y])
+
+
+@every_engine
+def test_every_engine_counts_at_the_same_candidates(engine, crossing):
+    """Also of some candidates alone, and at the floats next to halves."""
+    points = np.array([10.0, 0.1, 0.2, 0.7, 50.0, 0.3, 1e6])
+    edges = starts_of(np.unique(points))
+    numbers = [None, nan, inf, -inf, *points.tolist(), *edges.tolist()]
+    numbers += [*np.nextafter(edges, -inf).tolist(), 0.15, 0.25, 30.0, -4.0, 2e6]
+    rows = pl.DataFrame({"v": numbers})
+
+    for some in (None, points[[1, 4]], points[[0]]):
+        theirs = ranks_in(held_by(engine, rows), points, "v", some=some)
+        ours = ranks_of(np.array(numbers, dtype=float), points, some)
+        assert theirs.below.tolist() == ours.below.tolist()
+        assert theirs.upto.tolist() == ours.upto.tolist()
+        assert (theirs.numbers, theirs.missing) == (ours.numbers, ours.missing)
+    assert max(crossing) <= points.size + 1
+
+
+@every_engine
+def test_short_floats_count_at_the_candidates_that_they_stand_for(engine):
+    """Also halfway: 0.35 as a float32 is less than 0.35, and counts upwards as 0.35 does."""
+    numbers = [0.1] * 4 + [0.15, 0.35, 0.7]
+    rows = pl.DataFrame({"v": numbers}, schema={"v": pl.Float32})
+    assert rows["v"].cast(pl.Float64)[5] < 0.35
+    points = Range(0.1, 0.7, 0.1).at(range(7))
+
+    theirs = ranks_in(held_by(engine, rows), points, "v")
+    ours = ranks_in(rows["v"].to_numpy(), points)
+
+    assert ours.upto.tolist() == theirs.upto.tolist() == [4, 5, 5, 6, 6, 6, 7]
+    places = Records(ADDED).of(rows["v"]).places(Range(0.1, 0.7, 0.1))
+    assert places.tolist() == [0, 0, 0, 0, 1, 3, 6]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"upper": 2**25, "step": 1}, {"candidates": [2**24, 2**24 + 1]}], ids=str
+)
+@pytest.mark.parametrize("by", [{}, {"by": "g", "groups": ["a"]}, {"by": "g", "delta": 1e-6}])
+def test_candidates_that_a_type_cannot_tell_apart_are_refused_before_the_charge(asked, by):
+    rows = pl.DataFrame({"v": [1.0], "g": ["a"]}, schema_overrides={"v": pl.Float32})
+    budget = dp.Budget(epsilon=1e4, delta=1e-3, neighbours="add-remove")
+    query = percentiles(column="v", p=50, **asked, **by)
+
+    for data in (rows, rows.lazy(), rows.to_pandas()):
+        with pytest.raises(ColumnError, match=r"'v' is of float32, where candidates next to"):
+            query.release(data, budget=budget)
+    assert len(budget.entries) == 0
+    query.release(rows.cast({"v": pl.Float64}), budget=budget)
+    if not by:
+        with pytest.raises(DataError, match="values are of float32"):
+            percentiles(p=50, **asked).release(np.ones(3, dtype=np.float32))
+
+
+def test_a_short_float_without_an_end_is_read_as_it_is():
+    values = np.array([0.1] * 40 + [3.0] * 10, dtype=np.float32)
+
+    assert percentiles(p=50, step=0.1).release(values).answer == (0.1,)
+    assert percentiles(p=50, upper=2**24, step=1).release(values).answer == (0.0,)
+
+
+def test_a_step_below_the_distance_of_floats_is_refused():
+    with pytest.raises(ParameterError, match=r"floats next to 1000000000001.0 are further"):
+        Range(1e12, 1e12 + 1, 1e-4)
+    assert len(Range(2.0**53, 2.0**53 + 8, 2)) == 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("values", "asked", "right"),
+    [
+        ([40.2, 40.7] * 100, {"p": 50, "upper": 10_000, "step": 1}, {40, 41}),
+        ([15] * 40, {"p": 50, "candidates": [20, 50, 0, 10]}, {20}),
+        ([500, 2000] * 100, {"p": 90, "upper": 1001, "step": 0.01}, {1001}),
+        ([500, 2000] * 100, {"p": 90, "upper": 1000, "step": 0.01}, {1000}),
+        ([5] * 4000 + [100] * 6000, {"p": 50, "upper": 60, "step": 1, "epsilon": 1.0}, {60}),
+        ([0] * 60 + [1000] * 40, {"p": 50, "lower": 0.01, "upper": 2e3, "step": 0.01}, {0.01}),
+        ([-(10**7)] * 100, {"p": 90, "step": 1}, {0}),
+        ([inf] * 60 + [3] * 40, {"p": 90, "upper": 7e5, "step": 1}, {700_000}),
+        ([1234567.89] * 200, {"p": 50, "lower": 1e6, "upper": 3e6, "step": 0.01}, {1234567.89}),
+        ([1.7e9 + 0.123] * 90, {"p": 50, "upper": 2e9, "step": 0.001}, {1.7e9 + 0.123}),
+        ([1e3 + 2e-6] * 9, {"p": 50, "lower": 1e3, "upper": 1001, "step": 1e-6}, {1e3 + 2e-6}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_truth_at_a_large_epsilon(values, asked, right, seed):
+    del seed
+
+    assert percentiles(**asked).release(values).answer[0] in right
+
+
+def test_groups_and_times_beyond_the_bounds_count_at_these():
+    rows = pl.DataFrame({"g": ["a"] * 100, "v": list(range(100))})
+    asked = {"lower": 500, "upper": 10**6, "step": 1, "column": "v", "by": "g"}
+    found = percentiles(p=[50, 90], groups=["a"], **asked).release(rows).answer
+    assert found == (("a", (500, 500)),)
+
+    day = datetime(2024, 5, 1)  # noqa: DTZ001 -- it has no zone
+    late = percentiles(
+        p=99, lower=day, upper=day + timedelta(days=300), step=timedelta(minutes=1)
+    )
+    times = [day] * 97 + [day + timedelta(days=400)] * 3
+    assert late.release(times).answer == (day + timedelta(days=300),)
+
+
+@pytest.mark.parametrize("p", [50, [25, 50, 75]], ids=str)
+@pytest.mark.parametrize("method", METHODS)
+def test_steps_that_floats_nearly_miss_raise_nothing(method, p):
+    """Values and ends of intervals are candidates, whatever the noise."""
+    asked = {"p": p, "lower": 1e12, "step": 0.001, "method": method, "interval": 0.95}
+    for epsilon in (0.01, 1.0, 1e3):
+        query = percentiles(**asked, epsilon=epsilon)
+        points = query.design().points
+        for values in ([], [1e12 + 5.001] * 50, [1e12 - 1] * 50):
+            release = query.release(values)
+            some = np.array([*release.answer, *np.ravel(release.interval)])
+            assert (points.at(points.places(some)) == some).all()
+
+
+@pytest.mark.parametrize("method", [None, "one-by-one", "recursive"])
+def test_intervals_hold_values_far_from_zero(method):
+    query = percentiles(
+        p=50, lower=1e12, upper=1e12 + 200, step=0.001, method=method, interval=0.95
+    )
+    release = query.release([1e12 + 5.001] * 200)
+
+    assert release.answer == (1e12 + 5.001,)
+    assert release.interval == ((1e12 + 5.001, 1e12 + 5.001),)
+
+
+def test_booleans_are_read_as_numbers_wherever_they_are():
+    values = [True] * 60 + [False] * 40 + [None]
+    frame = pl.DataFrame({"v": values})
+    alone, named = {"p": 25, "candidates": [0, 1]}, {"p": 75, "upper": 1, "step": 1}
+
+    for data in (values, frame["v"], np.array(values[:-1]), frame["v"].to_pandas()):
+        assert percentiles(**alone).release(data).answer == (0,)
+    for data in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
+        assert percentiles(column="v", **named).release(data).answer == (1,)
+
+
+def test_the_score_of_a_candidate_is_that_of_the_placed_records():
+    values, points = [-3.0, 0.5, 0.5, 7.0, nan], [0, 1, 2]
+    placed = [0, 1, 1, 2, nan]
+    for form in ("signed", "interpolated", "held"):
+        asked = {"p": 40, "candidates": points, "form": form, "neighbours": ADDED}
+        ours, theirs = percentile_rank(values, **asked), percentile_rank(placed, **asked)
+        assert (ours.scores == theirs.scores).all()

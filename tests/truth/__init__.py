@@ -1,0 +1,1 @@
+"""Plain questions at a large epsilon, whose right answers follow from the pages alone."""

@@ -1,0 +1,1 @@
+"""Ordinary questions by room: each module has ``QUESTIONS``, strategies by name."""

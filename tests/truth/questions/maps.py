@@ -1,0 +1,199 @@
+"""Maps: a point on an edge is in the upper cell, on the edge of the box in the last one."""
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import strategies as st
+
+import dpselect as dp
+from truth.question import RELATIONS, Rows, asked, close, runs
+
+BOXES = [(0, 0, 1, 1), (0, 0, 100, 100), (-180, -90, 180, 90), (13, 52.5, 13.8, 52.9)]
+LARGE = st.sampled_from([200.0, 1e3, 1e4, 1e6])
+
+
+def exact(number):
+    return Fraction(str(number))
+
+
+def cell(value, low, high, n, outside):
+    """Return the cell of a coordinate among ``n``, or None outside."""
+    place = (exact(value) - exact(low)) * n / (exact(high) - exact(low))
+    if not 0 <= place <= n and outside == "drop":
+        return None
+    return int(min(max(place // 1, 0), n - 1))
+
+
+@st.composite
+def points(draw, box, grid):
+    """Runs of points: in cells, on their edges, at the corners of the box and beyond it."""
+
+    def along(low, high, n):
+        # Only edges that a decimal can name are asked for.
+        parts = (
+            [0, Fraction(1, 2), Fraction(1, 4)]
+            if n in {1, 2, 4, 5, 10, 64}
+            else [Fraction(1, 2)]
+        )
+        inside = st.tuples(st.integers(0, n - 1), st.sampled_from(parts)).map(sum)
+        place = inside | st.sampled_from([0, n, -1, n + 1])
+        low, high = exact(low), exact(high)
+        return place.map(lambda at: float(low + (high - low) * at / n)) | st.none()
+
+    sides = along(box[0], box[2], grid[0]), along(box[1], box[3], grid[1])
+    return draw(runs(st.tuples(*sides), times=(1, 2, 3, 20, 500)))
+
+
+def counts_of(rows, box, grid, outside):
+    """Return points by cell (x, y)."""
+    found = Counter()
+    for (x, y), times in rows:
+        if x is not None and y is not None:
+            at = (
+                cell(x, box[0], box[2], grid[0], outside),
+                cell(y, box[1], box[3], grid[1], outside),
+            )
+            if None not in at:
+                found[at] += times
+    return found
+
+
+@st.composite
+def asked_of(draw, sizes=(1, 2, 3, 4, 5, 10, 64), *, grouped=False, persons=False):
+    """A box, a grid, points in it, and the arguments that say so."""
+    box = draw(st.sampled_from(BOXES))
+    grid = draw(st.tuples(st.sampled_from(sizes), st.sampled_from(sizes)))
+    outside = draw(st.sampled_from(["drop", "clip"]))
+    names = ["n", "s"] if grouped else [None]
+    groups = {one: draw(points(box, grid)) for one in names}
+    if grouped:
+        rows = Rows(
+            ("x", "y", "g"),
+            tuple(
+                ((*point, one), times) for one, some in groups.items() for point, times in some
+            ),
+            {"x": float, "y": float, "g": str},
+        )
+    else:
+        rows = Rows(
+            ("x", "y"),
+            tuple(groups[None]),
+            {"x": float, "y": float},
+            draw(st.integers(1, 3)) * persons,
+        )
+    given = {
+        "x": "x", "y": "y", "bounds": box, "outside": outside, "epsilon": draw(LARGE),
+        "neighbours": draw(RELATIONS),
+        **({"user": "who", "max_per_user": draw(st.integers(1, 3))} if persons else {}),
+    }  # fmt: skip
+    held = draw(st.sampled_from(["polars", "pandas"]))
+    counts = {one: counts_of(some, box, grid, outside) for one, some in groups.items()}
+    if persons:
+        each = min(rows.each, given["max_per_user"])
+        counts[None] = Counter({one: size * each for one, size in counts[None].items()})
+    return box, grid, given, rows, held, counts
+
+
+def right_cells(cells, noisy, counts, box, grid, k, above=None):
+    """Return whether cells are those of the most points, most first, and their counts true."""
+    width, height = (box[2] - box[0]) / grid[0], (box[3] - box[1]) / grid[1]
+    at = [
+        (round((one[0] - box[0]) / width), round((one[1] - box[1]) / height)) for one in cells
+    ]
+    sides = [
+        (
+            box[0] + x * width,
+            box[1] + y * height,
+            box[0] + (x + 1) * width,
+            box[1] + (y + 1) * height,
+        )
+        for x, y in at
+    ]
+    of = [counts[one] for one in at]
+    best = sorted([*counts.values(), *[0] * (grid[0] * grid[1] - len(counts))], reverse=True)
+    if above is not None:
+        k = sum(one >= above for one in best)
+    if of != best[:k] or len(set(at)) < len(at):
+        return f"{cells}: counts {of}, the largest are {best[:k]}"
+    if cells and not np.allclose(cells, sides, atol=1e-6):
+        return f"{cells} are no cells"
+    return noisy is None or close(noisy, of, 0.5)
+
+
+@st.composite
+def heavy_asked(draw, *, grouped=False, persons=False, above=False, **fields):
+    """The cells of a grid that hold most points."""
+    box, grid, given, rows, held, counts = draw(asked_of(grouped=grouped, persons=persons))
+    k = draw(st.integers(1, min(grid[0] * grid[1], 6)))
+    given |= {"grid": grid, "k": k} if not above else {"grid": grid, "above": k + 0.5}
+    given |= {field: draw(one) for field, one in fields.items()}
+    if grouped:
+        given |= {"by": "g", "groups": ["s", "n"]}
+
+    def right(release):
+        for group, some in counts.items():
+            cells = list(release.by_group[group]) if grouped else list(release.answer)
+            noisy = release.noisy_scores
+            if noisy is not None and grouped:
+                noisy = [
+                    n for n, (one, _) in zip(noisy, release.answer, strict=True) if one == group
+                ]
+            limit = k + 0.5 if above else None
+            if (fault := right_cells(cells, noisy, some, box, grid, k, limit)) is not True:
+                return fault
+        return True
+
+    return asked(dp.HeavyCells, given, rows, right, held=held)
+
+
+@st.composite
+def map_asked(draw, *, persons=False, method=None, sizes=(4, 2, 1)):
+    """The total and the estimates of rectangles that are unions of cells."""
+    box, _, given, rows, held, _ = draw(asked_of(sizes, persons=persons))
+    grid = max(sizes)
+    if method == "uniform":
+        given |= {"grids": [grid], "method": "uniform"}
+    elif method is not None:
+        given |= {"method": method, "epsilon": 200.0}
+    outside = given["outside"]
+    each = min(rows.each, given.get("max_per_user", 0)) or 1
+    fine = counts_of(rows.runs, box, (grid, grid), outside)
+    shape = (grid, grid) if method == "uniform" else (2, 2)
+    wanted = counts_of(rows.runs, box, shape, outside)
+    width, height = (box[2] - box[0]) / shape[0], (box[3] - box[1]) / shape[1]
+    areas = [
+        [
+            box[0] + x * width,
+            box[1] + y * height,
+            box[0] + (x + 1) * width,
+            box[1] + (y + 1) * height,
+        ]
+        for x in range(shape[0])
+        for y in range(shape[1])
+    ]
+    truth = [wanted[x, y] * each for x in range(shape[0]) for y in range(shape[1])]
+
+    def right(release):
+        total = sum(fine.values()) * each
+        if not abs(release.total - total) <= 0.75:
+            return f"{release.total} points for {total}"
+        found = release.estimate(areas)
+        return close(found.values, truth, 0.75) if np.isfinite(found.values).all() else "NaN"
+
+    return asked(dp.Map, given, rows, right, held=held)
+
+
+QUESTIONS = {
+    "heavy": heavy_asked(),
+    "heavy above": heavy_asked(above=True),
+    "heavy, mechanism": heavy_asked(
+        mechanism=st.sampled_from(["exponential", "permute-and-flip", "noisy-sequence"])
+    ),
+    "heavy by group": heavy_asked(grouped=True),
+    "heavy, persons": heavy_asked(persons=True),
+    "map": map_asked(),
+    "map, uniform": map_asked(method="uniform", sizes=(10, 5, 2)),
+    "map, adaptive": map_asked(method="adaptive"),
+    "map, persons": map_asked(persons=True),
+}

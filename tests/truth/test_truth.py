@@ -1,0 +1,71 @@
+"""At a large epsilon every default and named method gives a right answer to plain questions.
+
+``python tests/truth/counted.py 200`` counts what is wrong, by query.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from dpselect.draws.exact import bits
+
+FAST, SLOW, PART = 600, 50_000, 500
+"""Cases of all questions together, in the plain tests and in the slow ones; and of one test."""
+
+ROOMS = sorted(one.stem for one in Path(__file__).with_name("questions").glob("[a-z]*.py"))
+QUESTIONS = {
+    f"{room} {name}": strategy
+    for room in ROOMS
+    for name, strategy in import_module(f"truth.questions.{room}").QUESTIONS.items()
+}
+"""Strategies of questions by room, query and method."""
+
+COSTLY = {"engines percentiles", "engines dpselect percentile", "engines dpselect top"}
+"""Questions that cost ten times as much as others: a tenth as many are asked."""
+
+
+def share(name, cases):
+    """Return how many of all cases ask this question."""
+    weight = 1 if name in COSTLY else 10
+    return -(-cases * weight // (10 * len(QUESTIONS) - 9 * len(COSTLY & QUESTIONS.keys())))
+
+
+PARTS = [(name, part) for name in QUESTIONS for part in range(-(-share(name, SLOW) // PART))]
+
+each = settings(
+    deadline=None,
+    database=None,
+    report_multiple_bugs=False,
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def wrong(question):
+    """Return in words what is wrong with the answer, with the bits that the text decides."""
+    bits.system.seed(question.text)
+    found = question.right(question.ask())
+    return "" if found is True else f"{question}\n{found or 'is wrong'}"
+
+
+def check(name, cases, part=0):
+    @settings(each, max_examples=cases)
+    @seed(f"{name} {part}")
+    @given(QUESTIONS[name])
+    def is_right(question):
+        assert not wrong(question)
+
+    is_right()
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_answers_are_right(name):
+    check(name, share(name, FAST))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "part"), PARTS)
+def test_all_answers_are_right(name, part):
+    check(name, min(PART, share(name, SLOW) - part * PART), part + 1)
