@@ -107,8 +107,9 @@ class Search(Query[SearchRelease]):
 
     ``"auto"`` is ``"all"`` if that gives each fit at least as much epsilon, as with two
     candidates, or at least 5: runs that are repeated can leave out the best candidate, whatever
-    epsilon is. ``plan.mechanism`` states which. Where candidates have a method ``reader(columns)``, as those of ``dpselect.trees``
-    have, records are read once for all with equal readers.
+    epsilon is. ``plan.mechanism`` states which. Where candidates have a method
+    ``reader(columns)``, as those of ``dpselect.trees`` have, records are read once for all with
+    equal readers.
 
     Guarantee:
         ``epsilon``-DP under the estimator's neighbour relation for the winner and its score, if
