@@ -58,7 +58,7 @@ def test_nodes_are_released(run, star, metric, mechanism):
     assert len(set(ran.json["answer"])) == 3
     assert set(ran.json["answer"]) <= set(range(30))
     assert ran.json["neighbours"] == "edge"
-    times = 1 if mechanism in {"noisy-sequence", "top-set"} else 3
+    times = 1 if mechanism == "noisy-sequence" else 3
     assert [(s["times"], s["epsilon"]) for s in ran.json["spends"]] == [(times, 1 / times)]
 
 

@@ -66,7 +66,6 @@ MechanismName: TypeAlias = Literal[
     "pairwise",
     "generalized",
     "noisy-sequence",
-    "top-set",
 ]
 """The short names of the library's mechanisms, which editors complete."""
 
