@@ -375,7 +375,7 @@ ENTRIES = {
     "AboveThreshold, a stream": Entry("values", stream),
     "ExponentialMechanism": selected(dp.ExponentialMechanism(epsilon=1.0)),
     "PermuteAndFlip": selected(dp.PermuteAndFlip(epsilon=1.0)),
-    "ReportNoisyMax": selected(dp.ReportNoisyMax(epsilon=1.0, noise="laplace")),
+    "ReportNoisyMax": selected(dp.ReportNoisyMax(epsilon=1.0)),
     "LocalDampening": selected(dp.LocalDampening(epsilon=1.0)),
     "ShiftedLocalDampening": selected(
         dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing")
