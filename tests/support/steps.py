@@ -101,8 +101,6 @@ def mechanisms():
 def combinations():
     return {
         "margin": combine.margin,
-        "local margin": combine.local_margin,
-        "local margin of three": lambda parts: combine.local_margin([*parts, parts[0]]),
         "weighted sum": lambda parts: dp.weighted_sum(parts, [1, 2]),
         "pareto": combine.pareto,
     }
