@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from dpselect.audit.loss import Loss, log_binomial, loss_between
 from dpselect.audit.subset_losses import joined, swapped
-from dpselect.draws import above_threshold, cut_exponential, own_exponential
+from dpselect.draws import above_threshold, cut_exponential
 from dpselect.draws.cut_exponential import Cuts
 from dpselect.draws.exact.bernoulli import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
@@ -226,19 +226,6 @@ def draw_places(
     return Loss(public["epsilon"] * spread / (2 * SENSITIVITY))
 
 
-def draw_with_own(
-    here: Indices, there: Indices, public: Mapping[str, Any], chosen: list[int]
-) -> Loss | None:
-    """Return the loss of an exponential draw, at the positions that were drawn."""
-    if np.shape(here) != np.shape(there):
-        return None
-    logs = [
-        own_exponential.log_probability(scores, public["decay"], chosen)
-        for scores in (here, there)
-    ]
-    return Loss(0.0, drawn=logs[0] - logs[1])
-
-
 def flipped(
     here: list[bool], there: list[bool], public: Mapping[str, Any], _: list[bool]
 ) -> Loss | None:
@@ -334,9 +321,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             is_above,
         ),
         "dpselect.draws.cut_exponential.draw_cut": Rule(("cuts", "decay"), "cuts", draw_cut),
-        "dpselect.draws.own_exponential.draw_with_own": Rule(
-            ("scores", "decay", "k"), "scores", draw_with_own
-        ),
         "dpselect.draws.place_exponential.draw_place": Rule(
             ("places", "decay"), "places", draw_place
         ),
