@@ -62,7 +62,6 @@ TESTS = {
     "levels": ("tests/levels",),
     "mechanisms/score_intervals.py": ("tests/mechanisms/test_score_intervals.py",),
     "mechanisms/top_k.py": ("tests/mechanisms/test_top_k.py",),
-    "networks/node_privacy.py": ("tests/networks/test_node_privacy.py",),
     "percentiles/ends_first.py": ("tests/percentiles/test_ends_first.py",),
     "percentiles/halves.py": (
         "tests/percentiles/test_halves.py",

@@ -3,7 +3,7 @@
 Run: ``python benchmarks/pareto.py [FOLDER]``, with the folder as for ``networks.py``. The
 naive count is NumPy's comparison of all pairs, in blocks of rows; beyond ``NAIVE`` candidates
 it is made for ``NAIVE`` of them and extrapolated. The exponent is fitted to this run's times.
-The shifted law and the local margin are compared with our own kernels over all pairs of groups
+The shifted law is compared with our own kernels over all pairs of groups
 of identical candidates, which give the same numbers. All times are of the processor.
 """
 
@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 import dpselect as dp
-from dpselect.combine import ParetoSensitivity, local_margin
+from dpselect.combine import ParetoSensitivity
 from dpselect.combine.pareto.dominance import count_at_least
 from dpselect.networks import Graph, degree, ego_density
 from dpselect.typing import Indices, Values
@@ -131,12 +131,7 @@ def synthetic(n: int = 317_080, largest: int = 343) -> Case:
 @contextmanager
 def over_all_pairs() -> Iterator[None]:
     """Compare all pairs of groups, whatever is known of their ranges."""
-    with (
-        mock.patch("dpselect.combine.pareto.sensitivity.early_overlap", return_value=None),
-        mock.patch.object(
-            sys.modules["dpselect.combine.margin"], "early_overlap", return_value=None
-        ),
-    ):
+    with mock.patch("dpselect.combine.pareto.sensitivity.early_overlap", return_value=None):
         yield
 
 
@@ -145,33 +140,31 @@ def laws(table: Table, case: Case) -> None:
     local = dp.LocalDampening(epsilon=EPSILON)
     shifted = dp.ShiftedLocalDampening(epsilon=EPSILON, direction="non-increasing")
     objective = dp.pareto(case.objectives)
-    margin, near = dp.margin(case.objectives), local_margin(case.objectives)
+    margin = dp.margin(case.objectives)
     for what, call in (
         ("scores", lambda: ParetoSensitivity(case.objectives)),
         ("law, plain", lambda: local.probabilities(dp.pareto(case.objectives))),
         ("margin", lambda: dp.margin(case.objectives)),
     ):
         row(table, case.name, what, seconds(call, repeat=2))
-    compared: tuple[tuple[str, Callable[[], Values]], ...] = (
-        ("law, shifted", lambda: shifted.probabilities(dp.pareto(case.objectives))),
-        ("local margin", lambda: local_margin(case.objectives).scores),
-    )
-    for what, law in compared:
-        ours, naive = seconds(law, repeat=2), None
-        if case.all_pairs:
-            found = law()
-            with over_all_pairs():
-                if (law() != found).any():
-                    raise AssertionError("both ways must give the same numbers")
-                naive = seconds(law, repeat=1)
-        row(table, case.name, what, ours, naive)
+
+    def law() -> Values:
+        return shifted.probabilities(dp.pareto(case.objectives))
+
+    ours, naive = seconds(law, repeat=2), None
+    if case.all_pairs:
+        found = law()
+        with over_all_pairs():
+            if (law() != found).any():
+                raise AssertionError("both ways must give the same numbers")
+            naive = seconds(law, repeat=1)
+    row(table, case.name, "law, shifted", ours, naive)
     front = objective.scores == 0
     best = (
         ("P(front), global", dp.ExponentialMechanism(epsilon=EPSILON), objective),
         ("P(front), plain", local, objective),
         ("P(front), shifted", shifted, objective),
         ("P(front), margin", dp.ExponentialMechanism(epsilon=EPSILON), margin),
-        ("P(front), local margin", dp.ExponentialMechanism(epsilon=EPSILON), near),
     )
     for what, mechanism, scores in best:
         table.add_row(

@@ -1,4 +1,4 @@
-"""Top k by counts: k rounds, one noisy sequence, one set, and the joint exponential mechanism.
+"""Top k by counts: k rounds, one noisy sequence, and the joint exponential mechanism.
 
 Run: ``python benchmarks/topk.py [NAME ...]``, with the data sets in the folder of the
 environment variable ``DPSELECT_DATA``; all if no name is given; ``time`` for the time of real
@@ -22,7 +22,6 @@ from time import perf_counter
 
 import numpy as np
 import polars as pl
-from scipy.special import gammaln, logsumexp
 
 import dpselect as dp
 from dpselect.mechanisms.top_k import rounds_or_sequence
@@ -138,37 +137,6 @@ def joint(objective: dp.Objective, k: int, epsilon: float, rng: np.random.Genera
     return drawn
 
 
-def one_set(
-    objective: dp.Objective, k: int, epsilon: float, rng: np.random.Generator
-) -> Values:
-    """Return the scores of sets drawn at once, shape ``(DRAWS, k)``.
-
-    A set has the weight e^(epsilon U / 2), U its least score less the largest that is left out.
-    Of candidates in falling order let ``o`` be the first that is left out and ``t`` the last
-    that is drawn: all before ``o`` are drawn, ``t``, and any ``k - o`` of those between, o from
-    0. Scores move by at most 1, in one direction.
-    """
-    ranked = np.sort(objective.scores)[::-1]
-    last = np.arange(k, ranked.size)
-    logs = [np.array([epsilon / 2 * (ranked[k - 1] - ranked[k])])]
-    for o in range(k):
-        between = last - o - 1
-        ways = gammaln(between + 1) - gammaln(k - o) - gammaln(between - k + o + 2)
-        logs.append(ways + epsilon / 2 * (ranked[last] - ranked[o]))
-    totals = np.array([logsumexp(one) for one in logs])
-    drawn = np.empty((DRAWS, k))
-    chosen = rng.choice(k + 1, DRAWS, p=np.exp(totals - logsumexp(totals)))
-    for row, kind in zip(drawn, chosen, strict=True):
-        if kind == 0:
-            row[:] = ranked[:k]
-            continue
-        o = int(kind) - 1
-        t = int(rng.choice(last, p=np.exp(logs[kind] - totals[kind])))
-        between = rng.choice(np.arange(o + 1, t), k - o - 1, replace=False)
-        row[:] = ranked[[*range(o), *between, t]]
-    return drawn
-
-
 def measures(objective: dp.Objective, got: Values) -> tuple[float, float, float]:
     """Return the mean recall and gap, and how often all are right; got: ``(DRAWS, k)``."""
     k = got.shape[1]
@@ -184,7 +152,7 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
     objective = OBJECTIVES[name]()
     n, l1 = len(objective), objective.sensitivity.l1
     ks = [k for k in KS if k <= n // 2]
-    rng, of_sets = np.random.default_rng(15), np.random.default_rng(41)
+    rng = np.random.default_rng(15)
     for epsilon in EPSILONS:
         sequence = dp.NoisySequence(epsilon=epsilon)
         once = sequence.simulate(objective, max(ks), size=DRAWS, rng=rng).indices
@@ -195,7 +163,6 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
             by_rounds = rounds(objective, k, epsilon, rng)
             found_by = {"rounds": by_rounds, "sequence": got[:, :k]}
             found_by["joint"] = joint(objective, k, epsilon, rng)
-            found_by["set"] = one_set(objective, k, epsilon, of_sets)
             for method, found in found_by.items():
                 figures = (f"{one:.4g}" for one in measures(objective, found))
                 chosen = method == ("sequence" if planned else "rounds")

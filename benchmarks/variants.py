@@ -182,7 +182,7 @@ def methods(counts: Indices, people: int) -> Iterator[tuple[str, str, Draws]]:
     asked = dp.TopVariants(variants=len(counts), cases=group, controls=group, k=K, epsilon=1.0)
     distance = asked.objective(counts)
     kinds: Sequence[type[dp.Mechanism]]
-    kinds = (dp.PermuteAndFlip, dp.ExponentialMechanism, dp.TopSet)
+    kinds = (dp.PermuteAndFlip, dp.ExponentialMechanism)
     for kind in kinds:
         yield "people", kind.name, drawing(distance, kind)
     if len(counts) == FEW:
@@ -228,7 +228,6 @@ def plot(rows: list[dict[str, object]]) -> None:
     from matplotlib.figure import Figure
 
     shown = {
-        ("people", "top-set"): "people to significance, one set (top-set)",
         ("people", "permute-and-flip"): "people to significance (TopVariants)",
         ("chi-square", "anchored"): "chi-square, local sensitivity, anchored",
         ("chi-square", "pairwise"): "chi-square, local sensitivity, pairwise",

@@ -244,9 +244,11 @@ class TestFields:
         ]
 
         assert {(one.neighbours, one.mechanism) for one in made} == {(AR, "permute-and-flip")}
-        assert first(mechanism=partial(dp.ReportNoisyMax, noise="gumbel")).mechanism == {
-            "name": "noisy-max",
-            "noise": "gumbel",
+        assert first(
+            mechanism=partial(dp.LocalDampening, draw="permute-and-flip")
+        ).mechanism == {
+            "name": "local-dampening",
+            "draw": "permute-and-flip",
         }
 
     def test_a_class_of_somebody_else_stays_a_class(self):

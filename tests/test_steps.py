@@ -17,8 +17,7 @@ LINES = 500
 def test_no_loop_is_as_long_as_a_gap():
     """For gaps from 1 to 10^15 sensitivities, each mechanism, draw and combination.
 
-    Lines are counted where no kernel is compiled. Before, the local margin of two objectives
-    took one turn for each sensitivity of the largest gap.
+    Lines are counted where no kernel is compiled.
     """
     command, plain = [sys.executable, steps.__file__], {"NUMBA_DISABLE_JIT": "1"}
     program = subprocess.run(

@@ -67,7 +67,6 @@ from .mechanisms import (
     ReportNoisyMax as ReportNoisyMax,
     Selection as Selection,
     ShiftedLocalDampening as ShiftedLocalDampening,
-    TopSet as TopSet,
 )
 from .neighbours import (
     Neighbours as Neighbours,

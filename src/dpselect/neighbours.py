@@ -35,9 +35,6 @@ class Neighbours(Enum):
     EDGE = "edge"
     """One edge of a graph more or less; the node set is public."""
 
-    NODE = "node"
-    """All edges of one node of a graph replaced by any others; the node set is public."""
-
     SWAP = "swap"
     """One member of a subset exchanged for a non-member; the subset's size is public."""
 
@@ -50,8 +47,8 @@ class Neighbours(Enum):
         meant = nearest(value.lower(), names) if isinstance(value, str) else ""
         raise NeighboursError(
             "`neighbours` must be 'add-remove' (one record more or less), 'substitute' (one "
-            "record replaced), 'edge' (one edge of a graph), 'node' (all edges of one node) or "
-            f"'swap' (one member of a subset exchanged){meant}"
+            "record replaced), 'edge' (one edge of a graph) or 'swap' (one "
+            f"member of a subset exchanged){meant}"
         )
 
 
@@ -86,7 +83,5 @@ def check_where(where: object, neighbours: Neighbours) -> None:
         )
 
 
-NeighboursLike: TypeAlias = (
-    Neighbours | Literal["add-remove", "substitute", "edge", "node", "swap"]
-)
+NeighboursLike: TypeAlias = Neighbours | Literal["add-remove", "substitute", "edge", "swap"]
 """A relation, or its name as the command line has it."""

@@ -36,7 +36,6 @@ LARGE_EPSILON, LARGE_DELTA = 10.0, 1e-3
 PROTECTED = {
     **dict.fromkeys((Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE), "record"),
     Neighbours.EDGE: "edge",
-    Neighbours.NODE: "node",
     Neighbours.SWAP: "person",
 }
 """What one neighbour step changes, in a word, where no persons are named."""

@@ -13,11 +13,7 @@ UP, DOWN = "non-decreasing", "non-increasing"
 MECHANISMS = {
     "exponential": dp.ExponentialMechanism,
     "permute-and-flip": dp.PermuteAndFlip,
-    "laplace": lambda epsilon: dp.ReportNoisyMax(epsilon=epsilon, noise="laplace"),
-    "exponential noise": lambda epsilon: dp.ReportNoisyMax(
-        epsilon=epsilon, noise="exponential"
-    ),
-    "gumbel noise": lambda epsilon: dp.ReportNoisyMax(epsilon=epsilon, noise="gumbel"),
+    "laplace": dp.ReportNoisyMax,
 } | {
     f"{name}, {draw.name}": lambda epsilon, kind=kind, options=options, draw=draw: kind(
         epsilon=epsilon, draw=draw, **options

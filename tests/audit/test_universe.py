@@ -10,7 +10,6 @@ from dpselect.errors import NeighboursError, ParameterError
 MULTISETS = [x for n in range(4) for x in combinations_with_replacement("abc", n)]
 SUBSETS = [frozenset(x) for n in range(5) for x in combinations("abcd", n)]
 LISTS = list(product("abc", repeat=3))
-NETWORKS = [frozenset(x) for n in range(7) for x in combinations(combinations("abcd", 2), n)]
 PAIRS = [frozenset(x) for x in combinations("abcde", 2)]
 
 
@@ -28,11 +27,6 @@ MEANINGS = {
         lambda x, y: sum(a != b for a, b in zip(x, y, strict=True)) == 1,
     ),
     "graphs": (dp.Neighbours.EDGE, SUBSETS, lambda x, y: len(x ^ y) == 1),
-    "nodes": (
-        dp.Neighbours.NODE,
-        NETWORKS,
-        lambda x, y: any(all(node in edge for edge in x ^ y) for node in "abcd"),
-    ),
     "swaps": (dp.Neighbours.SWAP, PAIRS, lambda x, y: len(x ^ y) == 2),
 }
 
@@ -84,8 +78,6 @@ def test_repeated_steps_reach_everything_within_a_distance():
         (dp.Neighbours.SUBSTITUTE, [("a",), ("b", "c")]),
         (dp.Neighbours.SUBSTITUTE, ["a", "b"]),
         (dp.Neighbours.EDGE, [("a",), ()]),
-        (dp.Neighbours.NODE, [frozenset("a"), frozenset()]),
-        (dp.Neighbours.NODE, [((0, 1),), ()]),
         (dp.Neighbours.SWAP, [frozenset("a"), frozenset("bc")]),
         (dp.Neighbours.SWAP, [("a",), ("b",)]),
     ],

@@ -58,7 +58,7 @@ def test_nodes_are_released(run, star, metric, mechanism):
     assert len(set(ran.json["answer"])) == 3
     assert set(ran.json["answer"]) <= set(range(30))
     assert ran.json["neighbours"] == "edge"
-    times = 1 if mechanism in {"noisy-sequence", "top-set"} else 3
+    times = 1 if mechanism == "noisy-sequence" else 3
     assert [(s["times"], s["epsilon"]) for s in ran.json["spends"]] == [(times, 1 / times)]
 
 
@@ -76,21 +76,6 @@ def test_a_person_is_protected_with_all_rows(run, star, command, engine):
     assert dry.json["arguments"]["max_per_user"] == 3
     assert command == "hubs" or ran.json["answer"] == [0]
     assert ran.json["neighbours"] == "add-remove"
-
-
-def test_a_node_is_protected_with_all_edges(run, star):
-    of_nodes = ("--metric", "degree", "--protect", "node", "--max-degree", 20)
-    for engine in ("memory", "polars"):
-        ran = run("nodes", star, *SURE, *of_nodes, "--engine", engine, "--json")
-        assert ran.json["answer"] == [0]
-        assert ran.json["neighbours"] == "node"
-    dry = run("nodes", star, *ONE, *of_nodes, "--dry-run")
-    assert "node neighbours" in dry.out
-    plot = run("nodes", star, *ONE, *of_nodes, "--plot", "x.png", "--data-is-public")
-    assert plot.code == 2
-    assert "--plot is of releases that protect an edge" in plot.error
-    missing = run("nodes", star, *ONE, *of_nodes[:-2])
-    assert "--max-degree" in missing.error
 
 
 def test_a_large_epsilon_finds_the_hub(run, star):

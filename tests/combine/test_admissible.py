@@ -13,7 +13,6 @@ from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
 import dpselect as dp
-from dpselect.combine import local_margin
 
 EDGE = dp.Neighbours.EDGE
 SHAPES = {
@@ -166,10 +165,9 @@ def test_all_scalings_of_the_pareto_score_are_unit_scores(universe, horizon, dom
 @pytest.mark.slow
 @given(anything)
 def test_margins_are_unit_scores(universe):
-    for combine in (dp.margin, local_margin):
-        combined = universe.everywhere(combine)
-        for a, b in universe.steps:
-            assert np.abs(combined[a].scores - combined[b].scores).max() <= 1 + 1e-9
+    combined = universe.everywhere(dp.margin)
+    for a, b in universe.steps:
+        assert np.abs(combined[a].scores - combined[b].scores).max() <= 1 + 1e-9
 
 
 @pytest.mark.slow

@@ -20,7 +20,6 @@ def with_weights(name, parts):
     [
         dp.pareto,
         dp.margin,
-        dp.combine.local_margin,
         lambda parts: dp.weighted_sum(parts, [1] * len(parts)),
         lambda parts: dp.disjoint_sum(parts, [1] * len(parts)),
         *(partial(by_name, name) for name in COMBINATIONS),

@@ -15,7 +15,7 @@ FLIP = dp.draws.PermuteAndFlip()
 BOUNDED = [
     dp.ExponentialMechanism(epsilon=1),
     dp.PermuteAndFlip(epsilon=1),
-    dp.ReportNoisyMax(epsilon=1, noise="laplace"),
+    dp.ReportNoisyMax(epsilon=1),
     dp.LocalDampening(epsilon=1),
     dp.LocalDampening(epsilon=1, draw=FLIP),
     dp.AnchoredLocalDampening(epsilon=1, anchor=0.0),

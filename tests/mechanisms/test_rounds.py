@@ -16,7 +16,7 @@ LEADER = [3e9, 1500, 900, 10, 0]
 MECHANISMS = [
     dp.ExponentialMechanism(epsilon=200),
     dp.PermuteAndFlip(epsilon=200),
-    *(dp.ReportNoisyMax(epsilon=200, noise=n) for n in ("laplace", "exponential", "gumbel")),
+    dp.ReportNoisyMax(epsilon=200),
     dp.LocalDampening(epsilon=200),
     dp.ShiftedLocalDampening(epsilon=200, direction="non-decreasing"),
     dp.AnchoredLocalDampening(epsilon=200, anchor=3e9),

@@ -184,7 +184,7 @@ CALLS = {
         for made, arguments in (
             (dp.ExponentialMechanism, {"epsilon": 1.0}),
             (dp.PermuteAndFlip, {"epsilon": 1.0}),
-            (dp.ReportNoisyMax, {"epsilon": 1.0, "noise": "laplace"}),
+            (dp.ReportNoisyMax, {"epsilon": 1.0}),
             (dp.LocalDampening, {"epsilon": 1.0}),
             (dp.ShiftedLocalDampening, {"epsilon": 1.0, "direction": "non-decreasing"}),
             (dp.AnchoredLocalDampening, {"epsilon": 1.0, "anchor": 9.0}),

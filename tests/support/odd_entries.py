@@ -331,9 +331,6 @@ ENTRIES = {
         dp.TopNodes, metric=["degree", "ego-density"], combine="pareto", **EDGES
     ),
     "TopNodes of persons": table_of(dp.TopNodes, metric="degree", **EDGES, **PEOPLE),
-    "TopNodes, a node protected": table_of(
-        dp.TopNodes, metric="degree", protect="node", max_degree=3, **EDGES
-    ),
     "TopNodes of an EdgeTable": Entry("table", engine_edges),
     "Graph.from_edges": Entry("table", graph),
     "TopNodes with intervals": rows_of(dp.TopNodes, metric="degree", **SEQUENCE, **NODES),
@@ -375,7 +372,7 @@ ENTRIES = {
     "AboveThreshold, a stream": Entry("values", stream),
     "ExponentialMechanism": selected(dp.ExponentialMechanism(epsilon=1.0)),
     "PermuteAndFlip": selected(dp.PermuteAndFlip(epsilon=1.0)),
-    "ReportNoisyMax": selected(dp.ReportNoisyMax(epsilon=1.0, noise="laplace")),
+    "ReportNoisyMax": selected(dp.ReportNoisyMax(epsilon=1.0)),
     "LocalDampening": selected(dp.LocalDampening(epsilon=1.0)),
     "ShiftedLocalDampening": selected(
         dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing")
@@ -444,7 +441,6 @@ READINGS = {
     "edges of a table": [
         "TopNodes of a table",
         "TopNodes, Pareto",
-        "TopNodes, a node protected",
         "Graph.from_edges",
     ],
     "edges of persons": ["TopNodes of persons", "Hubs of persons"],

@@ -86,8 +86,7 @@ def mechanisms():
     return {
         "exponential": dp.ExponentialMechanism(epsilon=1.0),
         "permute-and-flip": dp.PermuteAndFlip(epsilon=1.0),
-        "laplace": dp.ReportNoisyMax(epsilon=1.0, noise="laplace"),
-        "gumbel": dp.ReportNoisyMax(epsilon=1.0, noise="gumbel"),
+        "laplace": dp.ReportNoisyMax(epsilon=1.0),
         "local dampening": dp.LocalDampening(epsilon=1.0),
         "local dampening, flipped": dp.LocalDampening(epsilon=1.0, draw=flip),
         "shifted": dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing"),
@@ -102,8 +101,6 @@ def mechanisms():
 def combinations():
     return {
         "margin": combine.margin,
-        "local margin": combine.local_margin,
-        "local margin of three": lambda parts: combine.local_margin([*parts, parts[0]]),
         "weighted sum": lambda parts: dp.weighted_sum(parts, [1, 2]),
         "pareto": combine.pareto,
     }

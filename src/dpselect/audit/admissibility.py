@@ -68,8 +68,7 @@ def check_admissible(
             name, which must be the objective's own. ``ADD_REMOVE``: tuples of
             records, order ignored, or frozensets, that differ by one record.
             ``SUBSTITUTE``: tuples of equal length that differ in one place. ``EDGE``:
-            frozensets of edges that differ by one. ``NODE``: of edges, as pairs, all different
-            ones of which end at one node. ``SWAP``: frozensets of equal size that
+            frozensets of edges that differ by one. ``SWAP``: frozensets of equal size that
             differ by one member each.
         scalings: Functions from an objective to unit scores, by name; all scalings of
             ``dpselect.scaling`` if not given (with the best score of the universe as the public

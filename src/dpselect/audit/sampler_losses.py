@@ -15,7 +15,6 @@ noisy maxima           ``(ε/k) ∑ (max d - min d)/(2Δ)`` over the rounds, wit
 ``..._of_each``        the sum over the rows, each as by itself
 ``draw_cut``           the same
 ``draw_place``         the same
-``draw_set``           the same
 ``draw_with_own``      the same
 others                 ``δ(ε)``, from the exact distributions of both
 =====================  ====================================================================
@@ -39,7 +38,7 @@ from numpy.typing import NDArray
 
 from dpselect.audit.loss import Loss, log_binomial, loss_between
 from dpselect.audit.subset_losses import joined, swapped
-from dpselect.draws import above_threshold, cut_exponential, own_exponential, sets
+from dpselect.draws import above_threshold, cut_exponential
 from dpselect.draws.cut_exponential import Cuts
 from dpselect.draws.exact.bernoulli import BITS
 from dpselect.draws.grid import SENSITIVITY, to_grid
@@ -227,30 +226,6 @@ def draw_places(
     return Loss(public["epsilon"] * spread / (2 * SENSITIVITY))
 
 
-def draw_set(
-    here: Indices, there: Indices, public: Mapping[str, Any], positions: list[int]
-) -> Loss | None:
-    """Return the loss of a set, at the one that was drawn."""
-    if np.shape(here) != np.shape(there):
-        return None
-    k, decay = public["k"], float(public["decay"])
-    logs = [sets.log_probability(steps, k, decay, positions) for steps in (here, there)]
-    return Loss(0.0, drawn=logs[0] - logs[1])
-
-
-def draw_with_own(
-    here: Indices, there: Indices, public: Mapping[str, Any], chosen: list[int]
-) -> Loss | None:
-    """Return the loss of an exponential draw, at the positions that were drawn."""
-    if np.shape(here) != np.shape(there):
-        return None
-    logs = [
-        own_exponential.log_probability(scores, public["decay"], chosen)
-        for scores in (here, there)
-    ]
-    return Loss(0.0, drawn=logs[0] - logs[1])
-
-
 def flipped(
     here: list[bool], there: list[bool], public: Mapping[str, Any], _: list[bool]
 ) -> Loss | None:
@@ -346,14 +321,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
             is_above,
         ),
         "dpselect.draws.cut_exponential.draw_cut": Rule(("cuts", "decay"), "cuts", draw_cut),
-        "dpselect.draws.own_exponential.draw_with_own": Rule(
-            ("scores", "decay", "k"), "scores", draw_with_own
-        ),
         "dpselect.draws.place_exponential.draw_place": Rule(
             ("places", "decay"), "places", draw_place
         ),
         "dpselect.draws.place_flip.draw_places": Rule(("rows", "epsilon"), "rows", draw_places),
-        "dpselect.draws.sets.draw_set": Rule(("steps", "k", "decay"), "steps", draw_set),
         "dpselect.draws.exact.bernoulli.select": Rule(("counts", "chances"), "counts", select),
         "dpselect.draws.range_exponential.draw_position": Rule(
             ("pieces", "decay"), "pieces", positions

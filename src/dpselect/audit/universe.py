@@ -140,22 +140,6 @@ def _edge(databases: tuple[Hashable, ...]) -> Iterator[tuple[int, int]]:
                 yield i, position[graph - {edge}]
 
 
-def _node(databases: tuple[Hashable, ...]) -> Iterator[tuple[int, int]]:
-    """Pairs of graphs, as frozensets of edges, which are pairs, that agree off one node."""
-    graphs = _frozensets(databases, Neighbours.NODE)
-    rest: defaultdict[Hashable, list[int]] = defaultdict(list)
-    for node in {end for graph in graphs for edge in graph for end in _ends(edge)}:
-        for i, graph in enumerate(graphs):
-            rest[node, frozenset(edge for edge in graph if node not in _ends(edge))].append(i)
-    return _within_groups(rest.values())
-
-
-def _ends(edge: Hashable) -> tuple[Hashable, ...] | frozenset[Hashable]:
-    if isinstance(edge, tuple | frozenset) and len(edge) == 2:
-        return edge
-    raise ParameterError("under node every edge must be a tuple or frozenset of its two ends")
-
-
 def _substitute(databases: tuple[Hashable, ...]) -> Iterator[tuple[int, int]]:
     lists = [x for x in databases if isinstance(x, tuple)]
     if len(lists) < len(databases) or len({len(x) for x in lists}) > 1:
@@ -202,7 +186,6 @@ _PAIRS: dict[Neighbours, Callable[[tuple[Hashable, ...]], Iterator[tuple[int, in
     Neighbours.ADD_REMOVE: _add_remove,
     Neighbours.SUBSTITUTE: _substitute,
     Neighbours.EDGE: _edge,
-    Neighbours.NODE: _node,
     Neighbours.SWAP: _swap,
 }
 

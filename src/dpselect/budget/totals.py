@@ -17,7 +17,6 @@ RECORDS = {
     Neighbours.ADD_REMOVE: "row",
     Neighbours.SUBSTITUTE: "row",
     Neighbours.EDGE: "edge",
-    Neighbours.NODE: "node",
     Neighbours.SWAP: "member",
 }
 """Name of a record under each relation."""

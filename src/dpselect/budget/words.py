@@ -18,7 +18,6 @@ HIDDEN = {
     Neighbours.ADD_REMOVE: "whether one {unit} is in the data at all",
     Neighbours.SUBSTITUTE: "what one {unit} of the data says",
     Neighbours.EDGE: "whether one connection between two nodes is in the network",
-    Neighbours.NODE: "which connections one node of the network has",
     Neighbours.SWAP: "which of two people belongs to the subset",
 }
 """Facts about records that each neighbour relation hides."""

@@ -29,8 +29,8 @@ line. With several metrics, nodes are ranked by all of them. Edges to other node
 node to itself, are dropped.
 With --above instead of --k, all nodes with at least this noisy score are released.
 With --user all rows of a person are protected together, such as the calls of a customer, and at
-most --max-per-user different edges of each person are counted. With --protect node one node is
-protected with all its edges. Without either, one edge is protected.
+most --max-per-user different edges of each person are counted. Without it,
+one edge is protected.
 With --engine spark only counts of nodes leave the cluster.
 
 [bold]dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
@@ -78,8 +78,6 @@ def _check_plot(query: TopNodes, given: Given) -> None:
     if given.options["plot"] is None:
         return
     options.declared_public(bool(given.options["data_is_public"]), "dpselect nodes --plot")
-    if query.protect == "node":
-        raise ParameterError("`plot` is of releases that protect an edge")
     if query.above is not None:
         raise ParameterError("`plot` shows P(chosen first) of a release of `k` nodes")
     if given.options["dry_run"]:
@@ -92,7 +90,7 @@ def _plot(query: TopNodes, _release: Release[Any] | None, given: Given) -> Axes:
     from matplotlib.figure import Figure
 
     objective = query.objective(given.table)
-    draw = query.design().draw  # type: ignore[union-attr] # a node was refused
+    draw = query.design().draw
     mechanism = draw.mechanism.single_round(draw.k)
     axes = Figure(figsize=(7, 4.5), layout="constrained").subplots()
     axes.plot(objective.scores, mechanism.probabilities(objective), ".", alpha=0.4)

@@ -1,6 +1,6 @@
 """Combinations of several objectives into one: Pareto score, weighted sum and margin."""
 
-from dpselect.combine.margin import local_margin, margin
+from dpselect.combine.margin import margin
 from dpselect.combine.pareto.plot import plot_front
 from dpselect.combine.pareto.score import pareto, pareto_front
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
@@ -12,7 +12,6 @@ __all__ = [
     "ParetoSensitivity",
     "by_name",
     "disjoint_sum",
-    "local_margin",
     "margin",
     "pareto",
     "pareto_front",

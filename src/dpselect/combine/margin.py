@@ -14,8 +14,6 @@ import numpy as np
 
 from dpselect._parallel import each_stride
 from dpselect._twofold import difference
-from dpselect.combine.candidate_groups import groups_of, last_distances, sum_keys, tabulate
-from dpselect.combine.early_overlap import early_overlap
 from dpselect.combine.score_range import aligned
 from dpselect.draws.grid import LIMIT
 from dpselect.objective import Objective
@@ -75,57 +73,6 @@ def margin(objectives: Sequence[Objective]) -> Objective:
     else:
         beaten_by = _by_pairs(parts)
     return _unit(parts, beaten_by)
-
-
-def local_margin(objectives: Sequence[Objective]) -> Objective:
-    """Return the margin in steps of the local sensitivities.
-
-        s_r = -max_(r' ≠ r) min_i D_i(u_i(r') - u_i(r)),
-        D_i dampening with δ_i(x, t, r) + δ_i(x, t, r')
-
-    Each difference moves by at most the sum of two sensitivities, which is admissible for
-    it, so each dampened difference moves by at most 1. If objective ``i`` is monotone and
-    its sensitivity the same for all candidates, that of one replaces the sum.
-
-    Guarantee:
-        What the mechanism states, under the objectives' neighbour relation, if their
-        sensitivities are admissible. Public: the candidates, the bounds and the horizons.
-
-    Args:
-        objectives: At least one, for the same candidates in the same order.
-
-    Returns:
-        Unit scores as of ``margin``, in O(c^2 log T) for c different candidates; or, of two
-        objectives, in O(s log s + c b log T) if s different candidates, added up over the
-        distances, do not overlap all others in one of them, and b rivals compete for the worst.
-        In memory of one number per distinct sensitivity and distance.
-
-    Raises:
-        ParameterError: No objective, or different candidates.
-        NeighboursError: Different neighbour relations.
-
-    Source: ours; each ``D_i`` is Farias et al., VLDB J. 2023, Definition 12.
-    """
-    from dpselect.combine.margin_kernels import local_margins, local_margins_of_two
-
-    parts = aligned(objectives)
-    if len(parts[0]) == 1:
-        return _unit(parts, np.zeros(1))
-    horizon = max(part.sensitivity.horizon for part in parts)
-    keys = sum_keys(parts, horizon)
-    groups, members = groups_of(parts, keys)
-    lasts = last_distances(parts, keys, horizon)
-    of = tabulate(parts, keys, members, lasts)
-    worst = np.where(np.bincount(groups) > 1, 0.0, -np.inf)
-    most = int(lasts.max())
-    # Measured, in ns: 25 a pair and objective.
-    overlap = early_overlap(of, most, 25 * len(parts) * members.size**2)
-    if overlap is None:
-        remaining = np.arange(members.size)
-    else:
-        remaining = np.flatnonzero(local_margins_of_two(of, overlap.objective, worst, most))
-    each_stride(partial(local_margins, of, worst, remaining), remaining.size)
-    return _unit(parts, worst[groups])
 
 
 def _unit(parts: Sequence[Objective], beaten_by: Values) -> Objective:

@@ -24,7 +24,6 @@ from dpselect.mechanisms.catalogue import (
 )
 from dpselect.mechanisms.sequence import NoisySequence, set_confidence
 from dpselect.mechanisms.top_k import TopK
-from dpselect.mechanisms.top_set import TopSet
 
 __all__ = [
     "MECHANISMS",
@@ -45,7 +44,6 @@ __all__ = [
     "StoppingDistribution",
     "Stream",
     "TopK",
-    "TopSet",
     "by_name",
     "set_confidence",
 ]

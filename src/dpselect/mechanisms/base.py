@@ -66,7 +66,6 @@ MechanismName: TypeAlias = Literal[
     "pairwise",
     "generalized",
     "noisy-sequence",
-    "top-set",
 ]
 """The short names of the library's mechanisms, which editors complete."""
 
@@ -90,8 +89,8 @@ def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
 
     Args:
         mechanism: A key of ``MECHANISMS``; a mapping of ``name`` and its options, such as
-            ``{"name": "noisy-max", "noise": "gumbel"}``; or a callable that takes ``epsilon=``
-            and returns the mechanism.
+            ``{"name": "shifted", "draw": "permute-and-flip"}``; or a callable that takes
+            ``epsilon=`` and returns the mechanism.
         epsilon: Epsilon of one release, in nats, under the neighbour relation of the
             objective.
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 from dpselect import scaling, validation
 from dpselect.draws import (
@@ -100,48 +100,32 @@ class PermuteAndFlip(Mechanism):
 @listed
 @dataclass(frozen=True, kw_only=True)
 class ReportNoisyMax(Mechanism):
-    """Add noise to every score and release the position of the largest.
+    """Add Laplace noise to every score and release the position of the largest.
 
-    Attributes:
-        noise: ``"laplace"``; or ``"exponential"``, which has the distribution of
-            permute-and-flip; or ``"gumbel"``, which has that of the exponential mechanism. The
-            scale is twice the sensitivity over epsilon for each.
+    The scale is twice the sensitivity over epsilon. It is the baseline of textbooks;
+    ``PermuteAndFlip`` is the same with exponential noise, ``ExponentialMechanism`` with Gumbel
+    noise.
 
     Source: Dwork and Roth 2014, section 3.3; Ding et al. 2021, arXiv:2105.07260.
     """
 
-    noise: Literal["laplace", "exponential", "gumbel"] = "laplace"
     name: ClassVar[str] = "noisy-max"
     one_scaling: ClassVar[bool] = True
     doubles_monotone: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        validation.one_of("noise", self.noise, _NOISES)
-
-    @property
-    def label(self) -> str:
-        return f"{self.name}, {self.noise}"
-
     @property
     def draw(self) -> Draw:
-        return _NOISES[self.noise]
+        return LaplaceNoisyMax()
 
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.by_global(objective)
 
     def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
         # Laplace noise must be small at the best candidate and at the drawn one.
-        return 2.0 if self.noise == "laplace" else 1.0
+        return 2.0
 
 
 _EXPONENTIAL = Exponential()
-
-_NOISES: dict[str, Draw] = {
-    "laplace": LaplaceNoisyMax(),
-    "exponential": PermuteAndFlipDraw(),
-    "gumbel": _EXPONENTIAL,
-}
 
 
 @dataclass(frozen=True, kw_only=True)

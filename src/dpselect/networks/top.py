@@ -15,12 +15,10 @@ from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike, NoisySequence, TopK
 from dpselect.mechanisms.base import Drawn, released
-from dpselect.networks import node_privacy
 from dpselect.networks.counts import CommonNeighbours
 from dpselect.networks.edges import EdgeDesign, EdgeRows
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice
-from dpselect.networks.node_privacy import NodeDesign
 from dpselect.networks.reading import Nodes
 from dpselect.objective import Objective
 from dpselect.passes import Pass
@@ -31,9 +29,6 @@ from dpselect.typing import Indices, OnInvalid, Values
 
 Redraw: TypeAlias = Literal["remaining"]
 """Which nodes a node is compared with in later rounds, if not all."""
-
-Protect: TypeAlias = Literal["edge", "node"]
-"""What a neighbour step changes: one edge, or all edges of one node."""
 
 OF_PAIRS = "two for each edge"
 """Rows of the count for ego betweenness."""
@@ -61,9 +56,7 @@ class TopNodes(Query[Release[Any]]):
         many edges; each edge is protected, not the person. With ``user`` persons are protected:
         under ``Neighbours.ADD_REMOVE`` neighbours differ in all rows of one person, that is, in
         at most ``max_per_user`` edges, and all sensitivities are for that number of edges.
-        Replacing one person by another is two such steps. With ``protect="node"`` it is
-        ``epsilon``-DP under ``Neighbours.NODE``: all edges of one node are replaced by any
-        others, or by none; on all graphs on the public nodes, whatever their degrees.
+        Replacing one person by another is two such steps.
 
     Attributes:
         nodes: All nodes: their number ``n``, for ids from 0 to ``n - 1``, or all ids or labels.
@@ -82,13 +75,8 @@ class TopNodes(Query[Release[Any]]):
         dominance: With pareto: when a node dominates another. ``"standard"``: at least as
             good by every metric and better by one; ``"weak"``, as the paper defines it, also
             if equal by all; ``"strict"``: better by every one.
-        max_degree: Public bound on degrees, for ego betweenness or where a node is protected.
-            For ego betweenness it is a bound that no node exceeds, such as a limit that the
-            service itself sets; by default ``n - 1``. With ``protect="node"`` degrees count up
-            to it; it is best near that of the last node wanted. Not derived from the data.
-        protect: Whether one ``"edge"`` is protected, or one ``"node"`` with all its edges.
-            ``"node"`` needs the metric ``"degree"`` and ``k``, and finds no node at an epsilon
-            below about ``ln(n/k)``, which no mechanism can (``docs/networks.md``).
+        max_degree: Public bound that no degree exceeds, for ego betweenness. Such as a limit
+            that the service itself sets; by default ``n - 1``. Not derived from the data.
         user: Column of the person that a row belongs to. Text, integers, booleans or
             dates; rows without a person are dropped.
         max_per_user: Maximal number of different edges counted per person. They are selected by
@@ -132,7 +120,6 @@ class TopNodes(Query[Release[Any]]):
     weights: Sequence[float] | None = None
     dominance: Dominance = "standard"
     max_degree: int | None = None
-    protect: Protect = "edge"
     user: str | None = None
     max_per_user: int | None = None
     redraw: Redraw | None = None
@@ -141,9 +128,7 @@ class TopNodes(Query[Release[Any]]):
     epsilon: float
     mechanism: MechanismLike | None = None
 
-    def design(self) -> _Nodes | NodeDesign:
-        if validation.one_of("protect", self.protect, get_args(Protect)) == "node":
-            return node_privacy.design(self)
+    def design(self) -> _Nodes:
         rows, choice = EdgeRows.of(self), MetricChoice.of(self)
         _check_rounds(choice, self.redraw)
         # What is public of an objective is that of the graph without edges.
@@ -197,16 +182,8 @@ class TopNodes(Query[Release[Any]]):
 
         Args:
             data: As for a release.
-
-        Raises:
-            ParameterError: With ``protect="node"``, whose sensitivities do not bound an
-                objective's.
         """
         made = self.design()
-        if isinstance(made, NodeDesign):
-            raise ParameterError(
-                "an objective is of edges: with `protect`='node' there is none"
-            )
         return made.choice.objective(made.rows.read(data))
 
 

@@ -8,7 +8,7 @@ change of it:
 ================  ======================  ==============================================
 ``pareto``        ``global``, ``local``   PrivPareto of the paper
 ``weighted-sum``  ``global``, ``local``   PrivAgg of the paper; its maximum, not its sum
-``margin``        ``global``, ``local``   ours
+``margin``        ``global``              ours
 any               ``noisy-denominators``  ours: counts over class totals released once
 ================  ======================  ==============================================
 
@@ -23,7 +23,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from dpselect.combine import disjoint_sum, local_margin, margin, pareto
+from dpselect.combine import disjoint_sum, margin, pareto
 from dpselect.combine.pareto.dominance import Dominance
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -204,14 +204,13 @@ class Evolution:
             totals: Records of both classes; private.
             noisy: The same with noise, released; for ``"noisy-denominators"`` alone.
         """
-        local = self.rate_bound == "local"
-        if self.selection == "weighted-sum" and local:
+        if self.selection == "weighted-sum" and self.rate_bound == "local":
             return weighted_rates(hits, totals, weights=self.weights)
         parts = self._rates(hits, totals, noisy)
         if self.selection == "weighted-sum":
             return disjoint_sum(parts, self.weights)
         if self.selection == "margin":
-            return local_margin(parts) if local else margin(parts)
+            return margin(parts)
         return pareto(parts, dominance=self.dominance)
 
     def _rates(

@@ -125,7 +125,7 @@ class TreeFront(_RecordsQuery[FrontRelease]):
             equal in both; ``"strict"``: better in both.
         rate_bound: How the change of a rate by one record is bounded:
             ``"noisy-denominators"``, ``"local"`` or ``"global"``. By ``"local"``, as published,
-            a weighted sum can rank a worse tree first at any epsilon.
+            a weighted sum can rank a worse tree first at any epsilon; not with a margin.
         weights: Weights of the true positive and of the true negative rate; >= 0, not both 0.
         population: Number of first trees, and of children in each generation; 1 to a million.
             A larger one takes longer, in proportion, and no epsilon.
@@ -179,6 +179,11 @@ class TreeFront(_RecordsQuery[FrontRelease]):
         selection = validation.one_of("selection", self.selection, get_args(Selection))
         dominance = checked_dominance(self.dominance, selection, of="selection")
         rate_bound = validation.one_of("rate_bound", self.rate_bound, get_args(RateBound))
+        if (selection, rate_bound) == ("margin", "local"):
+            raise ParameterError(
+                "`selection`='margin' is in steps of public bounds: `rate_bound` must be "
+                "'noisy-denominators' or 'global'"
+            )
         operators = validation.one_of("operators", self.operators, get_args(Operators))
         initial = validation.at_least("initial_depth", self.initial_depth, 0, MOST_QUESTIONS)
         population = validation.at_least("population", self.population, 1, MOST_TREES)

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import numpy as np
 import polars as pl
 
 import dpselect as dp
@@ -47,7 +46,6 @@ ASKED = {
     },
     "margin": {"metric": ["degree", "ego-density"], "combine": "margin"},
 }
-OF_NODES = {"metric": "degree", "protect": "node", "max_degree": 4}
 GAUSSIAN = {
     "metric": "degree",
     "mechanism": partial(NoisySequence, noise="gaussian", delta=1e-4),
@@ -60,15 +58,6 @@ def pair(rng):
     chosen = {every[i] for i in rng.choice(len(every), size=20, replace=False)}
     flipped = chosen ^ {every[rng.integers(len(every))]}
     return sorted(chosen), sorted(flipped)
-
-
-def pair_of_nodes(rng):
-    """Return the edges of a random graph, and the same with other edges of node 0."""
-    every = [(u, v) for v in range(NODES) for u in range(v)]
-    chosen = {every[i] for i in rng.choice(len(every), size=20, replace=False)}
-    others = rng.choice(np.arange(1, NODES), size=rng.integers(0, NODES), replace=False)
-    rewired = {edge for edge in chosen if 0 not in edge} | {(0, int(v)) for v in others}
-    return sorted(chosen), sorted(rewired)
 
 
 def pair_of_persons(rng):
@@ -101,11 +90,11 @@ def graph_of_persons(rows):
     return Graph.from_edges(frame(rows), source="a", target="b", nodes=NODES, **OF_PERSONS)
 
 
-PAIRS = {"persons": pair_of_persons, "node": pair_of_nodes, "edge": pair}
+PAIRS = {"persons": pair_of_persons, "edge": pair}
 
 
 def case(name, kind, asked, *, data, **more):
-    protected = "persons" if "user" in asked else asked.get("protect", "edge")
+    protected = "persons" if "user" in asked else "edge"
     return ReleaseCase(
         name=f"{kind.__name__}, {protected}, {name}",
         query=kind(**(PUBLIC | asked)),
@@ -143,8 +132,6 @@ CASES = [
     hubs("ego-betweenness", data=frame, epsilon=200.0, **OF_PERSONS),
     *(top(name, asked) for name, asked in ASKED.items()),
     top("degree, Gaussian sequence", GAUSSIAN, k=3, delta=1e-4),
-    *(top(f"degree, {k} of {NODES}", OF_NODES, k=k) for k in (1, 3)),
-    top("degree, polars", OF_NODES, data=lazy),
     top("degree, one node", ASKED["degree"], k=1),
     top("degree, five nodes", ASKED["degree"], k=5),
     top("degree, pairs", ASKED["degree"], data=list),

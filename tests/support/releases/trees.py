@@ -19,7 +19,7 @@ SELECTIONS = [
     ("weighted-sum", "noisy-denominators"),
     ("weighted-sum", "local"),
     ("pareto", "global"),
-    ("margin", "local"),
+    ("margin", "global"),
 ]
 
 

@@ -94,7 +94,6 @@ METHODS: dict[str, Callable[[str], Scores]] = {
     "Pareto, local": lambda graph: scaling.dampened(pareto_of(graph)),
     "Pareto, local, shifted": lambda graph: scaling.shifted(pareto_of(graph), "non-increasing"),
     "margin, global": lambda graph: scaling.by_global(combine.margin(parts_of(graph))),
-    "margin, local": lambda graph: scaling.by_global(combine.local_margin(parts_of(graph))),
     "degree alone": lambda graph: scaling.by_global(degree(graphs.load(graph))),
 }
 """Unit scores of all nodes, by method; all are drawn by permute-and-flip or Gumbel noise."""

@@ -27,41 +27,15 @@ first sum is at most ``η k``, and the quotients while ``v`` is left are at most
 as the left side falls with ``R`` where ``D ≥ 1``. The right side is at least ``e^η``, and so
 bounds the other quotients, too: the second bound. ∎
 
-Rounds that each pay for a sensitivity of ``D`` cost ``2 η k D``. They count the own score in
-every draw; but it is drawn once, and a draw of another says little of it as long as ``e^(η D)``
-is below ``n``, since no score is negative and ``n`` is public.
-
-The grid of the sampler holds integers exactly, and its decay is ``η`` or a little less.
+So degrees up to a cap, where a node is protected with all its edges. For experiments, not for
+releases: it is computed in floats.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dpselect._numbers import boundary
-from dpselect.draws.exact.samplers import sampler
 from dpselect.typing import Indices
-
-SLACK = 2.0**-40
-"""Relative; above the rounding errors of the sum, whose terms are not negative."""
-
-
-MOST = 700.0
-"""Nats between the weights of the least and the largest score; more no float can tell."""
-
-
-@sampler
-def draw_with_own(scores: Indices, decay: float, k: int) -> list[int]:
-    """Draw ``k`` positions without replacement, with weights ``e^(η s)``.
-
-    Args:
-        scores: Integers from 0 to 2^30, shape ``(n,)``. Private.
-        decay: η > 0. Public.
-        k: 1 to ``n``. Public.
-    """
-    from dpselect.draws.exact import selection
-
-    return selection.top_k_gumbel_noise(scores.astype(np.float64), 2 * k * decay, k)
 
 
 def log_probability(scores: Indices, decay: float, chosen: list[int]) -> float:
@@ -78,7 +52,7 @@ def loss(decay: float, *, n: int, cap: int, k: int) -> float:
     """Return the bound of the theorem.
 
     Args:
-        decay: η > 0, at most ``MOST/D``.
+        decay: η > 0.
         n: How many candidates.
         cap: ``D`` >= 1.
         k: 1 to ``n``.
@@ -86,13 +60,4 @@ def loss(decay: float, *, n: int, cap: int, k: int) -> float:
     others = n - np.arange(1, k + 1, dtype=np.float64)
     excess = (others * np.expm1(decay) + np.expm1(decay * cap)) / (others + 1)
     not_drawn = k * decay + float(np.log1p(excess).sum())
-    return max(decay * (cap + 2 * k - 1), not_drawn) * (1 + SLACK)
-
-
-def largest_decay(epsilon: float, *, n: int, cap: int, k: int) -> float:
-    """Return the largest decay, up to ``MOST/D``, whose loss is at most epsilon.
-
-    Other arguments are those of ``loss``.
-    """
-    most = min(epsilon / (cap + 2 * k - 1), MOST / cap)
-    return boundary(lambda decay: loss(decay, n=n, cap=cap, k=k) > epsilon, 0.0, most)[0]
+    return max(decay * (cap + 2 * k - 1), not_drawn)
