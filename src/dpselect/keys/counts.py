@@ -74,9 +74,6 @@ class PeoplePerKey(Protocol):
     ) -> list[Indices]:
         """Return the counts of public candidates, for each group; one list without groups."""
 
-    def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
-        """Return the keys of the largest counts, for each group, ties in order of the value."""
-
     def from_count(self, least: int) -> Counted:
         """Return all keys of at least so many people, in order of the value."""
 
@@ -115,37 +112,15 @@ class RowsOfPeople:
     def of(
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
     ) -> list[Indices]:
-        most = most_rows(len(candidates), groups)
-        found = self._collected(lambda grouped: grouped, most)
+        found = self._counted(most=most_rows(len(candidates), groups))
         places = {self.rows.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
         columns = [places[_plain(key)] for key in found["key"]]
         counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
         return list(counts)
 
-    def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
-        import narwhals as nw
-
-        most = most_rows(number, groups)
-
-        def query(grouped: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-            if groups:
-                order = [(-nw.col("people").cast(nw.Int64)).alias("order")]
-                place = nw.col("order").cum_count().over("group", order_by=["order", "key"])
-                grouped = grouped.with_columns(*order).with_columns(place.alias("place"))
-                return grouped.filter(nw.col("place") <= number).drop("order")
-            return grouped.sort("people", "key", descending=[True, False]).head(most)
-
-        found = self._collected(query, most, *["place"] * bool(groups))
-        which = np.asarray(self._group_of(found, groups))
-        people = tables.counts(found["people"])
-        return [
-            Counted(found["key"][which == one], people[which == one], self.rows.keys)
-            for one in range(max(1, len(groups)))
-        ]
-
     def from_count(self, least: int) -> Counted:
-        found = self._of_many(least, "key")
+        found = self._counted("key", least=least)
         return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
 
     def in_groups(
@@ -153,7 +128,7 @@ class RowsOfPeople:
     ) -> list[tuple[Hashable, Counted]]:
         group, keys = self.rows.group, self.rows.keys
         assert group is not None  # noqa: S101 -- asked of rows with groups alone
-        found = self._of_many(least, "group", "key")
+        found = self._counted("group", "key", least=least)
         people, every = tables.counts(found["people"]), np.asarray(found["group"])
         firsts = np.flatnonzero(np.append(True, every[1:] != every[:-1])[: every.size])
         held = {
@@ -194,33 +169,20 @@ class RowsOfPeople:
         sums = np.where(about < 2.0 * MOST_WEIGHT, sums.clip(max=MOST_WEIGHT), MOST_WEIGHT)
         return Counted(keys, sums, self.rows.keys)
 
-    def _of_many(self, least: int, *order_by: str) -> dict[str, Any]:
-        """Return all keys of at least so many people."""
-        import narwhals as nw
-
-        return self._collected(
-            lambda grouped: grouped.filter(nw.col("people") >= least), MOST_KEYS, *order_by
-        )
-
-    def _collected(
-        self,
-        query: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]],
-        most: int,
-        *order_by: str,
-    ) -> dict[str, Any]:
-        """Return a query of the people per key, in as many passes as it is made in.
-
-        A query of the results of queries of parts of the keys must be that of all keys.
-        """
+    def _counted(self, *order_by: str, least: int = 1, most: int = MOST_KEYS) -> dict[str, Any]:
+        """Return all keys of at least so many people, in as many passes as it takes."""
         import narwhals as nw
 
         source, by = self.rows.source, ["key"] if self.rows.group is None else ["group", "key"]
+
+        def collected(rows: nw.LazyFrame[Any]) -> dict[str, Any]:
+            return tables.collect(rows, source, most=most, order_by=order_by)
+
         found = [
-            tables.collect(
-                query(part.group_by(*by).agg(nw.len().alias("people"))),
-                source,
-                most=most,
-                order_by=order_by,
+            collected(
+                part.group_by(*by)
+                .agg(nw.len().alias("people"))
+                .filter(nw.col("people") >= least)
             )
             for part in self._passes()
         ]
@@ -231,9 +193,7 @@ class RowsOfPeople:
 
         parts = [{name: column.tolist() for name, column in one.items()} for one in found]
         together = pl.concat([pl.DataFrame(one) for one in parts], how="vertical_relaxed")
-        return tables.collect(
-            query(nw.from_native(together.lazy())), source, most=most, order_by=order_by
-        )
+        return collected(nw.from_native(together.lazy()))
 
     def _passes(self) -> list[nw.LazyFrame[Any]]:
         """Return the rows in parts of different keys, as large files are grouped.

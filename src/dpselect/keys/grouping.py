@@ -24,7 +24,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from dpselect import validation
-from dpselect.budget.amount import exact, floor
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import OTHER
@@ -226,7 +225,7 @@ class Grouping:
         def draw(plan: Plan) -> Grouped[Answers]:
             found = draw_groups(plan).answer + (OTHER,) * self.other
             if not found:
-                return Grouped((), nothing, floor(exact(self.epsilon)))
+                return Grouped((), nothing)
             return Grouped(found, answers(found)())
 
         return draw
@@ -252,12 +251,10 @@ class Grouped(Generic[Answers]):
     Attributes:
         groups: In order; ``OTHER`` for the rest.
         answers: Of all groups.
-        refunded: What was not spent of epsilon, as no group was released.
     """
 
     groups: tuple[Hashable, ...]
     answers: Answers
-    refunded: float = 0.0
 
 
 def grouping_of(asked: AsksByGroup) -> Grouping:
