@@ -12,7 +12,7 @@ import pytest
 import dpselect as dp
 from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import Counted, people_in
-from dpselect.keys.objectives import by_count
+from dpselect.keys.objectives import by_count, facts_of
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
@@ -98,7 +98,9 @@ def law_of(design, kind=Persons, *, found=lambda chances, _: chances):
     @cache
     def of_group(groups, counted):
         made = inner(groups)
-        objective = by_count(np.array(counted), KEYS, made.neighbours, made.changed)
+        objective = by_count(
+            np.array(counted), KEYS, facts_of(2, made.neighbours, made.changed)
+        )
         return dict(enumerate(made.draw.mechanism.probabilities(objective)))
 
     def counted_in(people, groups):

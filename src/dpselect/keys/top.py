@@ -12,7 +12,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.columns import OTHER
 from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over, people_in
 from dpselect.keys.groups import GroupedTop, grouped
-from dpselect.keys.objectives import by_count
+from dpselect.keys.objectives import by_count, facts_of
 from dpselect.keys.question import (
     Missing,
     Question,
@@ -229,12 +229,7 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
     def precision(self) -> Precision:
         if self.draw.above is not None:
             raise ParameterError("to choose `max_per_user`, give `k`, not `above`")
-        facts = by_count(
-            np.zeros(len(self.candidates), np.int64),
-            self.candidates,
-            self.neighbours,
-            self.changed,
-        )
+        facts = facts_of(len(self.candidates), self.neighbours, self.changed)
         return self.question.precision(self.draw.noise(facts), self.draw.k)
 
     def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
@@ -244,8 +239,9 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
 
     def _objectives(self, people: PeoplePerKey) -> list[Objective]:
         """Return one objective for each group, or one."""
+        facts = facts_of(len(self.candidates), self.neighbours, self.changed)
         return [
-            by_count(counts, self.candidates, self.neighbours, self.changed)
+            by_count(counts, self.candidates, facts)
             for counts in people.of(self.candidates, self.groups)
         ]
 
@@ -264,7 +260,7 @@ def _design(asked: TopKeys) -> TopDesign:
     for_counts = of_keys * asked.counts_share
     candidates, groups = question.candidates or (), question.groups
     changed = changed_keys(question.max_per_user, relation)
-    facts = by_count(np.zeros(len(candidates), dtype=np.int64), candidates, relation, changed)
+    facts = facts_of(len(candidates), relation, changed)
     times = min(changed, max(1, len(groups)))
     needs_counts = asked.other and asked.mechanism is None and for_counts == 0
     moved = float(question.moved(relation))
