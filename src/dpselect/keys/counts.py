@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,42 +66,9 @@ class Counted:
         return keys
 
 
-class PeoplePerKey(Protocol):
-    """Exact numbers of people who have a key; whoever holds the rows implements it."""
-
-    def of(
-        self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
-    ) -> list[Indices]:
-        """Return the counts of public candidates, for each group; one list without groups."""
-
-    def from_count(self, least: int) -> Counted:
-        """Return all keys of at least so many people, in order of the value."""
-
-    def in_groups(
-        self, groups: Sequence[Hashable] = (), least: int = 1
-    ) -> list[tuple[Hashable, Counted]]:
-        """Return all keys of at least so many people, of each group.
-
-        Groups are those that are given, or else those that have such a key, in order.
-        """
-
-    def of_groups(self) -> PeoplePerKey:
-        """Return the people per group: those with a key in it, of so many groups each."""
-
-    def within(self, groups: tuple[Hashable, ...]) -> PeoplePerKey:
-        """Return the people per key in some groups alone."""
-
-    def weighed(self, weights: Indices, among: Sequence[Any] | None) -> Counted:
-        """Return the keys that people have, in order, with the sums of their people's weights.
-
-        A person's weight is that of the number of keys that are counted of this person and are
-        ``among`` some, as the engine has them, if these are given.
-        """
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowsOfPeople:
-    """Keys of people in an engine: polars for data in memory and files, or any other.
+class PeoplePerKey:
+    """Exact numbers of people who have a key; polars counts data in memory and files.
 
     Attributes:
         rows: One row for each key of a person that is counted.
@@ -112,6 +79,7 @@ class RowsOfPeople:
     def of(
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
     ) -> list[Indices]:
+        """Return the counts of public candidates, for each group; one list without groups."""
         found = self._counted(most=most_rows(len(candidates), groups))
         places = {self.rows.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
@@ -120,12 +88,17 @@ class RowsOfPeople:
         return list(counts)
 
     def from_count(self, least: int) -> Counted:
+        """Return all keys of at least so many people, in order of the value."""
         found = self._counted("key", least=least)
         return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
 
     def in_groups(
         self, groups: Sequence[Hashable] = (), least: int = 1
     ) -> list[tuple[Hashable, Counted]]:
+        """Return all keys of at least so many people, of each group.
+
+        Groups are those that are given, or else those that have such a key, in order.
+        """
         group, keys = self.rows.group, self.rows.keys
         assert group is not None  # noqa: S101 -- asked of rows with groups alone
         found = self._counted("group", "key", least=least)
@@ -140,13 +113,20 @@ class RowsOfPeople:
         nothing = Counted((), np.zeros(0, dtype=np.int64), keys)
         return [(one, held.get(group.encode(one), nothing)) for one in groups]
 
-    def of_groups(self) -> RowsOfPeople:
-        return RowsOfPeople(self.rows.of_groups())
+    def of_groups(self) -> PeoplePerKey:
+        """Return the people per group: those with a key in it, of so many groups each."""
+        return PeoplePerKey(self.rows.of_groups())
 
-    def within(self, groups: tuple[Hashable, ...]) -> RowsOfPeople:
-        return RowsOfPeople(self.rows.within(groups))
+    def within(self, groups: tuple[Hashable, ...]) -> PeoplePerKey:
+        """Return the people per key in some groups alone."""
+        return PeoplePerKey(self.rows.within(groups))
 
     def weighed(self, weights: Indices, among: Sequence[Any] | None) -> Counted:
+        """Return the keys that people have, in order, with the sums of their people's weights.
+
+        A person's weight is that of the number of keys that are counted of this person and are
+        ``among`` some, as the engine has them, if these are given.
+        """
         import narwhals as nw
 
         table = self.rows.table
@@ -268,7 +248,7 @@ def people_in(data: object, question: Question) -> PeoplePerKey:
     # narwhals takes as long to import as all of this room.
     from dpselect.keys import reading
 
-    return RowsOfPeople(reading.read(data, question))
+    return PeoplePerKey(reading.read(data, question))
 
 
 def _plain(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine

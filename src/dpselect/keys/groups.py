@@ -74,11 +74,13 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
     widest = design(within)
     if widest.delta > 0:
         raise ParameterError("where groups are released first, `mechanism` must cost no delta")
+    k = widest.draw.k
+    what = f"{k} keys" if widest.draw.above is None else "the keys above a threshold"
     return GroupedTop(
         mechanism=f"{first.mechanism} of groups, then {widest.mechanism} in each",
         spends=(
             *(replace(spend, purpose=f"groups: {spend.purpose}") for spend in first.spends),
-            _price_of_keys(widest),
+            Spend(f"{what} of each group, at most", without(widest.epsilon, widest.rest)),
             *price_of(widest.rest),
         ),
         epsilon=epsilon,
@@ -97,10 +99,3 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         rest=widest.rest,
         within=lambda groups: design(replace(within, groups=groups)),
     )
-
-
-def _price_of_keys(widest: TopDesign) -> Spend:
-    k = widest.draw.k
-    what = f"{k} keys" if widest.draw.above is None else "the keys above a threshold"
-    epsilon = without(widest.epsilon, widest.rest)
-    return Spend(f"{what} of each group, at most", epsilon)
