@@ -167,7 +167,7 @@ def picture(table: pl.DataFrame, names: list[str]) -> None:
         3, 2, figsize=(5.6, 7.4), sharex=True, sharey=True, layout="constrained"
     )
     *panels, legend = axes.flat
-    marks = dict(zip(names, "osv^x", strict=True))
+    marks = dict(zip(names, "ov^x", strict=True))
     for ax, column in zip(panels, columns, strict=True):
         for name in names:
             one = table.filter(pl.col("column") == column, pl.col("method") == name)
@@ -203,15 +203,11 @@ class Held:
     def __init__(self, column: Column) -> None:
         self.people = people_in(column.rows, question_of(**column.asked, missing="drop"))
         self.every = self.people.from_count(1)
-        [self.common] = self.people.largest(max(10 * K, 1000) + 1)
         keys = [self.every.key(place) for place in range(self.every.people.size)]
         self.known = dict(zip(keys, self.every.people.tolist(), strict=True))
 
     def of(self, candidates: Sequence[Any], _groups: object) -> list[Indices]:
         return [np.array([self.known.get(key, 0) for key in candidates])]
-
-    def largest(self, _number: int, _groups: object) -> list[Counted]:
-        return [self.common]
 
     def from_count(self, _least: int) -> Counted:
         return self.every
@@ -223,10 +219,8 @@ def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]
     shared: dict[str, Any] = {**column.asked, "epsilon": epsilon, "neighbours": ADDED}
     candidates = column.domain or list(held.known)
 
-    def of_top(**asked: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- public arguments
-        top = dp.TopKeys(k=K, **shared, **asked)
-        draw = top.at_cap().drawing(held)  # type: ignore[arg-type]
-        return lambda: list(draw(top.plan).answer)
+    top = dp.TopKeys(k=K, candidates=candidates, **shared)
+    draw_top = top.at_cap().drawing(held)  # type: ignore[arg-type]
 
     def of_keys(method: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- a name of a method
         keys = dp.Keys(**shared, delta=DELTA, method=method)
@@ -249,8 +243,7 @@ def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]
         return [keys[place] for place in sorted(noisy, key=lambda key: -noisy[key])[:K]]
 
     return {
-        "public candidates": of_top(candidates=candidates, delta=0.0),
-        "unknown domain": of_top(candidates=None, delta=DELTA, mechanism="exponential"),
+        "public candidates": lambda: list(draw_top(top.plan).answer),
         'keys, "laplace"': of_keys("laplace"),
         'keys, "gaussian"': of_keys("gaussian"),
         "OpenDP's threshold": of_opendp,

@@ -26,10 +26,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 import dpselect as dp
-from dpselect.keys.rounds import RoundsSelection, _largest_mu
+from dpselect.budget.zcdp import delta_of_gaussian
+from dpselect.keys.rounds import RoundsSelection
 from dpselect.keys.selection import selection_of
 from dpselect_studies import datasets
 
@@ -87,13 +89,18 @@ def threshold(scale: float, delta: float, most: int, degree: int | None = None) 
     return float(found)
 
 
+def largest_mu(epsilon: float, delta: float) -> float:
+    """Return the mu that costs epsilon and delta."""
+    return float(brentq(lambda mu: delta_of_gaussian(mu, epsilon) - delta, 1e-3, 99))
+
+
 def noise(
     epsilon: float, most: int, shares: tuple[float, ...], degree: int | None = None
 ) -> tuple[list[float], list[float]]:
     """Return scales and thresholds by round, for the split of delta that is best."""
     tried = []
     for share in np.linspace(0.02, 0.98, 25).tolist():
-        mu = _largest_mu(epsilon, share * DELTA)
+        mu = largest_mu(epsilon, share * DELTA)
         scales = [1 / sqrt(part) / mu for part in shares]
         of_round = (1 - share) * DELTA / len(shares)
         tried.append((scales, [threshold(one, of_round, most, degree) for one in scales]))

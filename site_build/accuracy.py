@@ -120,7 +120,6 @@ TASKS = {
         methods={
             "public candidates": "**dpselect**, public candidates",
             'keys, "laplace"': "**dpselect**, noisy counts of unknown keys",
-            "unknown domain": "**dpselect**, draws from unknown keys",
             "OpenDP's threshold": "OpenDP's stable histogram with a threshold",
         },
         epsilons=(0.03, 0.1, 0.3, 1.0, 3.0),

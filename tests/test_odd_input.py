@@ -119,7 +119,7 @@ COMMANDS = {
     "map": f"map DATA {BOX} --out FOLDER/map.json",
     "select": "select DATA --objective f:global=1 --neighbours add-remove --epsilon 1",
     "top": f"top DATA {KEYS} --k 2 --candidates 0,1,2",
-    "top of unknown values": f"top DATA {KEYS} --k 2 --limit 4 --delta 1e-3",
+    "top of unknown values": f"top DATA {KEYS} --k 2 --delta 1e-3",
     "keys": f"keys DATA {KEYS} --delta 1e-3",
     "tree": "tree DATA --label y --domains domains.json --epsilon 1 --neighbours add-remove "
     "--save FOLDER/tree.json",

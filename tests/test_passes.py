@@ -7,6 +7,7 @@ import pytest
 import dpselect as dp
 from dpselect import passes, tables
 from dpselect.maps import Weighted, even_queries
+from dpselect.networks import degree
 from dpselect.tables import collecting, columns
 from dpselect.trees import Bins
 from support.engines import SPARK, held_by
@@ -89,6 +90,7 @@ COUNTED = {
     "degrees": lambda: nodes("degree"),
     "densities and degrees": lambda: nodes("degree", "ego-density", combine="pareto"),
     "betweenness": lambda: nodes("ego-betweenness", mechanism="permute-and-flip"),
+    "betweenness by degrees": lambda: nodes("ego-betweenness", mechanism="shifted"),
     "a tree": lambda: tree(dp.ID3Tree, max_depth=2),
     "a tree of no splits": lambda: tree(dp.ID3Tree, max_depth=0, on_invalid="raise"),
     "a front": lambda: tree(
@@ -115,6 +117,7 @@ ON_SPARK = ("two ways to draw", "degrees", "a tree", "grids")
 QUICK = ("several percentiles by ranks", "degrees", "betweenness", "values", "keys")
 BOUNDED = {
     "a quadtree": points,
+    "a metric of one's own": lambda: nodes(lambda graph: degree(graph)),  # noqa: PLW0108
     "all rules": lambda: points(grids=[4], method=["uniform", "guideline", "adaptive"]),
     "values of released groups": lambda: top(column="day", k=1, by="ward", delta=1e-6),
     "keys in rounds, until none is left": lambda: keys(

@@ -17,7 +17,6 @@ FILES = (
     "Curve",
     "Filter",
     "ZcdpFilter",
-    "Rounds",
     "Order",
     "Private",
     "Leads",

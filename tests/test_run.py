@@ -119,17 +119,6 @@ def test_a_crash_in_the_second_draw_loses_its_answer_and_no_spend():
     assert [entry.answer is None for entry in budget.entries] == [False, True]
 
 
-def test_each_answer_gives_back_what_it_did_not_cost():
-    few = dp.TopKeys(column="ward", k=9, epsilon=0.9, delta=1e-6, mechanism="exponential", **AR)
-    budget = dp.Budget(3.0, 1e-5, neighbours="add-remove")
-
-    top, keys = dp.run([few, KEYS], STAYS, budget=budget)
-
-    assert top.refunded > 0 == keys.refunded
-    assert budget.entries[0].refunded == top.refunded
-    assert budget.spent == pytest.approx(1.9 - top.refunded)
-
-
 def test_relations_do_not_add_up():
     replaced = dp.Percentiles(
         column="days", p=50, upper=10, step=1, epsilon=0.2, neighbours="substitute"

@@ -16,6 +16,30 @@ from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Direction, Indices, Scores
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is public of an objective, stated without one.
+
+    Attributes:
+        candidates: Number of candidates, > 0.
+        sensitivity: As of the objective, like all that follows.
+        monotone: Whether all scores move in the same direction.
+        highest: A score that no candidate exceeds on any database.
+        direction: How the sensitivity changes with the scores.
+        step: A number that all scores are multiples of.
+    """
+
+    candidates: int
+    sensitivity: Sensitivity
+    monotone: bool = False
+    highest: float | None = None
+    direction: Direction | None = None
+    step: float | None = None
+
+    def __len__(self) -> int:
+        return self.candidates
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Objective:
     """Scores of public candidates, with the most that one neighbour step can change them.

@@ -75,7 +75,7 @@ def test_scores_and_thresholds_are_read_off_one_sequence(run, visits):
     assert (scores.json["answer"], scores.json["counts"]) == (["D0"], [400])
     assert (above.json["answer"], above.json["counts"]) == (["D0", "D1"], [400, 300])
     assert "give --k or --above" in twice.error
-    assert "without candidates the --mechanism is 'exponential'" in unknown.error
+    assert "--mechanism is for public --candidates" in unknown.error
 
 
 def test_groups_are_read_as_their_column_is(run, visits):
@@ -106,19 +106,16 @@ def test_groups_are_released_first_where_they_are_not_given(run, visits, tmp_pat
     picture = tmp_path / "out.png"
     asked = (visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, "--by", "ward")
 
-    drawn = (*asked, "--mechanism", "exponential")
-    ran = run("top", *drawn, "--groups-share", 0.5, "--json")
-    words = run("top", *drawn)
-    dry = run("top", *drawn, "--dry-run", "--plot", picture)
-    known = run("top", *asked, "--candidates", "D0,D1,D2,D3", "--json")
+    known = (*asked, "--candidates", "D0,D1,D2,D3")
+    ran = run("top", *known, "--groups-share", 0.5, "--json")
+    words = run("top", *known)
+    dry = run("top", *known, "--dry-run", "--plot", picture)
 
     assert ran.json["answer"] == [[0, "D0"], [1, "D1"]]
     assert ran.json["groups"] == [0, 1]
     assert "groups" in words.out
     assert "a group" in dry.out
-    assert "a value" in dry.out
     assert picture.stat().st_size > 0
-    assert known.json["answer"] == [[0, "D0"], [1, "D1"]]
 
 
 @pytest.mark.parametrize("command", [("keys",), ("top", "--k", 2)])

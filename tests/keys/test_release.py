@@ -1,7 +1,6 @@
 """Releases of keys: answers, laws of draws, prices, and what is refused."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +14,9 @@ from dpselect.errors import (
     NeighboursError,
     ParameterError,
 )
-from dpselect.keys import STOP, plot_chances
-from dpselect.keys.counts import people_in
-from dpselect.keys.objectives import by_count, of_most_common, offset_of_stop
-from dpselect.keys.question import Question
-from support.key_definitions import exact_delta, neighbouring, peeled
+from dpselect.keys import plot_chances
+from dpselect.keys.objectives import by_count, facts_of
+from support.key_definitions import exact_delta, neighbouring
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 FRUIT = ["apple"] * 6 + ["pear"] * 4 + ["fig"] * 3 + ["kiwi"]
@@ -31,47 +28,6 @@ VISITS = pl.DataFrame(
 OF_PATIENTS = {"column": "diagnosis", "user": "patient", "max_per_user": 4}
 
 
-@pytest.mark.slow
-def test_draws_of_an_unknown_domain_follow_the_law():
-    """Unseeded: false alarm 1 in 10^6; a shift of 5 % of mass is seen 99 times in 100."""
-    from scipy import stats
-
-    asked = {"k": 2, "limit": 3, "epsilon": 2.0, "delta": 0.2, "neighbours": ADDED}
-    fruit = people_in(FRUIT, Question(columns=()))
-    counted = fruit.largest(4)[0]
-    offset = offset_of_stop(per_user=1, **asked)
-    objective = of_most_common(counted, limit=3, offset=offset, neighbours=ADDED)
-    weights = np.exp(dp.ExponentialMechanism(epsilon=2.0).unit_scores(objective) / 2)
-    chances = Counter()
-    for outcome, chance in peeled(weights.tolist(), objective.candidates, 2).items():
-        chances[tuple(key for key in outcome if key is not STOP)] += chance
-
-    draw = dp.TopKeys(**asked, mechanism="exponential").design().drawing(fruit)
-    drawn = Counter(draw(None).answer for _ in range(3000))
-
-    assert set(drawn) <= set(chances)
-    tried = [key for key in chances if chances[key] > 0.003]
-    expected = 3000 * np.array([chances[key] for key in tried])
-    rest = 3000 - sum(expected)
-    observed = [drawn[key] for key in tried]
-    assert rest < 60
-    pair = [*observed, 3000 - sum(observed)], [*expected, rest]
-    assert stats.chisquare(*pair).pvalue > 1e-6
-
-
-def test_the_place_of_a_candidate_is_that_of_its_value():
-    """Two persons more change which key is the most common one, and no candidate's place."""
-    found = []
-    for more in ((), ("pear", "pear")):
-        [counted] = people_in(["fig", "apple", "apple", "pear", *more], Question(())).largest(4)
-        objective = of_most_common(counted, limit=3, offset=1.0, neighbours=ADDED)
-        found.append(tuple(objective.candidates))
-        scores = dict(zip(objective.candidates[:3], objective.scores, strict=False))
-        assert scores == {"apple": 2, "fig": 1, "pear": 1 + len(more)}
-
-    assert found[0] == found[1] == ("apple", "fig", "pear", STOP)
-
-
 def test_large_epsilons_release_the_truth():
     sure = {"epsilon": 1e4, "neighbours": "add-remove"}
 
@@ -79,7 +35,7 @@ def test_large_epsilons_release_the_truth():
     unknown = dp.TopKeys(k=9, delta=1e-12, **sure).release(FRUIT)
 
     assert known.answer == ("apple", "pear", "fig")
-    assert unknown.answer == ("apple", "pear", "fig")  # the stop is 1 above a count of 0
+    assert unknown.answer == ("apple", "pear", "fig")
     keys = dp.Keys(delta=1e-12, **sure).release(FRUIT)
     assert keys.answer == ("apple", "fig", "pear")
 
@@ -112,7 +68,7 @@ def test_a_person_pays_for_as_many_groups_as_she_has_keys(per_user, times):
 
     def law(counts):
         first, second = (
-            draw.probabilities(by_count(np.array(part), [0, 1], ADDED, per_user))
+            draw.probabilities(by_count(np.array(part), [0, 1], facts_of(2, ADDED, per_user)))
             for part in (counts[:2], counts[2:])
         )
         return {(i, j): first[i] * second[j] for i in range(2) for j in range(2)}
@@ -208,20 +164,6 @@ def test_a_key_of_fewer_people_than_the_least_is_never_released():
     assert noisy.counts == (600, 300, 100, 400)
 
 
-def test_the_stop_is_passed_as_its_law_says():
-    asked = {"k": 2, "limit": 5, "epsilon": 1.0, "delta": 1e-3, "mechanism": "exponential"}
-    people = np.arange(60)
-
-    added, replaced = (
-        dp.TopKeys(**asked, neighbours=relation).chances()[0].probabilities(people)
-        for relation in (ADDED, REPLACED)
-    )
-
-    assert added[1] == pytest.approx(1e-3, rel=1e-3)
-    assert (np.diff(added) > 0).all()
-    assert (replaced < added).all()
-
-
 def test_no_data_have_no_keys():
     rows = VISITS.clear()
     asked = {"epsilon": 1.0, "delta": 1e-6, "neighbours": ADDED}
@@ -240,8 +182,6 @@ def test_a_plan_says_what_is_asked_and_what_it_costs():
     assert str(top).startswith(
         "TopKeys: noisy counts of at least 15 (discrete Laplace, scale 1), then the 3"
     )
-    drawn = replace(top.query, mechanism="exponential").plan
-    assert drawn.mechanism.startswith("ExponentialMechanism(epsilon=1.0) on 1,000 largest")
     assert plan.rho < 1
 
 
@@ -258,23 +198,23 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
             "leave out delta",
         ),
         ({"candidates": ["apple"], "above": 2}, "give k or above, one of them"),
-        ({"delta": 1e-6, "k": None, "above": 2}, "above is for public candidates"),
+        ({"delta": 1e-6, "k": None, "above": 2}, "above is for public candidates: list these"),
+        ({"delta": 1e-6, "above": 0.0}, "above is for public candidates: list these"),
+        ({"delta": 1e-6, "k": None}, "without candidates give k"),
         (
             {"candidates": ["a"], "k": None, "above": 2, "mechanism": "exponential"},
             "above needs a noisy sequence",
         ),
         ({"candidates": ["apple"], "k": 2}, "k must be at most the number of candidates, 1"),
-        ({"candidates": ["apple"], "limit": 2}, "limit is for a release without candidates"),
         ({"candidates": ["apple", "apple"]}, "candidates must be at least one, and different"),
         ({"candidates": []}, "candidates must be at least one"),
         (
-            {"delta": 1e-6, "limit": 3, "k": 4, "mechanism": "exponential"},
-            "k must be at most limit, 3, not 4",
+            {"delta": 1e-6, "mechanism": "exponential"},
+            "mechanism is for public candidates: list these, or leave it out",
         ),
-        ({"delta": 1e-6, "mechanism": "permute-and-flip"}, "the mechanism is 'exponential'"),
         ({"candidates": ["apple"], "mechanism": "anchored"}, "needs a score that no candidate"),
         (
-            {"delta": 1e-6, "counts_share": 1.0, "mechanism": "exponential"},
+            {"candidates": ["apple"], "counts_share": 1.0},
             "counts_share must be at least 0 and below 1",
         ),
         ({"delta": 1e-6, "missing": "keep"}, "missing must be 'drop' or 'key'"),
@@ -282,8 +222,7 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
         ({"delta": 1e-3, "assumed_people": 1000}, "below one over the assumed people, 0.001"),
         ({"delta": 1e-6, "groups": ["a"]}, "groups are of a column: name it with by"),
         ({"candidates": ["a"], "column": "c", "by": "g"}, "need a delta above 0"),
-        ({"delta": 1e-6, "limit": 3}, "limit is for the mechanism 'exponential'"),
-        ({"delta": 1e-6, "counts_share": 0.1}, "counts_share is for the mechanism"),
+        ({"delta": 1e-6, "counts_share": 0.1}, "counts_share is for public candidates"),
         ({"candidates": ["a"], "groups_share": 0.1}, "groups_share is for by without groups"),
         (
             {
@@ -291,7 +230,7 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
                 "column": "c",
                 "by": "g",
                 "groups_share": 1,
-                "mechanism": "exponential",
+                "candidates": ["a"],
             },
             "groups_share must",
         ),
@@ -306,18 +245,6 @@ def test_what_is_wrong_is_said_before_any_spend(wrong, message):
     with pytest.raises(ParameterError, match=message):
         dp.TopKeys(**{**ASKED, **wrong}).release(FRUIT, budget=budget)
     assert budget.entries == ()
-
-
-def test_a_stop_exists_at_every_epsilon():
-    asked = {"k": 2, "limit": 3, "per_user": 1, "delta": 1e-6}
-    for relation in (ADDED, dp.Neighbours.SUBSTITUTE):
-        offsets = [
-            offset_of_stop(**asked, epsilon=epsilon, neighbours=relation)
-            for epsilon in (1.0, 1400.0, 1500.0, 1e300)
-        ]
-
-        assert offsets == sorted(offsets, reverse=True)
-        assert 1 <= offsets[-1] < offsets[0]
 
 
 def test_other_refusals():
@@ -335,12 +262,10 @@ def test_other_refusals():
 
 
 def test_a_picture_has_a_line_for_all_that_is_not_public():
-    top = dp.TopKeys(
-        column="v", k=1, by="w", epsilon=1.0, delta=1e-6, neighbours=ADDED,
-        mechanism="exponential",
-    )  # fmt: skip
+    asked = {"column": "v", "epsilon": 1.0, "delta": 1e-6, "neighbours": ADDED}
+    top = dp.TopKeys(k=1, by="w", candidates=["a"], **asked)
 
-    ax = plot_chances(top.chances())
+    ax = plot_chances([*top.chances(), *dp.Keys(**asked).chances()])
 
     assert [line.get_label()[:7] for line in ax.get_lines()] == ["a group", "a value"]
     with pytest.raises(ParameterError, match="keys that are not public"):

@@ -1,5 +1,6 @@
 """Keys in rounds: the exact delta by definition, planted bugs, the draws, the engines' sums."""
 
+import sys
 from collections import Counter
 from functools import cache
 from itertools import combinations_with_replacement, permutations, product
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
+from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import MOST_WEIGHT, Counted, people_in
@@ -406,6 +408,58 @@ def test_the_release_finds_common_keys_of_persons_with_many():
     )
     # Rows that are persons each have one key.
     assert dp.Keys(**price, method="rounds").release([1] * 99).answer == ("1",)
+
+
+def noise_by_shares(law):
+    """Return the lowest last threshold over 49 shares of delta for the noise, by bisection."""
+    from scipy.special import ndtr, ndtri
+
+    found = []
+    for share in np.linspace(0.02, 0.98, 49):
+        low, high = 1e-6, 100.0
+        for _ in range(80):
+            mu = sqrt(low * high)
+            up, down = law.epsilon / mu - mu / 2, law.epsilon / mu + mu / 2
+            dear = ndtr(-up) - np.exp(law.epsilon) * ndtr(-down) > share * law.delta
+            low, high = (low, mu) if dear else (mu, high)
+        own = -np.expm1(np.log1p(-0.8 * (1 - share) * law.delta) / law.per_user / law.persons)
+        found.append(ROUNDS - ROUNDS * sqrt(law.persons) / low * ndtri(own))
+    return min(found)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
+@pytest.mark.parametrize(("per_user", "persons"), [(1, 1), (10, 2), (1000, 1)])
+def test_no_split_of_delta_has_a_lower_threshold(epsilon, delta, per_user, persons):
+    law = RoundsSelection(epsilon, delta, per_user, persons)
+
+    least = noise_by_shares(law)
+
+    assert least * (1 - 1e-3) < law.noise.released[-1] <= least * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("epsilon", [1e-2, 0.1, 1.0, 10.0, 1e3])
+@pytest.mark.parametrize("delta", [1e-100, 1e-6, 0.5])
+def test_a_plan_of_rounds_is_found_by_few_prices_of_noise(epsilon, delta):
+    """By bisection for each of 25 splits of delta they were 1,500."""
+    prices = 0
+
+    def count(frame, event, _):
+        nonlocal prices
+        prices += event == "call" and frame.f_code is delta_of_gaussian.__code__
+
+    asked = {"user": "who", "max_per_user": 10, "neighbours": "add-remove"}
+    sys.setprofile(count)
+    try:
+        plan = dp.Keys(column="key", epsilon=epsilon, delta=delta, **asked).plan
+    finally:
+        sys.setprofile(None)
+
+    assert plan.mechanism.startswith("noisy weights")
+    assert 0 < prices <= 100
+    [of_noise, own] = plan.spends
+    assert delta_of_gaussian(sqrt(2 * of_noise.rho), epsilon) <= of_noise.delta
+    assert of_noise.delta + own.delta == pytest.approx(delta, rel=1e-15)
 
 
 def test_rounds_are_the_default_from_three_keys_a_person_on():

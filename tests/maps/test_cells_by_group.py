@@ -290,10 +290,10 @@ def test_points_without_a_group_are_among_all_others():
     assert 500 <= sum(count for (group, _), count in counted if group is None) <= 504
 
 
-def test_no_group_gives_back_the_price_of_cells():
+def test_no_group_has_no_cells():
     release = query(epsilon=1.0, delta=1e-9).release(POINTS.head(2))
 
-    assert (release.answer, release.groups, release.refunded) == ((), (), 0.8)
+    assert (release.answer, release.groups) == ((), ())
 
 
 def test_intervals_and_a_threshold_for_each_group():

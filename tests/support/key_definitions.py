@@ -3,9 +3,6 @@
 from itertools import chain, combinations
 from math import exp
 
-import numpy as np
-
-from dpselect.keys import STOP
 from support.people import counted_of
 
 
@@ -39,29 +36,6 @@ def neighbouring(people, keys, most, at=4):
             yield counts, add_person(counts, one)
 
 
-def peeled(weights, candidates, k):
-    """Return the law of up to ``k`` draws without replacement that end at the stop.
-
-    By definition: a product of quotients for every sequence.
-    """
-    law = {}
-
-    def go(prefix, left, probability):
-        if len(prefix) == k:
-            law[prefix] = law.get(prefix, 0.0) + probability
-            return
-        total = sum(weights[i] for i in left)
-        for i in left:
-            chance = probability * weights[i] / total
-            if candidates[i] is STOP:
-                law[*prefix, STOP] = law.get((*prefix, STOP), 0.0) + chance
-            else:
-                go((*prefix, candidates[i]), [j for j in left if j != i], chance)
-
-    go((), list(range(len(weights))), 1.0)
-    return law
-
-
 def hockey_stick(law, other, epsilon):
     """Return the sum of the excesses of a law over ``exp(epsilon)`` times another."""
     grown = exp(epsilon)
@@ -92,9 +66,3 @@ def exact_delta(pairs, law, epsilon):
         max(hockey_stick(of(a), of(b), epsilon), hockey_stick(of(b), of(a), epsilon))
         for a, b in pairs
     )
-
-
-def top_counted(counts, number):
-    """Return the keys of the largest counts, ties in order of the key, as the engines do."""
-    order = sorted((-n, key) for key, n in enumerate(counts) if n > 0)[:number]
-    return [key for _, key in order], np.array([-n for n, _ in order], dtype=np.int64)

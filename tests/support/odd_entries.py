@@ -309,9 +309,6 @@ ENTRIES = {
     "Series": table_of(
         dp.Series, column="f", period="g", periods=[0, "a", 2], k=1, candidates=[0, "a"], **BOTH
     ),
-    "TopKeys, unknown, by draws": table_of(
-        dp.TopKeys, column="f", k=1, limit=3, mechanism="exponential", **SURE
-    ),
     "HeavyCells": rows_of(dp.HeavyCells, grid=2, k=1, **BOX),
     "HeavyCells of persons": table_of(dp.HeavyCells, grid=2, k=1, **PLACES, **PEOPLE),
     "HeavyCells with intervals": rows_of(dp.HeavyCells, grid=9, k=1, **SEQUENCE, **BOX),

@@ -61,8 +61,7 @@ or those with a value above the threshold; with --candidates the groups are rele
 
 With --above instead of --k, all candidates with at least this noisy count are released.
 
-With --engine spark only counts leave the cluster: those of the candidates, or of all values;
-with --mechanism exponential only the largest counts.
+With --engine spark only counts leave the cluster: those of the candidates, or of all values.
 """
 
 
@@ -125,7 +124,7 @@ def _facts(query: Keys | TopKeys, _given: Given) -> Mapping[str, object]:
         people = {share: one.people_for(share) for share in SHOWN}
         facts[one.of] = {
             f"P(released) >= {share:g}": (
-                f"{'from' if number < MOST_PEOPLE else 'above'} {number} people{one.more_than}"
+                f"{'from' if number < MOST_PEOPLE else 'above'} {number} people"
             )
             for share, number in people.items()
         }
@@ -139,13 +138,10 @@ def _plot(query: Keys | TopKeys, _release: KeyRelease | None, _given: Given) -> 
 
 
 def _besides(release: KeyRelease, _given: Given) -> dict[str, Any]:
-    """Return the refund in words, and the groups, if there are any."""
-    facts = {}
-    if release.groups is not None and release.arguments.get("groups") is None:
-        facts["groups"] = ", ".join(map(str, release.groups)) or "(none)"
-    if release.refunded:
-        facts["given back"] = f"epsilon {release.refunded:.6g}, of draws that were not made"
-    return facts
+    """Return the groups, if these were released."""
+    if release.groups is None or release.arguments.get("groups") is not None:
+        return {}
+    return {"groups": ", ".join(map(str, release.groups)) or "(none)"}
 
 
 KEYS = QueryCommand(

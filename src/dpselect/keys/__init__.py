@@ -5,16 +5,13 @@ set of keys that enough people have.
 """
 
 from dpselect.keys.keys import Keys
-from dpselect.keys.objectives import STOP, Stop
 from dpselect.keys.release import Chances, KeyRelease, plot_chances
 from dpselect.keys.top import TopKeys
 
 __all__ = [
-    "STOP",
     "Chances",
     "KeyRelease",
     "Keys",
-    "Stop",
     "TopKeys",
     "plot_chances",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,45 +66,9 @@ class Counted:
         return keys
 
 
-class PeoplePerKey(Protocol):
-    """Exact numbers of people who have a key; whoever holds the rows implements it."""
-
-    def of(
-        self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
-    ) -> list[Indices]:
-        """Return the counts of public candidates, for each group; one list without groups."""
-
-    def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
-        """Return the keys of the largest counts, for each group, ties in order of the value."""
-
-    def from_count(self, least: int) -> Counted:
-        """Return all keys of at least so many people, in order of the value."""
-
-    def in_groups(
-        self, groups: Sequence[Hashable] = (), least: int = 1
-    ) -> list[tuple[Hashable, Counted]]:
-        """Return all keys of at least so many people, of each group.
-
-        Groups are those that are given, or else those that have such a key, in order.
-        """
-
-    def of_groups(self) -> PeoplePerKey:
-        """Return the people per group: those with a key in it, of so many groups each."""
-
-    def within(self, groups: tuple[Hashable, ...]) -> PeoplePerKey:
-        """Return the people per key in some groups alone."""
-
-    def weighed(self, weights: Indices, among: Sequence[Any] | None) -> Counted:
-        """Return the keys that people have, in order, with the sums of their people's weights.
-
-        A person's weight is that of the number of keys that are counted of this person and are
-        ``among`` some, as the engine has them, if these are given.
-        """
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowsOfPeople:
-    """Keys of people in an engine: polars for data in memory and files, or any other.
+class PeoplePerKey:
+    """Exact numbers of people who have a key; polars counts data in memory and files.
 
     Attributes:
         rows: One row for each key of a person that is counted.
@@ -115,45 +79,29 @@ class RowsOfPeople:
     def of(
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
     ) -> list[Indices]:
-        most = most_rows(len(candidates), groups)
-        found = self._collected(lambda grouped: grouped, most)
+        """Return the counts of public candidates, for each group; one list without groups."""
+        found = self._counted(most=most_rows(len(candidates), groups))
         places = {self.rows.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
         columns = [places[_plain(key)] for key in found["key"]]
         counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
         return list(counts)
 
-    def largest(self, number: int, groups: Sequence[Hashable] = ()) -> list[Counted]:
-        import narwhals as nw
-
-        most = most_rows(number, groups)
-
-        def query(grouped: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-            if groups:
-                order = [(-nw.col("people").cast(nw.Int64)).alias("order")]
-                place = nw.col("order").cum_count().over("group", order_by=["order", "key"])
-                grouped = grouped.with_columns(*order).with_columns(place.alias("place"))
-                return grouped.filter(nw.col("place") <= number).drop("order")
-            return grouped.sort("people", "key", descending=[True, False]).head(most)
-
-        found = self._collected(query, most, *["place"] * bool(groups))
-        which = np.asarray(self._group_of(found, groups))
-        people = tables.counts(found["people"])
-        return [
-            Counted(found["key"][which == one], people[which == one], self.rows.keys)
-            for one in range(max(1, len(groups)))
-        ]
-
     def from_count(self, least: int) -> Counted:
-        found = self._of_many(least, "key")
+        """Return all keys of at least so many people, in order of the value."""
+        found = self._counted("key", least=least)
         return Counted(found["key"], tables.counts(found["people"]), self.rows.keys)
 
     def in_groups(
         self, groups: Sequence[Hashable] = (), least: int = 1
     ) -> list[tuple[Hashable, Counted]]:
+        """Return all keys of at least so many people, of each group.
+
+        Groups are those that are given, or else those that have such a key, in order.
+        """
         group, keys = self.rows.group, self.rows.keys
         assert group is not None  # noqa: S101 -- asked of rows with groups alone
-        found = self._of_many(least, "group", "key")
+        found = self._counted("group", "key", least=least)
         people, every = tables.counts(found["people"]), np.asarray(found["group"])
         firsts = np.flatnonzero(np.append(True, every[1:] != every[:-1])[: every.size])
         held = {
@@ -165,13 +113,20 @@ class RowsOfPeople:
         nothing = Counted((), np.zeros(0, dtype=np.int64), keys)
         return [(one, held.get(group.encode(one), nothing)) for one in groups]
 
-    def of_groups(self) -> RowsOfPeople:
-        return RowsOfPeople(self.rows.of_groups())
+    def of_groups(self) -> PeoplePerKey:
+        """Return the people per group: those with a key in it, of so many groups each."""
+        return PeoplePerKey(self.rows.of_groups())
 
-    def within(self, groups: tuple[Hashable, ...]) -> RowsOfPeople:
-        return RowsOfPeople(self.rows.within(groups))
+    def within(self, groups: tuple[Hashable, ...]) -> PeoplePerKey:
+        """Return the people per key in some groups alone."""
+        return PeoplePerKey(self.rows.within(groups))
 
     def weighed(self, weights: Indices, among: Sequence[Any] | None) -> Counted:
+        """Return the keys that people have, in order, with the sums of their people's weights.
+
+        A person's weight is that of the number of keys that are counted of this person and are
+        ``among`` some, as the engine has them, if these are given.
+        """
         import narwhals as nw
 
         table = self.rows.table
@@ -194,33 +149,20 @@ class RowsOfPeople:
         sums = np.where(about < 2.0 * MOST_WEIGHT, sums.clip(max=MOST_WEIGHT), MOST_WEIGHT)
         return Counted(keys, sums, self.rows.keys)
 
-    def _of_many(self, least: int, *order_by: str) -> dict[str, Any]:
-        """Return all keys of at least so many people."""
-        import narwhals as nw
-
-        return self._collected(
-            lambda grouped: grouped.filter(nw.col("people") >= least), MOST_KEYS, *order_by
-        )
-
-    def _collected(
-        self,
-        query: Callable[[nw.LazyFrame[Any]], nw.LazyFrame[Any]],
-        most: int,
-        *order_by: str,
-    ) -> dict[str, Any]:
-        """Return a query of the people per key, in as many passes as it is made in.
-
-        A query of the results of queries of parts of the keys must be that of all keys.
-        """
+    def _counted(self, *order_by: str, least: int = 1, most: int = MOST_KEYS) -> dict[str, Any]:
+        """Return all keys of at least so many people, in as many passes as it takes."""
         import narwhals as nw
 
         source, by = self.rows.source, ["key"] if self.rows.group is None else ["group", "key"]
+
+        def collected(rows: nw.LazyFrame[Any]) -> dict[str, Any]:
+            return tables.collect(rows, source, most=most, order_by=order_by)
+
         found = [
-            tables.collect(
-                query(part.group_by(*by).agg(nw.len().alias("people"))),
-                source,
-                most=most,
-                order_by=order_by,
+            collected(
+                part.group_by(*by)
+                .agg(nw.len().alias("people"))
+                .filter(nw.col("people") >= least)
             )
             for part in self._passes()
         ]
@@ -231,9 +173,7 @@ class RowsOfPeople:
 
         parts = [{name: column.tolist() for name, column in one.items()} for one in found]
         together = pl.concat([pl.DataFrame(one) for one in parts], how="vertical_relaxed")
-        return tables.collect(
-            query(nw.from_native(together.lazy())), source, most=most, order_by=order_by
-        )
+        return collected(nw.from_native(together.lazy()))
 
     def _passes(self) -> list[nw.LazyFrame[Any]]:
         """Return the rows in parts of different keys, as large files are grouped.
@@ -308,7 +248,7 @@ def people_in(data: object, question: Question) -> PeoplePerKey:
     # narwhals takes as long to import as all of this room.
     from dpselect.keys import reading
 
-    return RowsOfPeople(reading.read(data, question))
+    return PeoplePerKey(reading.read(data, question))
 
 
 def _plain(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine

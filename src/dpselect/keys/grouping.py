@@ -18,13 +18,12 @@ Source: McSherry 2009, Theorem 4 (disjoint parts); group privacy for the steps o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from dpselect import validation
-from dpselect.budget.amount import exact, floor
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import OTHER
@@ -44,46 +43,6 @@ GROUPS_SHARE = 0.2
 """Of epsilon, for groups that are released first."""
 
 Answers = TypeVar("Answers")
-
-
-class AsksByGroup(Protocol):
-    """The fields of a query that may be asked for each group."""
-
-    @property
-    def by(self) -> str | None:
-        """The column of groups."""
-
-    @property
-    def groups(self) -> Iterable[Hashable] | None:
-        """The public groups."""
-
-    @property
-    def groups_share(self) -> float | None:
-        """Share of epsilon for groups that are released first."""
-
-    @property
-    def other(self) -> bool:
-        """Whether all other rows are one more group."""
-
-    @property
-    def user(self) -> str | None:
-        """The column of persons."""
-
-    @property
-    def max_per_user(self) -> Any:  # noqa: ANN401 -- checked later
-        """How many rows of a person count."""
-
-    @property
-    def epsilon(self) -> float:
-        """Of the whole release."""
-
-    @property
-    def delta(self) -> float:
-        """Of the whole release."""
-
-    @property
-    def neighbours(self) -> Any:  # noqa: ANN401 -- checked later
-        """The relation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +185,7 @@ class Grouping:
         def draw(plan: Plan) -> Grouped[Answers]:
             found = draw_groups(plan).answer + (OTHER,) * self.other
             if not found:
-                return Grouped((), nothing, floor(exact(self.epsilon)))
+                return Grouped((), nothing)
             return Grouped(found, answers(found)())
 
         return draw
@@ -252,15 +211,13 @@ class Grouped(Generic[Answers]):
     Attributes:
         groups: In order; ``OTHER`` for the rest.
         answers: Of all groups.
-        refunded: What was not spent of epsilon, as no group was released.
     """
 
     groups: tuple[Hashable, ...]
     answers: Answers
-    refunded: float = 0.0
 
 
-def grouping_of(asked: AsksByGroup) -> Grouping:
+def grouping_of(asked: Any) -> Grouping:  # noqa: ANN401 -- a query
     """Return the groups of a query that has ``by``.
 
     Raises:
@@ -312,7 +269,7 @@ def release_of_groups(asked: Any, delta: float) -> KeysDesign:  # noqa: ANN401 -
     ).at_cap()
 
 
-def _check_public(asked: AsksByGroup, groups: tuple[Any, ...]) -> None:
+def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 -- a query
     for name in ("groups_share", "other", "delta"):
         if getattr(asked, name):
             raise ParameterError(
@@ -324,7 +281,7 @@ def _check_public(asked: AsksByGroup, groups: tuple[Any, ...]) -> None:
         raise ParameterError("`groups` must be at least one, and different ones")
 
 
-def check_ungrouped(asked: AsksByGroup) -> None:
+def check_ungrouped(asked: Any) -> None:  # noqa: ANN401 -- a query
     """Check that a query without ``by`` has none of the fields that go with it.
 
     Raises:

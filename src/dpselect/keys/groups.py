@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dpselect import validation
-from dpselect.budget.amount import exact, floor
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import KeyCounts, PeoplePerKey
 from dpselect.keys.grouping import release_of_groups
@@ -46,15 +45,14 @@ class GroupedTop(KeyCounts):
         def draw(plan: Plan) -> KeyRelease:
             groups = draw_groups(plan).answer
             if not groups:
-                unused = floor(exact(self.widest.epsilon))
-                return KeyRelease((), plan, refunded=unused, groups=())
+                return KeyRelease((), plan, groups=())
             return self.within(groups).drawing(people.within(groups))(plan)
 
         return draw
 
     def chances(self) -> tuple[Chances, ...]:
-        """Return the chances of a group, and of a key that is not public."""
-        return (Chances("a group", self.of_groups.probabilities), *self.widest.chances())
+        """Return the chances of a group; all keys are public."""
+        return (Chances("a group", self.of_groups.probabilities),)
 
 
 def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTop:
@@ -65,22 +63,24 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         design: Design of a query whose groups are public.
     """
     epsilon, delta = validation.positive("epsilon", asked.epsilon), checked_delta(asked.delta)
-    first = release_of_groups(asked, delta if asked.candidates is not None else delta / 2)
+    first = release_of_groups(asked, delta)
     within = replace(
         asked,
         groups=range(changed_keys(first.question.max_per_user, first.neighbours)),
         groups_share=None,
         epsilon=epsilon - first.epsilon,
-        delta=delta - first.delta,
+        delta=0.0,
     )
     widest = design(within)
-    if widest.delta > delta - first.delta:
+    if widest.delta > 0:
         raise ParameterError("where groups are released first, `mechanism` must cost no delta")
+    k = widest.draw.k
+    what = f"{k} keys" if widest.draw.above is None else "the keys above a threshold"
     return GroupedTop(
         mechanism=f"{first.mechanism} of groups, then {widest.mechanism} in each",
         spends=(
             *(replace(spend, purpose=f"groups: {spend.purpose}") for spend in first.spends),
-            _price_of_keys(widest),
+            Spend(f"{what} of each group, at most", without(widest.epsilon, widest.rest)),
             *price_of(widest.rest),
         ),
         epsilon=epsilon,
@@ -90,9 +90,7 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         error=widest.error,
         passes=(
             *first.passes,
-            Pass(
-                f"{widest.limit + (widest.candidates is None)} for each group that is released"
-            ),
+            Pass(f"{len(widest.candidates)} for each group that is released"),
         ),
         exact=widest.exact,
         question=replace(widest.question, groups=()),
@@ -101,10 +99,3 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         rest=widest.rest,
         within=lambda groups: design(replace(within, groups=groups)),
     )
-
-
-def _price_of_keys(widest: TopDesign) -> Spend:
-    k = widest.draw.k
-    what = f"{k} keys" if widest.draw.above is None else "the keys above a threshold"
-    epsilon = without(widest.epsilon, widest.rest)
-    return Spend(f"{what} of each group, at most", epsilon, delta=widest.delta)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -143,9 +142,6 @@ def _parts(one: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- of any type
 MOST_PEOPLE = 10**12
 """Beyond it no number of people is shown."""
 
-LEGEND = 26
-"""Characters of a line of a legend."""
-
 
 class Chances(NamedTuple):
     """The probability that a value which is not public is released; public.
@@ -153,12 +149,10 @@ class Chances(NamedTuple):
     Attributes:
         of: Kind of the released value, such as ``"a value"``.
         probabilities: Probabilities of numbers of people, any shape.
-        more_than: Name of the number that people are counted from, if it is not 0.
     """
 
     of: str
     probabilities: Callable[[Indices], Probabilities]
-    more_than: str = ""
 
     def people_for(self, probability: float) -> int:
         """Return the least number of people whose value is released with a probability.
@@ -201,13 +195,12 @@ def plot_chances(
     end = max(64, *(one.people_for(0.999) for one in chances))
     people = np.unique(np.linspace(0, end, 500).astype(np.int64))
     for one in chances:
-        label = fill(f"{one.of}, by people{one.more_than}", LEGEND)
+        label = f"{one.of}, by people"
         ax.plot(people, one.probabilities(people), drawstyle="steps-post", label=label)
     ax.set(xlabel="people who have it", ylabel="P(released)", ylim=(0, 1))
     if len(chances) > 1:
         ax.legend()
     else:
-        ax.set_xlabel(f"people{chances[0].more_than}")
         # A mechanism with its parameters is longer than the axes' free space.
         ax.set_title(title, fontsize="small", wrap=True)
     return ax

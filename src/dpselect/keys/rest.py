@@ -15,34 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 from dpselect import validation
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.question import Missing
 from dpselect.plan import Spend
 
 SHARE = 0.1
 """Of epsilon, for the rest."""
-
-
-class AsksForRest(Protocol):
-    """The fields of a query that may ask for the rest."""
-
-    @property
-    def other(self) -> bool:
-        """Whether the rest is released."""
-
-    @property
-    def other_share(self) -> float | None:
-        """Its share of epsilon."""
-
-    @property
-    def missing(self) -> Missing:
-        """Whether a missing value is a key."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +41,11 @@ class Rest:
     changed: int
 
     @classmethod
-    def of(cls, asked: AsksForRest, epsilon: float, changed: int) -> Rest | None:
+    def of(cls, asked: Any, epsilon: float, changed: int) -> Rest | None:  # noqa: ANN401
         """Return the rest of a query, if it asks for it.
 
         Args:
-            asked: The query.
+            asked: The query: ``Keys`` or ``TopKeys``.
             epsilon: Of the query.
             changed: How much one neighbour step changes.
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, erfc, expm1, floor, isqrt, log1p, log2, pi, sqrt
+from math import ceil, erfc, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -52,8 +52,14 @@ from dpselect.typing import Indices, Probabilities, Values
 MARGIN = 1e-9
 """Relative, far above the rounding of the normal distribution's tails and of the noise."""
 
-SPLITS = 25
-"""Ways to split delta that are tried."""
+GOLDEN = (sqrt(5) - 1) / 2
+"""Part of an interval that a golden section leaves."""
+
+SECTIONS = 50
+"""Sections of the interval of mu; more of them change the last digits of a threshold."""
+
+MOST_SHARE = 0.99
+"""Largest share of delta for the noise; the rest is then far above the rounding of delta."""
 
 ROUNDS = 4
 """Passes over the rows; with five of them up to 10 % more keys were found."""
@@ -125,14 +131,31 @@ class RoundsSelection:
 
     @cached_property
     def noise(self) -> Noise:
-        """The parameters for which the last threshold is the lowest."""
-        shares = np.linspace(0.02, 0.98, SPLITS).tolist()
-        return min((self._noise(share) for share in shares), key=lambda one: one.released[-1])
+        """The parameters for which the last threshold is the lowest, by golden sections."""
+        # By zCDP, or as delta is at most 0.4 mu, `low` costs less than a fiftieth of delta.
+        root = sqrt(-log(self.delta / 50))
+        by_zcdp = sqrt(2) * self.epsilon / (sqrt(root**2 + self.epsilon) + root)
+        low, high = max(by_zcdp, self.delta / 50), 2 * sqrt(self.epsilon) + 10
 
-    def _noise(self, share: float) -> Noise:
-        of_noise = share * self.delta
-        mu = _largest_mu(self.epsilon, of_noise)
+        def at(part: float) -> Noise:
+            return self._noise(low ** (1 - part) * high**part)
+
+        left, right = at(1 - GOLDEN), at(GOLDEN)
+        for _ in range(SECTIONS):
+            if left.released[-1] <= right.released[-1]:
+                high, right = right.mu, left
+                left = at(1 - GOLDEN)
+            else:
+                low, left = left.mu, right
+                right = at(GOLDEN)
+        return min(left, right, key=lambda one: one.released[-1])
+
+    def _noise(self, mu: float) -> Noise:
         scale = sqrt(self.persons * ROUNDS) / mu * (1 + MARGIN)
+        # What this mu costs is computed, and no mu is sought for a share of delta.
+        of_noise = delta_of_gaussian(mu, self.epsilon * (1 - MARGIN)) * (1 + MARGIN)
+        if not of_noise <= MOST_SHARE * self.delta:
+            return Noise(mu, of_noise, scale, [inf])
         rest = (self.delta - of_noise) * (1 - MARGIN)
         parts = [(1 - LAST) / (ROUNDS - 1)] * (ROUNDS - 1) + [LAST]
         released = []
@@ -266,16 +289,6 @@ class RoundsSelection:
             Spend("noise on the weights", self.epsilon, delta=of_noise, rho=rho),
             Spend("keys of one person", 0.0, delta=self.delta - of_noise),
         )
-
-
-def _largest_mu(epsilon: float, delta: float) -> float:
-    # Delta is at most 0.4 mu, whatever epsilon is.
-    low, high = delta, 2 * sqrt(epsilon) + 10
-    for _ in range(60):
-        middle = sqrt(low * high)
-        enough = delta_of_gaussian(middle, epsilon * (1 - MARGIN)) <= delta * (1 - MARGIN)
-        low, high = (middle, high) if enough else (low, middle)
-    return low
 
 
 def probabilities_of(chances: Chances, counts: Indices) -> Probabilities:

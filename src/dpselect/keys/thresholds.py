@@ -84,15 +84,16 @@ def above_threshold(
     """Return the design of a release without candidates.
 
     Raises:
-        ParameterError: A field is out of its range, or for another mechanism.
+        ParameterError: A field is out of its range, or for public candidates.
     """
-    for name in ("limit", "groups_share", "counts_share"):
-        if getattr(asked, name):
+    for name in ("above", "groups_share", "counts_share", "mechanism"):
+        if getattr(asked, name) != getattr(type(asked), name):
             raise ParameterError(
-                f"without candidates `{name}` is for the `mechanism` 'exponential'"
+                f"`{name}` is for public `candidates`: list these, or leave it out; without "
+                "them the largest of all noisy counts are released"
             )
     if asked.k is None:
-        raise ParameterError("give `k` or `above`, one of them")
+        raise ParameterError("without `candidates` give `k`, or see dp.Keys")
     epsilon = validation.positive("epsilon", asked.epsilon)
     validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
     delta = checked_delta(asked.delta)

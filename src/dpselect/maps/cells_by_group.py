@@ -57,7 +57,6 @@ class GroupedCells(Design["CellRelease"]):
                 release,
                 answer=tuple(zip(of_each, release.answer, strict=True)),
                 groups=found.groups,
-                refunded=found.refunded,
             )
 
         return drawn

@@ -17,7 +17,7 @@ from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import rounds
 from dpselect.mechanisms.rounds import checked_k
 from dpselect.neighbours import NeighboursLike
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release, Simulation
@@ -186,7 +186,7 @@ class Mechanism(ABC):
             Shape ``(n,)``, up to a common translation. As private as the scores.
         """
 
-    def for_objective(self, objective: Objective) -> Self:  # noqa: ARG002 -- for subclasses
+    def for_objective(self, objective: Objective | Facts) -> Self:  # noqa: ARG002 -- for subclasses
         """Return the mechanism with the public facts of an objective filled in.
 
         Raises:

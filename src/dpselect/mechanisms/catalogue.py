@@ -34,7 +34,7 @@ from dpselect.draws import (
 )
 from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Mechanism, listed
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.scaling.generalized import LARGEST_PENALTY
 from dpselect.typing import Direction, Scores
 
@@ -197,13 +197,13 @@ class ShiftedLocalDampening(_EitherDraw):
         if self.direction is not None:
             validation.direction(self.direction)
 
-    def for_objective(self, objective: Objective) -> Self:
+    def for_objective(self, objective: Objective | Facts) -> Self:
         return replace(self, direction=self._direction(objective))
 
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.shifted(objective, self._direction(objective))
 
-    def _direction(self, objective: Objective) -> Direction:
+    def _direction(self, objective: Objective | Facts) -> Direction:
         direction = self.direction or objective.direction
         if direction is None:
             raise ParameterError(
@@ -232,7 +232,7 @@ class AnchoredLocalDampening(_EitherDraw):
         if self.anchor is not None:
             validation.finite("anchor", self.anchor)
 
-    def for_objective(self, objective: Objective) -> Self:
+    def for_objective(self, objective: Objective | Facts) -> Self:
         return replace(self, anchor=self._anchor(objective))
 
     def unit_scores(self, objective: Objective) -> Scores:
@@ -241,7 +241,7 @@ class AnchoredLocalDampening(_EitherDraw):
     def gap_per_unit(self, attained: float | None = None) -> float:
         return 1.0 if attained is not None and attained == self.anchor else inf
 
-    def _anchor(self, objective: Objective) -> float:
+    def _anchor(self, objective: Objective | Facts) -> float:
         anchor = objective.highest if self.anchor is None else self.anchor
         if anchor is None:
             raise ParameterError(

@@ -21,7 +21,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.draws import Draw
 from dpselect.errors import ParameterError
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.typing import Indices, Scores
 
 
@@ -77,7 +77,7 @@ def simulated(
     return chosen
 
 
-def checked_k(k: int, objective: Objective) -> int:
+def checked_k(k: int, objective: Objective | Facts) -> int:
     """Return how many candidates to draw.
 
     Raises:

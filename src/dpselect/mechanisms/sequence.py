@@ -26,7 +26,7 @@ from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Drawn, Mechanism, Selection, listed
 from dpselect.mechanisms.rounds import checked_k
 from dpselect.mechanisms.score_intervals import ScoreIntervals
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.plan import Spend, SupportsSpend
 from dpselect.release import Release, Simulation
 from dpselect.typing import Indices, Probabilities, Scores
@@ -154,9 +154,9 @@ class NoisySequence(Mechanism):
             raise ParameterError("`l1` must be given, here or by an objective")
         return self.l1
 
-    def for_objective(self, objective: Objective) -> Self:
+    def for_objective(self, objective: Objective | Facts) -> Self:
         sensitivity = objective.sensitivity
-        each = np.broadcast_to(sensitivity.bounds, objective.scores.shape)
+        each = np.broadcast_to(sensitivity.bounds, len(objective))
         most = float(each.sum())
         return replace(
             self,

@@ -30,7 +30,7 @@ from dpselect.mechanisms.catalogue import ExponentialMechanism, PermuteAndFlip
 from dpselect.mechanisms.rounds import checked_k
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.mechanisms.sequence import NoisySequence, SequenceNoise
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.release import Release
 from dpselect.typing import Values
@@ -67,7 +67,7 @@ class TopK:
     @classmethod
     def choose(
         cls,
-        facts: Objective,
+        facts: Objective | Facts,
         *,
         k: int | None,
         above: float | None,
@@ -80,7 +80,7 @@ class TopK:
         """Return the named mechanism, or by default the more accurate one.
 
         Args:
-            facts: The objective of no data; only public facts of it are read.
+            facts: What is public of the objective; no score is read.
             k: Number of candidates.
             above: Threshold, instead of ``k``; for a noisy sequence only.
             mechanism: The mechanism as it was named; None by default.
@@ -120,13 +120,13 @@ class TopK:
             )
         return cls(chosen, k, interval=interval)
 
-    def noise(self, facts: Objective) -> float:
+    def noise(self, facts: Objective | Facts) -> float:
         """Return the standard deviation of the difference of two noisy scores, about.
 
         For other mechanisms than a noisy sequence it is that of permute-and-flip.
 
         Args:
-            facts: The objective of no data.
+            facts: What is public of the objective.
         """
         if isinstance(self.mechanism, NoisySequence):
             return self.mechanism.deviation * sqrt(2)
@@ -141,7 +141,7 @@ class TopK:
 
     def error(
         self,
-        facts: Objective,
+        facts: Objective | Facts,
         unit: str,
         *,
         attained: float | None = None,
@@ -152,7 +152,7 @@ class TopK:
         None with a threshold.
 
         Args:
-            facts: The objective of no data.
+            facts: What is public of the objective.
             unit: Unit of the scores.
             attained: The best score, if it is the same on all data.
             largest: The largest error that there can be.
@@ -215,7 +215,7 @@ def _named(
 
 def rounds_or_sequence(
     mechanism: Mechanism,
-    objective: Objective,
+    objective: Objective | Facts,
     k: int,
     *,
     sequence: NoisySequence | None = None,
@@ -251,7 +251,7 @@ def rounds_or_sequence(
 
 
 def or_gaussian(
-    sequence: NoisySequence, delta: float, objective: Objective, k: int | None
+    sequence: NoisySequence, delta: float, objective: Objective | Facts, k: int | None
 ) -> NoisySequence:
     """Return the sequence, or one with Gaussian noise if that resolves more.
 

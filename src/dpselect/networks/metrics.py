@@ -30,10 +30,18 @@ from dpselect.networks.counts import NodeCounts
 from dpselect.networks.density import ego_density
 from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Objective
+from dpselect.passes import Pass
 from dpselect.sensitivity import GlobalSensitivity, grouped
 
 if TYPE_CHECKING:
     from dpselect.networks.top import TopNodes
+
+COMMON, PAIRS = "common neighbours", "pairs"
+COUNTS = ("degrees", COMMON, PAIRS, "triangles")
+"""All counts of an edge table, each of which is made once."""
+
+OF_PAIRS = "two for each edge"
+"""Rows of the count of pairs."""
 
 Metric: TypeAlias = Callable[[NodeCounts], Objective]
 """A callable that returns the objective of a graph. What it says besides the scores and the
@@ -104,6 +112,8 @@ class NamedMetric:
         meaning: What is counted of a node.
         bounds: The name of the sensitivity bound for mechanisms that the function's default
             does not suit, by the mechanisms' short names.
+        counts: The counts that ``objective`` asks for, those of ``COUNTS``, in their order;
+            with the bound by degrees without common neighbours.
         takes_max_degree: Whether ``objective`` takes a public bound on degrees.
     """
 
@@ -111,6 +121,7 @@ class NamedMetric:
     mechanism: str
     unit: str
     meaning: str
+    counts: Sequence[str]
     bounds: Mapping[str, str] = field(default_factory=dict)
     takes_max_degree: bool = False
 
@@ -129,13 +140,14 @@ class NamedMetric:
 METRICS: Mapping[str, NamedMetric] = MappingProxyType(
     {
         "degree": NamedMetric(
-            degree, PermuteAndFlip.name, "neighbours", "how many neighbours it has"
+            degree, PermuteAndFlip.name, "neighbours", "how many neighbours it has", ["degrees"]
         ),
         "ego-density": NamedMetric(
             ego_density,
             PairwiseLocalDampening.name,
             "share of pairs of neighbours",
             "share of pairs of its neighbours that are neighbours",
+            ["degrees", COMMON, "triangles"],
         ),
         # Shifted and anchored dampening accumulate sensitivity from a node's score up to the
         # largest possible score; the bound by degrees, which grows with the score, separates
@@ -145,6 +157,7 @@ METRICS: Mapping[str, NamedMetric] = MappingProxyType(
             PairwiseLocalDampening.name,
             "pairs of neighbours",
             "how many pairs of its neighbours it connects",
+            COUNTS,
             bounds={
                 ShiftedLocalDampening.name: "degree",
                 AnchoredLocalDampening.name: "degree",
@@ -234,6 +247,16 @@ class MetricChoice:
             return COMBINED[self.combine][1] if self.combine in COMBINED else "score units"
         (metric,) = self.metrics
         return METRICS[metric].unit if isinstance(metric, str) else "score units"
+
+    def passes(self, nodes: int) -> tuple[Pass, ...]:
+        """Return the passes of an edge table of so many nodes; all counts for a callable."""
+        asked: dict[str, Pass] = {}
+        for metric in self.metrics:
+            named = METRICS[metric] if isinstance(metric, str) else None
+            for count in COUNTS if named is None else named.counts:
+                if count != COMMON or named is None or self.mechanism.name not in named.bounds:
+                    asked[count] = Pass(OF_PAIRS if count == PAIRS else nodes)
+        return tuple(asked.values())
 
     def objective(self, graph: NodeCounts) -> Objective:
         """Return the objective of a graph.

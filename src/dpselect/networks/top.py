@@ -10,12 +10,10 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from dpselect import validation
-from dpselect._parallel import Progress
 from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike, NoisySequence, TopK
 from dpselect.mechanisms.base import Drawn, released
-from dpselect.networks.counts import CommonNeighbours
 from dpselect.networks.edges import EdgeDesign, EdgeRows
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice
@@ -25,13 +23,10 @@ from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.release import Release
-from dpselect.typing import Indices, OnInvalid, Values
+from dpselect.typing import OnInvalid
 
 Redraw: TypeAlias = Literal["remaining"]
 """Which nodes a node is compared with in later rounds, if not all."""
-
-OF_PAIRS = "two for each edge"
-"""Rows of the count for ego betweenness."""
 
 
 @query
@@ -132,8 +127,7 @@ class TopNodes(Query[Release[Any]]):
         rows, choice = EdgeRows.of(self), MetricChoice.of(self)
         _check_rounds(choice, self.redraw)
         # What is public of an objective is that of the graph without edges.
-        empty = RecordedCounts(rows.nodes)
-        facts = choice.objective(empty)
+        facts = choice.objective(Graph.without_edges(rows.nodes))
         named = self.mechanism
         if named is None and self.redraw is not None:
             named = choice.mechanism.name
@@ -166,7 +160,7 @@ class TopNodes(Query[Release[Any]]):
                 attained=0.0 if one_front else None,
                 largest=_largest_error(choice, facts),
             ),
-            passes=(Pass(1),) * (rows.on_invalid == "raise") + empty.passes,
+            passes=(Pass(1),) * (rows.on_invalid == "raise") + choice.passes(len(facts)),
             exact=draw.mechanism.exact,
             rows=rows,
             choice=choice,
@@ -218,48 +212,6 @@ class _Nodes(EdgeDesign):
             return Drawn(drawn)
 
         return draw
-
-
-class RecordedCounts(Graph):
-    """Edgeless graph that records which counts are requested; public.
-
-    Args:
-        nodes: All nodes: their number ``n``, or all ids or labels.
-    """
-
-    __slots__ = ("_empty", "_recorded")
-    _recorded: dict[str, Pass]
-    _empty: Graph
-
-    def __init__(self, nodes: Nodes) -> None:
-        empty = Graph.without_edges(nodes)
-        super().__init__(empty.starts, empty.rows, empty.nodes)
-        object.__setattr__(self, "_recorded", {})
-        object.__setattr__(self, "_empty", empty)
-
-    @property
-    def passes(self) -> tuple[Pass, ...]:
-        """The passes of an edge table for all counts that were requested."""
-        return tuple(self._recorded.values())
-
-    @property
-    def degrees(self) -> Indices:
-        self._recorded["degrees"] = Pass(len(self))
-        return self._empty.degrees
-
-    def triangles(self) -> Indices:
-        self._recorded["triangles"] = Pass(len(self))
-        return self._empty.triangles()
-
-    def common_neighbours(self) -> CommonNeighbours:
-        self._recorded["common neighbours"] = Pass(len(self))
-        return self._empty.common_neighbours()
-
-    def ego_betweenness(self, progress: Progress | None = None) -> Values:
-        _ = self.degrees
-        self._recorded["pairs"] = Pass(OF_PAIRS)
-        self.triangles()
-        return self._empty.ego_betweenness(progress)
 
 
 def _check_rounds(choice: MetricChoice, redraw: Redraw | None) -> None:

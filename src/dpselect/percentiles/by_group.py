@@ -81,7 +81,6 @@ class GroupedPercentiles(Design[PercentileRelease]):
                 plan,
                 p=self.each.percents,
                 interval=None if self.each.intervals is None else tuple(around),
-                refunded=found.refunded,
             )
 
         return drawn

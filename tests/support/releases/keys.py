@@ -62,7 +62,6 @@ def _top(name, relation, **asked):
 
 GROUPED = {"by": "ward", "groups": [0, 1]}
 REST = {"other": True, "other_share": 0.5}
-DRAWN = {"delta": 1e-3, "mechanism": "exponential"}
 RELEASED = {"k": 1, "by": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
 CASES = [
     *(
@@ -84,14 +83,10 @@ CASES = [
             ),
             _top("above a count", relation, above=2, candidates=range(KEYS), **GROUPED),
             _top("of an unknown domain", relation, k=2, delta=1e-3),
-            _top("unknown, by draws", relation, k=2, limit=KEYS, **DRAWN),
-            _top("unknown, by draws, with counts", relation, k=1, counts_share=0.25, **DRAWN),
             _top("in groups", relation, k=1, candidates=range(KEYS), **GROUPED),
             _top("unknown, in groups", relation, k=1, delta=1e-3, **GROUPED),
-            _top("unknown, in groups, by draws", relation, k=1, **DRAWN, **GROUPED),
             _top("unknown, in unknown groups", relation, k=1, delta=1e-3, by="ward"),
             _top("known, in released groups", relation, candidates=range(KEYS), **RELEASED),
-            _top("unknown, in released groups", relation, mechanism="exponential", **RELEASED),
             _top("with the rest", relation, k=2, delta=1e-3, **REST),
             _top(
                 "unknown, in groups, with rests", relation, k=1, delta=1e-3, **GROUPED, **REST
