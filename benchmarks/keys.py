@@ -220,11 +220,11 @@ def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]
     candidates = column.domain or list(held.known)
 
     top = dp.TopKeys(k=K, candidates=candidates, **shared)
-    draw_top = top.at_cap().drawing(held)  # type: ignore[arg-type]
+    draw_top = top.design().drawing(held)  # type: ignore[arg-type]
 
     def of_keys(method: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- a name of a method
         keys = dp.Keys(**shared, delta=DELTA, method=method)
-        draw = keys.at_cap().drawing(held)  # type: ignore[arg-type]
+        draw = keys.design().drawing(held)  # type: ignore[arg-type]
 
         def largest() -> list[Any]:
             release = draw(keys.plan)

@@ -1,8 +1,7 @@
 """Expected number of keys by method, on five columns whose persons have many.
 
-Run: ``DPSELECT_DATA=<folder> python benchmarks/keys_rounds.py [measure | show | caps]``:
-``measure`` stores ``results/keys_rounds.csv``, ``show`` prints all of it, and ``caps`` prints
-what rounds find at fixed caps and at one that is chosen.
+Run: ``DPSELECT_DATA=<folder> python benchmarks/keys_rounds.py [measure | show]``:
+``measure`` stores ``results/keys_rounds.csv``, and ``show`` prints all of it.
 
 Besides the methods of ``dp.Keys`` there are three of weights that are not offered: weights
 once (Gopi et al. 2020), twice, without what the first round finds (Swanberg et al. 2023), and
@@ -29,7 +28,6 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-import dpselect as dp
 from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.keys.rounds import RoundsSelection
 from dpselect.keys.selection import selection_of
@@ -38,7 +36,6 @@ from dpselect_studies import datasets
 DELTA = 1e-6
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 CAPS = (3, 10, 100)
-CHOICES = (1, 2, 5, 10, 20, 50, 100)
 DEGREES = (5, 10, 20, 50)
 RUNS = 5
 RESULTS = Path(__file__).parent / "results" / "keys_rounds.csv"
@@ -212,24 +209,5 @@ def show() -> None:
     print("fewer than another method:", lost)
 
 
-def caps() -> None:
-    """Print how many keys are found at every cap, and where one is chosen."""
-    print("| data | ε | found at the caps | chosen |")
-    for (name, rows), epsilon in product(columns(), (0.5, 1.0)):
-        fixed = [in_rounds(*limited(rows, cap), epsilon, cap).mean() for cap in CHOICES]
-        keys = dp.Keys(
-            column="key",
-            user="user",
-            max_per_user=dp.Choose(CHOICES),
-            epsilon=epsilon,
-            delta=DELTA,
-            neighbours="add-remove",
-        )
-        releases = [keys.release(rows) for _ in range(RUNS)]
-        found = [f"{len(one.answer):,} (cap {one.cap})" for one in releases]
-        shown = ", ".join(f"{one:,.0f}" for one in fixed)
-        print(f"| {name} | {epsilon:g} | {shown} | {', '.join(found)} |", flush=True)
-
-
 if __name__ == "__main__":
-    {"measure": measure, "show": show, "caps": caps}[(sys.argv[1:] or ["show"])[0]]()
+    {"measure": measure, "show": show}[(sys.argv[1:] or ["show"])[0]]()

@@ -4,7 +4,7 @@ Needs cosmic-ray, which makes the mutants, beside the tools of the tests. Run, i
 the project, with as many mutants of each file as there is time for::
 
     pip install cosmic-ray
-    python benchmarks/mutants.py --each 2 [--files tables/caps.py levels] [--lines 'scale|cap']
+    python benchmarks/mutants.py --each 2 [--files tables/where.py levels] [--lines 'scale|cap']
 
 Each mutant is one change of one file in a copy of the project. The test files of its package
 that name most of what it defines run first, and then all fast tests of the package, until one
@@ -72,7 +72,6 @@ TESTS = {
         "tests/percentiles/test_halves.py",
     ),
     "series": ("tests/series",),
-    "tables/caps.py": ("tests/tables/test_caps.py",),
     "tables/collecting.py": ("tests/tables/test_collecting.py",),
     "tables/people.py": ("tests/tables/test_people.py",),
 }

@@ -139,17 +139,6 @@ OF_COLUMNS: dict[str, tuple[tuple[str, str, str], Release]] = {
             **AR,
         ).release,
     ),
-    "TopKeys of persons, a cap": (
-        TEXTS,
-        dp.TopKeys(
-            column="x",
-            k=1,
-            candidates=["a", "b"],
-            user="who",
-            max_per_user=dp.Choose([1, 3], 0.5),
-            **AR,
-        ).release,
-    ),
     "Levels": (TEXTS, dp.Levels(column="x", inner="own", **CODES, **AR).release),
     "Levels of persons": (TEXTS, dp.Levels(column="x", **PEOPLE, **CODES, **AR).release),
     "Levels of integers": (

@@ -63,7 +63,7 @@ def of_stops(single: ByThreshold, visited: Values, queries: Indices, truth: floa
 
 def by_rule(case: Case) -> float:
     """Return the error of the method that is chosen."""
-    method = query_of(case, case.upper).at_cap().method
+    method = query_of(case, case.upper).design().method  # type: ignore[union-attr] # of no groups
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
     single = method.singles[0]
     if isinstance(single, ByThreshold):

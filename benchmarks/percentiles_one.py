@@ -120,7 +120,7 @@ def query_of(case: Case, upper: float | None) -> dp.Percentiles:
 
 def ours(case: Case, upper: float | None) -> float:
     """Return the error of a release of a percentile."""
-    method = query_of(case, upper).at_cap().method
+    method = query_of(case, upper).design().method  # type: ignore[union-attr] # of no groups
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
     return of_single(method.singles[0], case)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -56,14 +57,14 @@ def rows() -> Iterator[dict[str, object]]:
         for percents in SETS:
             true = np.percentile(values, percents, method="nearest")
             for epsilon in EPSILONS:
-                design = dp.Percentiles(
+                design: Any = dp.Percentiles(
                     p=percents,
                     upper=upper,
                     step=step,
                     epsilon=epsilon,
                     neighbours="add-remove",
                     assumed_records=RECORDS,
-                ).at_cap()
+                ).design()
                 bound = predicted(design, RECORDS, 0.95)
                 draw = design.method.prepare(design.records.of(values))
                 far = np.array([np.abs(np.array(draw()) - true) for _ in range(REPEATS)])

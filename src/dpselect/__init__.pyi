@@ -113,9 +113,6 @@ from .subsets import (
     Statuses as Statuses,
     Subset as Subset,
 )
-from .tables import (
-    Choose as Choose,
-)
 from .trees import (
     BestColumns as BestColumns,
     ID3Tree as ID3Tree,

@@ -339,19 +339,10 @@ class Plan:
     @property
     def counted(self) -> str | None:
         """How the rows of a person are limited, in words; None without a cap."""
-        return self.counted_at(None)
-
-    def counted_at(self, cap: int | None) -> str | None:
-        """Return the same, with the cap that was drawn, if one was."""
         most = self.arguments.get("max_per_user")
         if self.user is None or most is None:
             return None
-        unseen = ""
-        if isinstance(most, Mapping):
-            drawn = "of these, one is drawn" if cap is None else f"of these, {cap} was drawn"
-            most = f"{' or '.join(map(str, most['caps']))} ({drawn})"
-            unseen = "; the choice counts rows above a cap as missing, whatever they hold"
-        return f"at most {most} of each {self.user!r}; the rest is ignored{unseen}"
+        return f"at most {most} of each {self.user!r}; the rest is ignored"
 
     def __repr__(self) -> str:
         return f"<Plan of {self.description}; {self.price}>"

@@ -51,7 +51,6 @@ class Release(Generic[T_co]):
         interval: The ends of the interval of each value or score, if intervals were asked for.
         surely: Whether each candidate is surely one of the best, likewise. None under a cap:
             intervals are then of the counted rows alone, and so would this be.
-        cap: The cap on rows of a person that was drawn, if it was to be chosen (``Choose``).
     """
 
     answer: tuple[T_co, ...]
@@ -62,7 +61,6 @@ class Release(Generic[T_co]):
     version: str = field(default_factory=version, kw_only=True)
     entry: int | None = field(default=None, kw_only=True)
     repeated: bool = field(default=False, kw_only=True)
-    cap: int | None = field(default=None, kw_only=True)
     interval: tuple[tuple[Any, Any], ...] | None = field(default=None, kw_only=True)
     surely: tuple[bool, ...] | None = field(default=None, kw_only=True)
 
@@ -120,8 +118,6 @@ class Release(Generic[T_co]):
             more["noisy_scores"] = list(self.noisy_scores)
         if self.refunded:
             more["refunded"] = self.refunded
-        if self.cap is not None:
-            more["cap"] = self.cap
         if self.interval is not None:
             more["interval"] = [list(ends) for ends in self.interval]
             more["meaning"] = self.meaning
@@ -171,7 +167,7 @@ class Release(Generic[T_co]):
     @property
     def _whose(self) -> str:
         """What intervals are of, in words: under a cap, the rows that are counted alone."""
-        most = self.cap or self.arguments.get("max_per_user")
+        most = self.arguments.get("max_per_user")
         if most is None:
             return "these records"
         return f"the counted rows alone (at most {most} of each {self.plan.user!r})"
@@ -260,7 +256,7 @@ class Release(Generic[T_co]):
         facts = {
             "price": self.plan.price,
             "mechanism": self.plan.mechanism,
-            "counted": self.plan.counted_at(self.cap),
+            "counted": self.plan.counted,
             "error": None if error is None or error.says_nothing else error,
             "entry": self.entry,
             "spent": "nothing: this entry answered before" if self.repeated else None,
@@ -277,8 +273,8 @@ class Release(Generic[T_co]):
             lines.append(f"error: {self.plan.error}")
         if self.meaning:
             lines.append(f"interval: {self.meaning}")
-        if counted := self.plan.counted_at(self.cap):
-            lines.append(f"counted: {counted}")
+        if self.plan.counted:
+            lines.append(f"counted: {self.plan.counted}")
         return "\n".join([*lines, f"{self.plan.price}{entry}"])
 
 

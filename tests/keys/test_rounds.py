@@ -176,20 +176,6 @@ def test_what_a_person_gives_in_a_round_is_a_vector_of_length_one(persons):
     assert all(t * (int(w) + 1) ** 2 > STEPS**2 for t, w in enumerate(weights) if t)
 
 
-def test_a_person_moves_the_score_of_a_cap_by_the_root_of_her_keys():
-    law, largest = RoundsSelection(EPSILON, DELTA, 3, 1), 0.0
-    for base in (d for n in range(3) for d in combinations_with_replacement(SETS[1:], n)):
-        for one in SETS[1:]:
-            here, there = (
-                law.weight_above(ByDefinition(d).weighed(law.weights, None), 0.5)
-                for d in (base, (*base, one))
-            )
-            assert 0 <= there - here <= sqrt(len(one))
-            largest = max(largest, (there - here) / sqrt(3))
-
-    assert largest > 1 - 1e-9
-
-
 class Planted(RoundsSelection):
     """A law with a wrong public table."""
 
@@ -295,7 +281,7 @@ def test_draws_in_rounds_follow_the_law():
     database = ((0,),) * 5 + ((1, 2),) * 4 + ((0, 1, 2),) * 3
     exact = release_law(law, database)
     held = ByDefinition(database)
-    draw = law.drawing(held, held.weighed(law.weights, None))
+    draw = law.drawing(held)
 
     drawn = Counter(tuple(sorted(draw())) for _ in range(500))
 
@@ -349,29 +335,6 @@ def test_rows_are_read_as_often_whatever_they_hold(engine, number):
 
     assert seen == [(at, ROUNDS) for one in range(ROUNDS) for at in (one, one + 1)]
     assert release.answer == (("rare",) if number == 40 else ())
-
-
-def test_keys_of_less_weight_do_not_change_the_score_of_a_cap():
-    """Under add/remove scores never move against each other, by no rounding either."""
-    law, rng = RoundsSelection(EPSILON, DELTA, 3, 1), np.random.default_rng(7)
-    for _ in range(200):
-        heavy = rng.choice(law.weights[1:], 40) * rng.integers(1, 90, 40)
-        every = np.insert(heavy, rng.integers(0, 40, 7), law.weights[3])
-        low, high = (
-            law.weight_above(Counted(range(one.size), one, AS_THEY_ARE), 0.6)
-            for one in (heavy, every)
-        )
-
-        assert low == high
-
-
-def test_the_score_of_a_cap_leaves_no_integers():
-    many = np.full(64, MOST_WEIGHT)
-    law = RoundsSelection(EPSILON, DELTA, 3, 1)
-
-    found = law.weight_above(Counted(range(64), many, AS_THEY_ARE), 0.0)
-
-    assert found == 64 * MOST_WEIGHT / law.steps
 
 
 def test_sums_beyond_the_integers_are_cut():

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
 from dpselect.keys.selection import LaplaceSelection
 from dpselect.keys.thresholds import TopAboveThreshold
 from support.key_definitions import add_person, exact_delta, neighbouring
@@ -117,17 +116,6 @@ def test_the_rest_is_all_that_is_not_released_above_the_threshold_too():
     asked = {"k": 1, "epsilon": 400.0, "delta": 1e-6, "neighbours": ADDED, "other": True}
 
     assert dp.TopKeys(**asked).release(rows).other == ((None, 500),)
-
-
-@pytest.mark.parametrize(
-    ("per_user", "noise"), [(1, DiscreteLaplace), (30, DiscreteGaussian)], ids=["one", "thirty"]
-)
-def test_a_cap_is_scored_by_the_standard_deviation_of_the_noise(per_user, noise):
-    asked = ASKED | {"max_per_user": per_user}
-    design = dp.TopKeys(k=2, epsilon=0.5, **asked).design()
-    variance = noise(design.selection.scale).variance
-
-    assert design.precision.noise == pytest.approx(variance**0.5, rel=0.03)
 
 
 def test_only_the_largest_noisy_counts_are_released_in_their_order():

@@ -196,7 +196,7 @@ def mutated(asked, **grouping):
         def design():
             made = asked.design()
             wrong = replace(made.grouping, **grouping)
-            each = replace(asked, **wrong.in_each, column=None).at_cap()
+            each = replace(asked, **wrong.in_each, column=None).design()
             return replace(made, grouping=wrong, each=each)
 
     return Planted

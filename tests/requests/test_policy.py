@@ -425,7 +425,8 @@ def released(query):
     if isinstance(query, dp.Percentiles):
         if query.candidates is None and query.upper is None:
             return [(query.column, [inf]), *user]
-        points = query.at_cap().points
+        made = query.design()
+        points = getattr(made, "each", made).points
         return [(query.column, [points[at] for at in range(len(points))]), *user]
     return [(query.column, getattr(query, "candidates", None)), *user]
 

@@ -77,7 +77,6 @@ BOTH = {"epsilon": 1.0, "neighbours": AR}
 SURE = {"epsilon": 1.0, "delta": 1e-3, "neighbours": AR}
 OF_F = {"column": "f", "p": 50, "candidates": range(10), **BOTH}
 PEOPLE = {"user": "y", "max_per_user": 2}
-CHOSEN = {"user": "y", "max_per_user": dp.Choose([1, 3])}
 SEQUENCE = {"mechanism": "noisy-sequence", "interval": 0.9}
 DAYS = {
     "p": 50,
@@ -271,7 +270,6 @@ ENTRIES = {
         neighbours=AR,
     ),
     "Percentiles of persons": table_of(dp.Percentiles, **OF_F, **PEOPLE),
-    "Percentiles of persons, a cap": table_of(dp.Percentiles, **OF_F, **CHOSEN),
     "Percentiles in groups": table_of(dp.Percentiles, by="g", groups=[0, "a"], **OF_F),
     "Percentiles in unknown groups": table_of(
         dp.Percentiles, by="g", other=True, **{**OF_F, **SURE}
@@ -291,14 +289,12 @@ ENTRIES = {
     "Keys of a column": table_of(dp.Keys, column="f", missing="key", **SURE),
     "Keys of two columns": table_of(dp.Keys, column=["f", "g"], **SURE),
     "Keys of persons": table_of(dp.Keys, column="f", **PEOPLE, **SURE),
-    "Keys of persons, a cap": table_of(dp.Keys, column="f", **CHOSEN, **SURE),
     "Keys in rounds": table_of(dp.Keys, column="f", method="rounds", **PEOPLE, **SURE),
     "TopKeys": values_of(dp.TopKeys, k=1, candidates=[0, "a", 2], **BOTH),
     "TopKeys, unknown": values_of(dp.TopKeys, k=1, **SURE),
     "TopKeys with intervals": values_of(
         dp.TopKeys, k=1, candidates=range(9), **SEQUENCE, **BOTH
     ),
-    "TopKeys of persons, a cap": table_of(dp.TopKeys, k=1, **KNOWN, **CHOSEN),
     "TopKeys above a count": table_of(dp.TopKeys, above=2, **KNOWN),
     "TopKeys of persons": table_of(dp.TopKeys, k=1, **KNOWN, **PEOPLE),
     "TopKeys in groups": table_of(dp.TopKeys, k=1, by="g", groups=[0, "a"], **KNOWN),
@@ -312,7 +308,6 @@ ENTRIES = {
     "HeavyCells": rows_of(dp.HeavyCells, grid=2, k=1, **BOX),
     "HeavyCells of persons": table_of(dp.HeavyCells, grid=2, k=1, **PLACES, **PEOPLE),
     "HeavyCells with intervals": rows_of(dp.HeavyCells, grid=9, k=1, **SEQUENCE, **BOX),
-    "HeavyCells of persons, a cap": table_of(dp.HeavyCells, grid=2, k=1, **PLACES, **CHOSEN),
     "HeavyCells, clipped": table_of(dp.HeavyCells, grid=2, k=1, outside="clip", **PLACES),
     "HeavyCells in groups": table_of(
         dp.HeavyCells, grid=2, k=1, by="y", groups=[0, "a"], **PLACES
@@ -320,7 +315,6 @@ ENTRIES = {
     "Map": rows_of(dp.Map, grids=[2, 3], **BOX),
     "Map of columns": table_of(dp.Map, grids=[2], **PLACES),
     "Map of persons": table_of(dp.Map, grids=[2], **PLACES, **PEOPLE),
-    "Map of persons, a cap": table_of(dp.Map, grids=[2], **PLACES, **CHOSEN),
     "TopNodes": rows_of(dp.TopNodes, metric="degree", **NODES),
     "TopNodes, betweenness": rows_of(dp.TopNodes, metric="ego-betweenness", **NODES),
     "TopNodes of a table": table_of(dp.TopNodes, metric="ego-density", **EDGES),
@@ -395,7 +389,7 @@ READINGS = {
         "PrivateStudy",
     ],
     "numbers of a column": ["Percentiles of a column", "Percentiles of differences"],
-    "numbers of persons": ["Percentiles of persons", "Percentiles of persons, a cap"],
+    "numbers of persons": ["Percentiles of persons"],
     "numbers in groups": ["Percentiles in groups"],
     "numbers in unknown groups": ["Percentiles in unknown groups"],
     "days": ["Percentiles of days"],
@@ -416,9 +410,7 @@ READINGS = {
     ],
     "keys of persons": [
         "Keys of persons",
-        "Keys of persons, a cap",
         "Keys in rounds",
-        "TopKeys of persons, a cap",
         "TopKeys of persons",
         "Levels of persons",
     ],
@@ -429,9 +421,7 @@ READINGS = {
     "points of a table": ["HeavyCells, clipped", "Map of columns"],
     "points of persons": [
         "HeavyCells of persons",
-        "HeavyCells of persons, a cap",
         "Map of persons",
-        "Map of persons, a cap",
     ],
     "points in groups": ["HeavyCells in groups"],
     "edges": ["TopNodes", "TopNodes, betweenness", "TopNodes with intervals", "Hubs"],

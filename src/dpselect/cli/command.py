@@ -110,43 +110,6 @@ class Option:
     default: Any = None
 
 
-def _cap(text: str, given: Given) -> object:
-    """Return a cap, or what one is chosen from: several that are separated by commas."""
-    share = given.options["max_per_user_share"]
-    try:
-        caps = [int(one) for one in text.split(",")]
-    except ValueError:
-        raise ParameterError("`max_per_user` must be an integer, or several: 1,2,5") from None
-    if len(caps) > 1:
-        return {"caps": caps} | ({} if share is None else {"share": share})
-    if share is not None:
-        raise ParameterError(
-            "`max_per_user_share` needs several values of `max_per_user`, such as 1,2,5"
-        )
-    return caps[0]
-
-
-CAP = {
-    "max_per_user": Option(
-        read=_cap,
-        help="Maximal number of rows counted per person; or several, 1,2,5, to select one of.",
-    )
-}
-"""The option of a cap that can be chosen; of its command, ``CAP_SHARE`` is one more."""
-
-CAP_SHARE = {
-    "max_per_user_share": Annotated[
-        float | None,
-        typer.Option(
-            "--max-per-user-share",
-            help="Share of epsilon for the choice of --max-per-user, by default 0.04.",
-            rich_help_panel=PRIVACY,
-            show_default=False,
-        ),
-    ]
-}
-
-
 @dataclass(frozen=True, kw_only=True)
 class QueryCommand:
     """A command that plans and releases a query of one table.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dpselect.cli.command import CAP, CAP_SHARE, Given, Option, QueryCommand
+from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -148,8 +148,7 @@ KEYS = QueryCommand(
     name="keys",
     query=_keys,
     help=KEYS_HELP,
-    options={**CAP, "groups": values_of("groups", "by")},
-    more=CAP_SHARE,
+    options={"groups": values_of("groups", "by")},
     facts=_facts,
     after=_besides,
     plot=_plot,
@@ -160,11 +159,9 @@ TOP = QueryCommand(
     query=_top,
     help=TOP_HELP,
     options={
-        **CAP,
         "candidates": values_of("candidates", "column"),
         "groups": values_of("groups", "by"),
     },
-    more=CAP_SHARE,
     facts=_facts,
     after=_besides,
     plot=_plot,

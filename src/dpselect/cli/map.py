@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from dpselect._optional import needed, replaced
 from dpselect.cli import options, output
-from dpselect.cli.command import CAP, CAP_SHARE, Given, Option, QueryCommand
+from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.keys import values_of
 from dpselect.errors import DataError, ParameterError
 from dpselect.writing import lines
@@ -153,7 +153,6 @@ MAP = QueryCommand(
     query=_map,
     help="Release a map; the word can be left out.",
     options={
-        **CAP,
         "bounds": BOUNDS,
         "grids": Option(
             read=lambda text, _given: options.integers("grids", text),
@@ -170,7 +169,7 @@ MAP = QueryCommand(
             "without it and --grids the quadtree, which needs no choice.",
         ),
     },
-    more={"out": Out, **CAP_SHARE},
+    more={"out": Out},
     numeric=("x", "y"),
     before=_before,
     after=_after,
@@ -188,9 +187,7 @@ HEAVY = QueryCommand(
 With --by the cells of each group are released, for one epsilon: of public groups (--groups), or
 of those that enough people are in, which need --delta.
 """,
-    more=CAP_SHARE,
     options={
-        **CAP,
         "bounds": BOUNDS,
         "groups": values_of("groups", "by"),
         "grid": Option(

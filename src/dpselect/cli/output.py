@@ -93,8 +93,8 @@ def print_release(
         facts["error"] = release.plan.error
     if release.meaning:
         facts["interval"] = release.meaning
-    if counted := release.plan.counted_at(release.cap):
-        facts["counted"] = counted
+    if release.plan.counted:
+        facts["counted"] = release.plan.counted
     facts["price"] = release.plan.price + _for_rows(release.plan, budget)
     if release.plan.warning:
         facts["beware"] = release.plan.warning

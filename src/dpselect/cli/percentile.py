@@ -12,10 +12,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.cli import options, output
-from dpselect.cli.command import CAP, CAP_SHARE, Given, Option, QueryCommand
+from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.keys import values_of
 from dpselect.errors import ParameterError
-from dpselect.tables.caps import ChosenCap
 from dpselect.writing import as_text, digits
 
 if TYPE_CHECKING:
@@ -79,12 +78,6 @@ def _record() -> type[PercentileRecord]:
     from dpselect.percentiles import PercentileRecord
 
     return PercentileRecord
-
-
-def _at_one_cap(query: Percentiles) -> Any:  # noqa: ANN401 -- a design
-    """Return the design, at the least cap if one is to be chosen."""
-    design = query.design()
-    return design.designs[0] if isinstance(design, ChosenCap) else design
 
 
 def _percents(given: str | tuple[str, ...], _given: Given) -> float | list[float]:
@@ -166,7 +159,7 @@ def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
 
 def _of_one(query: Percentiles) -> Any:  # noqa: ANN401 -- one of several designs
     """Return the design of all records, or of those of one group."""
-    made = _at_one_cap(query)
+    made = query.design()
     return getattr(made, "each", made)
 
 
@@ -207,9 +200,7 @@ VALUE = QueryCommand(
     name="percentile",
     query=_percentiles,
     help=VALUE_HELP,
-    more=CAP_SHARE,
     options={
-        **CAP,
         "p": Option(
             read=_percents,
             kind=list[str],

@@ -266,7 +266,7 @@ def release_of_groups(asked: Any, delta: float) -> KeysDesign:  # noqa: ANN401 -
         epsilon=validation.positive("epsilon", asked.epsilon) * share,
         delta=delta,
         neighbours=asked.neighbours,
-    ).at_cap()
+    ).design()
 
 
 def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 -- a query

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import KeyCounts, PeoplePerKey, people_in
+from dpselect.keys.counts import KeyCounts, PeoplePerKey
 from dpselect.keys.parts import Parts, above_least, by_value, in_order
 from dpselect.keys.question import (
     Missing,
@@ -31,7 +30,6 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Query, query
-from dpselect.tables.caps import CapDesign, CapLike, Choose, ChosenCap, Precision
 from dpselect.typing import Indices, Probabilities
 
 MOST_PEOPLE = 2**53
@@ -39,9 +37,6 @@ MOST_PEOPLE = 2**53
 
 FOR_ROUNDS = 3
 """Keys a person from which on rounds are the default: with fewer they may need more people."""
-
-NEAR = 8
-"""People or weights of a key enter the choice of a cap from this part of a threshold on."""
 
 
 @query
@@ -66,9 +61,7 @@ class Keys(Query[KeyRelease]):
             groups are released with their keys, at no extra cost.
         user: Column of the person that a row belongs to. Text, integers or dates; rows without
             a person are dropped.
-        max_per_user: Maximal number of different keys counted per person, over all groups. Or a
-            ``Choose``, which selects it privately by the people or weights of keys near the
-            threshold and above.
+        max_per_user: Maximal number of different keys counted per person, over all groups.
         other: Whether to release the noisy number of all the rest, as one more row of each
             group. It is a part of all that is counted, and needs noisy counts: ``"laplace"`` or
             ``"gaussian"``.
@@ -105,7 +98,7 @@ class Keys(Query[KeyRelease]):
     by: str | None = None
     groups: Iterable[Hashable] | None = None
     user: str | None = None
-    max_per_user: CapLike | None = None
+    max_per_user: int | None = None
     other: bool = False
     other_share: float | None = None
     method: KeyMethod | None = None
@@ -116,24 +109,7 @@ class Keys(Query[KeyRelease]):
     delta: float
     neighbours: NeighboursLike
 
-    def design(self) -> KeysDesign | ChosenCap[KeyRelease]:
-        choose = Choose.of(self.max_per_user)
-        if choose is not None:
-            # One method at all caps, so that their scores are of one kind.
-            method = self._method_for(max(choose.caps))
-            if method != self.method:
-                return self._with(method=method).design()
-        return ChosenCap.of(self) or self.at_cap()
-
-    def _method_for(self, most: int) -> KeyMethod | None:
-        """Return the method for so many keys a person; None for the soonest with counts."""
-        counts = self.other or self.by is not None or self.min_people > 1
-        if self.method is None and most >= FOR_ROUNDS and not counts:
-            return "rounds"
-        return self.method
-
-    def at_cap(self) -> KeysDesign:
-        """Return the design for one cap, which is not to be chosen."""
+    def design(self) -> KeysDesign:
         check_people(self.delta, self.assumed_people)
         question = question_of(
             column=self.column,
@@ -155,7 +131,9 @@ class Keys(Query[KeyRelease]):
                 of_keys, delta, changed
             )
         else:
-            method = self._method_for(question.max_per_user)
+            method, counts = self.method, self.by is not None or least > 1
+            if method is None and question.max_per_user >= FOR_ROUNDS and not counts:
+                method = "rounds"
             selection = selection_of(method, of_keys, delta, changed, persons=persons)
         self._check_method(selection, least)
         return KeysDesign(
@@ -211,7 +189,7 @@ class Keys(Query[KeyRelease]):
             >>> pages.probabilities(np.array([1, 85, 86])).round(3)
             array([0.   , 0.467, 0.516])
         """
-        return self.at_cap().probabilities(people)
+        return self.design().probabilities(people)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the same as a function, for a dry run and a picture."""
@@ -219,7 +197,7 @@ class Keys(Query[KeyRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
+class KeysDesign(KeyCounts):
     """How each key is selected, and the draw for all of them."""
 
     selection: KeySelection | RoundsSelection
@@ -231,41 +209,15 @@ class KeysDesign(KeyCounts, CapDesign[KeyRelease]):
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
         if isinstance(self.selection, RoundsSelection):
-            first = people.weighed(self.selection.weights, None)
-            return _of_rounds(self.selection.drawing(people, first))
-        return self._of_parts(self.selection, self._parts(people))
-
-    def _parts(self, people: PeoplePerKey) -> Parts:
+            keys = self.selection.drawing(people)
+            return lambda plan: KeyRelease(tuple(sorted(keys(), key=in_order)), plan)
         # What is not released is counted with keys of fewer people.
-        return Parts.of(people, self.question, 1 if self.rest else self.min_people)
-
-    def _of_parts(self, selection: KeySelection, parts: Parts) -> Callable[[Plan], KeyRelease]:
-        return parts.drawing(selection, by_value, least=self.min_people, rest=self.rest)
+        parts = Parts.of(people, self.question, 1 if self.rest else self.min_people)
+        return parts.drawing(self.selection, by_value, least=self.min_people, rest=self.rest)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to be released."""
         return (Chances("a value", self.probabilities),)
-
-    @property
-    def precision(self) -> Precision:
-        most = self.question.max_per_user
-        if isinstance(self.selection, RoundsSelection):
-            return Precision(self.selection.threshold, moved=sqrt(most), sampling=0.0)
-        return Precision(self.selection.half, moved=most, sampling=0.0)
-
-    def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
-        rows = people_in(data, self.question)
-        if isinstance(self.selection, RoundsSelection):
-            first = rows.weighed(self.selection.weights, None)
-            weight = self.selection.weight_above(first, self.selection.threshold / NEAR)
-            return weight, _of_rounds(self.selection.drawing(rows, first))
-        found = self._parts(rows)
-        people = above_least(found.people, self.min_people + self.selection.half // NEAR)
-        return float(people.sum()), self._of_parts(self.selection, found)
-
-
-def _of_rounds(keys: Callable[[], list[Hashable]]) -> Callable[[Plan], KeyRelease]:
-    return lambda plan: KeyRelease(tuple(sorted(keys(), key=in_order)), plan)
 
 
 def _passes(

@@ -11,7 +11,6 @@ from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import checked_names
 from dpselect.neighbours import Neighbours
-from dpselect.tables.caps import CapLike, Precision
 from dpselect.tables.kinds import is_missing
 from dpselect.tables.people import PeopleCap, people_cap
 
@@ -56,11 +55,6 @@ class Question:
         """Whether there are groups that are not public."""
         return self.by is not None and not self.groups
 
-    def precision(self, noise: float, k: int) -> Precision:
-        """Return how precise the mean of the ``k`` largest counts of the groups is."""
-        counts = k * max(1, len(self.groups))
-        return Precision(noise, moved=min(self.max_per_user, counts) / counts, sampling=2.0)
-
     def moved(self, neighbours: Neighbours) -> int:
         """Return by how much one neighbour step moves the counts of all pairs together."""
         changed = changed_keys(self.max_per_user, neighbours)
@@ -73,7 +67,7 @@ def question_of(
     *,
     column: str | Sequence[str] | None,
     user: str | None,
-    max_per_user: CapLike | None,
+    max_per_user: int | None,
     missing: Missing,
     candidates: tuple[Hashable, ...] | None = None,
     by: str | None = None,

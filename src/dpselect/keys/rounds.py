@@ -45,7 +45,7 @@ from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.draws.exact.bernoulli import BITS, Chances, up_to
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_gaussian
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import Counted, PeoplePerKey
+from dpselect.keys.counts import PeoplePerKey
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -72,9 +72,6 @@ CUT = 0.75
 
 STEPS = 2**33
 """Steps of a weight of 1, but for noise that would not fit then."""
-
-PART = 2**31
-"""Sums of weights are added up in two parts, neither of which leaves the integers."""
 
 NODES = 96
 """Points at which the density of a sum is computed between two bounds."""
@@ -243,24 +240,9 @@ class RoundsSelection:
         """The mean weight of all rounds from which on a key is released after the last one."""
         return self.noise.released[-1] / ROUNDS
 
-    def weight_above(self, first: Counted, least: float) -> float:
-        """Return the weight of all keys beyond some of each, before any is dropped; private.
-
-        One person moves it by at most the root of how many keys are counted.
-        """
-        over = (first.people - ceil(least * self.steps)).clip(min=0)
-        # Integers: sums of floats depend on how many keys of less weight there are.
-        high, low = np.divmod(over, PART)
-        return (int(high.sum()) * PART + int(low.sum())) / self.steps
-
-    def drawing(self, people: PeoplePerKey, first: Counted) -> Callable[[], list[Hashable]]:
-        """Return the draw of the keys.
-
-        Args:
-            people: What is counted.
-            first: All keys with their weights.
-        """
-        scale = self.noise.scale * self.steps
+    def drawing(self, people: PeoplePerKey) -> Callable[[], list[Hashable]]:
+        """Return the draw of the keys, after the first reading."""
+        first, scale = people.weighed(self.weights, None), self.noise.scale * self.steps
 
         def draw() -> list[Any]:
             released: list[Any] = []

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import KeyCounts, PeoplePerKey, people_in
+from dpselect.keys.counts import KeyCounts, PeoplePerKey
 from dpselect.keys.parts import Parts, largest
 from dpselect.keys.question import Question, changed_keys, checked_delta
 from dpselect.keys.release import Chances, KeyRelease
@@ -35,7 +34,6 @@ from dpselect.keys.selection import (
 from dpselect.neighbours import Neighbours
 from dpselect.passes import Pass
 from dpselect.plan import Plan
-from dpselect.tables.caps import CapDesign, Precision, mean_of_largest
 
 if TYPE_CHECKING:
     from dpselect.keys.top import TopKeys
@@ -45,7 +43,7 @@ MOST = 10**8
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopAboveThreshold(KeyCounts, CapDesign[KeyRelease]):
+class TopAboveThreshold(KeyCounts):
     """The public inputs of the draw.
 
     Attributes:
@@ -57,21 +55,8 @@ class TopAboveThreshold(KeyCounts, CapDesign[KeyRelease]):
     k: int
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
-        return self._of_parts(Parts.of(people, self.question))
-
-    def _of_parts(self, parts: Parts) -> Callable[[Plan], KeyRelease]:
+        parts = Parts.of(people, self.question)
         return parts.drawing(self.selection, largest(self.k), rest=self.rest)
-
-    @property
-    def precision(self) -> Precision:
-        if self.question.hides_groups:
-            raise ParameterError("to choose `max_per_user`, list the `groups`")
-        return self.question.precision(_deviation(self.selection), self.k)
-
-    def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
-        found = Parts.of(people_in(data, self.question), self.question)
-        means = [mean_of_largest(part.people, self.k) for _, part in found.parts]
-        return sum(means) / max(1, len(self.question.groups)), self._of_parts(found)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to pass the threshold."""
@@ -114,13 +99,4 @@ def above_threshold(
         rest=rest,
         selection=selection,
         k=k,
-    )
-
-
-def _deviation(selection: LaplaceSelection | GaussianSelection) -> float:
-    """Return the standard deviation of the noise of a count, about."""
-    return (
-        selection.scale * sqrt(2)
-        if isinstance(selection, LaplaceSelection)
-        else selection.scale
     )

@@ -10,7 +10,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import OTHER
-from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over, people_in
+from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over
 from dpselect.keys.groups import GroupedTop, grouped
 from dpselect.keys.objectives import by_count, facts_of
 from dpselect.keys.question import (
@@ -29,7 +29,6 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query, query
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, mean_of_largest
 from dpselect.typing import Indices
 
 
@@ -73,9 +72,7 @@ class TopKeys(Query[KeyRelease]):
             without a person are dropped.
         max_per_user: Maximal number of different keys counted per person, over all groups. They
             are selected at random; with 1 each person counts once. If groups are released
-            first, it also limits the counted groups of a person. Or a ``Choose``, which selects
-            it privately by the precision of the count of the ``k``-th key; this needs ``k``,
-            and no private groups.
+            first, it also limits the counted groups of a person.
         counts_share: Share of epsilon for noisy counts; in [0, 1). A noisy sequence has some.
         other: Whether to release the noisy number of all the rest, as one more row of each
             group. It is a part of all that is counted: of the candidates, or of all keys. It
@@ -116,7 +113,7 @@ class TopKeys(Query[KeyRelease]):
     groups: Iterable[Hashable] | None = None
     groups_share: float | None = None
     user: str | None = None
-    max_per_user: CapLike | None = None
+    max_per_user: int | None = None
     counts_share: float = 0.0
     other: bool = False
     other_share: float | None = None
@@ -128,13 +125,7 @@ class TopKeys(Query[KeyRelease]):
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(
-        self,
-    ) -> TopDesign | GroupedTop | TopAboveThreshold | ChosenCap[KeyRelease]:
-        return ChosenCap.of(self) or self.at_cap()
-
-    def at_cap(self) -> TopDesign | GroupedTop | TopAboveThreshold:
-        """Return the design for one cap, which is not to be chosen."""
+    def design(self) -> TopDesign | GroupedTop | TopAboveThreshold:
         check_people(self.delta, self.assumed_people)
         hidden = self.candidates is None or (self.by is not None and self.groups is None)
         if self.interval is not None and hidden:
@@ -154,7 +145,7 @@ class TopKeys(Query[KeyRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopDesign(KeyCounts, CapDesign[KeyRelease]):
+class TopDesign(KeyCounts):
     """The public inputs of the draws.
 
     Attributes:
@@ -172,9 +163,7 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
     count_scale: float | None = None
 
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
-        return self._of_objectives(self._objectives(people))
-
-    def _of_objectives(self, objectives: list[Objective]) -> Callable[[Plan], KeyRelease]:
+        objectives = self._objectives(people)
         draws = [self.draw.prepare_positions(one) for one in objectives]
 
         def draw(plan: Plan) -> KeyRelease:
@@ -224,18 +213,6 @@ class TopDesign(KeyCounts, CapDesign[KeyRelease]):
     def chances(self) -> tuple[Chances, ...]:
         """Return no chances: all keys are public."""
         return ()
-
-    @property
-    def precision(self) -> Precision:
-        if self.draw.above is not None:
-            raise ParameterError("to choose `max_per_user`, give `k`, not `above`")
-        facts = facts_of(len(self.candidates), self.neighbours, self.changed)
-        return self.question.precision(self.draw.noise(facts), self.draw.k)
-
-    def counted(self, data: object) -> tuple[float, Callable[[Plan], KeyRelease]]:
-        objectives = self._objectives(people_in(data, self.question))
-        means = [mean_of_largest(one.scores, self.draw.k) for one in objectives]
-        return sum(means) / len(means), self._of_objectives(objectives)
 
     def _objectives(self, people: PeoplePerKey) -> list[Objective]:
         """Return one objective for each group, or one."""

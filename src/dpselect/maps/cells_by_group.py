@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, grouping_of
@@ -97,7 +97,7 @@ def grouped(asked: HeavyCells) -> GroupedCells:
     if len(set(named)) < len(named):
         raise ParameterError("`x`, `y`, `by` and `user` must be different columns")
     grouping = grouping_of(asked)
-    each = replace(asked, **grouping.in_each).at_cap()
+    each: Any = replace(asked, **grouping.in_each).design()
     cells, many = each.grid.cells, len(grouping.groups)
     first = () if grouping.first is None else grouping.first.passes
     of_all = (

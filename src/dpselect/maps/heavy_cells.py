@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.errors import ParameterError
 from dpselect.keys.grouping import check_ungrouped
 from dpselect.keys.release import ReleaseByGroup
 from dpselect.maps.box import Box, Outside
@@ -32,7 +31,6 @@ from dpselect.objective import Objective
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision, mean_of_largest
 from dpselect.typing import Values
 
 One = TypeVar("One")
@@ -166,8 +164,8 @@ class HeavyCells(Query[CellRelease]):
         other: Whether to answer for all other rows together, as a group named None. Those
             without a group are among them.
         user: Column of the person that a point belongs to.
-        max_per_user: How many points of a person are counted, chosen at random. Or ``Choose``,
-            by how precise the count of the ``k``-th cell is. With ``by``, over all groups.
+        max_per_user: How many points of a person are counted, chosen at random. With ``by``,
+            over all groups.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         interval: Probability that the intervals of all noisy counts hold at once. As 0.95,
             for the counts of these points. It costs nothing, and says which cells are surely
@@ -201,7 +199,7 @@ class HeavyCells(Query[CellRelease]):
     groups_share: float | None = None
     other: bool = False
     user: str | None = None
-    max_per_user: CapLike | None = None
+    max_per_user: int | None = None
     outside: Outside = "drop"
     interval: float | None = None
     epsilon: float
@@ -209,11 +207,9 @@ class HeavyCells(Query[CellRelease]):
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(self) -> CellsDesign | GroupedCells | ChosenCap[CellRelease]:
-        return ChosenCap.of(self) or (self.at_cap() if self.by is None else grouped(self))
-
-    def at_cap(self) -> CellsDesign:
-        """Return the design for one cap, which is not to be chosen."""
+    def design(self) -> CellsDesign | GroupedCells:
+        if self.by is not None:
+            return grouped(self)
         check_ungrouped(self)
         rows, grid = PointRows.of(self), uniform_grid(self.grid)
         objective = partial(
@@ -251,7 +247,7 @@ class HeavyCells(Query[CellRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellsDesign(PointDesign[CellRelease], CapDesign[CellRelease]):
+class CellsDesign(PointDesign[CellRelease]):
     """The public inputs of the draw of cells of one grid.
 
     Attributes:
@@ -265,25 +261,8 @@ class CellsDesign(PointDesign[CellRelease], CapDesign[CellRelease]):
     draw: TopK
 
     def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
-        return self._of_counts(self._counts(data))
-
-    @property
-    def precision(self) -> Precision:
-        if self.draw.above is not None:
-            raise ParameterError("to choose `max_per_user`, give `k`, not `above`")
-        noise = self.draw.noise(self.objective(np.zeros(self.grid.cells)))
-        # All points of a person may be in one cell.
-        return Precision(noise, moved=self.rows.max_per_user / self.draw.k, sampling=2.0)
-
-    def counted(self, data: object) -> tuple[float, Callable[[Plan], CellRelease]]:
-        counts = self._counts(data)
-        return mean_of_largest(counts.scores, self.draw.k), self._of_counts(counts)
-
-    def _counts(self, data: object) -> Objective:
-        return self.objective(self.rows.read(data).in_cells(self.grid))
-
-    def _of_counts(self, counts: Objective) -> Callable[[Plan], CellRelease]:
-        draw = self.draw.prepare_positions(counts)
+        counts = self.rows.read(data).in_cells(self.grid)
+        draw = self.draw.prepare_positions(self.objective(counts))
         return lambda plan: self.release_of([draw()], plan)
 
     def release_of(self, drawn: Sequence[Drawn], plan: Plan) -> CellRelease:

@@ -16,7 +16,7 @@ from dpselect.errors import NeighboursError, ParameterError
 from dpselect.maps.box import Outside
 from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, check_number, partition_error
-from dpselect.maps.partition import Partition, uniform_grid
+from dpselect.maps.partition import Partition
 from dpselect.maps.plan import Candidates, Steps, split_epsilon
 from dpselect.maps.points import PointDesign, PointRows, pass_over
 from dpselect.maps.postprocess import consistent, non_uniformity
@@ -29,15 +29,10 @@ from dpselect.objective import Objective
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, Precision
 from dpselect.typing import Indices
 
 Objectives: TypeAlias = Literal["relative", "absolute"]
 """Errors that a map can be tuned for by name."""
-
-
-DISTRICTS = 16
-"""A cap is chosen for the estimate of a district with one of so many parts of the points."""
 
 
 @query
@@ -82,8 +77,7 @@ class Map(Query[MapRelease]):
             points. Or an ``ErrorMeasure``.
         user: Column of the person that a point belongs to.
         max_per_user: Maximal number of points counted per person. They are selected at random;
-            the total and all estimates are of counted points. Or a ``Choose``, which selects it
-            privately by the precision of the count of a district with 1/16 of the points.
+            the total and all estimates are of counted points.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         epsilon: Total price of the release, in nats; finite, > 0.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
@@ -119,17 +113,13 @@ class Map(Query[MapRelease]):
     sanity: float = 0.001
     measure: Objectives | ErrorMeasure = "relative"
     user: str | None = None
-    max_per_user: CapLike | None = None
+    max_per_user: int | None = None
     outside: Outside = "drop"
     epsilon: float
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(self) -> _MapDesign | ChosenCap[MapRelease]:
-        return ChosenCap.of(self) or self.at_cap()
-
-    def at_cap(self) -> _MapDesign:
-        """Return the design for one cap, which is not to be chosen."""
+    def design(self) -> _MapDesign:
         rows = PointRows.of(self)
         relation = validation.table_neighbours(self.neighbours)
         candidates = Candidates.of(self.grids, self.method)
@@ -183,7 +173,7 @@ class Map(Query[MapRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _MapDesign(PointDesign[MapRelease], CapDesign[MapRelease]):
+class _MapDesign(PointDesign[MapRelease]):
     """The public inputs of each step, and their draws.
 
     Attributes:
@@ -202,19 +192,7 @@ class _MapDesign(PointDesign[MapRelease], CapDesign[MapRelease]):
     measure: ErrorMeasure | None
 
     def prepare(self, data: object) -> Callable[[Plan], MapRelease]:
-        return self._of_points(self.rows.read(data))
-
-    @property
-    def precision(self) -> Precision:
-        moved = self.rows.max_per_user / DISTRICTS
-        return Precision(2 * self.steps.counts_scale, moved=moved)
-
-    def counted(self, data: object) -> tuple[float, Callable[[Plan], MapRelease]]:
         points = self.rows.read(data)
-        number = int(points.in_cells(uniform_grid(1)).sum())
-        return number / DISTRICTS, self._of_points(points)
-
-    def _of_points(self, points: Counts) -> Callable[[Plan], MapRelease]:
         if self.measure is not None:
             check_number(points, self.measure)
         return partial(self._draw, points)

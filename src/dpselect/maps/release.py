@@ -96,7 +96,6 @@ class MapRelease(Release[str]):
             "answer": list(self.answer),
             "exact": self.exact,
             "refunded": self.refunded,
-            "cap": self.cap,
             "box": [*self.box.bounds, self.box.crs],
             "partition": [cells.label, cells.base, cells.regions.tolist()],
             "counts": self.counts.tolist(),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -119,20 +119,6 @@ class TopK:
                 "`mechanism`='noisy-sequence'"
             )
         return cls(chosen, k, interval=interval)
-
-    def noise(self, facts: Objective | Facts) -> float:
-        """Return the standard deviation of the difference of two noisy scores, about.
-
-        For other mechanisms than a noisy sequence it is that of permute-and-flip.
-
-        Args:
-            facts: What is public of the objective.
-        """
-        if isinstance(self.mechanism, NoisySequence):
-            return self.mechanism.deviation * sqrt(2)
-        factor = 1 if facts.monotone else 2
-        bound = float(np.max(facts.sensitivity.bound))
-        return factor * self.k * bound / self.mechanism.epsilon * sqrt(2)
 
     @property
     def spend(self) -> Spend:

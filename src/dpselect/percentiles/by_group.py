@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -162,7 +162,7 @@ def grouped(asked: Percentiles) -> GroupedPercentiles:
             "`interval_of`='population' takes records as drawn independently: count one of "
             "each person by `max_per_user`=1"
         )
-    each = replace(asked, **grouping.in_each, column=None, on_invalid="repair").at_cap()
+    each: Any = replace(asked, **grouping.in_each, column=None, on_invalid="repair").design()
     if each.unit.moment != "number":
         raise ParameterError("with `by` values are numbers: make days of dates first")
     if isinstance(each.points, Range):

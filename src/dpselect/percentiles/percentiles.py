@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
-from math import ceil, isinf, log2
+from math import isinf
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -32,8 +32,7 @@ from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Answer, Method, MethodName
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
-from dpselect.query import Query, query
-from dpselect.tables.caps import CapDesign, CapLike, ChosenCap, RankNoise
+from dpselect.query import Design, Query, query
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
 from dpselect.writing import as_text, six_digits
@@ -109,8 +108,7 @@ class Percentiles(Query[PercentileRelease]):
             dropped.
         max_per_user: Maximal number of records counted per person, over all groups. They are
             selected at random, as in all applications; with 1 each person counts once. If
-            groups are released first, it also limits the counted groups of a person. Or a
-            ``Choose``, which selects it privately by the precision of ranks.
+            groups are released first, it also limits the counted groups of a person.
         assumed_records: Public guess of the number of records, with ``by`` of one group, to
             choose the method. The guarantee does not depend on it. If it is not given, the
             number itself is used where it is public, under substitution of a record; otherwise
@@ -167,7 +165,7 @@ class Percentiles(Query[PercentileRelease]):
     groups_share: float | None = None
     other: bool = False
     user: str | None = None
-    max_per_user: CapLike | None = None
+    max_per_user: int | None = None
     assumed_records: int | None = None
     method: MethodName | None = None
     interval: float | None = None
@@ -178,19 +176,13 @@ class Percentiles(Query[PercentileRelease]):
     mechanism: MechanismLike | None = None
     on_invalid: OnInvalid = "repair"
 
-    def design(
-        self,
-    ) -> PercentilesDesign | GroupedPercentiles | ChosenCap[PercentileRelease]:
+    def design(self) -> PercentilesDesign | GroupedPercentiles:
         for name in ("column", "minus", "by", "user"):
             if (named := getattr(self, name)) is not None:
                 validation.instance(name, named, str)
         if self.by is not None:
             return grouped(self)
         check_ungrouped(self)
-        return ChosenCap.of(self) or self.at_cap()
-
-    def at_cap(self) -> PercentilesDesign:
-        """Return the design for one cap, which is not to be chosen."""
         relation = validation.table_neighbours(self.neighbours)
         users = records_cap(self.column, self.user, self.max_per_user)
         unit = self._unit()
@@ -311,12 +303,12 @@ class Percentiles(Query[PercentileRelease]):
             raise ParameterError(
                 "probabilities are computed for the numbers of one group: leave out `by`"
             )
-        design = self.at_cap()
+        design: Any = self.design()
         return design.method.probabilities(design.records.of(data))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PercentilesDesign(CapDesign[PercentileRelease]):
+class PercentilesDesign(Design[PercentileRelease]):
     """The method of a release, with its public facts.
 
     Attributes:
@@ -339,27 +331,7 @@ class PercentilesDesign(CapDesign[PercentileRelease]):
         self.records.check(data, self.points)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
-        return self._of_numbers(self.records.of(data))
-
-    def counted(self, data: object) -> tuple[float, Callable[[Plan], PercentileRelease]]:
-        numbers = self.records.of(data)
-        return numbers.number(self.points), self._of_numbers(numbers)
-
-    @property
-    def precision(self) -> RankNoise:
-        """How far noise moves the rank of the percentile with the most, about.
-
-        It is that of permute-and-flip with an equal part of epsilon for each percentile, or
-        each level of the recursion.
-        """
-        parts = min(len(self.percents), ceil(log2(len(self.percents) + 1)))
-        noise = max(
-            2 * self.records.rank_bound(p) / max(p / 100, 1 - p / 100) for p in self.percents
-        )
-        return RankNoise(noise * parts / self.epsilon, moved=self.records.per_user)
-
-    def _of_numbers(self, numbers: Numbers) -> Callable[[Plan], PercentileRelease]:
-        draw_values = self.values_of(numbers)
+        draw_values = self.values_of(self.records.of(data))
 
         def draw(plan: Plan) -> PercentileRelease:
             values, chosen, ends = draw_values()

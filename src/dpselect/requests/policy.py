@@ -27,7 +27,6 @@ from dpselect.requests.document import (
 )
 from dpselect.requests.reading import NOTHING, READERS, Released, columns_of
 from dpselect.tables import Source
-from dpselect.tables.caps import Choose
 from dpselect.tables.fields import FieldType
 
 if TYPE_CHECKING:
@@ -359,8 +358,6 @@ class Policy:
         if self.user not in {None, plan.user}:
             raise self._beyond(f"`user` must be {self.user!r}", "unit", "user")
         most, rows = self.max_per_user, getattr(query, "max_per_user", None)
-        if (choose := Choose.of(rows)) is not None:
-            rows = max(choose.caps)
         if most is not None and rows is not None and rows > most:
             said = f"`max_per_user` {rows} is more than {most}"
             raise self._beyond(said, "unit", "max_per_user")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.query import Query
-from dpselect.tables.caps import Choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +68,8 @@ def _named(query: Any, field: str) -> str:  # noqa: ANN401 -- a query with that 
 
 def _percentiles(query: Any) -> Columns:  # noqa: ANN401
     columns: tuple[str, ...] = (_named(query, "column"),)
-    chosen = Choose.of(query.max_per_user)
-    at_cap = query if chosen is None else replace(query, max_per_user=chosen.caps[0])
-    design = at_cap.at_cap()
+    made = query.design()
+    design = getattr(made, "each", made)
     are_numbers = design.unit.moment == "number"
     if query.minus is not None:
         # Bounds of two columns do not bound their difference.

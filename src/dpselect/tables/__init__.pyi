@@ -1,6 +1,3 @@
-from .caps import (
-    Choose as Choose,
-)
 from .collecting import (
     Column as Column,
     collect as collect,

@@ -45,7 +45,7 @@ share of their rows. Of ``n`` persons its standard deviation is at most ``√n/2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import md5
@@ -296,8 +296,6 @@ def people_cap(user: str | None, max_per_user: object) -> PeopleCap | None:
     if user is None:
         return None
     validation.instance("user", user, str)
-    if isinstance(max_per_user, Mapping):
-        raise ParameterError("`max_per_user` is not chosen for such a release: give one number")
     return PeopleCap(user, validation.at_least("max_per_user", max_per_user, 1, MOST))
 
 

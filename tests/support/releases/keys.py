@@ -11,7 +11,6 @@ from support.releases import ReleaseCase
 
 PERSONS, KEYS = 8, 4
 COLUMNS = {"column": "key", "user": "person", "max_per_user": 2}
-CHOSEN = {"max_per_user": dp.Choose([2, 3], 0.3)}  # at which all keys stay
 
 
 def _rows(held):
@@ -106,9 +105,6 @@ CASES = [
                 "of public groups, with rests", dp.Keys, relation, delta=1e-2, **GROUPED, **REST
             ),
             _case("of groups, with rests", dp.Keys, relation, delta=1e-2, by="ward", **REST),
-            _top("of a chosen cap", relation, k=1, candidates=range(KEYS), **CHOSEN),
-            _top("unknown, of a chosen cap", relation, k=1, delta=1e-3, **CHOSEN),
-            _case("of a chosen cap", dp.Keys, relation, delta=1e-2, **CHOSEN),
         )
     ),
     *(

@@ -20,7 +20,6 @@ METHODS = {
     "absolute error": {"grids": [4, 9], "measure": "absolute", "mechanism": "exponential"},
 }
 USERS = {"x": "lon", "y": "lat", "user": "who", "max_per_user": 3}
-CHOSEN = USERS | {"max_per_user": dp.Choose([1, 2, 4], 0.3)}
 
 
 def points(relation, rng):
@@ -95,7 +94,6 @@ CASES = [
         heavy("five cells", relation, points, k=5),
         heavy("above a count", relation, points, above=3.0),
         heavy("of users", relation, trips, k=3, **USERS),
-        heavy("of a chosen cap", relation, trips, k=3, **CHOSEN),
         heavy("one cell of each group", relation, wards, k=1, **USERS, **OF_WARDS),
         heavy("cells of each group", relation, wards, k=3, **USERS, **OF_WARDS),
         heavy("cells of released groups", relation, crowds, k=2, **USERS, **RELEASED),
@@ -119,7 +117,6 @@ CASES = [
             mechanism="generalized",
         ),
         tuned("users", relation, trips, grids=[4, 9], **USERS),
-        tuned("of a chosen cap", relation, trips, grids=[4, 9], **CHOSEN),
         tuned("users in an engine", relation, lazy_trips, grids=[4, 9], **USERS),
     )
 ]

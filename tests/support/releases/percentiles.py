@@ -115,7 +115,6 @@ CASES = [
         for relation in PAIRS
         for case in (
             _users("of persons", relation, 2),
-            _users("of a chosen cap", relation, dp.Choose([1, 2, 3], 0.3)),
             _values("by a threshold", relation, 75, method="above-threshold"),
             _values("by thresholds", relation, method="above-threshold"),
             _values("of a range", relation, upper=UPPER, step=1e-5),

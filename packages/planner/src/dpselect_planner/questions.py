@@ -301,7 +301,7 @@ class Percentile(Question):
 
     def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
         """Return the probability of each candidate, a row for each percentile."""
-        method = self.query(mechanism, epsilon=epsilon).at_cap().method
+        method = self.query(mechanism, epsilon=epsilon).design().method  # type: ignore[union-attr] # of no groups
         return method.probabilities(_Counted(self._ranks))
 
     def rho(self, mechanism: str, *, epsilon: float) -> float:
