@@ -100,7 +100,7 @@ def expected(query: Percentiles, records: int | None) -> str | None:
     if isinstance(design.method, AfterCount):
         design = replace(design, method=design.method.choice.of_number(float(records)))
     distances = [design.unit.distance(one) for one in predicted(design, records, 0.95).tolist()]
-    within = [f"within about {_in_words(one)}" if one else "none" for one in distances]
+    within = [f"within about {_in_words(one)}" if one else "0" for one in distances]
     named = [f"{p:g}: {one}" for p, one in zip(design.percents, within, strict=True)]
     each = "" if query.by is None else " in each group"
     return (

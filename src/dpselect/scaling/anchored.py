@@ -35,4 +35,4 @@ def anchored(objective: Objective, anchor: float) -> Scores:
     """
     highest = np.array([validation.finite("anchor", anchor), 0.0])
     heights = objective.less(Twofold(*highest[:, None]))
-    return dampen_near(heights, objective.sensitivity)
+    return dampen_near(heights, objective)

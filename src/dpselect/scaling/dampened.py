@@ -34,26 +34,28 @@ def dampened(objective: Objective) -> Scores:
         distance, ``D(0) = 0`` and larger scores start beyond it; the paper leaves 0/0
         undefined.
     """
-    return dampen_near(objective.scores_twofold, objective.sensitivity)
+    return dampen_near(objective.scores_twofold, objective)
 
 
-def dampen_near(values: Twofold, sensitivity: Sensitivity) -> Values:
-    """Dampen values, those far from 0 by their distance to the best one.
+def dampen_near(values: Twofold, objective: Objective) -> Values:
+    """Dampen scores or their distances to an anchor, far from 0 by the distance to the best.
 
-    Beyond the horizon ``T`` the sums grow by the bound, so that two dampened values ``±(T +
+    Distances of scores are taken of the scores: an anchor can be so far that it has no digit
+    of theirs. Beyond the horizon ``T`` the sums grow by the bound, so that two dampened values ``±(T +
     (|v| - b_T)/Δ)`` differ by what does not lose digits with their distance from 0. The best
     one is set to its nearest number within ``±2^29``, which moves by at most 1 as it does: a
     translation of all.
     """
+    sensitivity, scores = objective.sensitivity, objective.scores_twofold
     steps, beyond = dampen(values.high, sensitivity), sensitivity.horizon
     best = steps.max()
     if abs(best) <= FAR or beyond > FAR / 2:
         return steps
     # The largest value is dampened to a number within T of the best one.
-    one, sign = largest(values), np.sign(values.high)
+    one, sign = largest(scores), np.sign(values.high)
     sums = np.broadcast_to(sensitivity.cumulative(beyond), steps.shape)
     same = (sign == sign[one]) & (np.abs(values.high) >= sums)
-    gaps = difference(values, values.at(one)) - sign * (sums - sums[one])
+    gaps = difference(scores, scores.at(one)) - sign * (sums - sums[one])
     behind = np.where(same, gaps / sensitivity.bound, steps - best)
     return behind - behind.max() + np.copysign(FAR, best)
 
