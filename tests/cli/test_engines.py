@@ -1,7 +1,5 @@
 """The same commands where the rows stay in an engine."""
 
-import json
-
 import duckdb
 import polars as pl
 import pytest
@@ -25,16 +23,6 @@ def many_stays(tmp_path):
     rows = "\n".join(f"{i % 21}" for i in range(4000))
     path.write_text(f"days\n{rows}\nunknown\n", encoding="utf-8")
     return path
-
-
-@every_engine
-def test_a_value_at_a_percentile(run, many_stays, engine):
-    ran = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *on(engine))
-
-    assert ran.code == 0, ran.error
-    assert ran.json["answer"] == [20.0]
-    dry = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *on(engine), "--dry-run")
-    assert dry.json["dry_run"]
 
 
 @pytest.mark.parametrize("engine", ["memory", "polars", SPARK])
@@ -118,85 +106,6 @@ def test_a_terminal_shows_which_pass_is_made(run, many_stays, monkeypatch):
         "counting and choosing, pass 2 of 2 ...",
         "counting and choosing ...",
     ]
-
-
-@every_engine
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_nodes(run, tmp_path, engine, kind):
-    star = pl.DataFrame({"source": [0] * 30, "target": range(1, 31)})
-    path = tmp_path / f"star.{kind}"
-    getattr(star, f"write_{kind}")(path)
-
-    ran = run(
-        *(
-            "nodes",
-            path,
-            "--nodes",
-            31,
-            "--k",
-            1,
-            "--metric",
-            "degree",
-            "--epsilon",
-            50,
-            "--json",
-        ),
-        *on(engine),
-    )
-
-    assert ran.code == 0, ran.error
-    assert ran.json["answer"] == [0]
-
-
-@every_engine
-def test_a_map(run, tmp_path, engine):
-    points = pl.DataFrame({"lon": [0.1] * 500 + [0.9], "lat": [0.2] * 501})
-    points.write_parquet(tmp_path / "points.parquet")
-    asked = ("--x", "lon", "--y", "lat", "--bounds", "0,0,1,1", "--grids", "2,4")
-    price = ("--epsilon", 50, "--neighbours", "add-remove")
-
-    ran = run(
-        *("map", tmp_path / "points.parquet", *asked, *price, *on(engine), "--json"),
-        *("--out", tmp_path / "map.parquet"),
-    )
-
-    assert ran.code == 0, ran.error
-    assert abs(ran.json["points"] - 501) < 20
-
-
-@every_engine
-def test_a_tree(run, tmp_path, engine):
-    frame = pl.DataFrame({"age": [10.0, 90.0] * 500, "buys": ["no", "yes"] * 500})
-    frame.write_parquet(tmp_path / "shop.parquet")
-    declared = {
-        "label": "buys",
-        "classes": ["no", "yes"],
-        "max_records": 2000,
-        "columns": {"age": {"low": 0, "high": 100, "bins": 2}},
-    }
-    (tmp_path / "shop.json").write_text(json.dumps(declared), encoding="utf-8")
-
-    ran = run(
-        *("tree", tmp_path / "shop.parquet", "--label", "buys", "--epsilon", 50, *ADD_REMOVE),
-        *("--domains", tmp_path / "shop.json", *on(engine)),
-    )
-
-    assert ran.code == 0, ran.error
-    below = ran.json["tree"]["root"]["branches"]
-    assert [leaf["counts"][0] > leaf["counts"][1] for leaf in below] == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--engine", "abacus"), "--engine must be one of memory, polars, duckdb, spark"),
-        (("--master", "local[2]"), "--master goes with --engine spark"),
-    ],
-)
-def test_engines_that_there_are_not(run, many_stays, options, message):
-    ran = run("percentile", many_stays, *PERCENTILE, *ADD_REMOVE, *options)
-
-    assert (ran.code, message in ran.error) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -144,26 +144,6 @@ def test_noisy_counts_are_printed(run, visits):
     assert "D0                   4" in ran.out or "D0                   39" in ran.out
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (("--epsilon", 1, "--candidates", "none.txt"), "--candidates must be a list such as"),
-        (("--epsilon", 1, "--candidates", "D1,D2", "--plot", "x.png"), "--plot shows"),
-        (("--epsilon", 1), "need a --delta above 0"),
-        (
-            (*UNKNOWN, "--groups", "a,b"),
-            "--groups is for one column, --by",
-        ),
-        ((*UNKNOWN, "--by", "ward", "--groups", "a,b"), "holds integer values, and 'a'"),
-    ],
-)
-def test_what_is_wrong_is_one_line(run, visits, wrong, message):
-    ran = run("top", visits, *OF_PATIENTS, "--k", 1, *wrong)
-
-    assert ran.code == 2
-    assert message in ran.error
-
-
 ODD = "patient,diagnosis\n" + "".join(
     f"{4 * i},flu\n,cold\n{4 * i + 1},\n{4 * i + 2},7\n{4 * i + 3},07\n" for i in range(30)
 )
@@ -197,44 +177,3 @@ def test_the_table_of_an_answer_is_written_to_a_file(run, visits, tmp_path, suff
     assert written["noisy_count"].to_list() == ran.json["counts"]
     assert (refused.code, refused.out) == (2, "")
     assert "--out must end with .csv or .parquet" in refused.error
-
-
-@pytest.mark.parametrize("delta", [0, 1, 1.5, -0.1, "nan"])
-@pytest.mark.parametrize("command", [("keys",), ("top", "--k", 1)])
-def test_a_delta_that_protects_nobody_is_refused(run, visits, command, delta):
-    name, *more = command
-
-    ran = run(name, visits, *OF_PATIENTS, *more, "--epsilon", 1, "--delta", delta)
-
-    assert ran.code == 2
-    assert "delta" in ran.error
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (("--column", "x", *SURE), "column 'x' is of type"),
-        (("--column", "nothing", *SURE), "there is no column 'nothing'"),
-        (("--column", "diagnosis", "--user", "patient", *SURE), "go together: give both"),
-        (
-            ("--column", "diagnosis", *SURE, "--assumed-people", 10**7),
-            "--delta must be below one",
-        ),
-        (("--column", "diagnosis", *SURE, "--method", "best"), "one of optimal, laplace"),
-        (("--column", "diagnosis", *SURE, "--method", "rounds", "--min-people", 2), "count"),
-    ],
-)
-def test_keys_say_what_is_wrong_in_one_line(run, tmp_path, wrong, message):
-    path = tmp_path / "odd.parquet"
-    pl.DataFrame({"patient": [1], "diagnosis": ["flu"], "x": [0.5]}).write_parquet(path)
-
-    ran = run("keys", path, *wrong)
-
-    assert ran.code == 2
-    assert message in ran.error
-
-
-def test_k_is_at_most_the_public_values(run, visits):
-    few = ("--epsilon", 1, "--candidates", "D0,D1", "--k", 3)
-
-    assert "at most the number of candidates, 2" in run("top", visits, *OF_PATIENTS, *few).error

@@ -66,31 +66,3 @@ def test_rows_that_are_too_many_to_print_are_named(run, tmp_path):
 
     assert "47 more rows: --out table.csv" in " ".join(ran.out.split())
     assert "A00" not in ran.out
-
-
-@pytest.mark.parametrize(
-    ("text", "more"),
-    [
-        ("a\nb\n", ()),
-        ("", ()),
-        ("code,parent\na,x\nb,x\na,y\n", ()),
-        ("abc\n", ("--prefixes", "one")),
-        ("abc\nabd\n", ("--prefixes", "2,1")),
-        ("code,parent\na,x\nb,x\n", ("--out", "table.txt")),
-        ("code,parent\na,x\nb,x\n", ("--out", "nowhere/table.csv")),
-    ],
-)
-def test_what_does_not_fit_is_one_line(run, visits, tmp_path, text, more):
-    path = tmp_path / "tree.csv"
-    path.write_text(text)
-    ran = run("levels", visits, *ASKED, "--tree", path, *more)
-
-    assert ran.code == 2
-    assert ran.out == ""
-
-
-def test_a_tree_that_is_not_there_is_one_line(run, visits, tmp_path):
-    ran = run("levels", visits, *ASKED, "--tree", tmp_path / "none.csv")
-
-    assert ran.code == 2
-    assert "cannot be read" in " ".join(ran.error.split())

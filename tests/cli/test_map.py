@@ -90,16 +90,6 @@ def test_queries_come_from_a_table(run, points, tmp_path):
     assert run("map", points, *MAP, "--queries", queries, "--out", out).code == 0
 
 
-def test_the_ledger_is_spent_from(run, points, ledger, tmp_path):
-    out = ("--out", tmp_path / "map.parquet", "--ledger", ledger)
-    first = run("map", points, *MAP, *out, "--json")
-    second = run("map", points, *MAP, *out, "--again")
-
-    assert first.json["remaining_budget"] == 1
-    assert second.code == 2
-    assert "Traceback" not in second.error
-
-
 def test_the_error_and_the_draw_can_be_chosen(run, points, tmp_path):
     how = ("--measure", "absolute", "--mechanism", "exponential", "--sanity", 0.01)
     planned = run("map", points, *MAP, *how, "--dry-run", "--json").json
@@ -110,71 +100,6 @@ def test_the_error_and_the_draw_can_be_chosen(run, points, tmp_path):
     assert [spend["purpose"] for spend in planned["spends"]] == [
         "choice of the partition", "counts of the cells"
     ]  # fmt: skip
-
-
-def test_a_dry_run_spends_and_writes_nothing(run, points, ledger, tmp_path):
-    out = tmp_path / "map.parquet"
-    ran = run("map", points, *MAP, "--out", out, "--ledger", ledger, "--dry-run", "--json")
-    said = run("map", points, *MAP, "--ledger", ledger, "--dry-run")
-
-    assert ran.json["dry_run"] is True
-    assert ran.json["remaining_budget"] == 1
-    assert [(s["purpose"], round(s["epsilon"], 9)) for s in ran.json["spends"]] == [
-        ("counts of a coarse grid of 16 x 16", 0.2),
-        ("choice of the partition", 0.2),
-        ("counts of the cells", 1.6),
-    ]
-    assert "would remain" in said.out
-    assert not out.exists()
-    assert dp.Budget.open(ledger).entries == ()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--bounds", "5,40,-5,50"), "the --bounds of x must go"),
-        (("--bounds", "5,40"), "--bounds must be four numbers"),
-        (("--bounds", "4e5,5e6,5e5,6e6", "--crs", "EPSG:4326"), "EPSG:4326 is in degrees"),
-        (("--grids", "8,x"), "--grids must be an integer, or several"),
-        (("--grids", "8,8"), "different from each other"),
-        (("--grids", "100000"), "at most 67,108,864"),
-        (("--x", "longitude"), "no column 'longitude'"),
-        (("--neighbours", "near"), "--neighbours must be 'add-remove'"),
-        (("--method", "best"), "method must be"),
-        (("--user", "who"), "go together"),
-        (("--out", "/nowhere/map.parquet"), "existing folder"),
-        (("--out", "map.shp"), "the suffix must be one of .parquet (GeoParquet)"),
-        (("--out", "map.geojson"), "GeoJSON is in EPSG:4326: give --crs 'EPSG:4326'"),
-        (("--plot", "/nowhere/map.png"), "existing folder"),
-        (("--plot", "map.png", "--dry-run"), "--plot draws the released map"),
-        (("--measure", "squared"), "--measure must be 'relative' or 'absolute'"),
-        (("--outside", "wrap"), "--outside must be 'drop' or 'clip'"),
-        (("--queries", "none.csv"), "no file none.csv"),
-    ],
-)
-def test_what_is_wrong_is_one_line(run, points, ledger, tmp_path, arguments, message):
-    ran = run(
-        "map", points, *MAP, "--out", tmp_path / "m.parquet", "--ledger", ledger, *arguments
-    )
-
-    assert ran.code == 2
-    assert message in ran.error
-    assert ran.error.count("\n") == 1
-    assert dp.Budget.open(ledger).entries == ()
-
-
-def test_points_of_a_table_need_the_columns_of_coordinates(run, points):
-    for more in ((), ("--dry-run",)):
-        ran = run(
-            "map", "heavy", points, *COLUMNS[4:], "--grid", 9, "--k", 1, "--epsilon", 1, *more
-        )
-
-        assert "need the columns of coordinates: --x, --y" in ran.error
-
-
-def test_a_map_needs_somewhere_to_go(run, points):
-    assert "give --out" in run("map", points, *MAP).error
 
 
 def test_a_map_is_written_in_several_formats_and_in_others_later(run, points, tmp_path):
@@ -238,26 +163,6 @@ def test_heavy_cells_are_planned_and_told(run, points):
     assert above.json["answer"] == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--grid", "x"), "--grid must be an integer, or several"),
-        (("--k", 101), "--k must be at most the number of cells, 100"),
-        (("--above", 3), "give --k or --above"),
-        (("--x", "longitude"), "no column 'longitude'"),
-        (("--mechanism", "best"), "mechanism"),
-    ],
-)
-def test_wrong_questions_of_heavy_cells_are_one_line(run, points, ledger, arguments, message):
-    for more in ((), ("--dry-run",)):
-        ran = run("map", "heavy", points, *HEAVY, "--ledger", ledger, *arguments, *more)
-
-        assert ran.code == 2
-        assert message in ran.error
-        assert ran.error.count("\n") == 1
-    assert dp.Budget.open(ledger).entries == ()
-
-
 def test_polygons_of_a_file_are_answered_by_name(run, points, tmp_path):
     geopandas, shapely = pytest.importorskip("geopandas"), pytest.importorskip("shapely")
     out, areas = tmp_path / "map.parquet", tmp_path / "districts.geojson"
@@ -298,20 +203,6 @@ def test_districts_are_a_table_and_a_file(run, points, tmp_path):
     assert pl.read_csv(written)["area"].to_list() == ["a", "b"]
     assert refused.code == 2
     assert "suffix must be one of" in refused.error
-
-
-def test_no_map_is_one_line(run, points):
-    ran = run("map", "query", points, "--rect", "0,0,1,1")
-
-    assert ran.code == 2
-    assert "is not a map" in ran.error
-
-
-def test_help_names_both_commands(run):
-    said = run("map", "--help")
-
-    assert "query" in said.out
-    assert "release" in said.out
 
 
 def test_help_names_every_method(run):

@@ -3,8 +3,6 @@
 import polars as pl
 import pytest
 
-import dpselect as dp
-from dpselect.combine import COMBINATIONS
 from dpselect.mechanisms import MECHANISMS
 from dpselect.networks import METRICS
 
@@ -78,12 +76,6 @@ def test_a_person_is_protected_with_all_rows(run, star, command, engine):
     assert ran.json["neighbours"] == "add-remove"
 
 
-def test_a_large_epsilon_finds_the_hub(run, star):
-    for engine in ("memory", "polars"):
-        ran = run("nodes", star, *SURE, "--metric", "degree", "--engine", engine, "--json")
-        assert ran.json["answer"] == [0]
-
-
 @pytest.mark.parametrize(
     ("combine", "best"),
     [
@@ -123,15 +115,6 @@ def header(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("more", [("--dry-run",), ()])
-def test_a_dry_run_makes_the_checks_of_the_release(run, tmp_path, header, more):
-    ask = ("--metric", "degree", *more)
-
-    assert "there is no file" in run("nodes", tmp_path / "no.csv", *ONE, *ask).error
-    assert "no column 'from'" in run("nodes", header, *ONE, *ask, "--source", "from").error
-    assert "--k must be at most" in run("nodes", header, *ONE, *ask, "--k", 10**6).error
-
-
 @pytest.mark.parametrize("engine", ["memory", "polars"])
 def test_a_dry_run_finds_columns_that_name_no_nodes(run, tmp_path, engine):
     path = tmp_path / "edges.parquet"
@@ -139,16 +122,6 @@ def test_a_dry_run_finds_columns_that_name_no_nodes(run, tmp_path, engine):
     ask = (*ONE, "--metric", "degree", "--engine", engine, "--dry-run")
 
     assert "must name nodes, which are integers" in run("nodes", path, *ask).error
-
-
-def test_a_dry_run_reads_no_edge(run, header):
-    ran = run(
-        "nodes", header, *ONE, "--k", 2, "--metric", "degree",
-        "--dry-run", "--json",
-    )  # fmt: skip
-
-    assert ran.code == 0
-    assert ran.json["error_bound"]["value"] == pytest.approx(2 * 6.3969, abs=1e-3)
 
 
 def test_the_metric_chooses_the_mechanism(run, header):
@@ -162,13 +135,6 @@ def test_the_metric_chooses_the_mechanism(run, header):
     }
 
 
-def test_the_help_lists_the_registries(run):
-    text = run("nodes", "--help").out
-
-    for name in (*METRICS, *COMBINATIONS, *MECHANISMS):
-        assert name in text
-
-
 def test_a_record_that_is_no_edge_is_left_out(run, star):
     ask = ("nodes", star, *SURE, "--nodes", 20, "--metric", "degree")
 
@@ -179,16 +145,6 @@ def test_a_record_that_is_no_edge_is_left_out(run, star):
     assert "--on-invalid 'repair'" in refused.error
 
 
-def test_the_ledger_is_spent_once_for_all_rounds(run, star, tmp_path):
-    ledger = tmp_path / "a.budget"
-    dp.Budget(1.5, neighbours=dp.Neighbours.EDGE, path=ledger)
-    ask = ("nodes", star, *ONE, "--k", 4, "--metric", "degree", "--ledger", ledger)
-    first, second = run(*ask, "--json"), run(*ask, "--json", "--again")
-
-    assert first.json["remaining_budget"] == 0.5
-    assert (second.code, second.out) == (2, "")
-
-
 def test_a_plot_needs_public_edges(run, star, tmp_path):
     picture = tmp_path / "p.png"
     ask = ("nodes", star, *ONE, "--metric", "degree", "--plot", picture)
@@ -196,41 +152,6 @@ def test_a_plot_needs_public_edges(run, star, tmp_path):
     assert "say --data-is-public" in run(*ask).error
     assert run(*ask, "--data-is-public").code == 0
     assert picture.stat().st_size > 1000
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--metric", "fame"), "--metric must be one of degree"),
-        (("--metric", "degree", "--k", 31), "--k must be at most the number of nodes, 30"),
-        (("--metric", "degree", "--k", 0), "--k must be at least 1"),
-        (("--metric", "degree", "--epsilon", 0), "--epsilon must be"),
-        (("--metric", "degree", "--max-degree", 5), "--max-degree goes with the metric ego-b"),
-        (("--metric", "degree", "--weights", "1"), "--weights go with --combine"),
-        (("--metric", "degree", "--weights", "a"), "--weights must be a number, or several"),
-        (("--metric", "ego-betweenness", "--max-degree", 5), "--max-degree 5"),
-        (("--metric", "degree", "--metric", "ego-density"), "metrics need --combine, one of"),
-        (("--metric", "degree", "--nodes", "nobody.txt"), "--nodes must be a number, or"),
-        (("--metric", "degree", "--source", "from"), "from"),
-        (("--metric", "degree", "--mechanism", "best"), "--mechanism must be one of"),
-        (("--metric", "degree", "--combine", "sum"), "--combine must be one of"),
-        (("--metric", "degree", "--combine", "weighted-sum"), "needs --weights"),
-        (("--metric", "degree", "--redraw", "remaining"), "--redraw goes with --combine"),
-    ],
-)
-def test_a_wrong_argument_is_one_clear_line(run, star, arguments, message):
-    ran = run("nodes", star, *ONE, *arguments)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.error.count("\n") == 1
-    assert message in ran.error
-
-
-def test_a_metric_must_be_given(run, star):
-    ran = run("nodes", star, *ONE)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert "--metric" in ran.error
 
 
 def test_noisy_scores_of_sequences_thresholds_and_hubs(run, star):
@@ -246,22 +167,6 @@ def test_noisy_scores_of_sequences_thresholds_and_hubs(run, star):
     assert f"0{24:>15}" in above.out
     assert hubs.json["answer"] == [0]
     assert hubs.json["noisy_scores"] == pytest.approx([276], rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("command", "wrong", "message"),
-    [
-        ("nodes", ("--above", 5), "give --k or --above"),
-        ("hubs", ("--engine", "polars"), "hubs are counted in memory"),
-        ("hubs", ("--candidates", 31), "--candidates at most the number of nodes"),
-        ("nodes", ("--plot", "p.png", "--data-is-public", "--dry-run"), "--dry-run does not"),
-    ],
-)
-def test_options_that_do_not_go_together(run, star, command, wrong, message):
-    ran = run(command, star, *ONE, "--metric", "ego-density", *wrong)
-
-    assert ran.code == 2
-    assert message in " ".join(ran.error.split())
 
 
 def test_a_threshold_needs_a_noisy_sequence(run, star):

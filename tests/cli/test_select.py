@@ -130,16 +130,6 @@ def test_what_is_asked_is_part_of_the_release(run, offers):
     assert (ran.json["objective"], ran.json["label"]) == (["quality:global=1"], "offer")
 
 
-def test_a_dry_run_does_not_depend_on_the_scores(run, offers):
-    ask = ("select", offers, *ASK, "--objective", "quality:global=2:local=d", "--dry-run")
-    before = run(*ask).out
-    text = offers.read_text(encoding="utf-8").replace(",9,", ",7,")
-    offers.write_text(text, encoding="utf-8")
-
-    assert "at most" in before
-    assert run(*ask).out == before
-
-
 def test_the_ledger_is_spent(run, offers, tmp_path):
     ledger = tmp_path / "a.budget"
     dp.Budget(500, neighbours=dp.Neighbours.SUBSTITUTE, path=ledger)
@@ -165,34 +155,3 @@ def test_integers_keep_all_their_digits(run, tmp_path, kind):
 
     assert len(set(map(float, scores))) == 1
     assert ran.json["answer"] == [2, 4, 0, 5, 3, 1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--objective", "quality"), "must be COLUMN[:WEIGHT]:global=BOUND"),
-        (("--objective", "quality:global="), "must be COLUMN[:WEIGHT]:global=BOUND"),
-        (("--objective", "quality:x:global=1"), "must be COLUMN[:WEIGHT]:global=BOUND"),
-        (("--objective", "quality:global=-1"), "a bound must be finite and > 0"),
-        (("--objective", "quality:global=nothing"), "there is no column 'nothing'"),
-        (("--objective", "price:global=1"), "there is no column 'price'"),
-        (("--objective", "offer:global=1"), "scores must be finite"),
-        (("--objective", "quality:global=1:local=e"), "needs a column e0"),
-        (("--objective", "quality:0:global=1"), "weights must be finite and not all 0"),
-        (("--objective", "quality:global=1", "--k", 9), "k must be at most"),
-        (("--objective", "quality:global=1", "--neighbours", "x"), "must be one of"),
-        (("--objective", "quality:global=1", "--mechanism", "x"), "mechanism must be"),
-        (
-            ("--objective", "cost:global=1", "--objective", "reach:global=1",
-             "--combine", "both"),
-            "combine must be",
-        ),
-    ],
-)  # fmt: skip
-def test_a_wrong_argument_is_one_clear_line(run, offers, arguments, message):
-    ran = run("select", offers, *ASK, *arguments)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.error.count("\n") == 1
-    assert message in ran.error

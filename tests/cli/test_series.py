@@ -49,18 +49,3 @@ def test_a_release_and_a_dry_run_are_read_by_people(run, visits, tmp_path):
     assert "standard error" in dry.out
     assert "2 of 3 periods" in " ".join(ran.out.split())
     assert "month  code  people, noisy  standard error" in ran.out
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (("--through", "1"), "--through and --file go together"),
-        (("--through", "4", "--file", "f"), "--through must be one of the 3 --periods"),
-        (("--periods", "2,2"), "different"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(run, visits, more, said):
-    ran = run("series", visits, *ASKED, *PRICE, *more)
-
-    assert ran.code == 2
-    assert said in ran.error

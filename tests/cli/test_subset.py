@@ -2,8 +2,6 @@
 
 import pytest
 
-import dpselect as dp
-
 ASKED = ("--column", "result", "--positive", "positive")
 
 
@@ -45,43 +43,3 @@ def test_a_public_number_is_declared_and_its_error_stated(run, results):
     wrong = run("subset", results, *ASKED, "--d", 6, "--epsilon", 2)
     assert wrong.code == 2
     assert "there are not as many members as the --d" in wrong.error
-
-
-def test_a_dry_run_reads_no_status(run, results):
-    asked = ("subset", results, *ASKED, "--label", "sample", "--epsilon", 2, "--dry-run")
-    before = run(*asked)
-    text = results.read_text(encoding="utf-8")
-    results.write_text(text.replace("Positive", "negative"), encoding="utf-8")
-
-    assert before.code == 0
-    assert "40" in before.out
-    assert run(*asked).out == before.out
-
-
-def test_the_same_question_is_answered_again_from_the_ledger(run, results, tmp_path):
-    path = tmp_path / "lab.budget"
-    dp.Budget(3.0, neighbours=dp.Neighbours.SUBSTITUTE, path=path)
-    asked = ("subset", results, *ASKED, "--epsilon", 3, "--ledger", path, "--json")
-    first, second = run(*asked), run(*asked)
-
-    assert first.json["answer"] == second.json["answer"]
-    assert (first.json["repeated"], second.json["repeated"]) == (False, True)
-    assert second.json["remaining_budget"] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        (("--epsilon", 1), "give --column"),
-        (("--column", "result", "--epsilon", 1), "--column needs --positive"),
-        ((*ASKED,), "give --epsilon"),
-        ((*ASKED, "--epsilon", 1, "--where", "sample = 's01'"), "--where"),
-        ((*ASKED, "--epsilon", 1, "--scheme", "optimal"), "--scheme 'optimal' needs a --beta"),
-        (("--column", "rezult", "--positive", "1", "--epsilon", 1), "did you mean 'result'?"),
-    ],
-)
-def test_what_is_missing_or_wrong_is_one_line(run, results, asked, says):
-    ran = run("subset", results, *asked)
-
-    assert ran.code == 2
-    assert says in ran.error

@@ -214,6 +214,8 @@ class QueryCommand:
         )
         as_json = shared["as_json"]
         check_where(engines.stated(given.source), query.plan.neighbours)
+        if self.plot is not None:
+            output.check_writable(shared["plot"])
         self.before(query, given)
         if self._has_out:
             output.check_table(shared["out"])

@@ -137,6 +137,11 @@ def _plot(query: Keys | TopKeys, _release: KeyRelease | None, _given: Given) -> 
     return plot_chances(query.chances(), title=query.plan.mechanism)
 
 
+def _before(query: Keys | TopKeys, given: Given) -> None:
+    if given.options["plot"] is not None:
+        _plot(query, None, given)
+
+
 def _besides(release: KeyRelease, _given: Given) -> dict[str, Any]:
     """Return the groups, if these were released."""
     if release.groups is None or release.arguments.get("groups") is not None:
@@ -150,6 +155,7 @@ KEYS = QueryCommand(
     help=KEYS_HELP,
     options={"groups": values_of("groups", "by")},
     facts=_facts,
+    before=_before,
     after=_besides,
     plot=_plot,
 )
@@ -163,6 +169,7 @@ TOP = QueryCommand(
         "groups": values_of("groups", "by"),
     },
     facts=_facts,
+    before=_before,
     after=_besides,
     plot=_plot,
 )

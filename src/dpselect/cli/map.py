@@ -109,13 +109,8 @@ def check_outputs(paths: Sequence[Path], box: Box) -> None:
     from dpselect.maps.export import format_of
 
     for path in paths:
-        _check_writable(path)
+        output.check_writable(path)
         format_of(path, box)
-
-
-def _check_writable(path: Path) -> None:
-    if path.is_dir() or not path.parent.is_dir():
-        raise ParameterError(f"cannot write {path}: give a file in an existing folder")
 
 
 def _before(query: Map, given: Given) -> None:
@@ -123,8 +118,6 @@ def _before(query: Map, given: Given) -> None:
 
     out, plot, dry_run = (given.options[name] for name in ("out", "plot", "dry_run"))
     check_outputs(out or [], Box.of(query.bounds, query.crs))
-    if plot is not None:
-        _check_writable(plot)
     if dry_run and plot is not None:
         raise ParameterError("`plot` draws the released map: leave it out of a dry run")
     if not out and not dry_run:
@@ -277,7 +270,7 @@ def query(
         raise ParameterError("`name` goes with `areas`")
     for one in out or []:
         check_suffix(one)
-        _check_writable(one)
+        output.check_writable(one)
     released = MapRelease.from_parquet(path)
     asked = [rectangle("rect", text) for text in rect or []]
     if areas is None:

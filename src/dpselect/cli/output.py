@@ -102,6 +102,12 @@ def print_release(
     print_facts({**facts, **_in_words(kept, release)})
 
 
+def check_writable(path: Path | None) -> None:
+    """Raise a ``ParameterError`` if a file cannot be written, before anything is spent."""
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise ParameterError(f"cannot write {path}: give a file in an existing folder")
+
+
 SUFFIXES = (".csv", ".parquet")
 """Of files that the table of an answer is written to."""
 

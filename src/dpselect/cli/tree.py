@@ -15,7 +15,7 @@ import typer
 
 from dpselect.cli import options, output
 from dpselect.cli.command import OUTPUT, Given, Option, QueryCommand
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import ColumnError, ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,9 +103,7 @@ def _numeric(given: Mapping[str, Any]) -> list[str]:
 
 def _check(query: ID3Tree | TreeFront, given: Given) -> None:
     asked = given.options
-    for path in (asked["save"], asked["plot"]):
-        if path is not None and not path.parent.is_dir():
-            raise DataError(f"there is no folder {path.parent} to write {path.name} into")
+    output.check_writable(asked["save"])
     if asked["plot"] is not None and asked["dry_run"]:
         raise ParameterError("`plot` shows what is released, which `dry_run` does not draw")
     if asked["test"] is None:
