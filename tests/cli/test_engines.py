@@ -10,7 +10,6 @@ from support.engines import JAVA, SPARK, master, spark
 
 PERCENTILE = ("--column", "days", "--p", 90, "--upper", 20, "--step", 10, "--epsilon", 50)
 ADD_REMOVE = ("--neighbours", "add-remove", "--json")
-every_engine = pytest.mark.parametrize("engine", ["polars", SPARK])
 
 
 def on(engine):

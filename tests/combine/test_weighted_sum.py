@@ -9,7 +9,6 @@ from dpselect.errors import NeighboursError, ParameterError
 from support.strategies import element_objectives
 
 ADD_REMOVE = dp.Neighbours.ADD_REMOVE
-COUNT = dp.GlobalSensitivity(1, ADD_REMOVE)
 
 
 def counts(*scores, neighbours=ADD_REMOVE, monotone=True):

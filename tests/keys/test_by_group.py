@@ -504,20 +504,6 @@ def ledger(path, source):
     return budget.for_request(source=source)
 
 
-def test_answers_come_back_from_a_ledger(tmp_path):
-    path = tmp_path / "visits.parquet"
-    ROWS.write_parquet(path)
-    asked = query(other=True, **SURE)
-    first, again = (asked.release(path, budget=ledger(tmp_path, str(path))) for _ in range(2))
-
-    assert again.repeated
-    assert (again.answer, again.other, again.groups) == (
-        first.answer,
-        first.other,
-        first.groups,
-    )
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -1,6 +1,5 @@
 """Tables of codes: unevenness by definition, privacy by enumeration, readers and answers."""
 
-import json
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import exp, fsum, inf, isclose, prod
@@ -335,23 +334,6 @@ def test_a_table_prints_within_80_columns_and_few_lines():
     assert len(table.splitlines()) <= 41
     assert len(repr(released)) < 300
     assert len(str(released.query.plan)) < 700
-
-
-def test_queries_and_releases_are_written_and_read(tmp_path):
-    query = dp.Levels(column="code", tree=ICD, epsilon=1.0, neighbours=ADDED)
-    assert dp.Query.from_json(query.to_json()) == query
-    path = tmp_path / "rows.csv"
-    pl.DataFrame({"code": rows_of({"A0.0": 90, "B1.1": 40})}).write_csv(path)
-    budget = dp.Budget(2.0, neighbours=ADDED, path=tmp_path / "ledger")
-    first = query.release(path, budget=budget.for_request(source="rows"))
-    again = dp.Budget.open(tmp_path / "ledger").for_request(source="rows")
-    second = query.release("none", budget=again)
-    assert second == first
-    assert second.repeated
-    assert second.table() == first.table()
-    found = json.loads(first.to_json())
-    assert found["answer"] == list(first.answer)
-    assert found["counts"] == list(first.counts)
 
 
 COUNTS = {"A0.0": 7, "A0.1": 3, "B1.1": 5, "elsewhere": 9, "A0": 2, "A": 1}

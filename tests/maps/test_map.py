@@ -13,7 +13,7 @@ from scipy import stats
 import dpselect as dp
 from dpselect.accuracy import count_error
 from dpselect.draws.exact.noisy_counts import scale_for
-from dpselect.errors import DPSelectError, InsufficientBudgetError
+from dpselect.errors import DPSelectError
 from dpselect.maps import (
     AdaptiveGrid,
     Points,
@@ -25,7 +25,6 @@ from dpselect.maps import (
     partition_error,
     uniform_grid,
 )
-from dpselect.plan import Plan
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
@@ -164,17 +163,6 @@ def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(
     assert stated.rho == pytest.approx(draw + sum(e * np.tanh(e / 2) for e in (coarse, counts)))
 
 
-@pytest.mark.parametrize("method", ["uniform", ["adaptive", "quadtree"]])
-def test_a_map_carries_the_plan_that_needed_no_points(method):
-    map_ = release(method=method)
-
-    assert isinstance(map_.plan, Plan)
-    assert map_.plan == plan(method=method)
-    assert map_.plan.name == "Map"
-    assert map_.epsilon == map_.plan.epsilon == 2.0
-    assert map_.plan.arguments["bounds"] == [0, 0, 1, 1]
-
-
 def test_under_substitution_the_number_of_points_is_public():
     assert plan(neighbours="substitute").public[-1] == "the number of points"
     assert "the number of points" not in plan().public
@@ -273,25 +261,6 @@ def test_many_points_of_one_individual_move_the_error_as_often():
     ]
 
     assert bounds[1] == 5 * bounds[0]
-
-
-@relations
-def test_the_budget_is_spent_once_for_everything(relation):
-    budget = dp.Budget(5.0, neighbours=relation)
-    release(neighbours=relation, budget=budget, method="guideline")
-    (entry,) = budget.entries
-
-    assert entry.epsilon == 2
-    assert entry.mechanism.startswith("Map: discrete Laplace noise of scale")
-    assert "permute-and-flip among uniform 4 x 4, uniform 9 x 9" in entry.mechanism
-
-
-def test_nothing_is_drawn_that_was_not_paid_for(monkeypatch):
-    from dpselect.draws.exact import noisy_counts
-
-    monkeypatch.setattr(noisy_counts, "discrete_laplace", lambda *_: pytest.fail("drawn"))
-    with pytest.raises(InsufficientBudgetError):
-        release(budget=dp.Budget(1.0, neighbours=ADD_REMOVE))
 
 
 def test_many_points_find_a_fine_grid_and_few_a_coarse_one():

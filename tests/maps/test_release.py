@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -162,11 +163,6 @@ def test_estimates_are_written_with_their_areas(map_, tmp_path, suffix):
         assert back.geometry.total_bounds == pytest.approx(BOX.bounds, abs=1e-6)
 
 
-def test_estimates_in_another_format_are_refused(map_, tmp_path):
-    with pytest.raises(ParameterError, match="suffix must be one of"):
-        map_.estimate(QUERIES).to_file(tmp_path / "districts.xlsx")
-
-
 @pytest.mark.parametrize("query", [[[]], "all", [9, 46, 6, 50]])
 def test_queries_outside_the_map_are_refused(map_, query):
     with pytest.raises(ParameterError, match="queries must"):
@@ -291,20 +287,11 @@ def test_a_map_comes_back_from_its_file(map_, tmp_path):
     back = MapRelease.from_parquet(path)
 
     assert back.estimate(QUERIES).values.tolist() == processed.estimate(QUERIES).values.tolist()
-    for name in (
-        "box",
-        "scale",
-        "epsilon",
-        "plan",
-        "neighbours",
-        "candidates",
-        "processing",
-        "non_uniformity",
-        "version",
-        "query",
-        "answer",
-        "standard_deviation",
-    ):
+    names = (
+        "box scale epsilon plan neighbours candidates processing non_uniformity version query "
+        "answer standard_deviation"
+    )
+    for name in names.split():
         assert getattr(back, name) == getattr(processed, name)
     assert back.coarse.counts.tolist() == map_.coarse.counts.tolist()
     assert pl.read_parquet(path).columns == [
@@ -312,28 +299,22 @@ def test_a_map_comes_back_from_its_file(map_, tmp_path):
     ]  # fmt: skip
 
 
-def test_other_files_are_no_maps(tmp_path):
+def test_other_files_are_no_maps(even, tmp_path):
     path = tmp_path / "other.parquet"
-    pl.DataFrame({"count": [1.0]}).write_parquet(path)
-    with pytest.raises(DataError, match="is not a map"):
-        MapRelease.from_parquet(path)
+    even.to_parquet(path)
+    [kept, cells] = pl.read_parquet_metadata(path)["dpselect.maps"], pl.read_parquet(path)
+    for frame, metadata in (
+        (pl.DataFrame({"count": [1.0]}), None),
+        (cells.head(5), {"dpselect.maps": kept}),
+    ):
+        frame.write_parquet(path, metadata=metadata)
+        with pytest.raises(DataError, match="is not a map"):
+            MapRelease.from_parquet(path)
     path.write_text("count")
     with pytest.raises(DataError, match="is not a map"):
         MapRelease.from_parquet(path)
     with pytest.raises(DataError, match="there is no file"):
         MapRelease.from_parquet(tmp_path / "none.parquet")
-
-
-def test_a_file_whose_cells_and_counts_differ_is_no_map(even, tmp_path):
-    path = tmp_path / "map.parquet"
-    even.to_parquet(path)
-    metadata = pl.read_parquet_metadata(path)
-    pl.read_parquet(path).head(5).write_parquet(
-        path, metadata={"dpselect.maps": metadata["dpselect.maps"]}
-    )
-
-    with pytest.raises(DataError, match="is not a map"):
-        MapRelease.from_parquet(path)
 
 
 def test_cells_become_geojson(map_, tmp_path):
@@ -353,24 +334,9 @@ def test_geojson_is_in_its_own_system(crs):
         release(crs=crs, grids=[8]).to_geojson()
 
 
-def test_geojson_is_read_back_by_geopandas(map_, tmp_path):
-    geopandas = pytest.importorskip("geopandas")
-    map_.to_file(tmp_path / "map.geojson")
-    back = geopandas.GeoDataFrame.from_features(
-        json.loads((tmp_path / "map.geojson").read_text()), crs="EPSG:4326"
-    )
-    cells = map_.to_geopandas()
-
-    assert back["count"].tolist() == map_.counts.tolist()
-    assert back.geometry.geom_equals(cells.geometry).all()
-
-
-def test_a_raster_of_a_uniform_grid_is_its_counts(even):
+def test_a_raster_of_other_cells_needs_a_shape(even, uneven):
     assert even.raster().shape == even.partition.shape
     assert even.raster().sum() == even.total
-
-
-def test_a_raster_of_other_cells_needs_a_shape(uneven):
     assert uneven.raster((40, 24)).shape == (40, 24)
     assert uneven.raster((40, 24)).sum() == pytest.approx(uneven.total)
     with pytest.raises(ParameterError, match="give the shape of the raster"):
@@ -441,7 +407,8 @@ def test_a_legend_is_as_high_as_its_map(map_):
 def test_a_missing_package_is_named(even, monkeypatch):
     for package in ("geopandas", "xarray", "rasterio"):
         monkeypatch.setitem(sys.modules, package, None)
-    for call in (even.to_geopandas, even.to_xarray, lambda: even.to_file("map.tif")):
+    files = [partial(even.to_file, f"map.{suffix}") for suffix in ("tif", "gpkg")]
+    for call in (even.to_geopandas, even.to_xarray, *files):
         with pytest.raises(MissingDependencyError, match=r"install 'dpselect\[geo\]'"):
             call()
 
@@ -504,17 +471,12 @@ def test_every_vector_file_is_opened_by_geopandas(crs, tmp_path):
 
 
 def test_files_of_other_formats_are_refused(even, tmp_path):
+    with pytest.raises(ParameterError, match="suffix must be one of"):
+        even.estimate(QUERIES).to_file(tmp_path / "districts.xlsx")
     for name in ("map.csv", "map.shp", "map"):
         with pytest.raises(ParameterError, match=r"must be one of .parquet \(GeoParquet\)"):
             even.to_file(tmp_path / name)
         assert not (tmp_path / name).exists()
-
-
-def test_a_geopackage_without_geopandas_names_the_extra(even, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "geopandas", None)
-
-    with pytest.raises(MissingDependencyError, match=r"dpselect\[geo\]"):
-        even.to_file(tmp_path / "map.gpkg")
 
 
 def test_a_raster_file_is_as_fine_as_the_smallest_cells(tmp_path):
@@ -542,18 +504,6 @@ def projected(method="uniform", grids=(20,)):
     points = np.random.default_rng(4).beta(2, 4, (3000, 2)) * [6e4, 3e4] + [4e5, 5e6]
     asked = {"bounds": bounds, "crs": "EPSG:32633", "queries": None}
     return release(points, **asked, grids=grids, method=method)
-
-
-def test_cells_become_geometries(map_, tmp_path):
-    geopandas = pytest.importorskip("geopandas")
-    frame = map_.to_geopandas()
-    frame.to_parquet(tmp_path / "cells.parquet")
-    back = geopandas.read_parquet(tmp_path / "cells.parquet")
-
-    assert frame.crs == back.crs == "EPSG:4326"
-    assert back["count"].tolist() == map_.counts.tolist()
-    assert frame.total_bounds.tolist() == list(BOX.bounds)
-    assert map_.estimate(frame.geometry[:5]).values == pytest.approx(map_.counts[:5])
 
 
 def test_points_and_cells_stay_in_a_projected_system():

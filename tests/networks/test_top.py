@@ -229,26 +229,6 @@ def test_metrics_and_mechanisms_can_be_given_as_callables():
     assert release.arguments["metric"].endswith("popularity")
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"metric": "degree"},
-        {"metric": "ego-density", "mechanism": "pairwise"},
-        {"metric": "ego-betweenness", "max_degree": 4},
-        *COMBINED_METRICS.values(),
-    ],
-)
-def test_a_release_carries_the_plan_that_needs_no_edges(asked):
-    plan = nodes(**asked, k=2).plan
-    ledger = Ledger()
-    release = nodes(**asked, k=2).release(GRAPH, budget=ledger)
-
-    assert release.plan == plan
-    assert plan.name == "TopNodes"
-    assert "the nodes" in plan.public
-    assert ledger.spent == [(1.0, dp.Neighbours.EDGE, 0.0, plan.rho, plan.description)]
-
-
 def test_a_plan_states_the_error_in_the_unit_of_the_metric():
     plan = nodes("degree", n=30, k=2).plan
 
@@ -256,16 +236,6 @@ def test_a_plan_states_the_error_in_the_unit_of_the_metric():
     assert "neighbours" in plan.error.unit
     shifted = nodes("ego-betweenness", n=30, k=2, mechanism="shifted")
     assert shifted.plan.error.value == np.inf
-
-
-def test_the_budget_is_spent_once_for_all_rounds():
-    ledger = Ledger()
-    nodes("degree", k=2, mechanism="exponential").release(GRAPH, budget=ledger)
-
-    ((epsilon, neighbours, delta, rho, mechanism),) = ledger.spent
-    assert (epsilon, neighbours, delta) == (1, dp.Neighbours.EDGE, 0)
-    assert rho <= 2 * 0.5**2 / 8 * (1 + 1e-9)
-    assert mechanism == "TopNodes: ExponentialMechanism(epsilon=1.0)"
 
 
 def of_records(graph):
@@ -323,22 +293,6 @@ def test_bad_input_costs_nothing(arguments, error, complaint):
     with pytest.raises(error, match=complaint):
         dp.TopNodes(**asked).release(graph, budget=ledger)
     assert not ledger.spent
-
-
-def test_an_engine_releases_by_the_same_plan():
-    frame = pl.LazyFrame(EDGES, schema=["a", "b"], orient="row")
-    table = EdgeTable(frame, source="a", target="b", nodes=5)
-
-    for asked in ({"metric": "ego-betweenness"}, *COMBINED_METRICS.values()):
-        query = nodes(**asked, k=2, source="a", target="b")
-        assert query.release(table).plan == query.release(frame).plan == query.plan
-
-
-def test_a_budget_that_refuses_stops_the_release():
-    ledger = Ledger(NeighboursError("kept for another relation"))
-
-    with pytest.raises(NeighboursError):
-        nodes("degree", mechanism="exponential").release(GRAPH, budget=ledger)
 
 
 def law_of_rounds(mechanism, objective, k):

@@ -102,17 +102,6 @@ def test_the_percentile_is_that_of_numpy(values, p):
         assert off == 0.5 or answer == (low if off < 0.5 else high)
 
 
-def test_the_budget_is_spent_once():
-    for query in (
-        dp.PercentileRecord(column="pay", **LABEL),
-        dp.Percentiles(column="pay", **VALUE),
-    ):
-        purse = Purse(query.plan.neighbours)
-        query.release(TABLE, budget=purse)
-
-        assert purse.spent == [(1.0, query.plan.neighbours)]
-
-
 @pytest.mark.parametrize(
     ("data", "arguments", "error", "message"),
     [

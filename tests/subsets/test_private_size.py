@@ -66,17 +66,6 @@ def test_a_status_changed_costs_no_more_than_a_swap_once_the_size_is_fixed(size)
                 assert worst <= mechanism.delta_at() + 1e-12
 
 
-def test_a_subset_of_private_size_is_drawn_and_charged():
-    budget = dp.Budget(3.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE, composition="sum")
-    private = Subset(n=30, beta=2, scheme="optimal", size_share=0.5, epsilon=1.5, delta=0.8)
-    release = private.release([3, 4, 5], budget=budget)
-
-    (entry,) = budget.entries
-    assert (release.epsilon, release.delta) == (entry.epsilon, entry.delta) == (1.5, 0.8)
-    assert set(release.answer) <= set(range(30))
-    assert list(release.answer) == sorted(release.answer)
-
-
 def law_of_release(subset, query):
     """The exact law of a release, summed over the noisy sizes, by output."""
     design, n = query.design(), query.n

@@ -11,7 +11,7 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.draws.subset_distance import DistanceDistribution, Part
-from dpselect.errors import DataError, InsufficientBudgetError, ParameterError, PublicClaimError
+from dpselect.errors import DataError, ParameterError, PublicClaimError
 from dpselect.subsets import Subset, schemes
 
 CASES = [
@@ -217,27 +217,6 @@ def test_a_wrong_subset_costs_nothing_and_is_not_repeated(subset, error, says):
         mechanism.release(subset, budget=budget)
     assert "77" not in str(refused.value)
     assert budget.entries == ()
-
-
-def test_a_release_spends_epsilon_and_delta_first():
-    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP, composition="sum")
-    mechanism = retrieval(n=10, d=3, beta=1, epsilon=0.6)
-    release = mechanism.release([0, 1, 2], budget=budget)
-
-    (entry,) = budget.entries
-    assert (entry.epsilon, entry.delta) == (0.6, release.delta)
-    assert release.delta >= mechanism.delta_at()
-    with pytest.raises(InsufficientBudgetError):
-        mechanism.release([0, 1, 2], budget=budget)
-
-
-def test_a_release_with_epsilon_0_spends_its_delta_alone():
-    budget = dp.Budget(1.0, delta=0.9, neighbours=dp.Neighbours.SWAP, composition="sum")
-    release = retrieval(n=10, d=3, beta=1, epsilon=0).release([0, 1, 2], budget=budget)
-
-    (entry,) = budget.entries
-    assert (entry.epsilon, entry.delta) == (0.0, release.delta)
-    assert budget.remaining == 1.0
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,6 @@ def majority(table):
     return float(sum(max(row) for row in table))
 
 
-def flat(table):
-    return tuple(n for row in table for n in row)
-
-
 @cache
 def scored(cells, classes=2, u=score):
     return u([cells[k : k + classes] for k in range(0, len(cells), classes)])

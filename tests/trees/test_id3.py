@@ -1,6 +1,5 @@
 """ID3: guarantee, repairs, errors before any spend, and scikit-learn's conventions."""
 
-import json
 import pickle
 from itertools import product
 from math import exp
@@ -158,18 +157,6 @@ def test_rho_is_that_of_the_path_where_it_is_largest(relation, mechanism, depth,
     assert plan.rho <= rho_of_pure(epsilon) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("relation", [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE])
-def test_the_plan_needs_no_data_and_adds_up_to_epsilon(relation):
-    x, y = frame()
-    estimator = classifier(neighbours=relation)
-    plan = estimator.plan()
-
-    assert estimator.fit(x, y).plan_ == plan
-    assert sum(s.epsilon * s.times for s in plan.spends) == pytest.approx(plan.epsilon)
-    assert plan.neighbours is relation
-    assert json.dumps(plan.to_dict())
-
-
 def test_substitution_halves_what_a_path_may_spend():
     x, y = frame()
     costs = []
@@ -180,15 +167,6 @@ def test_substitution_halves_what_a_path_may_spend():
         assert release.tree.depth == 1
 
     assert costs[1] == pytest.approx([cost / 2 for cost in costs[0]])
-
-
-def test_a_budget_that_counts_in_rho_is_charged_rho():
-    x, y = frame()
-    estimator = classifier(epsilon=0.5)
-    budget = dp.Budget(1.0, delta=1e-6, neighbours=dp.Neighbours.ADD_REMOVE)
-    estimator.set_params(budget=budget).fit(x, y)
-
-    assert budget.entries[0].rho == pytest.approx(estimator.plan_.rho)
 
 
 def test_an_epsilon_too_small_for_exact_noise_is_refused():
