@@ -6,6 +6,7 @@ import os
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -89,18 +90,6 @@ def test_other_totals_are_refused(path, budget, says, other):
     assert budget.remaining == 1.0
 
 
-@pytest.mark.parametrize("opener", ["open", "create"])
-def test_another_schema_version_is_refused(path, budget, opener):
-    tamper(path, "PRAGMA user_version = 99")
-
-    with pytest.raises(
-        LedgerError, match="has schema version 99, this dpselect reads version 5"
-    ):
-        Budget.open(path) if opener == "open" else Budget(1.0, 1e-6, neighbours=EDGE, path=path)
-    with pytest.raises(LedgerError, match="schema version 99"):
-        budget.spend(0.1, neighbours=EDGE)
-
-
 ANSWER = {"answer": ["a", 2], "noisy_scores": [0.5]}
 
 
@@ -163,38 +152,114 @@ def test_an_answer_that_is_not_one_is_a_ledger_error(path, budget, text):
         _ = budget.entries
 
 
+def database(path):
+    tamper(path, "CREATE TABLE totals (epsilon, delta, neighbours)")
+
+
 NOT_LEDGERS = {
-    "text": b"epsilon = 1.0\n",
-    "one byte": b"\0",
-    "long": b"budget " * 5000,
-    "torn": b"SQLite format 3\0" + b"\xff" * 84,
+    "text": lambda path: path.write_bytes(b"epsilon = 1.0\n"),
+    "one byte": lambda path: path.write_bytes(b"\0"),
+    "long": lambda path: path.write_bytes(b"budget " * 5000),
+    "torn": lambda path: path.write_bytes(b"SQLite format 3\0" + b"\xff" * 84),
+    "emptied, which would grant everything again": lambda path: path.write_bytes(b""),
+    "of another program": database,
 }
 
 
-UNTOUCHED = r"not a database|is not a ledger of dpselect"
+@pytest.mark.parametrize("make", NOT_LEDGERS.values(), ids=NOT_LEDGERS)
+def test_a_file_that_is_not_a_ledger_is_left_untouched(path, make):
+    make(path)
+    content = path.read_bytes()
 
-
-@pytest.mark.parametrize("content", NOT_LEDGERS.values(), ids=NOT_LEDGERS)
-def test_a_file_that_is_not_a_ledger_is_left_untouched(path, content):
-    path.write_bytes(content)
-
-    with pytest.raises(LedgerError, match=UNTOUCHED):
-        Budget(1.0, neighbours=EDGE, path=path)
-    with pytest.raises(LedgerError, match=UNTOUCHED):
-        Budget.open(path)
+    for opened in (lambda: Budget(1.0, neighbours=EDGE, path=path), lambda: Budget.open(path)):
+        with pytest.raises(LedgerError, match=r"not a database|is not a ledger of dpselect"):
+            opened()
     assert path.read_bytes() == content
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_the_database_of_another_program_is_left_untouched(path):
-    tamper(path, "CREATE TABLE totals (epsilon, delta, neighbours)")
-    content = path.read_bytes()
+def anew(path, before, epsilon=1.0):  # noqa: ARG001 -- as others
+    path.unlink()
+    Budget(epsilon, 1e-6, neighbours=EDGE, path=path).spend(0.1, neighbours=EDGE)
 
-    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
-        Budget(1.0, neighbours=EDGE, path=path)
-    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
-        Budget.open(path)
-    assert path.read_bytes() == content
+
+def spent_by_others(path, before):
+    """As many entries as were seen, and other ones."""
+    path.write_bytes(before)
+    other = Budget.open(path)
+    for _ in range(2):
+        other.spend(0.1, neighbours=EDGE)
+
+
+def without_totals(path, change):
+    tamper(path, "DROP TRIGGER totals_no_DELETE", "DROP TRIGGER totals_no_UPDATE", change)
+
+
+DAMAGES = {
+    "another one of the same totals": (anew, "was replaced by another one"),
+    "another one": (partial(anew, epsilon=5.0), r"is for epsilon 5\.0, not 1\.0"),
+    "an older copy": (lambda path, before: path.write_bytes(before), "has lost spends"),
+    "a copy that others spent from": (spent_by_others, "has lost spends"),
+    "emptied": (lambda path, _: path.write_bytes(b""), "is not a ledger of dpselect"),
+    "gone": (lambda path, _: path.unlink(), "unable to open"),
+    "no totals": (lambda path, _: without_totals(path, "DELETE FROM totals"), "its totals"),
+    "odd totals": (
+        lambda path, _: without_totals(path, "UPDATE totals SET neighbours = 'x'"),
+        "does not state its totals",
+    ),
+    "another version": (
+        lambda path, _: tamper(path, "PRAGMA user_version = 99"),
+        "has schema version 99, this dpselect reads version 5",
+    ),
+}
+
+
+@pytest.mark.parametrize(("damage", "said"), DAMAGES.values(), ids=DAMAGES)
+def test_a_live_budget_notices_what_was_done_to_its_file(path, budget, damage, said):
+    before = path.read_bytes()
+    budget.spend(0.1, neighbours=EDGE)
+    damage(path, before)
+    content = path.read_bytes() if path.exists() else None
+
+    for act in (
+        lambda: budget.spend(0.1, neighbours=EDGE),
+        lambda: budget.remaining,
+        lambda: budget.entries,
+    ):
+        with pytest.raises(LedgerError, match=said):
+            act()
+    assert content == (path.read_bytes() if path.exists() else None)
+
+
+@pytest.mark.parametrize("name", ["another version", "no totals", "odd totals", "emptied"])
+def test_nobody_opens_a_damaged_ledger(path, budget, name):
+    damage, said = DAMAGES[name]
+    damage(budget.path, b"")
+
+    for opened in (
+        lambda: Budget(1.0, 1e-6, neighbours=EDGE, path=path),
+        lambda: Budget.open(path),
+    ):
+        with pytest.raises(LedgerError, match=said):
+            opened()
+
+
+@pytest.mark.parametrize(
+    "amounts",
+    [
+        *(("text", 0, 1), (b"bytes", 0, 1), (None, 0, 1)),
+        *((-0.5, 0, 0.1), (0.1, -1e-9, 0.1), (0.1, 0, -0.1)),
+        *((0, 0, 0), (0, 0, 0.1), (0.1, 0, 0)),
+    ],
+)
+def test_the_file_itself_refuses_amounts_that_are_none(path, budget, amounts):
+    with (
+        closing(sqlite3.connect(path)) as connection,
+        pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
+    ):
+        insert(connection, [1, "", *amounts, "", "", "", "0", "0", "0"])
+
+    assert budget.entries == ()
 
 
 def test_who_makes_a_ledger_while_another_does_opens_that_one(path, monkeypatch):
@@ -211,17 +276,6 @@ def test_who_makes_a_ledger_while_another_does_opens_that_one(path, monkeypatch)
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_an_empty_file_is_refused_and_left_as_it_is(path):
-    """An emptied ledger would grant everything again."""
-    path.touch()
-
-    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
-        Budget.open(path)
-    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
-        Budget(1.0, neighbours=EDGE, path=path)
-    assert path.read_bytes() == b""
-
-
 def test_a_ledger_that_cannot_be_made_leaves_nothing(path, monkeypatch):
     def refuse(*_):
         raise OSError(1, "no hard links here")
@@ -230,50 +284,6 @@ def test_a_ledger_that_cannot_be_made_leaves_nothing(path, monkeypatch):
     with pytest.raises(LedgerError, match=r"cannot be made at .*: no hard links here"):
         Budget(1.0, neighbours=EDGE, path=path)
     assert list(path.parent.iterdir()) == []
-
-
-def test_a_live_budget_notices_another_ledger_of_the_same_totals(path, budget):
-    path.unlink()
-    Budget(1.0, 1e-6, neighbours=EDGE, path=path).spend(0.1, neighbours=EDGE)
-
-    for act in (lambda: budget.spend(0.1, neighbours=EDGE), lambda: budget.remaining):
-        with pytest.raises(LedgerError, match="was replaced by another one"):
-            act()
-    assert Budget.open(path).remaining == 0.9
-
-
-def test_a_live_budget_notices_an_older_copy(path, budget):
-    before = path.read_bytes()
-    budget.spend(0.9, neighbours=EDGE)
-    path.write_bytes(before)
-
-    for act in (lambda: budget.spend(0.9, neighbours=EDGE), lambda: budget.entries):
-        with pytest.raises(LedgerError, match="has lost spends"):
-            act()
-
-
-def test_a_live_budget_notices_a_copy_that_others_spent_from(path, budget):
-    """As many entries as were seen, and other ones."""
-    before = path.read_bytes()
-    budget.spend(0.9, neighbours=EDGE)
-    path.write_bytes(before)
-    other = Budget.open(path)
-    other.spend(0.1, neighbours=EDGE)
-    other.spend(0.1, neighbours=EDGE)
-
-    with pytest.raises(LedgerError, match="has lost spends"):
-        budget.spend(0.1, neighbours=EDGE)
-    assert other.remaining == 0.8
-
-
-def test_a_live_budget_notices_an_emptied_file(path, budget):
-    budget.spend(0.9, neighbours=EDGE)
-    path.write_bytes(b"")
-
-    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
-        budget.spend(0.9, neighbours=EDGE)
-    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
-        Budget(1.0, 1e-6, neighbours=EDGE, path=path)
 
 
 ROW = "(sequence, time, epsilon, delta, rho, mechanism, note, version, epsilons, deltas, rhos)"
@@ -327,17 +337,6 @@ def test_an_entry_that_is_not_one_is_a_ledger_error(path, budget, column, value)
         Budget.open(path)
 
 
-@pytest.mark.parametrize("value", ["text", b"bytes", None])
-def test_the_file_itself_refuses_an_amount_that_is_no_number(path, budget, value):
-    with (
-        closing(sqlite3.connect(path)) as connection,
-        pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
-    ):
-        insert(connection, [1, "", value, 0, 1, "", "", "", "0", "0", "0"])
-
-    assert budget.entries == ()
-
-
 def test_opening_never_makes_a_file(path):
     with pytest.raises(LedgerError, match=r"no ledger at .*budget\.db; make one first, by "):
         Budget.open(path)
@@ -377,26 +376,6 @@ def test_a_file_may_have_any_name(tmp_path, name):
     assert Budget.open(tmp_path / name).remaining == 0.9
 
 
-def test_a_ledger_that_vanished_is_not_made_anew(path, budget):
-    path.unlink()
-
-    with pytest.raises(LedgerError, match="unable to open"):
-        budget.spend(0.1, neighbours=EDGE)
-    with pytest.raises(LedgerError, match="unable to open"):
-        _ = budget.entries
-    assert not path.exists()
-
-
-def test_a_ledger_that_was_replaced_is_noticed(path, budget):
-    path.unlink()
-    Budget(5.0, 1e-6, neighbours=EDGE, path=path)
-
-    with pytest.raises(LedgerError, match=r"is for epsilon 5\.0, not 1\.0"):
-        budget.spend(0.1, neighbours=EDGE)
-    with pytest.raises(LedgerError, match=r"is for epsilon 5\.0, not 1\.0"):
-        _ = budget.remaining
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -416,28 +395,6 @@ def test_the_file_itself_refuses_to_forget(path, budget, statement):
     assert budget.remaining == 0.9
 
 
-@pytest.mark.parametrize("amounts", [(-0.5, 0, 0.1), (0.1, -1e-9, 0.1), (0.1, 0, -0.1)])
-def test_the_file_itself_refuses_a_negative_amount(path, budget, amounts):
-    with (
-        closing(sqlite3.connect(path)) as connection,
-        pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
-    ):
-        insert(connection, [1, "", *amounts, "", "", "", "0", "0", "0"])
-
-    assert budget.entries == ()
-
-
-@pytest.mark.parametrize("amounts", [(0, 0, 0), (0, 0, 0.1), (0.1, 0, 0)])
-def test_the_file_itself_refuses_a_spend_of_nothing(path, budget, amounts):
-    with (
-        closing(sqlite3.connect(path)) as connection,
-        pytest.raises(sqlite3.IntegrityError, match="constraint failed"),
-    ):
-        insert(connection, [1, "", *amounts, "", "", "", "0", "0", "0"])
-
-    assert budget.entries == ()
-
-
 def test_a_spend_of_delta_alone_survives(path, budget):
     entry = budget.spend(0.0, delta=4e-7, neighbours=EDGE)
     opened = Budget.open(path)
@@ -447,16 +404,6 @@ def test_a_spend_of_delta_alone_survives(path, budget):
     opened.spend(1.0, delta=1e-7, neighbours=EDGE)
     with pytest.raises(InsufficientBudgetError, match="delta does not suffice"):
         budget.spend(0.0, delta=1e-9, neighbours=EDGE)
-
-
-@pytest.mark.parametrize("change", ["DELETE FROM totals", "UPDATE totals SET neighbours = 'x'"])
-def test_a_ledger_without_its_totals_is_refused(path, budget, change):
-    tamper(path, "DROP TRIGGER totals_no_DELETE", "DROP TRIGGER totals_no_UPDATE", change)
-
-    with pytest.raises(LedgerError, match="does not state its totals"):
-        Budget.open(path)
-    with pytest.raises(LedgerError, match="does not state its totals"):
-        budget.spend(0.1, neighbours=EDGE)
 
 
 def test_who_waits_too_long_spends_nothing(path, budget, monkeypatch):

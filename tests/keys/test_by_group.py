@@ -496,14 +496,6 @@ def test_a_missing_value_that_is_a_key_has_a_row():
     assert dp.Keys(**asked).release(rows).table() == {"k": ["a", None]}
 
 
-def ledger(path, source):
-    path = path / "ledger"
-    if path.exists():
-        return dp.Budget.open(path).for_request(source=source)
-    budget = dp.Budget(1e3, delta=1e-3, neighbours=ADDED, protects="who", path=path)
-    return budget.for_request(source=source)
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -1,10 +1,4 @@
-"""Percentiles of groups: exact privacy over small databases, laws, engines and tables."""
-
-from collections import Counter
-from dataclasses import replace
-from functools import cache
-from itertools import combinations_with_replacement, product
-from math import exp, inf, log
+"""Percentiles of groups: laws, engines and tables; `tests/test_groups.py` has their privacy."""
 
 import numpy as np
 import polars as pl
@@ -19,13 +13,10 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.percentiles.group_ranks import Reader
 from dpselect.percentiles.ranks import ranks_of
 from support.engines import ENGINES, held_by
-from support.people import counted_of
+from support.people import numbered, rows_that_count
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
-GROUPS, VALUES = (0, 1), (0, 1)
-ROWS = list(product(GROUPS, VALUES))
-DATABASES = [rows for n in range(6) for rows in combinations_with_replacement(ROWS, n)]
-"""All databases of at most five rows."""
+VALUES = (0, 1)
 PERSONS = {"user": "who", "max_per_user": 2}
 EPSILON, DELTA = 1.0, 0.1
 
@@ -37,228 +28,6 @@ def query(relation=ADDED, **asked):
             "epsilon": EPSILON, "neighbours": relation, **asked,
         }
     )  # fmt: skip
-
-
-def pairs_of_rows(relation):
-    """Return all neighbouring databases of rows."""
-    if relation is ADDED:
-        few = [rows for rows in DATABASES if len(rows) < 5]
-        return [(rows, tuple(sorted((*rows, one)))) for rows in few for one in ROWS]
-    few = [rows for rows in DATABASES if len(rows) < 5]
-    return [
-        (tuple(sorted((*rows, a))), tuple(sorted((*rows, b))))
-        for rows in few
-        for a, b in product(ROWS, ROWS)
-        if a < b
-    ]
-
-
-SETS = [rows for n in range(4) for rows in combinations_with_replacement(ROWS, n)]
-"""The rows of one person: up to three, more than are counted."""
-
-
-def pairs_of_persons(relation):
-    """Return neighbouring databases of up to two persons."""
-    bases = [(), *((one,) for one in SETS[1::3])]
-    if relation is ADDED:
-        return [(base, (*base, one)) for base in bases for one in SETS]
-    return [
-        ((*base, a), (*base, b)) for base in bases for a, b in product(SETS, SETS) if a != b
-    ]
-
-
-def rows_that_count(database, groups, most):
-    """Return the rows of released groups that count, by the words of ``tables.people``."""
-    found = []
-    for user, rows in enumerate(database):
-        there = sorted(row for row in rows if row[0] in groups)
-        places = counted_of(user, list(enumerate(there)), most) if len(there) > most else None
-        found += there if places is None else [row for _, row in places]
-    return found
-
-
-def numbered(rows, groups):
-    """Return rows with the places of their groups; the rest is after all others."""
-    places = {group: place for place, group in enumerate(groups)}
-    return tuple((places.get(g, len(groups)), v) for g, v in rows)
-
-
-def law_of_groups(design, rows, groups, cache_):
-    """Return the law of the answers of some groups: they are drawn independently."""
-    laws = []
-    for group in groups:
-        numbers = tuple(sorted(v for g, v in rows if g == group))
-        if numbers not in cache_:
-            each = design.each
-            cache_[numbers] = each.method.probabilities(
-                each.records.of(np.array(numbers, dtype=float))
-            )[0]
-        laws.append(cache_[numbers])
-    return {
-        drawn: float(np.prod([law[one] for law, one in zip(laws, drawn, strict=True)]))
-        for drawn in product(range(len(VALUES)), repeat=len(groups))
-    }
-
-
-def public_law(asked, limited=rows_that_count):
-    design, known = asked.design(), {}
-    cap = asked.max_per_user
-
-    @cache
-    def law(database):
-        rows = database if cap is None else limited(database, GROUPS, cap)
-        return law_of_groups(design, rows, GROUPS, known)
-
-    return law
-
-
-def private_law(asked, *, limited=rows_that_count, named=GROUPS):
-    """Return the law of the released groups with their answers.
-
-    Groups that are not named are missing: their rows can be in the rest alone.
-    """
-    design, known = asked.design(), {}
-    cap, first = asked.max_per_user, design.grouping.first
-
-    @cache
-    def law(database):
-        if cap is None:
-            counts = Counter(group for group, _ in database)
-        else:
-            held = [sorted({group for group, _ in rows} & {*named}) for rows in database]
-            counts = Counter(
-                one for user, groups in enumerate(held) for one in counted_of(user, groups, cap)
-            )
-        chances = first.probabilities(np.array([counts[group] for group in named]))
-        out = {}
-        for released in product((False, True), repeat=len(named)):
-            chance = float(np.prod(np.where(released, chances, 1 - chances)))
-            groups = tuple(g for g, there in zip(named, released, strict=True) if there)
-            rows, asked_of = database, groups
-            if asked.other:
-                asked_of = range(len(groups) + 1)
-                rows = numbered(database, groups) if cap is None else database
-                rows = rows if cap is None else [numbered(one, groups) for one in rows]
-            if cap is not None:
-                rows = limited(rows, asked_of, cap)
-            for drawn, one in law_of_groups(design, rows, asked_of, known).items():
-                out[groups, drawn] = chance * one
-        return out
-
-    return law
-
-
-def excess(law, pairs, epsilon):
-    """Return the largest hockey-stick divergence, in both directions."""
-    grown, worst = exp(epsilon), 0.0
-    for pair in pairs:
-        for here, there in (pair, pair[::-1]):
-            a, b = law(here), law(there)
-            worst = max(worst, sum(max(0.0, p - grown * b.get(o, 0.0)) for o, p in a.items()))
-    return worst
-
-
-def loss(law, pairs):
-    """Return the largest privacy loss."""
-    worst = 0.0
-    for here, there in pairs:
-        a, b = law(here), law(there)
-        worst = max(worst, *(abs(log(p / b[o])) if b[o] else inf for o, p in a.items()))
-    return worst
-
-
-@pytest.mark.parametrize("relation", [ADDED, REPLACED])
-@pytest.mark.parametrize("method", ["one-by-one", "above-threshold", None])
-def test_public_groups_of_rows_cost_their_epsilon_once(relation, method):
-    asked = query(relation, groups=GROUPS, method=method)
-
-    found = loss(public_law(asked), pairs_of_rows(relation))
-
-    assert 0.3 * EPSILON < found <= EPSILON * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("relation", [ADDED, REPLACED])
-def test_public_groups_of_persons_cost_their_epsilon_once(relation):
-    asked = query(relation, groups=GROUPS, **PERSONS)
-
-    found = loss(public_law(asked), pairs_of_persons(relation))
-
-    assert 0.4 * EPSILON < found <= EPSILON * (1 + 1e-9)
-
-
-def mutated(asked, **grouping):
-    """Return a query whose design of one group has the epsilon of another grouping."""
-
-    class Planted:
-        max_per_user, other = asked.max_per_user, asked.other
-
-        @staticmethod
-        def design():
-            made = asked.design()
-            wrong = replace(made.grouping, **grouping)
-            each = replace(asked, **wrong.in_each, column=None).design()
-            return replace(made, grouping=wrong, each=each)
-
-    return Planted
-
-
-def test_a_row_that_moves_and_pays_once_is_seen():
-    asked = mutated(query(REPLACED, groups=GROUPS, p=50), neighbours=ADDED)
-
-    assert loss(public_law(asked), pairs_of_rows(REPLACED)) > 1.2 * EPSILON
-
-
-def test_persons_who_pay_for_one_row_are_seen():
-    asked = mutated(query(ADDED, groups=GROUPS, **PERSONS), cap=None)
-
-    assert loss(public_law(asked), pairs_of_persons(ADDED)) > 1.2 * EPSILON
-
-
-def test_a_cap_in_each_group_is_seen():
-    def in_each(database, groups, most):
-        return [row for group in groups for row in rows_that_count(database, (group,), most)]
-
-    asked = query(ADDED, groups=GROUPS, max_per_user=1, user="who")
-
-    assert loss(public_law(asked), pairs_of_persons(ADDED)) <= EPSILON * (1 + 1e-9)
-    assert loss(public_law(asked, in_each), pairs_of_persons(ADDED)) > 1.2 * EPSILON
-
-
-@pytest.mark.parametrize("relation", [ADDED, REPLACED])
-@pytest.mark.parametrize("other", [False, True])
-@pytest.mark.parametrize("persons", [{}, PERSONS])
-def test_released_groups_cost_their_epsilon_and_delta(relation, other, persons):
-    asked = query(relation, delta=DELTA, groups_share=0.5, other=other, **persons)
-    pairs = pairs_of_persons(relation) if persons else pairs_of_rows(relation)
-
-    found = excess(private_law(asked), pairs, EPSILON)
-
-    assert 0 < found <= DELTA * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("relation", [ADDED, REPLACED])
-@pytest.mark.parametrize("persons", [{}, PERSONS])
-def test_rows_without_a_group_in_the_rest_cost_no_more(relation, persons):
-    asked = query(relation, delta=DELTA, groups_share=0.5, other=True, **persons)
-    pairs = pairs_of_persons(relation) if persons else pairs_of_rows(relation)
-
-    found = excess(private_law(asked, named=(0,)), pairs, EPSILON)
-
-    assert 0 < found <= DELTA * (1 + 1e-9)
-
-
-def test_rows_without_a_group_beyond_the_limit_are_seen():
-    def beside_it(database, groups, most):
-        rest = groups[-1]
-        rows = rows_that_count(database, groups[:-1], most)
-        return rows + [row for one in database for row in one if row[0] == rest]
-
-    right = query(ADDED, delta=1e-3, groups_share=0.1, p=50, other=True, **PERSONS)
-    pairs = pairs_of_persons(ADDED)
-
-    assert excess(private_law(right, named=(0,)), pairs, EPSILON) <= 1e-3 * (1 + 1e-9)
-    wrong = private_law(right, limited=beside_it, named=(0,))
-    assert excess(wrong, pairs, EPSILON) > 1e-3
 
 
 @pytest.mark.parametrize("engine", ["frame", *ENGINES])
@@ -289,27 +58,6 @@ def test_every_engine_puts_rows_without_a_group_into_the_rest(engine, rng):
     data = few if engine == "frame" else held_by(engine, few)
     answer = asked.release(data).by_group[None]
     assert rest[len(rest) // 2 - 1] <= answer[0] <= rest[len(rest) // 2 + 1]
-
-
-def test_groups_that_are_not_paid_for_are_seen():
-    """All of epsilon for the percentiles of released groups, which share it."""
-    right = query(REPLACED, delta=1e-3, groups_share=0.8, p=50)
-    wrong = mutated(right, neighbours=ADDED, epsilon=EPSILON)
-
-    assert excess(private_law(right), pairs_of_rows(REPLACED), EPSILON) <= 1e-3 * (1 + 1e-9)
-    assert excess(private_law(wrong), pairs_of_rows(REPLACED), EPSILON) > 1e-3
-
-
-def test_prices_of_rows_and_persons():
-    for relation, persons, changed in (
-        (ADDED, {}, 1), (REPLACED, {}, 2), (ADDED, PERSONS, 2), (REPLACED, PERSONS, 4),
-    ):  # fmt: skip
-        design = query(relation, groups=GROUPS, **persons).design()
-        [spend], [of_one] = design.spends, design.each.spends
-
-        assert design.each.epsilon == EPSILON / changed
-        assert spend.epsilon == pytest.approx(EPSILON)
-        assert spend.rho == pytest.approx(changed**2 * of_one.rho)
 
 
 def drawn_from(name, release):

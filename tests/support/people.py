@@ -30,3 +30,19 @@ def counted_of(person, values, most, *, key=KEY):
     numbers = numbers_of_places(person, len(values), key)
     places = sorted(range(len(values)), key=numbers.__getitem__)[:most]
     return [sorted(values)[place] for place in sorted(places)]
+
+
+def rows_that_count(database, groups, most):
+    """Return the rows of some groups that count, of persons with rows (group, value)."""
+    found = []
+    for user, rows in enumerate(database):
+        there = sorted(row for row in rows if row[0] in groups)
+        places = counted_of(user, list(enumerate(there)), most) if len(there) > most else None
+        found += there if places is None else [row for _, row in places]
+    return found
+
+
+def numbered(rows, groups):
+    """Return rows with the places of their groups; the rest is after all others."""
+    places = {group: place for place, group in enumerate(groups)}
+    return tuple((places.get(g, len(groups)), v) for g, v in rows)

@@ -1,0 +1,256 @@
+"""Queries of groups: exact privacy over small databases, and faults that it sees."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations_with_replacement, product
+from math import exp, inf, log
+
+import numpy as np
+import pytest
+
+import dpselect as dp
+from support.people import numbered, rows_that_count
+
+ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+GROUPS, VALUES = (0, 1), (0, 1)
+ROWS = list(product(GROUPS, VALUES))
+DATABASES = [rows for n in range(5) for rows in combinations_with_replacement(ROWS, n)]
+"""All databases of at most four rows; with one more they have at most five."""
+SETS = [rows for n in range(4) for rows in combinations_with_replacement(ROWS, n)]
+"""The rows of one person: up to three, more than are counted."""
+PERSONS = {"user": "who", "max_per_user": 2}
+EPSILON, DELTA = 1.0, 0.1
+
+
+@dataclass(frozen=True)
+class GroupedCase:
+    """A query of groups whose rows have one of two values.
+
+    Attributes:
+        kind: The class.
+        fields: What is asked of each group.
+        law: The chances of the answers, by the design of one group and the values in it.
+    """
+
+    kind: type
+    fields: dict
+    law: Callable
+
+    def query(self, relation=ADDED, **asked):
+        fields = {**self.fields, "by": "g", "epsilon": EPSILON, "neighbours": relation, **asked}
+        return self.kind(**fields)
+
+
+def of_cells(each, values):
+    counts = np.bincount(np.array(values, dtype=int), minlength=len(VALUES)).astype(float)
+    return each.draw.mechanism.probabilities(each.objective(counts))
+
+
+def of_percentiles(each, values):
+    return each.method.probabilities(each.records.of(np.array(values, dtype=float)))[0]
+
+
+CELLS = {"x": "lon", "y": "lat", "bounds": (0, 0, 2, 1), "grid": (2, 1), "k": 1}
+NUMBERS = {"column": "v", "p": 60, "candidates": VALUES}
+EVERY = {
+    "cells": GroupedCase(dp.HeavyCells, CELLS, of_cells),
+    "cells, exponential": GroupedCase(
+        dp.HeavyCells, {**CELLS, "mechanism": "exponential"}, of_cells
+    ),
+    **{
+        f"percentiles, {method}": GroupedCase(
+            dp.Percentiles, {**NUMBERS, "method": method}, of_percentiles
+        )
+        for method in ("one-by-one", "above-threshold", None)
+    },
+}
+ONE_OF_EACH = ["cells", "percentiles, one-by-one"]
+every_case = pytest.mark.parametrize("case", EVERY.values(), ids=EVERY)
+of_each = pytest.mark.parametrize("case", [EVERY[one] for one in ONE_OF_EACH], ids=ONE_OF_EACH)
+relations = pytest.mark.parametrize("relation", [ADDED, REPLACED])
+units = pytest.mark.parametrize("persons", [{}, PERSONS], ids=["rows", "persons"])
+
+
+def pairs_of(relation, persons):
+    """Return neighbouring databases: of rows, or of up to two persons."""
+    if not persons:
+        if relation is ADDED:
+            return [(rows, (*rows, one)) for rows in DATABASES for one in ROWS]
+        moved = [(a, b) for a, b in product(ROWS, ROWS) if a < b]
+        return [((*rows, a), (*rows, b)) for rows in DATABASES for a, b in moved]
+    bases = [(), *((one,) for one in SETS[1::3])]
+    if relation is ADDED:
+        return [(base, (*base, one)) for base in bases for one in SETS]
+    return [
+        ((*base, a), (*base, b)) for base in bases for a, b in product(SETS, SETS) if a != b
+    ]
+
+
+def law_of(case, asked, *, limited=rows_that_count, each=None, named=GROUPS):
+    """Return the law of the groups and their answers, as a function of a database.
+
+    Groups that are not ``named`` are missing: their rows can be in the rest alone. Planted
+    bugs are ``limited``, which rows count, and ``each``, the design of one group.
+    """
+    design, cap = asked.design(), asked.max_per_user
+    made, first = each or design.each, design.grouping.first
+    of_group = cache(lambda values: tuple(case.law(made, values)))
+
+    def of_groups(rows, groups):
+        laws = [of_group(tuple(sorted(v for g, v in rows if g == one))) for one in groups]
+        return {
+            drawn: float(np.prod([law[one] for law, one in zip(laws, drawn, strict=True)]))
+            for drawn in product(range(len(VALUES)), repeat=len(groups))
+        }
+
+    @cache
+    def law(database):
+        if first is None:
+            rows = database if cap is None else limited(database, GROUPS, cap)
+            return of_groups(rows, GROUPS)
+        if cap is None:
+            counts = Counter(group for group, _ in database)
+        else:
+            there = [sorted({g for g, _ in rows} & {*named}) for rows in database]
+            held = [[(g, g) for g in some] for some in there]
+            counts = Counter(g for g, _ in rows_that_count(held, named, cap))
+        chances = first.probabilities(np.array([counts[group] for group in named]))
+        out = {}
+        for released in product((False, True), repeat=len(named)):
+            chance = float(np.prod(np.where(released, chances, 1 - chances)))
+            groups = tuple(g for g, one in zip(named, released, strict=True) if one)
+            rows, answered = database, groups
+            if asked.other:
+                answered = range(len(groups) + 1)
+                rows = numbered(rows, groups) if cap is None else [
+                    numbered(one, groups) for one in rows
+                ]  # fmt: skip
+            if cap is not None:
+                rows = limited(rows, answered, cap)
+            for drawn, one in of_groups(rows, answered).items():
+                out[groups, drawn] = chance * one
+        return out
+
+    return law
+
+
+def loss(law, pairs):
+    """Return the largest privacy loss."""
+    worst = 0.0
+    for here, there in pairs:
+        a, b = law(here), law(there)
+        worst = max(worst, *(abs(log(p / b[o])) if b[o] else inf for o, p in a.items()))
+    return worst
+
+
+def excess(law, pairs):
+    """Return the largest hockey-stick divergence, in both directions."""
+    grown, worst = exp(EPSILON), 0.0
+    for pair in pairs:
+        for here, there in (pair, pair[::-1]):
+            a, b = law(here), law(there)
+            worst = max(worst, sum(max(0.0, p - grown * b.get(o, 0.0)) for o, p in a.items()))
+    return worst
+
+
+@every_case
+@relations
+@units
+def test_public_groups_cost_their_epsilon_once(case, relation, persons):
+    asked = case.query(relation, groups=GROUPS, **persons)
+
+    found = loss(law_of(case, asked), pairs_of(relation, persons))
+
+    assert 0.3 * EPSILON < found <= EPSILON * (1 + 1e-9)
+
+
+@of_each
+@relations
+@units
+@pytest.mark.parametrize(
+    ("other", "named"), [(False, GROUPS), (True, GROUPS), (True, (0,))], ids=str
+)
+def test_released_groups_cost_their_epsilon_and_delta(case, relation, persons, other, named):
+    """With the rest, rows without a group are in it."""
+    asked = case.query(relation, delta=DELTA, groups_share=0.5, other=other, **persons)
+
+    found = excess(law_of(case, asked, named=named), pairs_of(relation, persons))
+
+    assert 0 < found <= DELTA * (1 + 1e-9)
+
+
+def priced(asked, **grouping):
+    """Return the design of one group with the epsilon of another grouping."""
+    wrong = replace(asked.design().grouping, **grouping)
+    itself = {"column": None} if hasattr(asked, "column") else {}
+    return replace(asked, **wrong.in_each, **itself).design()
+
+
+def in_each(database, groups, most):
+    return [row for group in groups for row in rows_that_count(database, (group,), most)]
+
+
+def beside_it(database, groups, most):
+    rows = rows_that_count(database, groups[:-1], most)
+    return rows + [row for one in database for row in one if row[0] == groups[-1]]
+
+
+FAULTS = {
+    "a row that moves and pays once": (REPLACED, {}, {"neighbours": ADDED}),
+    "persons who pay for one row": (ADDED, PERSONS, {"cap": None}),
+    "a cap in each group": (ADDED, {**PERSONS, "max_per_user": 1}, in_each),
+}
+"""The relation, the persons, and the grouping that prices a group or the rows that count."""
+
+
+@of_each
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_public_groups_is_seen(case, fault):
+    relation, persons, wrong = FAULTS[fault]
+    middle = {"p": 50} if "p" in case.fields and not persons else {}
+    asked = case.query(relation, groups=GROUPS, **persons, **middle)
+    pairs = pairs_of(relation, persons)
+    planted = {"limited": wrong} if callable(wrong) else {"each": priced(asked, **wrong)}
+
+    assert loss(law_of(case, asked), pairs) <= EPSILON * (1 + 1e-9)
+    assert loss(law_of(case, asked, **planted), pairs) > 1.2 * EPSILON
+
+
+@of_each
+def test_groups_that_are_not_paid_for_are_seen(case):
+    """All of epsilon for the answers in released groups, which share it."""
+    middle = {"p": 50} if "p" in case.fields else {}
+    asked = case.query(REPLACED, delta=1e-3, groups_share=0.8, **middle)
+    pairs = pairs_of(REPLACED, {})
+    free = priced(asked, neighbours=ADDED, epsilon=EPSILON)
+
+    assert excess(law_of(case, asked), pairs) <= 1e-3 * (1 + 1e-9)
+    assert excess(law_of(case, asked, each=free), pairs) > 1e-3
+
+
+def test_rows_without_a_group_beyond_the_limit_are_seen():
+    case = EVERY["percentiles, one-by-one"]
+    asked = case.query(delta=1e-3, groups_share=0.1, p=50, other=True, **PERSONS)
+    pairs = pairs_of(ADDED, PERSONS)
+
+    assert excess(law_of(case, asked, named=(0,)), pairs) <= 1e-3 * (1 + 1e-9)
+    wrong = law_of(case, asked, limited=beside_it, named=(0,))
+    assert excess(wrong, pairs) > 1e-3
+
+
+@of_each
+@relations
+@units
+def test_the_price_is_that_of_what_one_individual_changes_whatever_the_groups(
+    case, relation, persons
+):
+    changed = (1 if relation is ADDED else 2) * (2 if persons else 1)
+    for number in (1, 1000):
+        design = case.query(relation, groups=range(number), **persons).design()
+        [spend], [of_one] = design.spends, design.each.spends
+
+        assert design.each.epsilon == EPSILON / changed
+        assert spend.epsilon == pytest.approx(EPSILON)
+        assert spend.rho == pytest.approx(changed**2 * of_one.rho)
