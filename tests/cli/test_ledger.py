@@ -166,13 +166,6 @@ def test_a_file_is_known_by_its_way_from_the_ledger(create, ask, run, tmp_path, 
     ]
 
 
-@pytest.mark.parametrize("option", [("--again",), ("--source-version", "May")])
-def test_what_is_for_a_ledger_needs_one(run, stays, option):
-    ran = run("top", stays, *TOP, "--epsilon", 1, *option)
-
-    assert f"{option[0]} goes with --ledger" in ran.error
-
-
 def test_a_dry_run_says_what_fits_afterwards(create, ask, tmp_path):
     create()
 

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import dpselect as dp
 from dpselect.maps import MapRelease
 from dpselect.maps.rules import METHODS
 
@@ -20,13 +19,6 @@ def points(tmp_path):
     rng = np.random.default_rng(0)
     lon, lat = rng.normal(0, 1, 2000), rng.normal(45, 1, 2000)
     pl.DataFrame({"lon": lon, "lat": lat, "who": np.arange(2000) // 2}).write_parquet(path)
-    return path
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    path = tmp_path / "city.budget"
-    dp.Budget(3.0, neighbours=dp.Neighbours.ADD_REMOVE, path=path)
     return path
 
 
@@ -55,23 +47,6 @@ def test_people_read_it_too(run, points, tmp_path):
     assert asked.out.splitlines()[1].startswith("-1, 44, 1, 46")
 
 
-def test_points_outside_are_moved_to_the_nearest_cell_on_request(run, points, tmp_path):
-    narrow = (
-        "--bounds",
-        "-1,44,1,46",
-        "--epsilon",
-        50,
-        "--json",
-        "--out",
-        tmp_path / "m.parquet",
-    )
-    dropped = run("map", points, *MAP, *narrow).json["points"]
-    moved = run("map", points, *MAP, *narrow, "--outside", "clip").json["points"]
-
-    assert dropped < 1300
-    assert moved == pytest.approx(2000, abs=40)
-
-
 def test_csv_is_read_and_people_are_capped(run, points, tmp_path):
     csv, out = tmp_path / "points.csv", tmp_path / "map.parquet"
     pl.read_parquet(points).write_csv(csv)
@@ -88,18 +63,6 @@ def test_queries_come_from_a_table(run, points, tmp_path):
     queries.write_text("west,south,east,north\n-1,44,1,46\n0,45,4,49\n", encoding="utf-8")
 
     assert run("map", points, *MAP, "--queries", queries, "--out", out).code == 0
-
-
-def test_the_error_and_the_draw_can_be_chosen(run, points, tmp_path):
-    how = ("--measure", "absolute", "--mechanism", "exponential", "--sanity", 0.01)
-    planned = run("map", points, *MAP, *how, "--dry-run", "--json").json
-    ran = run("map", points, *MAP, *how, "--out", tmp_path / "map.parquet")
-
-    assert ran.code == 0
-    assert planned["arguments"]["sanity"] == 0.01
-    assert [spend["purpose"] for spend in planned["spends"]] == [
-        "choice of the partition", "counts of the cells"
-    ]  # fmt: skip
 
 
 def test_a_map_is_written_in_several_formats_and_in_others_later(run, points, tmp_path):
@@ -140,16 +103,6 @@ def test_swapped_coordinates_are_a_warning(run, points, arguments, warning):
 
 
 HEAVY = (*COLUMNS, "--grid", "10", "--k", 2, "--epsilon", 2)
-
-
-def test_heavy_cells_are_released_and_recorded(run, points, ledger):
-    ran = run("map", "heavy", points, *HEAVY, "--ledger", ledger, "--json").json
-    (entry,) = dp.Budget.open(ledger).entries
-
-    assert all(-1 <= west < 1 and 44 <= south < 46 for west, south, _, _ in ran["answer"])
-    assert all(150 < count < 320 for count in ran["noisy_scores"])
-    assert ran["remaining_budget"] == 1
-    assert entry.sequence == 1
 
 
 def test_heavy_cells_are_planned_and_told(run, points):

@@ -1,6 +1,5 @@
 """The commands that release nodes and hubs of a network."""
 
-import polars as pl
 import pytest
 
 from dpselect.mechanisms import MECHANISMS
@@ -76,25 +75,6 @@ def test_a_person_is_protected_with_all_rows(run, star, command, engine):
     assert ran.json["neighbours"] == "add-remove"
 
 
-@pytest.mark.parametrize(
-    ("combine", "best"),
-    [
-        (("--combine", "margin"), {0}),
-        (("--combine", "weighted-sum", "--weights", "1,1"), {0}),
-        (("--combine", "pareto"), {0}),
-        (("--combine", "margin", "--redraw", "remaining"), {0}),
-    ],
-)
-def test_several_metrics_are_one(run, star, combine, best):
-    ran = run(
-        "nodes", star, "--nodes", 30, "--k", 1, "--epsilon", 500, *combine, "--json",
-        "--metric", "degree", "--metric", "ego-density",
-    )  # fmt: skip
-
-    assert ran.code == 0
-    assert set(ran.json["answer"]) <= best
-
-
 def test_labels_come_from_a_file(run, tmp_path):
     people, friends = tmp_path / "people.txt", tmp_path / "friends.csv"
     people.write_text("Ann\nBob\nCy\n", encoding="utf-8")
@@ -105,34 +85,6 @@ def test_labels_come_from_a_file(run, tmp_path):
             "--epsilon", 90, "--metric", "degree", "--engine", engine, "--json",
         )  # fmt: skip
         assert ran.json["answer"] == ["Ann"]
-
-
-@pytest.fixture
-def header(tmp_path):
-    """A table with the columns of a graph, and no edge."""
-    path = tmp_path / "edges.csv"
-    path.write_text("source,target\n", encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize("engine", ["memory", "polars"])
-def test_a_dry_run_finds_columns_that_name_no_nodes(run, tmp_path, engine):
-    path = tmp_path / "edges.parquet"
-    pl.DataFrame({"source": ["a"], "target": ["b"]}).write_parquet(path)
-    ask = (*ONE, "--metric", "degree", "--engine", engine, "--dry-run")
-
-    assert "must name nodes, which are integers" in run("nodes", path, *ask).error
-
-
-def test_the_metric_chooses_the_mechanism(run, header):
-    ask = ("nodes", header, *ONE, "--dry-run", "--json")
-    drawn = {name: run(*ask, "--metric", name).json["mechanism"] for name in METRICS}
-
-    assert {name: text.split("(")[0] for name, text in drawn.items()} == {
-        "degree": "PermuteAndFlip",
-        "ego-density": "PairwiseLocalDampening",
-        "ego-betweenness": "PairwiseLocalDampening",
-    }
 
 
 def test_a_record_that_is_no_edge_is_left_out(run, star):
@@ -177,12 +129,22 @@ def test_a_threshold_needs_a_noisy_sequence(run, star):
     assert "--plot shows P(chosen first)" in drawn.error
 
 
-@pytest.mark.parametrize("dominance", ["weak", "strict"])
-def test_the_dominance_of_the_paper_and_of_its_table_are_options(run, star, dominance):
-    asked = ("--metric", "degree", "--metric", "ego-density", "--combine", "pareto")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"combine": "margin"},
+        {"combine": "weighted-sum", "weights": "1,1"},
+        {"combine": "margin", "redraw": "remaining"},
+        {"combine": "pareto", "dominance": "weak"},
+        {"combine": "pareto", "dominance": "strict"},
+    ],
+)
+def test_several_metrics_are_one(run, star, options):
+    words = [word for name, value in options.items() for word in (f"--{name}", value)]
 
-    ran = run("nodes", star, *SURE, *asked, "--dominance", dominance, "--json")
+    ran = run("nodes", star, *SURE, "--metric", "degree,ego-density", *words, "--json")
 
     assert ran.code == 0, ran.error
-    assert ran.json["arguments"]["dominance"] == dominance
-    assert ran.json["answer"] == [0] or dominance == "strict"
+    stated = {name: str(ran.json["arguments"][name]) for name in options}
+    assert stated == {**options, **({"weights": "[1.0, 1.0]"} if "weights" in options else {})}
+    assert ran.json["answer"] == [0] or "strict" in words

@@ -87,13 +87,6 @@ def test_the_largest_value_need_not_be_known(run, stays):
     assert "pieces of a range" in ran.json["mechanism"]
 
 
-def test_persons_are_protected_by_their_column(run, stays):
-    ran = run("percentile", stays, *VALUE, "--user", "name", "--max-per-user", 2, "--json")
-
-    assert ran.json["arguments"]["user"] == "name"
-    assert ran.json["arguments"]["max_per_user"] == 2
-
-
 def test_a_dry_run_says_what_can_be_released_and_the_error(run, stays):
     ran = run("percentile", stays, *VALUE, "--assumed-records", 4000, "--dry-run")
 

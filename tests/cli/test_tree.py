@@ -54,35 +54,6 @@ def test_a_tree_is_trained_printed_and_measured(run, weather, kind):
     assert float(ran.out.split("test accuracy")[1].split()[0]) > 0.95
 
 
-def test_a_dry_run_makes_the_checks_of_the_release(run, weather):
-    rows = pl.read_parquet(weather / "weather.parquet").with_columns(degrees=pl.lit("warm"))
-    rows.write_parquet(weather / "weather.parquet")
-
-    for more in ((), ("--dry-run",)):
-        ran = run("tree", weather / "weather.parquet", *options(weather, *more))
-        assert ran.code == 2
-        assert "column 'degrees' holds text and must hold numbers to be binned" in ran.error
-
-
-@pytest.mark.parametrize(
-    ("kind", "engine"), [("csv", "memory"), ("parquet", "memory"), ("parquet", "polars")]
-)
-def test_persons_of_several_rows_are_protected(run, weather, kind, engine):
-    data = weather / f"weather.{kind}"
-    rows = pl.read_parquet(weather / "weather.parquet").with_columns(who=pl.int_range(600) // 6)
-    rows.write_csv(data) if kind == "csv" else rows.write_parquet(data)
-    persons = ("--user", "who", "--max-per-user", 2, "--engine", engine, "--json")
-    persons += ("--max-depth", 1)
-
-    ran = run("tree", data, *options(weather, *persons))
-
-    assert ran.code == 0, ran.error
-    assert ran.json["arguments"]["max_per_user"] == 2
-    leaves = ran.json["tree"]["root"]["branches"]
-    assert 180 < sum(sum(leaf["counts"]) for leaf in leaves) < 220
-    assert run("tree", data, *options(weather, *persons, "--dry-run")).code == 0
-
-
 @pytest.mark.parametrize(
     ("values", "classes"), [([0, 1], [False, True]), ([True, False], ["no", "yes"])]
 )
@@ -124,18 +95,6 @@ def test_a_front_is_evolved_and_drawn(run, weather):
     assert "true positive rate" in words.out
     assert any(f"tree {best}  " in words.out for best in range(3))
     assert (weather / "front.png").stat().st_size > 1000
-
-
-def test_a_front_is_evolved_as_the_paper_does_it(run, weather):
-    asked = ("--selection", "pareto", "--dominance", "weak", "--rate-bound", "local")
-    asked += ("--operators", "published", "--survivors", 4, "--initial-depth", 1)
-    asked += ("--population", 8, "--max-depth", 3, "--rates-share", 0)
-
-    ran = run("trees-front", weather / "weather.csv", *options(weather, *asked, "--json"))
-
-    stated = {"dominance": "weak", "operators": "published", "survivors": 4, "initial_depth": 1}
-    assert ran.code == 0, ran.error
-    assert ran.json["arguments"].items() >= stated.items()
 
 
 @pytest.mark.parametrize("command", ["tree", "trees-front"])
