@@ -66,12 +66,6 @@ def test_sparse_matrices_of_either_triangle_or_both_give_the_same_graph():
         assert rows(Graph.from_scipy(matrix, nodes=5)) == EXPECTED
 
 
-def test_entries_of_zero_are_no_edges():
-    matrix = sparse.csr_array(([1.0, 0.0], ([0, 1], [1, 2])), shape=(3, 3))
-
-    assert Graph.from_scipy(matrix, nodes=3).degrees.tolist() == [1, 1, 0]
-
-
 def test_networkx_and_igraph_give_the_same_graph():
     network = nx.MultiGraph(EDGES)
     network.add_node(4)
@@ -105,55 +99,68 @@ def test_parallel_edges_and_both_directions_are_one_edge():
     assert rows(Graph.from_edges(twice, nodes=5)) == EXPECTED
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_two_edges_are_read_by_row_however_memory_holds_them(order):
-    pairs = np.array([[0, 2], [1, 2]], order=order)
+FRAME = {"schema": ["from", "to"], "orient": "row"}
+STRANGERS = [5, -1, 10**12, None, "x", 1.5, ["list"], float("nan"), 10**30]
+UNKNOWN = "not among nodes, or none; on_invalid='repair'"
+NO_EDGES = {
+    "a loop": ([*EDGES, (3, 3)], "joins a node to itself; on_invalid='repair'"),
+    **{
+        f"{one} in a frame": (
+            pl.DataFrame([*EDGES, (3, one)], **FRAME),
+            UNKNOWN,
+        )
+        for one in STRANGERS[:4]
+    },
+    **{f"{one} in a list": ([*EDGES, (3, one)], UNKNOWN) for one in STRANGERS[3:]},
+    **{
+        f"a record {one}": ([*EDGES, one], UNKNOWN)
+        for one in [(0, 1, 2), (2,), 2, "ab", None, (None, 1), (1.5, 2)]
+    },
+    # Of two unknown nodes, an edge is no loop.
+    "two strangers": ([*EDGES, (8, 9)], UNKNOWN),
+    "a stranger twice": ([*EDGES, (8, 8)], UNKNOWN),
+}
 
-    assert rows(Graph.from_edges(pairs, nodes=3)) == [[2], [2], [0, 1]]
+
+@pytest.mark.parametrize(("edges", "said"), NO_EDGES.values(), ids=NO_EDGES)
+def test_what_is_no_edge_is_dropped_or_refused_and_decides_nothing_about_others(edges, said):
+    of = {"source": "from", "target": "to", "nodes": 5}
+
+    assert rows(Graph.from_edges(edges, **of)) == EXPECTED
+    with pytest.raises(PublicClaimError, match=said):
+        Graph.from_edges(edges, **of, on_invalid="raise")
 
 
-def test_loops_are_dropped_or_refused():
-    with_loop = [*EDGES, (3, 3)]
-
-    assert rows(Graph.from_edges(with_loop, nodes=5)) == EXPECTED
-    with pytest.raises(PublicClaimError, match="joins a node to itself; on_invalid='repair'"):
-        Graph.from_edges(with_loop, nodes=5, on_invalid="raise")
-
-
-def test_a_diagonal_is_dropped_or_refused():
-    matrix = sparse.coo_array((np.ones(2), ([0, 2], [1, 2])), shape=(3, 3))
+def test_of_a_matrix_zeros_and_the_diagonal_are_no_edges():
+    matrix = sparse.coo_array(([1.0, 0.0, 1.0], ([0, 1, 2], [1, 2, 2])), shape=(3, 3))
 
     assert Graph.from_scipy(matrix, nodes=3).degrees.tolist() == [1, 1, 0]
     with pytest.raises(PublicClaimError, match="joins a node to itself"):
         Graph.from_scipy(matrix, nodes=3, on_invalid="raise")
 
 
-def test_an_edge_between_two_unknown_nodes_is_no_loop():
-    strangers = pl.DataFrame({"from": [8, None], "to": [9, None]})
-
-    for edges in ([(8, 9)], [(8, 8)], strangers):
-        of = {"source": "from", "target": "to", "nodes": 5}
-        with pytest.raises(PublicClaimError, match="not among nodes"):
-            Graph.from_edges(edges, **of, on_invalid="raise")
-
-
-@pytest.mark.parametrize("stranger", [5, -1, 10**12, None])
-def test_unknown_nodes_are_dropped_or_refused(stranger):
-    frame = pl.DataFrame([*EDGES, (3, stranger)], schema=["from", "to"], orient="row")
-    of = {"source": "from", "target": "to", "nodes": 5}
-
-    assert rows(Graph.from_edges(frame, **of)) == EXPECTED
-    with pytest.raises(PublicClaimError, match="not among nodes, or none; on_invalid='repair'"):
-        Graph.from_edges(frame, **of, on_invalid="raise")
+@pytest.mark.parametrize(
+    ("read", "data", "said"),
+    [
+        (Graph.from_networkx, nx.DiGraph(EDGES), r"directed.*to_undirected"),
+        (Graph.from_igraph, igraph.Graph(4, EDGES, directed=True), r"directed.*as_undirected"),
+        (Graph.from_igraph, igraph.Graph(5, EDGES), "another number of vertices"),
+        (Graph.from_scipy, sparse.csr_array((5, 5)), "a row and a column for each of the 4"),
+        (Graph.from_scipy, np.eye(4), "SciPy sparse"),
+    ],
+)
+def test_graphs_that_are_directed_or_of_other_nodes_are_refused(read, data, said):
+    with pytest.raises(DataError, match=said):
+        read(data, nodes=4)
+    with pytest.raises(ParameterError, match="on_invalid must be 'repair' or 'raise'"):
+        Graph.from_edges(EDGES, nodes=5, on_invalid="ignore")
 
 
-@pytest.mark.parametrize("stranger", [None, "x", 1.5, ["list"], float("nan"), 10**30])
-def test_one_pair_of_a_list_decides_nothing_about_the_others(stranger):
-    pairs = [*EDGES, (3, stranger)]
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_two_edges_are_read_by_row_however_memory_holds_them(order):
+    pairs = np.array([[0, 2], [1, 2]], order=order)
 
-    assert rows(Graph.from_edges(pairs, nodes=5)) == EXPECTED
-    with pytest.raises(PublicClaimError):
-        Graph.from_edges(pairs, nodes=5, on_invalid="raise")
+    assert rows(Graph.from_edges(pairs, nodes=3)) == [[2], [2], [0, 1]]
 
 
 ODD = [
@@ -255,13 +262,6 @@ def test_pairs_must_be_pairs(edges):
         Graph.from_edges(edges, nodes=5)
 
 
-@pytest.mark.parametrize("record", [(0, 1, 2), (2,), 2, "ab", None, (None, 1), (1.5, 2)])
-def test_a_record_of_a_list_that_is_no_pair_of_nodes_is_no_edge(record):
-    assert Graph.from_edges([(0, 1), record], nodes=5).degrees.tolist() == [1, 1, 0, 0, 0]
-    with pytest.raises(PublicClaimError):
-        Graph.from_edges([(0, 1), record], nodes=5, on_invalid="raise")
-
-
 def test_a_graph_without_edges_is_a_graph():
     assert Graph.from_edges([], nodes=2).degrees.tolist() == [0, 0]
     assert Graph.from_edges([], nodes=["Ann", "Bob"]).degrees.tolist() == [0, 0]
@@ -310,27 +310,6 @@ def test_an_array_is_refused_by_its_type_also_without_a_row():
 def test_nodes_must_be_some_and_different(nodes, complaint):
     with pytest.raises(ParameterError, match=complaint):
         Graph.from_edges(EDGES, nodes=nodes)
-
-
-def test_directed_graphs_are_refused():
-    with pytest.raises(DataError, match=r"directed.*to_undirected"):
-        Graph.from_networkx(nx.DiGraph(EDGES), nodes=4)
-    with pytest.raises(DataError, match=r"directed.*as_undirected"):
-        Graph.from_igraph(igraph.Graph(4, EDGES, directed=True), nodes=4)
-
-
-def test_matrices_and_vertices_must_fit_the_nodes():
-    with pytest.raises(DataError, match="a row and a column for each of the 4 nodes"):
-        Graph.from_scipy(sparse.csr_array((5, 5)), nodes=4)
-    with pytest.raises(DataError, match="SciPy sparse"):
-        Graph.from_scipy(np.eye(4), nodes=4)
-    with pytest.raises(DataError, match="another number of vertices"):
-        Graph.from_igraph(igraph.Graph(5, EDGES), nodes=4)
-
-
-def test_invalid_records_are_repaired_or_refused():
-    with pytest.raises(ParameterError, match="on_invalid must be 'repair' or 'raise'"):
-        Graph.from_edges(EDGES, nodes=5, on_invalid="ignore")
 
 
 def test_a_graph_tells_only_what_is_public():

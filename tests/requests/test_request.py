@@ -6,7 +6,6 @@ from pathlib import Path
 import duckdb
 import polars as pl
 import pytest
-from scipy import stats
 
 import dpselect as dp
 from dpselect.errors import (
@@ -187,7 +186,6 @@ def test_an_error_is_one_line_with_the_line_of_what_is_wrong(clinic, old, new, l
 @pytest.mark.parametrize(
     ("tables", "said"),
     [
-        ({"ledgr": "a"}, "the file has no key 'ledgr'; did you mean 'ledger'"),
         ({"data": {"pth": "a"}}, r"\[data\] has no key 'pth'; did you mean 'path'"),
         ({"data": {"where": "a = 1"}}, r"where of \[data\] must be a list of texts"),
         ({"unit": {"max_per_user": "2"}}, "must be an integer"),
@@ -196,8 +194,6 @@ def test_an_error_is_one_line_with_the_line_of_what_is_wrong(clinic, old, new, l
         ({"queries": []}, "needs a query"),
         ({"data": {}}, "needs the path"),
         ({"data": {"path": "a", "engine": "pandas"}}, "must be one of memory"),
-        ({"data": {"path": "a", "where": ["a ~ 1"]}}, "where must be such as"),
-        ({"queries": [{"query": "TopKey"}]}, "did you mean 'TopKeys'"),
         ({"queries": [{"column": "a"}]}, "needs its query"),
         ({"queries": [{"query": ["TopKeys"]}]}, "no query .'TopKeys'. of a table"),
         ({"queries": [{"query": "Selection"}]}, "no query 'Selection' of a table"),
@@ -219,35 +215,21 @@ def test_answers_without_a_name_are_numbered():
     assert list(request.queries) == ["TopKeys", "TopKeys-2", "TopKeys-4", "TopKeys-3"]
 
 
-def test_a_column_that_is_not_there_has_the_line_of_its_name(clinic):
-    text = (clinic / "hospital.toml").read_text(encoding="utf-8")
-    wrong = text.replace('"ward"', f'"wart"\ncandidates = {WARDS}')
+@pytest.mark.parametrize("engine", ["memory", "polars"])
+def test_a_column_that_is_not_there_has_the_line_of_its_name(clinic, engine):
     policy = (clinic / "policy.toml").read_text(encoding="utf-8")
-    (clinic / "wrong.toml").write_text(wrong, encoding="utf-8")
     (clinic / "policy.toml").write_text(policy.partition("[columns")[0], encoding="utf-8")
-    (clinic / "wrong.toml").write_text(
-        wrong.replace("p = 50", "p = 50\nupper = 60\nstep = 1"), encoding="utf-8"
-    )
+    text = (clinic / "hospital.toml").read_text(encoding="utf-8")
+    text = text.replace("[data]", f'[data]\nengine = "{engine}"')
+    text = text.replace('"ward"', f'"wart"\ncandidates = {WARDS}')
+    text = text.replace("p = 50", "p = 50\nupper = 60\nstep = 1")
+    (clinic / "wrong.toml").write_text(text, encoding="utf-8")
     dp.Policy.read(clinic / "policy.toml").budget()
     request = dp.Request.read(clinic / "wrong.toml")
 
     for call in (request.check, request.release):
-        with pytest.raises(ColumnError, match=r"wrong.toml:17: there is no column 'wart'"):
+        with pytest.raises(ColumnError, match=r"wrong.toml:18: there is no column 'wart'"):
             call()
-
-
-def test_a_column_that_an_engine_misses_has_its_line_too(clinic):
-    policy = (clinic / "policy.toml").read_text(encoding="utf-8").partition("[columns")[0]
-    (clinic / "policy.toml").write_text(policy, encoding="utf-8")
-    text = (clinic / "hospital.toml").read_text(encoding="utf-8")
-    text = text.replace("[data]", '[data]\nengine = "polars"').replace('"days"', '"dais"')
-    text = text.replace("p = 50", "p = 50\nupper = 60\nstep = 1").partition(
-        '[[queries]]\nquery = "Top'
-    )[0]
-    (clinic / "wrong.toml").write_text(text, encoding="utf-8")
-
-    with pytest.raises(ColumnError, match=r"wrong.toml:10: there is no column 'dais'"):
-        dp.Request.read(clinic / "wrong.toml").check()
 
 
 def test_a_table_or_a_ledger_that_is_not_there_has_its_line(clinic):
@@ -289,17 +271,3 @@ def test_the_answers_are_the_same_in_every_engine(engine, stays):
     found = in_engine(engine, stays, *queries).release()
 
     assert [one.answer for one in found.values()] == [("heart",), (7.0,)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", ["memory", "polars", "duckdb", SPARK])
-def test_the_law_is_the_same_in_every_engine(engine, stays):
-    """Unseeded: false alarm 1 in 10^6."""
-    request, draws = in_engine(engine, stays, {**TOP, "epsilon": 1.0}), 150
-    objective = dp.Objective([2, 1, 0], dp.GlobalSensitivity(1, "add-remove"), monotone=True)
-    law = dp.PermuteAndFlip(epsilon=1.0).probabilities(objective)
-
-    drawn = [request.release()["TopKeys"].candidate for _ in range(draws)]
-
-    observed = [drawn.count(ward) for ward in WARDS]
-    assert stats.chisquare(observed, draws * law).pvalue > 1e-6
