@@ -32,14 +32,6 @@ def test_what_is_above_the_cap_is_said_not_to_count(run, visits):
         assert "at most 4 of each 'patient'; the rest is ignored" in " ".join(said.split())
 
 
-def test_keys_are_released(run, visits):
-    ran = run("keys", visits, *OF_PATIENTS, *UNKNOWN, "--json")
-
-    assert ran.code == 0
-    assert ran.json["answer"] == ["D0", "D1", "D2", "D3"]
-    assert (ran.json["epsilon"], ran.json["delta"]) == (100, 1e-6)
-
-
 def test_the_top_is_released_with_and_without_candidates(run, visits, tmp_path):
     listed = tmp_path / "codes.txt"
     listed.write_text("D3\nD1\nD9\n")
