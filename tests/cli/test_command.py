@@ -227,11 +227,6 @@ class TestRun:
             (ASK[:2], "give --epsilon (What it costs; > 0) and --neighbours (The relation)"),
             ((*ASK, "--k", 4), "--k must be at most --limit, or --fast must be given"),
             ((*ASK, "--k", "x"), "--k must be an integer"),
-            (
-                (*ASK, "--engine", "sql"),
-                "--engine must be one of memory, polars, duckdb, spark",
-            ),
-            ((*ASK, "--master", "x"), "--master goes with --engine spark"),
             ((*ASK, "--note", "x"), "--note goes with --ledger"),
             ((*ASK, "--colum", "x"), "no such option: --colum; did you mean --column?"),
             ((*ASK, "b", "c"), "nothing takes the words b c: join the values"),
