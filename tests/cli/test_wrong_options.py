@@ -49,7 +49,7 @@ WRONG = {
         "--delta 1": "need a --delta above 0 and below 1",
         "--delta 1e-6 --groups a,b": "--groups is for one column, --by",
         "--delta 1e-6 --by days --groups a,b": "holds integer values, and 'a'",
-        "--delta 1e-6 --mechanism noisy-sequence": "without candidates the --mechanism is",
+        "--delta 1e-6 --mechanism noisy-sequence": "--mechanism is for public --candidates",
         "--candidates x,y --out table.xlsx": "--out must end with .csv or .parquet",
     },
     KEYS: {
