@@ -35,7 +35,6 @@ from dpselect.budget.entry import Entry
 from dpselect.budget.origin import stated_rows
 from dpselect.errors import InsufficientBudgetError, ParameterError, naming_columns, nearest
 from dpselect.neighbours import Neighbours, check_where, relation
-from dpselect.passes import Pass
 from dpselect.plan import (
     SEQUENTIAL,
     ErrorBound,
@@ -95,7 +94,7 @@ class Design(ABC, Generic[Out]):
         public: What is declared public by asking, in words.
         composition: The composition theorem by which the spends add up to the whole, in words.
         error: A bound on the error, where one holds on all data.
-        passes: The most that counting takes where an engine holds the records.
+        passes: The most queries over the records that counting takes in an engine.
         exact: Whether the library's own samplers draw.
     """
 
@@ -107,7 +106,7 @@ class Design(ABC, Generic[Out]):
     public: tuple[str, ...] = ()
     composition: str = SEQUENTIAL
     error: ErrorBound | None = None
-    passes: tuple[Pass, ...] = ()
+    passes: int = 0
     exact: bool = True
 
     def check(self, data: Any) -> None:  # noqa: ANN401 -- each design takes its own data

@@ -118,6 +118,7 @@ class Grouping:
             else ErrorBound(
                 error.value, f"{error.unit} in each group", error.probability, error.largest
             ),
+            "passes": 1 + (0 if first is None else first.passes),
             "exact": each.exact,
         }
 

@@ -14,7 +14,6 @@ from dpselect.keys.keys import KeysDesign
 from dpselect.keys.question import changed_keys, checked_delta
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rest import price_of, without
-from dpselect.passes import Pass
 from dpselect.plan import Plan, Spend
 
 if TYPE_CHECKING:
@@ -88,10 +87,7 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
         neighbours=first.neighbours,
         public=tuple(one for one in widest.public if one != "the groups"),
         error=widest.error,
-        passes=(
-            *first.passes,
-            Pass(f"{len(widest.candidates)} for each group that is released"),
-        ),
+        passes=first.passes + 1,
         exact=widest.exact,
         question=replace(widest.question, groups=()),
         of_groups=first,

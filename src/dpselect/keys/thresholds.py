@@ -32,7 +32,6 @@ from dpselect.keys.selection import (
     selection_with_counts,
 )
 from dpselect.neighbours import Neighbours
-from dpselect.passes import Pass
 from dpselect.plan import Plan
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def above_threshold(
         delta=delta,
         neighbours=relation,
         public=(*["the groups"] * bool(question.groups), "k"),
-        passes=(Pass("one for each value" + " of a group" * bool(of_each)),),
+        passes=1,
         question=question,
         rest=rest,
         selection=selection,

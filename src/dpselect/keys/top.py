@@ -10,7 +10,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import OTHER
-from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over
+from dpselect.keys.counts import KeyCounts, PeoplePerKey
 from dpselect.keys.groups import GroupedTop, grouped
 from dpselect.keys.objectives import by_count, facts_of
 from dpselect.keys.question import (
@@ -278,7 +278,7 @@ def _design(asked: TopKeys) -> TopDesign:
             "k" if asked.above is None else "the threshold",
         ),
         error=_error(draw, len(candidates) * max(1, len(groups)), monotone=facts.monotone),
-        passes=(pass_over(len(candidates), groups),),
+        passes=1,
         exact=draw.mechanism.exact,
         question=question,
         rest=rest,

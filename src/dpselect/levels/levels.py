@@ -17,7 +17,7 @@ from dpselect.draws import Exponential
 from dpselect.draws.cut_exponential import Cuts, draw_cut, excess
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import pass_over, people_in
+from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question, changed_keys, question_of
 from dpselect.levels.hierarchy import Hierarchy
 from dpselect.levels.release import LevelsRelease
@@ -138,7 +138,7 @@ class Levels(Query[LevelsRelease]):
             neighbours=relation,
             public=("the tree",),
             error=count_error(scale, "people in the count of one cell"),
-            passes=(pass_over(many, ()),),
+            passes=1,
             hierarchy=hierarchy,
             question=question,
             decay=Fraction(of_cells) / (changed * largest_step(hierarchy.shape)),

@@ -23,7 +23,7 @@ from dpselect.maps.box import Box, Outside
 from dpselect.maps.cells_by_group import GroupedCells, grouped
 from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.points import PointDesign, PointRows, pass_over
+from dpselect.maps.points import PointDesign, PointRows
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
 from dpselect.mechanisms.base import Drawn
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -237,7 +237,7 @@ class HeavyCells(Query[CellRelease]):
             neighbours=facts.neighbours,
             public=("the bounds", "the grid"),
             error=draw.error(facts, "points"),
-            passes=(pass_over(grid.cells),),
+            passes=1,
             exact=draw.mechanism.exact,
             rows=rows,
             grid=grid,

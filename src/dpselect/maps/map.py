@@ -18,7 +18,7 @@ from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, check_number, partition_error
 from dpselect.maps.partition import Partition
 from dpselect.maps.plan import Candidates, Steps, split_epsilon
-from dpselect.maps.points import PointDesign, PointRows, pass_over
+from dpselect.maps.points import PointDesign, PointRows
 from dpselect.maps.postprocess import consistent, non_uniformity
 from dpselect.maps.queries import even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
@@ -135,7 +135,7 @@ class Map(Query[MapRelease]):
             # Refused before the charge: a measure of another number of queries.
             measure.errors(*np.zeros((3, len(queries))))
         if measure is not None and measure.most_records is not None:
-            passes = (pass_over(1), *passes)
+            passes += 1
         chosen = f"cells chosen by {choice.name} among" if choice else "the cells of"
         noise = f"discrete Laplace noise of scale {steps.counts_scale:.6g}"
         return _MapDesign(

@@ -19,7 +19,6 @@ from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice
 from dpselect.networks.reading import Nodes
 from dpselect.objective import Objective
-from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.release import Release
@@ -160,7 +159,7 @@ class TopNodes(Query[Release[Any]]):
                 attained=0.0 if one_front else None,
                 largest=_largest_error(choice, facts),
             ),
-            passes=(Pass(1),) * (rows.on_invalid == "raise") + choice.passes(len(facts)),
+            passes=(rows.on_invalid == "raise") + choice.passes,
             exact=draw.mechanism.exact,
             rows=rows,
             choice=choice,

@@ -14,7 +14,6 @@ from dpselect.mechanisms import Mechanism, MechanismLike, by_name
 from dpselect.mechanisms.base import released
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.passes import Pass
 from dpselect.percentiles.objectives import no_records, percentile
 from dpselect.percentiles.reading import checked_column
 from dpselect.plan import ErrorBound, Plan
@@ -109,7 +108,7 @@ class PercentileRecord(Query[Release[Any]]):
                 f"that a missing value counts as {self.missing_as:g}",
             ),
             error=None if records is None else self._error(draw, records),
-            passes=(Pass("one for each record" if records is None else records),),
+            passes=1,
             exact=draw.exact,
             query=self,
             draw=draw,

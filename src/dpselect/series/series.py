@@ -15,7 +15,7 @@ from dpselect.budget.zcdp import rho_for
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE
 from dpselect.draws.sequence import DiscreteLaplace, largest
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import pass_over, people_in
+from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question, changed_keys, question_of
 from dpselect.mechanisms.sequence import laplace_rho
 from dpselect.neighbours import NeighboursLike
@@ -157,7 +157,7 @@ class Series(Query[SeriesRelease]):
                 "people in a running count after the last period",
                 PROBABILITY,
             ),
-            passes=(pass_over(len(candidates), periods),),
+            passes=1,
             question=replace(question, in_turn=True),
             factors=factors,
             k=k,
