@@ -35,8 +35,8 @@ from dpselect.sensitivity import GlobalSensitivity, grouped
 if TYPE_CHECKING:
     from dpselect.networks.top import TopNodes
 
-COMMON, PAIRS = "common neighbours", "pairs"
-COUNTS = ("degrees", COMMON, PAIRS, "triangles")
+COMMON = "common neighbours"
+COUNTS = ("degrees", COMMON, "pairs", "triangles")
 """All counts of an edge table, each of which is made once."""
 
 Metric: TypeAlias = Callable[[NodeCounts], Objective]
@@ -108,7 +108,7 @@ class NamedMetric:
         meaning: What is counted of a node.
         bounds: The name of the sensitivity bound for mechanisms that the function's default
             does not suit, by the mechanisms' short names.
-        counts: The counts that ``objective`` asks for, those of ``COUNTS``, in their order;
+        counts: The counts that ``objective`` asks for, of ``COUNTS``;
             with the bound by degrees without common neighbours.
         takes_max_degree: Whether ``objective`` takes a public bound on degrees.
     """
