@@ -174,7 +174,7 @@ class Plan:
         NeighboursError: ``neighbours`` is not a neighbour relation.
     """
 
-    name: str
+    name: str = ""
     arguments: Mapping[str, object] = field(default_factory=dict)
     mechanism: str
     spends: tuple[Spend, ...]
@@ -200,8 +200,8 @@ class Plan:
         ):
             if parts > whole * (1 + ROUNDING):
                 raise ParameterError(
-                    f"the steps of {self.name} cost {name} = {parts!r} together, more than "
-                    f"the {whole!r} that the plan states"
+                    f"the steps cost {name} = {parts!r} together, more than the {whole!r} "
+                    "that the plan states"
                 )
 
     @property

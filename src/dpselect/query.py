@@ -34,13 +34,10 @@ from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
 from dpselect.budget.origin import stated_rows
 from dpselect.errors import InsufficientBudgetError, ParameterError, naming_columns, nearest
-from dpselect.neighbours import Neighbours, check_where, relation
+from dpselect.neighbours import check_where, relation
 from dpselect.plan import (
-    SEQUENTIAL,
-    ErrorBound,
     Plan,
     Receipt,
-    Spend,
     SupportsSpend,
     remaining_after,
     reserve,
@@ -86,27 +83,11 @@ class Design(ABC, Generic[Out]):
     """All that is decided of a release before the data are read, and how to go on from there.
 
     Attributes:
-        mechanism: How the answer is drawn, with its public parameters.
-        spends: Every kind of noisy step.
-        epsilon: Epsilon of the whole release, in nats.
-        delta: Delta of the whole release.
-        neighbours: The relation that all amounts are stated for.
-        public: What is declared public by asking, in words.
-        composition: The composition theorem by which the spends add up to the whole, in words.
-        error: A bound on the error, where one holds on all data.
-        passes: The most queries over the records that counting takes in an engine.
+        plan: What is public of the release; the query adds its name and its arguments.
         exact: Whether the library's own samplers draw.
     """
 
-    mechanism: str
-    spends: tuple[Spend, ...]
-    epsilon: float
-    delta: float = 0.0
-    neighbours: Neighbours
-    public: tuple[str, ...] = ()
-    composition: str = SEQUENTIAL
-    error: ErrorBound | None = None
-    passes: int = 0
+    plan: Plan
     exact: bool = True
 
     def check(self, data: Any) -> None:  # noqa: ANN401 -- each design takes its own data
@@ -176,21 +157,10 @@ class Query(ABC, Generic[Out]):
     @cached_property
     def plan(self) -> Plan:
         """The steps of a release with their prices, and a bound on its error; public."""
-        made = self._designed
-        return Plan(
-            name=type(self).__name__,
-            arguments=self._arguments(),
-            mechanism=made.mechanism,
-            spends=made.spends,
-            epsilon=made.epsilon,
-            delta=made.delta,
-            neighbours=made.neighbours,
-            user=getattr(self, "user", None),
-            public=made.public,
-            composition=made.composition,
-            error=made.error,
-            passes=made.passes,
-            query=self,
+        name, user = type(self).__name__, getattr(self, "user", None)
+        arguments = self._arguments()
+        return replace(
+            self._designed.plan, name=name, arguments=arguments, user=user, query=self
         )
 
     def heads(self) -> tuple[str, str]:

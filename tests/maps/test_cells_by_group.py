@@ -186,7 +186,7 @@ def test_the_noise_of_a_group_does_not_depend_on_their_number():
     for persons, scale in (({}, 1.0), (PERSONS, 2.0)):
         for number in (1, 1000):
             design = query(k=2, groups=range(number), **persons).design()
-            [spend] = design.spends
+            [spend] = design.plan.spends
 
             assert design.each.draw.mechanism.noise_scale == pytest.approx(scale)
             assert spend.epsilon == pytest.approx(EPSILON)

@@ -305,9 +305,9 @@ def test_prices_of_rows_and_persons():
         (ADDED, {}, 1), (REPLACED, {}, 2), (ADDED, PERSONS, 2), (REPLACED, PERSONS, 4),
     ):  # fmt: skip
         design = query(relation, groups=GROUPS, **persons).design()
-        [spend], [of_one] = design.spends, design.each.spends
+        [spend], [of_one] = design.plan.spends, design.each.plan.spends
 
-        assert design.each.epsilon == EPSILON / changed
+        assert design.each.plan.epsilon == EPSILON / changed
         assert spend.epsilon == pytest.approx(EPSILON)
         assert spend.rho == pytest.approx(changed**2 * of_one.rho)
 

@@ -80,7 +80,7 @@ def test_a_subset_of_private_size_is_drawn_and_charged():
 def law_of_release(subset, query):
     """The exact law of a release, summed over the noisy sizes, by output."""
     design, n = query.design(), query.n
-    q = exp(-design.spends[0].epsilon)
+    q = exp(-design.plan.spends[0].epsilon)
     law = Counter()
     for size in range(n + 1):
         below = size == 0

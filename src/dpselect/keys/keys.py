@@ -136,16 +136,18 @@ class Keys(Query[KeyRelease]):
             selection = selection_of(method, of_keys, delta, changed, persons=persons)
         self._check_method(selection, least)
         return KeysDesign(
-            mechanism=selection.label,
-            spends=(*selection.spends(), *price_of(rest)),
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=relation,
-            public=(
-                *["the groups"] * bool(question.groups),
-                *["the least number of people"] * (least > 1),
+            plan=Plan(
+                mechanism=selection.label,
+                spends=(*selection.spends(), *price_of(rest)),
+                epsilon=epsilon,
+                delta=delta,
+                neighbours=relation,
+                public=(
+                    *["the groups"] * bool(question.groups),
+                    *["the least number of people"] * (least > 1),
+                ),
+                passes=ROUNDS if isinstance(selection, RoundsSelection) else 1,
             ),
-            passes=ROUNDS if isinstance(selection, RoundsSelection) else 1,
             question=question,
             rest=rest,
             selection=selection,

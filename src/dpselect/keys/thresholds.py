@@ -87,13 +87,15 @@ def above_threshold(
     k = validation.at_least("k", asked.k, 1, MOST)
     of_each = " of each group" if question.by is not None else ""
     return TopAboveThreshold(
-        mechanism=f"{selection.label}, then the {k} largest{of_each}",
-        spends=(*selection.spends(), *price_of(rest)),
-        epsilon=epsilon,
-        delta=delta,
-        neighbours=relation,
-        public=(*["the groups"] * bool(question.groups), "k"),
-        passes=1,
+        plan=Plan(
+            mechanism=f"{selection.label}, then the {k} largest{of_each}",
+            spends=(*selection.spends(), *price_of(rest)),
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=relation,
+            public=(*["the groups"] * bool(question.groups), "k"),
+            passes=1,
+        ),
         question=question,
         rest=rest,
         selection=selection,

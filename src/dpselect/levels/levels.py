@@ -126,19 +126,21 @@ class Levels(Query[LevelsRelease]):
         many = len(hierarchy.values)
         rho = Exponential().rho(of_cells)
         return LevelsDesign(
-            mechanism=(
-                f"discrete Laplace noise of scale {scale:.6g} on cells chosen among all cuts "
-                f"of a tree of {many} leaves"
+            plan=Plan(
+                mechanism=(
+                    f"discrete Laplace noise of scale {scale:.6g} on cells chosen among all "
+                    f"cuts of a tree of {many} leaves"
+                ),
+                spends=(
+                    Spend("which cells, in one draw", of_cells, rho=rho),
+                    Spend("noise on the counts of the cells", epsilon - of_cells),
+                ),
+                epsilon=epsilon,
+                neighbours=relation,
+                public=("the tree",),
+                error=count_error(scale, "people in the count of one cell"),
+                passes=1,
             ),
-            spends=(
-                Spend("which cells, in one draw", of_cells, rho=rho),
-                Spend("noise on the counts of the cells", epsilon - of_cells),
-            ),
-            epsilon=epsilon,
-            neighbours=relation,
-            public=("the tree",),
-            error=count_error(scale, "people in the count of one cell"),
-            passes=1,
             hierarchy=hierarchy,
             question=question,
             decay=Fraction(of_cells) / (changed * largest_step(hierarchy.shape)),

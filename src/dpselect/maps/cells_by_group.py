@@ -99,7 +99,8 @@ def grouped(asked: HeavyCells) -> GroupedCells:
     grouping = grouping_of(asked)
     each: Any = replace(asked, **grouping.in_each).design()
     return GroupedCells(
-        **grouping.facts(each),
+        plan=grouping.plan(each.plan),
+        exact=each.exact,
         each=each,
         grouping=grouping,
         rows=rows,

@@ -139,13 +139,15 @@ class Map(Query[MapRelease]):
         chosen = f"cells chosen by {choice.name} among" if choice else "the cells of"
         noise = f"discrete Laplace noise of scale {steps.counts_scale:.6g}"
         return _MapDesign(
-            mechanism=f"{noise} on {chosen} {candidates}",
-            spends=steps.spends,
-            epsilon=float(self.epsilon),
-            neighbours=relation,
-            public=self._public(relation),
-            error=count_error(steps.counts_scale, "points in the count of one cell"),
-            passes=passes,
+            plan=Plan(
+                mechanism=f"{noise} on {chosen} {candidates}",
+                spends=steps.spends,
+                epsilon=float(self.epsilon),
+                neighbours=relation,
+                public=self._public(relation),
+                error=count_error(steps.counts_scale, "points in the count of one cell"),
+                passes=passes,
+            ),
             rows=rows,
             queries=queries,
             candidates=candidates,
@@ -238,7 +240,7 @@ class _MapDesign(PointDesign[MapRelease]):
             partitions=partitions,
             queries=self.queries,
             scale=self.steps.counts_scale,
-            measure=self.measure or Weighted(neighbours=self.neighbours, weights=weights),
+            measure=self.measure or Weighted(neighbours=self.plan.neighbours, weights=weights),
             max_per_user=self.rows.max_per_user,
         )
         return partitions[self.steps.choice.draw_positions(objective)[0]]

@@ -165,7 +165,8 @@ def grouped(asked: Percentiles) -> GroupedPercentiles:
     if each.unit.moment != "number":
         raise ParameterError("with `by` values are numbers: make days of dates first")
     return GroupedPercentiles(
-        **grouping.facts(each),
+        plan=grouping.plan(each.plan),
+        exact=each.exact,
         each=each,
         grouping=grouping,
         column=asked.column,

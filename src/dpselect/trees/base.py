@@ -157,14 +157,16 @@ class _RecordsQuery(Query[Out]):
         if strict:
             public.append("that no value is outside of its domain")
         return RecordsDesign(
-            mechanism=training.label,
-            spends=spends,
-            epsilon=claims.epsilon,
-            neighbours=claims.neighbours,
-            public=tuple(public),
-            composition=self.composition,
-            error=training.error,
-            passes=1 + strict + training.passes,
+            plan=Plan(
+                mechanism=training.label,
+                spends=spends,
+                epsilon=claims.epsilon,
+                neighbours=claims.neighbours,
+                public=tuple(public),
+                composition=self.composition,
+                error=training.error,
+                passes=1 + strict + training.passes,
+            ),
             rows=claims.rows,
             max_records=claims.max_records,
             training=training,
