@@ -195,7 +195,7 @@ def methods(design: LevelsDesign, counts: Indices) -> Iterator[tuple[str, float,
     shape, cuts = design.hierarchy.shape, design.cuts(counts)
     running = np.append(0, np.cumsum(counts))
     sums = running[shape.last] - running[shape.first]
-    height, (of_cells, of_counts) = design.hierarchy.height, design.spends
+    height, (of_cells, of_counts) = design.hierarchy.height, design.plan.spends
     decay, rest = float(design.decay), of_counts.epsilon
     # Levels alone: of the leaves nothing changes, and of a node by at most 4.
     levels = of_cells.epsilon / largest_step(shape)

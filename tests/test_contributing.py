@@ -33,8 +33,8 @@ from dpselect import tables, validation
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.map import BOUNDS
 from dpselect.maps.counting import Counts
-from dpselect.maps.points import PointDesign, PointRows, pass_over
-from dpselect.maps.queries import lattice_rectangles, most_rows
+from dpselect.maps.points import PointDesign, PointRows
+from dpselect.maps.queries import lattice_rectangles
 from dpselect.mechanisms import PermuteAndFlip, TopK
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective

@@ -24,7 +24,7 @@ from dpselect.errors import (
 )
 from dpselect.mechanisms import MechanismLike, by_name
 from dpselect.neighbours import NeighboursLike
-from dpselect.plan import Spend
+from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from support.releases import all_cases
 
@@ -57,11 +57,13 @@ class FirstOf(Query[dp.Release[Any]]):
         if self.mechanism is not None:
             by_name(self.mechanism, self.epsilon)
         return FirstDesign(
-            mechanism="first",
-            spends=(Spend("one draw", self.epsilon, delta=self.delta),),
-            epsilon=self.epsilon,
-            delta=self.delta,
-            neighbours=self.neighbours,
+            plan=Plan(
+                mechanism="first",
+                spends=(Spend("one draw", self.epsilon, delta=self.delta),),
+                epsilon=self.epsilon,
+                delta=self.delta,
+                neighbours=self.neighbours,
+            ),
             candidates=self.candidates,
         )
 

@@ -138,7 +138,7 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
         neighbours=parts[0].neighbours,
         user=_same_user(parts),
         public=tuple(dict.fromkeys(claim for part in parts for claim in part.public)),
-        passes=tuple(one for part in parts for one in part.passes),
+        passes=sum(part.passes for part in parts),
     )
 
 

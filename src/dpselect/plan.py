@@ -19,7 +19,6 @@ from dpselect.budget.entry import Entry
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.passes import Pass
 from dpselect.writing import summary
 
 if TYPE_CHECKING:
@@ -166,7 +165,7 @@ class Plan:
         public: What the caller declares public by making the query, in words.
         composition: The composition theorem by which the spends add up to the whole, in words.
         error: A bound on the error, where one holds on all data.
-        passes: Bounds on the counts that an engine makes of the records; empty in memory.
+        passes: The most queries over the records that counting takes in an engine.
         query: The query itself; None of a plan that was put together from others.
 
     Raises:
@@ -175,7 +174,7 @@ class Plan:
         NeighboursError: ``neighbours`` is not a neighbour relation.
     """
 
-    name: str
+    name: str = ""
     arguments: Mapping[str, object] = field(default_factory=dict)
     mechanism: str
     spends: tuple[Spend, ...]
@@ -186,7 +185,7 @@ class Plan:
     public: tuple[str, ...] = ()
     composition: str = SEQUENTIAL
     error: ErrorBound | None = None
-    passes: tuple[Pass, ...] = field(default=(), compare=False)
+    passes: int = field(default=0, compare=False)
     query: Query[Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -201,8 +200,8 @@ class Plan:
         ):
             if parts > whole * (1 + ROUNDING):
                 raise ParameterError(
-                    f"the steps of {self.name} cost {name} = {parts!r} together, more than "
-                    f"the {whole!r} that the plan states"
+                    f"the steps cost {name} = {parts!r} together, more than the {whole!r} "
+                    "that the plan states"
                 )
 
     @property
@@ -393,7 +392,7 @@ def reserve(plans: Sequence[Plan], budget: SupportsSpend | None) -> Callable[[],
         _check_relation(plans, budget)
         spends = [{**plans[at].asked(), **plans[at]._stated()} for at in priced]  # noqa: SLF001
         charge = budget.reserve(spends) if spends else None
-    passes.expect(tuple(one for plan in plans for one in plan.passes))
+    passes.expect(sum(plan.passes for plan in plans))
 
     def charged() -> list[Receipt]:
         for at, entry in zip(priced, charge() if charge else (), strict=charge is not None):

@@ -11,7 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import (
@@ -34,14 +34,10 @@ from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
 from dpselect.budget.origin import stated_rows
 from dpselect.errors import InsufficientBudgetError, ParameterError, naming_columns, nearest
-from dpselect.neighbours import Neighbours, check_where, relation
-from dpselect.passes import Pass
+from dpselect.neighbours import check_where, relation
 from dpselect.plan import (
-    SEQUENTIAL,
-    ErrorBound,
     Plan,
     Receipt,
-    Spend,
     SupportsSpend,
     remaining_after,
     reserve,
@@ -87,27 +83,11 @@ class Design(ABC, Generic[Out]):
     """All that is decided of a release before the data are read, and how to go on from there.
 
     Attributes:
-        mechanism: How the answer is drawn, with its public parameters.
-        spends: Every kind of noisy step.
-        epsilon: Epsilon of the whole release, in nats.
-        delta: Delta of the whole release.
-        neighbours: The relation that all amounts are stated for.
-        public: What is declared public by asking, in words.
-        composition: The composition theorem by which the spends add up to the whole, in words.
-        error: A bound on the error, where one holds on all data.
-        passes: The most that counting takes where an engine holds the records.
+        plan: What is public of the release; the query adds its name and its arguments.
         exact: Whether the library's own samplers draw.
     """
 
-    mechanism: str
-    spends: tuple[Spend, ...]
-    epsilon: float
-    delta: float = 0.0
-    neighbours: Neighbours
-    public: tuple[str, ...] = ()
-    composition: str = SEQUENTIAL
-    error: ErrorBound | None = None
-    passes: tuple[Pass, ...] = ()
+    plan: Plan
     exact: bool = True
 
     def check(self, data: Any) -> None:  # noqa: ANN401 -- each design takes its own data
@@ -159,12 +139,11 @@ class Query(ABC, Generic[Out]):
 
     @final
     def __post_init__(self) -> None:
-        for one in _fields(self):
-            given = getattr(self, one.name)
-            kept = relation(given) if one.name == "neighbours" else writing.frozen(given)
-            if one.name in FLOATS:
+        for name, given in self._values().items():
+            kept = relation(given) if name == "neighbours" else writing.frozen(given)
+            if name in FLOATS:
                 kept = writing.real(kept)
-            object.__setattr__(self, one.name, kept)
+            object.__setattr__(self, name, kept)
         _ = self.plan
 
     @abstractmethod
@@ -178,21 +157,10 @@ class Query(ABC, Generic[Out]):
     @cached_property
     def plan(self) -> Plan:
         """The steps of a release with their prices, and a bound on its error; public."""
-        made = self._designed
-        return Plan(
-            name=type(self).__name__,
-            arguments=self._arguments(),
-            mechanism=made.mechanism,
-            spends=made.spends,
-            epsilon=made.epsilon,
-            delta=made.delta,
-            neighbours=made.neighbours,
-            user=getattr(self, "user", None),
-            public=made.public,
-            composition=made.composition,
-            error=made.error,
-            passes=made.passes,
-            query=self,
+        name, user = type(self).__name__, getattr(self, "user", None)
+        arguments = self._arguments()
+        return replace(
+            self._designed.plan, name=name, arguments=arguments, user=user, query=self
         )
 
     def heads(self) -> tuple[str, str]:
@@ -251,7 +219,7 @@ class Query(ABC, Generic[Out]):
             ColumnError: A column is missing, or not of its type.
             DataError: The data cannot be opened.
         """
-        with naming_columns(self._values(), [one.name for one in self._given()]):
+        with naming_columns(self._values(), self._given):
             self._designed.check(data)
 
     @final
@@ -284,7 +252,7 @@ class Query(ABC, Generic[Out]):
         Raises:
             ColumnError, DataError, PublicClaimError: As for ``release``.
         """
-        with naming_columns(self._values(), [one.name for one in self._given()]):
+        with naming_columns(self._values(), self._given):
             return self._designed.prepare(data)
 
     def to_dict(self) -> dict[str, Any]:
@@ -314,12 +282,12 @@ class Query(ABC, Generic[Out]):
             raise ParameterError(f"the query is a {kind.__name__}, not a {cls.__name__}")
         head = {"dpselect", "query"}
         given = {name: one for name, one in fields_.items() if name not in head}
-        known = {one.name: one for one in _fields(kind)}
+        known = _defaults(kind)
         for name in given:
             if name not in known:
                 meant = nearest(name, known).replace("'", "`")
                 raise ParameterError(f"a {kind.__name__} has no field `{name}`{meant}")
-        required = [name for name, one in known.items() if _is_required(one)]
+        required = [name for name, default in known.items() if default is MISSING]
         if missing := [f"`{name}`" for name in required if name not in given]:
             raise ParameterError(f"a {kind.__name__} needs {', '.join(missing)}")
         return kind(**{name: writing.from_json(name, one) for name, one in given.items()})
@@ -343,30 +311,33 @@ class Query(ABC, Generic[Out]):
         return type(self)(**{**self._values(), **changed})
 
     def _values(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in _fields(self)}
+        return {name: getattr(self, name) for name in _defaults(type(self))}
 
     def _head(self) -> dict[str, Any]:
         return {"dpselect": SCHEMA, "query": _title(type(self))}
 
     def _written(self, otherwise: Callable[[str, object], object]) -> dict[str, Any]:
-        usual = {one.name for one in _fields(self) if _is_required(one) or one.default is None}
+        defaults = _defaults(type(self))
         return {
             name: writing.to_json(value, partial(otherwise, name))
             for name, value in self._values().items()
-            if value is not None or name not in usual
+            if value is not None or defaults[name] not in (MISSING, None)
         }
 
     def _arguments(self) -> dict[str, Any]:
         """Return the fields that were given, but those of the price, for people."""
-        names = [one.name for one in self._given() if one.name not in OF_PRICES]
+        names = [name for name in self._given if name not in OF_PRICES]
         return {name: writing.readable(getattr(self, name)) for name in names}
 
-    def _given(self) -> list[Field[Any]]:
-        """Return the fields that are not at their defaults."""
+    @cached_property
+    def _given(self) -> list[str]:
+        """The fields that are not at their defaults."""
+        defaults = _defaults(type(self))
         return [
-            one
-            for one in _fields(self)
-            if _is_required(one) or not _is_same(getattr(self, one.name), one.default)
+            name
+            for name, value in self._values().items()
+            if value is not (usual := defaults[name])
+            and not (type(value) is type(usual) and value == usual)
         ]
 
     def _text(self) -> str:
@@ -385,8 +356,7 @@ class Query(ABC, Generic[Out]):
         return partial(type(self), **self._values()), ()
 
     def __repr__(self) -> str:
-        given = {one.name: getattr(self, one.name) for one in self._given()}
-        shown = (f"{name}={writing.in_short(one)}" for name, one in given.items())
+        shown = (f"{name}={writing.in_short(getattr(self, name))}" for name in self._given)
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
@@ -458,16 +428,11 @@ def _kind_of_release(kind: type[Query[Any]]) -> type[Any]:
     return Release
 
 
-def _fields(of: Query[Any] | type[Query[Any]]) -> tuple[Field[Any], ...]:
-    return fields(of)  # type: ignore[arg-type] # the decorator makes it a dataclass
-
-
-def _is_same(value: object, default: object) -> bool:
-    return value is default or (type(value) is type(default) and value == default)
-
-
-def _is_required(one: Field[Any]) -> bool:
-    return one.default is MISSING and one.default_factory is MISSING
+@cache
+def _defaults(kind: type[Query[Any]]) -> dict[str, object]:
+    """Return the default of each field by its name; ``MISSING`` where one must be given."""
+    # The decorator makes each class a dataclass.
+    return {one.name: one.default for one in fields(kind)}  # type: ignore[arg-type]
 
 
 def _title(kind: type[Query[Any]]) -> str:

@@ -15,7 +15,7 @@ from dpselect.cli import app
 from dpselect.cli.command import Option, QueryCommand, flag
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
-from dpselect.plan import Spend
+from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.requests.fields import documented
 from dpselect.tables import numeric_column
@@ -64,11 +64,13 @@ class Toy(Query[dp.Release[Any]]):
         if self.k is not None and self.k > self.limit:
             raise ParameterError("`k` must be at most `limit`, or `fast` must be given")
         return ToyDesign(
-            mechanism="toy",
-            spends=(Spend("all", self.epsilon),),
-            epsilon=self.epsilon,
-            neighbours=self.neighbours,
-            public=("the column",),
+            plan=Plan(
+                mechanism="toy",
+                spends=(Spend("all", self.epsilon),),
+                epsilon=self.epsilon,
+                neighbours=self.neighbours,
+                public=("the column",),
+            ),
             column=self.column,
         )
 

@@ -99,7 +99,7 @@ def law_of(design, kind=Persons, *, found=lambda chances, _: chances):
     def of_group(groups, counted):
         made = inner(groups)
         objective = by_count(
-            np.array(counted), KEYS, facts_of(2, made.neighbours, made.changed)
+            np.array(counted), KEYS, facts_of(2, made.plan.neighbours, made.changed)
         )
         return dict(enumerate(made.draw.mechanism.probabilities(objective)))
 

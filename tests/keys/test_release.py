@@ -148,7 +148,7 @@ def test_a_delta_permits_gaussian_noise_where_it_resolves_more(per_user, noise, 
 
     without = dp.TopKeys(**asked).design()
     assert design.draw.mechanism.noise == noise
-    assert design.delta == (1e-6 if noise == "gaussian" else 0)
+    assert design.plan.delta == (1e-6 if noise == "gaussian" else 0)
     assert (design.draw == without.draw) is (noise == "laplace")
 
 

@@ -69,7 +69,7 @@ def test_a_status_changed_costs_no_more_than_a_swap_once_the_size_is_fixed(size)
 def law_of_release(subset, query):
     """The exact law of a release, summed over the noisy sizes, by output."""
     design, n = query.design(), query.n
-    q = exp(-design.spends[0].epsilon)
+    q = exp(-design.plan.spends[0].epsilon)
     law = Counter()
     for size in range(n + 1):
         below = size == 0

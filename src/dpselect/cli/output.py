@@ -14,7 +14,6 @@ from rich.table import Table
 from dpselect import writing as written
 from dpselect.cli import engines
 from dpselect.errors import InsufficientBudgetError, ParameterError
-from dpselect.passes import BYTES_A_ROW, Load, load
 from dpselect.plan import remaining_after
 
 if TYPE_CHECKING:
@@ -202,15 +201,14 @@ def print_plan(
         InsufficientBudgetError: The budget does not allow it.
     """
     kept = None if budget is None else _after(plan, budget)
-    counted = None if engine == "memory" else load(plan.passes, spark=engine == "spark")
+    counting = {} if engine == "memory" else {"queries": plan.passes}
     if as_json:
-        counting = {} if counted is None else {"counting": counted._asdict()}
         known = {
             "dry_run": True,
             **engines.rows(source),
             **plan.to_dict(),
             **(more or {}),
-            **counting,
+            **({"counting": counting} if counting else {}),
         }
         print_json({**known, **(_NOTHING if kept is None else kept)})
         return
@@ -227,8 +225,7 @@ def print_plan(
     stated = {"beware": plan.warning, "error": plan.error, "counted": plan.counted}
     facts.update({name: fact for name, fact in stated.items() if fact})
     facts.update({name: _fact(fact) for name, fact in (more or {}).items()})
-    if counted is not None:
-        facts.update(_counting(counted))
+    facts.update(counting)
     if plan.public:
         facts["declared public"] = ", ".join(plan.public)
     if kept is not None:
@@ -294,21 +291,6 @@ def _once_more(kept: Mapping[str, Any]) -> str:
         return "it fits"
     fits = kept["largest_epsilon"]
     return f"it fits with --epsilon {fits:g}" if fits else "it does not fit"
-
-
-def _counting(counted: Load) -> dict[str, str]:
-    """Return what counting takes, in words."""
-    listed = [rows for rows in counted.rows if isinstance(rows, int)]
-    said = list(dict.fromkeys(rows for rows in counted.rows if isinstance(rows, str)))
-    most = [f"{max(listed):,}"] if listed else []
-    memory = f"at most about {counted.driver_bytes / 1e6:,.0f} MB"
-    if said:
-        memory += f", and {BYTES_A_ROW} bytes for each row whose number the records decide"
-    return {
-        "passes": f"{counted.passes} over the records",
-        "rows out": f"in a pass at most {', or '.join([*most, *said])}",
-        "memory here": memory,
-    }
 
 
 def in_digits(number: float) -> str:

@@ -10,7 +10,6 @@ import typer
 
 from dpselect.cli import engines, options, output
 from dpselect.errors import ParameterError
-from dpselect.passes import load, of_run
 
 if TYPE_CHECKING:
     from dpselect.requests import Request
@@ -104,12 +103,6 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
             [one.plan.asked() for one in request.queries.values()]
         )
         remaining = None if budget.path is None else left
-    spark = request.engine == "spark"
-    counted, each = (
-        load(plan.passes, spark=spark),
-        [one.plan.passes for one in request.queries.values()],
-    )
-    read = of_run(each, kept=request.engine in {"duckdb", "spark"}, spark=spark)
     if as_json:
         content: dict[str, Any] = {
             "dry_run": True,
@@ -118,7 +111,7 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
             "delta": plan.delta,
             "neighbours": str(plan.neighbours),
             "queries": {name: one.plan.to_dict() for name, one in request.queries.items()},
-            "counting": {**counted._asdict(), "readings": read},
+            "counting": {"queries": plan.passes},
             "remaining_budget": remaining,
         }
         output.print_json(content)
@@ -131,9 +124,7 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
         "protects": f"one {plan.user} with all rows" if plan.user else "one record",
     }
     if request.engine != "memory":
-        facts["passes"] = f"at most {read} over the records"
-        if read < counted.passes:
-            facts["passes"] = f"at most {read} over the records, for {counted.passes} counts"
+        facts["queries"] = plan.passes
     if remaining is not None:
         facts["would remain"] = f"{remaining:.6g}"
     output.print_facts(facts)

@@ -19,7 +19,6 @@ from dpselect._optional import needed
 from dpselect.keys.question import Question
 from dpselect.keys.release import KeyRelease
 from dpselect.keys.rest import Rest
-from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Design
 from dpselect.typing import Indices
@@ -232,11 +231,6 @@ class KeyCounts(Design[KeyRelease]):
 def most_rows(keys: int, groups: Sequence[Hashable]) -> int:
     """Return the most rows of a query for so many keys, of each group if there are groups."""
     return keys * max(1, len(groups))
-
-
-def pass_over(keys: int, groups: Sequence[Hashable]) -> Pass:
-    """Return what such a query takes in an engine."""
-    return Pass(most_rows(keys, groups))
 
 
 def people_in(data: object, question: Question) -> PeoplePerKey:

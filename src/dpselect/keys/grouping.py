@@ -30,8 +30,7 @@ from dpselect.keys.columns import OTHER
 from dpselect.keys.keys import Keys, KeysDesign
 from dpselect.keys.question import changed_keys, checked_delta, question_of
 from dpselect.neighbours import Neighbours
-from dpselect.plan import ErrorBound, Plan, Spend
-from dpselect.query import Design
+from dpselect.plan import Plan, Spend
 from dpselect.tables.people import PeopleCap
 
 if TYPE_CHECKING:
@@ -87,39 +86,37 @@ class Grouping:
             "neighbours": Neighbours.ADD_REMOVE,
         }
 
-    def facts(self, each: Design[Any]) -> dict[str, Any]:
-        """Return the public facts of the whole, as fields of a design, from one group's.
+    def plan(self, each: Plan) -> Plan:
+        """Return the plan of the whole from one group's.
 
         Raises:
             ParameterError: The answer of a group has a delta of its own.
         """
         if any(spend.delta for spend in each.spends):
             raise ParameterError("with `by`, `mechanism` must cost no delta")
-        first = self.first
-        of_groups = () if first is None else first.spends
-        which = each.mechanism if first is None else f"{each.mechanism} in each"
-        public = tuple(one for one in each.public if "number of" not in one)
+        spends = tuple(map(self._price, each.spends))
+        mechanism, epsilon, delta, passes = each.mechanism, self.epsilon, 0.0, 1
+        if self.first is not None:
+            first = self.first.plan
+            groups = (replace(one, purpose=f"groups: {one.purpose}") for one in first.spends)
+            spends = (*groups, *spends)
+            mechanism = f"{first.mechanism} of groups, then {mechanism} in each"
+            epsilon, delta, passes = epsilon + first.epsilon, first.delta, 1 + first.passes
         error = each.error
-        return {
-            "mechanism": which
-            if first is None
-            else f"{first.mechanism} of groups, then {which}",
-            "spends": (
-                *(replace(one, purpose=f"groups: {one.purpose}") for one in of_groups),
-                *map(self._price, each.spends),
+        return Plan(
+            mechanism=mechanism,
+            spends=spends,
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=self.neighbours,
+            public=(
+                *["the groups"] * bool(self.groups),
+                *(one for one in each.public if "number of" not in one),
             ),
-            "epsilon": self.epsilon + (0.0 if first is None else first.epsilon),
-            "delta": 0.0 if first is None else first.delta,
-            "neighbours": self.neighbours,
-            "public": (*["the groups"] * bool(self.groups), *public),
-            "composition": f"{self._composition}; of one group: {each.composition}",
-            "error": None
-            if error is None
-            else ErrorBound(
-                error.value, f"{error.unit} in each group", error.probability, error.largest
-            ),
-            "exact": each.exact,
-        }
+            composition=f"{self._composition}; of one group: {each.composition}",
+            error=error and replace(error, unit=f"{error.unit} in each group"),
+            passes=passes,
+        )
 
     def _price(self, spend: Spend) -> Spend:
         """Return the price of a step in all groups, for the rows of one neighbour step."""
@@ -235,7 +232,7 @@ def grouping_of(asked: Any) -> Grouping:  # noqa: ANN401 -- a query
     first = None
     if groups is None:
         first = release_of_groups(asked, checked_delta(asked.delta))
-        epsilon -= first.epsilon
+        epsilon -= first.plan.epsilon
     else:
         _check_public(asked, groups)
     return Grouping(

@@ -14,7 +14,6 @@ from dpselect.keys.keys import KeysDesign
 from dpselect.keys.question import changed_keys, checked_delta
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rest import price_of, without
-from dpselect.passes import Pass
 from dpselect.plan import Plan, Spend
 
 if TYPE_CHECKING:
@@ -64,33 +63,33 @@ def grouped(asked: TopKeys, design: Callable[[TopKeys], TopDesign]) -> GroupedTo
     """
     epsilon, delta = validation.positive("epsilon", asked.epsilon), checked_delta(asked.delta)
     first = release_of_groups(asked, delta)
+    groups = first.plan
     within = replace(
         asked,
-        groups=range(changed_keys(first.question.max_per_user, first.neighbours)),
+        groups=range(changed_keys(first.question.max_per_user, groups.neighbours)),
         groups_share=None,
-        epsilon=epsilon - first.epsilon,
+        epsilon=epsilon - groups.epsilon,
         delta=0.0,
     )
     widest = design(within)
-    if widest.delta > 0:
+    each = widest.plan
+    if each.delta > 0:
         raise ParameterError("where groups are released first, `mechanism` must cost no delta")
     k = widest.draw.k
     what = f"{k} keys" if widest.draw.above is None else "the keys above a threshold"
     return GroupedTop(
-        mechanism=f"{first.mechanism} of groups, then {widest.mechanism} in each",
-        spends=(
-            *(replace(spend, purpose=f"groups: {spend.purpose}") for spend in first.spends),
-            Spend(f"{what} of each group, at most", without(widest.epsilon, widest.rest)),
-            *price_of(widest.rest),
-        ),
-        epsilon=epsilon,
-        delta=delta,
-        neighbours=first.neighbours,
-        public=tuple(one for one in widest.public if one != "the groups"),
-        error=widest.error,
-        passes=(
-            *first.passes,
-            Pass(f"{len(widest.candidates)} for each group that is released"),
+        plan=replace(
+            each,
+            mechanism=f"{groups.mechanism} of groups, then {each.mechanism} in each",
+            spends=(
+                *(replace(one, purpose=f"groups: {one.purpose}") for one in groups.spends),
+                Spend(f"{what} of each group, at most", without(each.epsilon, widest.rest)),
+                *price_of(widest.rest),
+            ),
+            epsilon=epsilon,
+            delta=delta,
+            public=tuple(one for one in each.public if one != "the groups"),
+            passes=groups.passes + 1,
         ),
         exact=widest.exact,
         question=replace(widest.question, groups=()),

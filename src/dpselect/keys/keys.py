@@ -27,7 +27,6 @@ from dpselect.keys.selection import (
     selection_with_counts,
 )
 from dpselect.neighbours import NeighboursLike
-from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.typing import Indices, Probabilities
@@ -137,16 +136,18 @@ class Keys(Query[KeyRelease]):
             selection = selection_of(method, of_keys, delta, changed, persons=persons)
         self._check_method(selection, least)
         return KeysDesign(
-            mechanism=selection.label,
-            spends=(*selection.spends(), *price_of(rest)),
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=relation,
-            public=(
-                *["the groups"] * bool(question.groups),
-                *["the least number of people"] * (least > 1),
+            plan=Plan(
+                mechanism=selection.label,
+                spends=(*selection.spends(), *price_of(rest)),
+                epsilon=epsilon,
+                delta=delta,
+                neighbours=relation,
+                public=(
+                    *["the groups"] * bool(question.groups),
+                    *["the least number of people"] * (least > 1),
+                ),
+                passes=ROUNDS if isinstance(selection, RoundsSelection) else 1,
             ),
-            passes=_passes(selection, 1 if rest else least, by=self.by),
             question=question,
             rest=rest,
             selection=selection,
@@ -218,14 +219,3 @@ class KeysDesign(KeyCounts):
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to be released."""
         return (Chances("a value", self.probabilities),)
-
-
-def _passes(
-    selection: KeySelection | RoundsSelection, least: int, *, by: str | None
-) -> tuple[Pass, ...]:
-    if isinstance(selection, RoundsSelection):
-        each = Pass("one for each value and number of values that a person has")
-        return (each,) * ROUNDS
-    of_many = f" of at least {least} people" if least > 1 else ""
-    of_a_group = "" if by is None else " of a group"
-    return (Pass(f"one for each value{of_a_group}{of_many}"),)

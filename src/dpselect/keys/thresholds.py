@@ -32,7 +32,6 @@ from dpselect.keys.selection import (
     selection_with_counts,
 )
 from dpselect.neighbours import Neighbours
-from dpselect.passes import Pass
 from dpselect.plan import Plan
 
 if TYPE_CHECKING:
@@ -88,13 +87,15 @@ def above_threshold(
     k = validation.at_least("k", asked.k, 1, MOST)
     of_each = " of each group" if question.by is not None else ""
     return TopAboveThreshold(
-        mechanism=f"{selection.label}, then the {k} largest{of_each}",
-        spends=(*selection.spends(), *price_of(rest)),
-        epsilon=epsilon,
-        delta=delta,
-        neighbours=relation,
-        public=(*["the groups"] * bool(question.groups), "k"),
-        passes=(Pass("one for each value" + " of a group" * bool(of_each)),),
+        plan=Plan(
+            mechanism=f"{selection.label}, then the {k} largest{of_each}",
+            spends=(*selection.spends(), *price_of(rest)),
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=relation,
+            public=(*["the groups"] * bool(question.groups), "k"),
+            passes=1,
+        ),
         question=question,
         rest=rest,
         selection=selection,

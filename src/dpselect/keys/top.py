@@ -10,7 +10,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import OTHER
-from dpselect.keys.counts import KeyCounts, PeoplePerKey, pass_over
+from dpselect.keys.counts import KeyCounts, PeoplePerKey
 from dpselect.keys.groups import GroupedTop, grouped
 from dpselect.keys.objectives import by_count, facts_of
 from dpselect.keys.question import (
@@ -216,7 +216,7 @@ class TopDesign(KeyCounts):
 
     def _objectives(self, people: PeoplePerKey) -> list[Objective]:
         """Return one objective for each group, or one."""
-        facts = facts_of(len(self.candidates), self.neighbours, self.changed)
+        facts = facts_of(len(self.candidates), self.plan.neighbours, self.changed)
         return [
             by_count(counts, self.candidates, facts)
             for counts in people.of(self.candidates, self.groups)
@@ -267,18 +267,20 @@ def _design(asked: TopKeys) -> TopDesign:
             "or leave out `mechanism`"
         )
     return TopDesign(
-        mechanism=str(draw.mechanism),
-        spends=(*spends, *price_of(rest)),
-        epsilon=epsilon,
-        delta=spends[0].times * spends[0].delta,
-        neighbours=relation,
-        public=(
-            "the candidates",
-            *["the groups"] * bool(groups),
-            "k" if asked.above is None else "the threshold",
+        plan=Plan(
+            mechanism=str(draw.mechanism),
+            spends=(*spends, *price_of(rest)),
+            epsilon=epsilon,
+            delta=spends[0].times * spends[0].delta,
+            neighbours=relation,
+            public=(
+                "the candidates",
+                *["the groups"] * bool(groups),
+                "k" if asked.above is None else "the threshold",
+            ),
+            error=_error(draw, len(candidates) * max(1, len(groups)), monotone=facts.monotone),
+            passes=1,
         ),
-        error=_error(draw, len(candidates) * max(1, len(groups)), monotone=facts.monotone),
-        passes=(pass_over(len(candidates), groups),),
         exact=draw.mechanism.exact,
         question=question,
         rest=rest,

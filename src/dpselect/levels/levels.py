@@ -17,7 +17,7 @@ from dpselect.draws import Exponential
 from dpselect.draws.cut_exponential import Cuts, draw_cut, excess
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import pass_over, people_in
+from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question, changed_keys, question_of
 from dpselect.levels.hierarchy import Hierarchy
 from dpselect.levels.release import LevelsRelease
@@ -126,19 +126,21 @@ class Levels(Query[LevelsRelease]):
         many = len(hierarchy.values)
         rho = Exponential().rho(of_cells)
         return LevelsDesign(
-            mechanism=(
-                f"discrete Laplace noise of scale {scale:.6g} on cells chosen among all cuts "
-                f"of a tree of {many} leaves"
+            plan=Plan(
+                mechanism=(
+                    f"discrete Laplace noise of scale {scale:.6g} on cells chosen among all "
+                    f"cuts of a tree of {many} leaves"
+                ),
+                spends=(
+                    Spend("which cells, in one draw", of_cells, rho=rho),
+                    Spend("noise on the counts of the cells", epsilon - of_cells),
+                ),
+                epsilon=epsilon,
+                neighbours=relation,
+                public=("the tree",),
+                error=count_error(scale, "people in the count of one cell"),
+                passes=1,
             ),
-            spends=(
-                Spend("which cells, in one draw", of_cells, rho=rho),
-                Spend("noise on the counts of the cells", epsilon - of_cells),
-            ),
-            epsilon=epsilon,
-            neighbours=relation,
-            public=("the tree",),
-            error=count_error(scale, "people in the count of one cell"),
-            passes=(pass_over(many, ()),),
             hierarchy=hierarchy,
             question=question,
             decay=Fraction(of_cells) / (changed * largest_step(hierarchy.shape)),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, grouping_of
-from dpselect.maps.points import PointRows, pass_over
+from dpselect.maps.points import PointRows
 from dpselect.mechanisms.base import Drawn
 from dpselect.plan import Plan
 from dpselect.query import Design
@@ -98,16 +98,9 @@ def grouped(asked: HeavyCells) -> GroupedCells:
         raise ParameterError("`x`, `y`, `by` and `user` must be different columns")
     grouping = grouping_of(asked)
     each: Any = replace(asked, **grouping.in_each).design()
-    cells, many = each.grid.cells, len(grouping.groups)
-    first = () if grouping.first is None else grouping.first.passes
-    of_all = (
-        pass_over(cells * many)
-        if many
-        else replace(pass_over(cells), rows=f"{cells} for each group that is released")
-    )
     return GroupedCells(
-        **grouping.facts(each),
-        passes=(*first, of_all),
+        plan=grouping.plan(each.plan),
+        exact=each.exact,
         each=each,
         grouping=grouping,
         rows=rows,

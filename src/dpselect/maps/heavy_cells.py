@@ -23,7 +23,7 @@ from dpselect.maps.box import Box, Outside
 from dpselect.maps.cells_by_group import GroupedCells, grouped
 from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.points import PointDesign, PointRows, pass_over
+from dpselect.maps.points import PointDesign, PointRows
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
 from dpselect.mechanisms.base import Drawn
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -230,14 +230,16 @@ class HeavyCells(Query[CellRelease]):
             interval=self.interval,
         )
         return CellsDesign(
-            mechanism=str(draw.mechanism),
-            spends=(draw.spend,),
-            epsilon=draw.mechanism.epsilon,
-            delta=draw.spend.times * draw.spend.delta,
-            neighbours=facts.neighbours,
-            public=("the bounds", "the grid"),
-            error=draw.error(facts, "points"),
-            passes=(pass_over(grid.cells),),
+            plan=Plan(
+                mechanism=str(draw.mechanism),
+                spends=(draw.spend,),
+                epsilon=draw.mechanism.epsilon,
+                delta=draw.spend.times * draw.spend.delta,
+                neighbours=facts.neighbours,
+                public=("the bounds", "the grid"),
+                error=draw.error(facts, "points"),
+                passes=1,
+            ),
             exact=draw.mechanism.exact,
             rows=rows,
             grid=grid,

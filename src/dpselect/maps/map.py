@@ -18,7 +18,7 @@ from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, check_number, partition_error
 from dpselect.maps.partition import Partition
 from dpselect.maps.plan import Candidates, Steps, split_epsilon
-from dpselect.maps.points import PointDesign, PointRows, pass_over
+from dpselect.maps.points import PointDesign, PointRows
 from dpselect.maps.postprocess import consistent, non_uniformity
 from dpselect.maps.queries import even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
@@ -135,17 +135,19 @@ class Map(Query[MapRelease]):
             # Refused before the charge: a measure of another number of queries.
             measure.errors(*np.zeros((3, len(queries))))
         if measure is not None and measure.most_records is not None:
-            passes = (pass_over(1), *passes)
+            passes += 1
         chosen = f"cells chosen by {choice.name} among" if choice else "the cells of"
         noise = f"discrete Laplace noise of scale {steps.counts_scale:.6g}"
         return _MapDesign(
-            mechanism=f"{noise} on {chosen} {candidates}",
-            spends=steps.spends,
-            epsilon=float(self.epsilon),
-            neighbours=relation,
-            public=self._public(relation),
-            error=count_error(steps.counts_scale, "points in the count of one cell"),
-            passes=passes,
+            plan=Plan(
+                mechanism=f"{noise} on {chosen} {candidates}",
+                spends=steps.spends,
+                epsilon=float(self.epsilon),
+                neighbours=relation,
+                public=self._public(relation),
+                error=count_error(steps.counts_scale, "points in the count of one cell"),
+                passes=passes,
+            ),
             rows=rows,
             queries=queries,
             candidates=candidates,
@@ -238,7 +240,7 @@ class _MapDesign(PointDesign[MapRelease]):
             partitions=partitions,
             queries=self.queries,
             scale=self.steps.counts_scale,
-            measure=self.measure or Weighted(neighbours=self.neighbours, weights=weights),
+            measure=self.measure or Weighted(neighbours=self.plan.neighbours, weights=weights),
             max_per_user=self.rows.max_per_user,
         )
         return partitions[self.steps.choice.draw_positions(objective)[0]]

@@ -11,12 +11,10 @@ from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grids
-from dpselect.maps.points import pass_over
-from dpselect.maps.queries import blocks_of, most_rows
+from dpselect.maps.queries import blocks_of
 from dpselect.maps.rules import COARSE, Method, PartitionRule, Quadtree, rules_of
 from dpselect.mechanisms import Mechanism
 from dpselect.neighbours import Neighbours
-from dpselect.passes import Pass
 from dpselect.plan import Spend
 from dpselect.typing import Indices
 from dpselect.writing import SHOWN
@@ -60,19 +58,15 @@ class Candidates:
     def __str__(self) -> str:
         return ", ".join(self.labels[:SHOWN]) + ", ..." * (len(self.labels) > SHOWN)
 
-    def passes(self, queries: Indices, steps: Steps) -> tuple[Pass, ...]:
-        """Return what a release takes in an engine.
+    def passes(self, queries: Indices, steps: Steps) -> int:
+        """Return the queries that a release takes in an engine.
 
         Args:
             queries: Lattice edges, shape ``(m, 4)``, if a candidate is chosen.
             steps: The noise.
         """
-        of_all = [grid.most_rows for grid in self.partitions]
-        of_all += [rule.most_rows for rule in self.rules]
-        rows = [COARSE**2] if steps.coarse_scale is not None else []
-        if steps.choice is not None:
-            rows += [*map(most_rows, blocks_of(queries)), *of_all]
-        return tuple(map(pass_over, [*rows, max(of_all)]))
+        choice = 0 if steps.choice is None else len(blocks_of(queries)) + len(self.labels)
+        return (steps.coarse_scale is not None) + choice + 1
 
 
 class Split(NamedTuple):

@@ -11,7 +11,6 @@ from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.maps import geo
 from dpselect.maps.box import Box, Outside, checked_outside
-from dpselect.passes import Pass
 from dpselect.query import Design
 from dpselect.release import Release
 from dpselect.tables.people import PeopleCap, people_cap
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
     from dpselect.maps.map import Map
 
 Out = TypeVar("Out", bound=Release[object])
-
-BYTES_A_CELL = 210
-"""Memory for a cell with its noise: measured on a million cells."""
-
-
-def pass_over(rows: int) -> Pass:
-    """Return one count of all points by at most so many groups."""
-    return Pass(rows, bytes_a_row=BYTES_A_CELL)
 
 
 @dataclass(frozen=True)

@@ -92,12 +92,6 @@ def blocks_of(queries: Indices) -> list[Indices]:
     return np.split(queries, range(RECTANGLES_AT_ONCE, len(queries), RECTANGLES_AT_ONCE))
 
 
-def most_rows(queries: Indices) -> int:
-    """Return the most groups by which an engine counts some rectangles."""
-    across, along = (np.unique(queries[:, axis::2]).size + 1 for axis in (0, 1))
-    return across * along
-
-
 def even_queries(
     bounds: ArrayLike, *, sides: tuple[float, ...] = SIDES, each: int = 120
 ) -> Values:

@@ -98,12 +98,6 @@ class PartitionRule(ABC):
         """The rule with its parameter."""
         return f"{self.name} c={self.c:g}"
 
-    @property
-    def most_rows(self) -> int:
-        """The most groups by which an engine counts the cells of its partitions."""
-        # Each coarse cell is cut at most so finely, by its own edges too.
-        return COARSE**2 * (MOST_ALONG // COARSE + 1) ** 2
-
     @abstractmethod
     def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
         """Return the partition for counts that will be released with ``epsilon``."""
@@ -118,10 +112,6 @@ class Guideline(PartitionRule):
     """
 
     name: ClassVar[str] = "guideline"
-
-    @property
-    def most_rows(self) -> int:
-        return MOST_ALONG**2
 
     def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
         grid = uniform_grid(guideline_size(coarse.total, epsilon=epsilon, c=self.c))

@@ -108,19 +108,24 @@ class AboveThreshold(Query[Release[int]]):
         move = rise * (1 if validation.truth("monotone", self.monotone) else 2) * stops
         of_threshold, of_query = draws.scales_for(epsilon, rise=rise, move=move)
         return _Thresholds(
-            mechanism=(
-                f"AboveThreshold(epsilon={epsilon!r}), geometric noise of scale "
-                f"{of_threshold:.4g} on the threshold and {of_query:.4g} on each query"
+            plan=Plan(
+                mechanism=(
+                    f"AboveThreshold(epsilon={epsilon!r}), geometric noise of scale "
+                    f"{of_threshold:.4g} on the threshold and {of_query:.4g} on each query"
+                ),
+                spends=(Spend(f"up to {stops} stops, with the threshold", epsilon),),
+                epsilon=epsilon,
+                neighbours=validation.neighbours(self.neighbours),
+                public=(
+                    "the threshold",
+                    "the sensitivity",
+                    (
+                        "the number and order of the queries, or how each is chosen by answers "
+                        "before"
+                    ),
+                ),
+                composition="one mechanism: queries that are not found above cost nothing",
             ),
-            spends=(Spend(f"up to {stops} stops, with the threshold", epsilon),),
-            epsilon=epsilon,
-            neighbours=validation.neighbours(self.neighbours),
-            public=(
-                "the threshold",
-                "the sensitivity",
-                "the number and order of the queries, or how each is chosen by answers before",
-            ),
-            composition="one mechanism: queries that are not found above cost nothing",
             threshold=self.threshold,
             scales=(of_threshold, of_query),
             stops=stops,

@@ -440,12 +440,14 @@ class Selection(Query[Release[Any]]):
         k = 1 if self.k is None else validation.at_least("k", self.k, 1)
         spend = chosen.spend(chosen.purpose, k)
         return _SelectionDesign(
-            mechanism=str(chosen),
-            spends=(spend,),
-            epsilon=chosen.epsilon,
-            delta=spend.times * spend.delta,
-            neighbours=validation.neighbours(self.neighbours),
-            public=("the candidates and their number",),
+            plan=Plan(
+                mechanism=str(chosen),
+                spends=(spend,),
+                epsilon=chosen.epsilon,
+                delta=spend.times * spend.delta,
+                neighbours=validation.neighbours(self.neighbours),
+                public=("the candidates and their number",),
+            ),
             exact=chosen.exact,
             selecting=chosen,
             k=k,
@@ -470,9 +472,9 @@ class _SelectionDesign(Design[Release[Any]]):
 
     def prepare(self, data: Objective) -> Callable[[Plan], Release[Any]]:
         objective = validation.instance("data", data, Objective)
-        if objective.neighbours is not self.neighbours:
+        if objective.neighbours is not self.plan.neighbours:
             raise NeighboursError(
-                f"the selection is for {self.neighbours} neighbours, the objective for "
+                f"the selection is for {self.plan.neighbours} neighbours, the objective for "
                 f"{objective.neighbours} neighbours"
             )
         if self.above is None:

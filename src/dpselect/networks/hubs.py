@@ -257,15 +257,17 @@ class Hubs(Query[Release[Any]]):
         )
         second = "ego betweenness" if counted else "edges between the neighbours"
         return _Hubs(
-            mechanism=f"noisy degrees, then noisy {second} of the {candidates} largest"
-            + ("" if counted else "; scores are estimated from both"),
-            spends=(
-                first.spend("noise on all degrees"),
-                Spend(f"noise on the {second} of the hubs", rest),
+            plan=Plan(
+                mechanism=f"noisy degrees, then noisy {second} of the {candidates} largest"
+                + ("" if counted else "; scores are estimated from both"),
+                spends=(
+                    first.spend("noise on all degrees"),
+                    Spend(f"noise on the {second} of the hubs", rest),
+                ),
+                epsilon=epsilon,
+                neighbours=degrees.neighbours,
+                public=("the nodes",),
             ),
-            epsilon=epsilon,
-            neighbours=degrees.neighbours,
-            public=("the nodes",),
             rows=rows,
             k=k,
             candidates=candidates,
@@ -306,7 +308,7 @@ class _Hubs(EdgeDesign):
 
     def _draw(self, graph: Graph) -> tuple[list[int], Values]:
         """Draw both steps, and return the positions of the candidates and their estimates."""
-        scale = nextafter(2 * (self.rows.max_per_user or 1) / self.spends[0].epsilon, inf)
+        scale = nextafter(2 * (self.rows.max_per_user or 1) / self.plan.spends[0].epsilon, inf)
         noisy = noisy_counts.discrete_laplace(graph.degrees, scale)
         chosen = largest(noisy, self.candidates)
         degrees = np.clip(noisy[chosen], 2, max(2, len(graph) - 1)).astype(np.float64)
@@ -326,7 +328,7 @@ class _Hubs(EdgeDesign):
 
     def _scales(self, units: Values) -> Values:
         """Return the scale of each count, of which one edge moves all by one of its units."""
-        return (self.rows.max_per_user or 1) * units / self.spends[1].epsilon
+        return (self.rows.max_per_user or 1) * units / self.plan.spends[1].epsilon
 
     def _noisy(self, counts: Indices, units: Values) -> Values:
         return np.array(

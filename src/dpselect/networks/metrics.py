@@ -30,18 +30,14 @@ from dpselect.networks.counts import NodeCounts
 from dpselect.networks.density import ego_density
 from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Objective
-from dpselect.passes import Pass
 from dpselect.sensitivity import GlobalSensitivity, grouped
 
 if TYPE_CHECKING:
     from dpselect.networks.top import TopNodes
 
-COMMON, PAIRS = "common neighbours", "pairs"
-COUNTS = ("degrees", COMMON, PAIRS, "triangles")
+COMMON = "common neighbours"
+COUNTS = ("degrees", COMMON, "pairs", "triangles")
 """All counts of an edge table, each of which is made once."""
-
-OF_PAIRS = "two for each edge"
-"""Rows of the count of pairs."""
 
 Metric: TypeAlias = Callable[[NodeCounts], Objective]
 """A callable that returns the objective of a graph. What it says besides the scores and the
@@ -112,7 +108,7 @@ class NamedMetric:
         meaning: What is counted of a node.
         bounds: The name of the sensitivity bound for mechanisms that the function's default
             does not suit, by the mechanisms' short names.
-        counts: The counts that ``objective`` asks for, those of ``COUNTS``, in their order;
+        counts: The counts that ``objective`` asks for, of ``COUNTS``;
             with the bound by degrees without common neighbours.
         takes_max_degree: Whether ``objective`` takes a public bound on degrees.
     """
@@ -248,15 +244,16 @@ class MetricChoice:
         (metric,) = self.metrics
         return METRICS[metric].unit if isinstance(metric, str) else "score units"
 
-    def passes(self, nodes: int) -> tuple[Pass, ...]:
-        """Return the passes of an edge table of so many nodes; all counts for a callable."""
-        asked: dict[str, Pass] = {}
+    @property
+    def passes(self) -> int:
+        """The queries of an edge table, one for each count; all counts for a callable."""
+        asked: set[str] = set()
         for metric in self.metrics:
             named = METRICS[metric] if isinstance(metric, str) else None
             for count in COUNTS if named is None else named.counts:
                 if count != COMMON or named is None or self.mechanism.name not in named.bounds:
-                    asked[count] = Pass(OF_PAIRS if count == PAIRS else nodes)
-        return tuple(asked.values())
+                    asked.add(count)
+        return len(asked)
 
     def objective(self, graph: NodeCounts) -> Objective:
         """Return the objective of a graph.

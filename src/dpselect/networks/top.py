@@ -19,7 +19,6 @@ from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice
 from dpselect.networks.reading import Nodes
 from dpselect.objective import Objective
-from dpselect.passes import Pass
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.release import Release
@@ -148,19 +147,21 @@ class TopNodes(Query[Release[Any]]):
         front = choice.combine == "pareto" and choice.dominance != "weak"
         one_front = front and (self.k, self.above) == (1, None)
         return _Nodes(
-            mechanism=str(draw.mechanism),
-            spends=(draw.spend,),
-            epsilon=draw.mechanism.epsilon,
-            delta=draw.spend.times * draw.spend.delta,
-            neighbours=facts.neighbours,
-            public=tuple(claims),
-            error=draw.error(
-                facts,
-                choice.unit,
-                attained=0.0 if one_front else None,
-                largest=_largest_error(choice, facts),
+            plan=Plan(
+                mechanism=str(draw.mechanism),
+                spends=(draw.spend,),
+                epsilon=draw.mechanism.epsilon,
+                delta=draw.spend.times * draw.spend.delta,
+                neighbours=facts.neighbours,
+                public=tuple(claims),
+                error=draw.error(
+                    facts,
+                    choice.unit,
+                    attained=0.0 if one_front else None,
+                    largest=_largest_error(choice, facts),
+                ),
+                passes=(rows.on_invalid == "raise") + choice.passes,
             ),
-            passes=(Pass(1),) * (rows.on_invalid == "raise") + choice.passes(len(facts)),
             exact=draw.mechanism.exact,
             rows=rows,
             choice=choice,

@@ -17,7 +17,6 @@ import numpy as np
 from dpselect.draws.exact.noisy_counts import discrete_laplace
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, grouping_of
-from dpselect.passes import Pass
 from dpselect.percentiles.first_count import AfterCount, size_of
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import GroupedRanks
@@ -165,16 +164,9 @@ def grouped(asked: Percentiles) -> GroupedPercentiles:
     each: Any = replace(asked, **grouping.in_each, column=None, on_invalid="repair").design()
     if each.unit.moment != "number":
         raise ParameterError("with `by` values are numbers: make days of dates first")
-    if isinstance(each.points, Range):
-        rows: int | str = "one for each number of a group"
-    else:
-        many = len(grouping.groups)
-        of_one = len(each.points)
-        rows = of_one * many if many else f"{of_one} for each group that is released"
-    first = () if grouping.first is None else grouping.first.passes
     return GroupedPercentiles(
-        **grouping.facts(each),
-        passes=(*first, Pass(rows)),
+        plan=grouping.plan(each.plan),
+        exact=each.exact,
         each=each,
         grouping=grouping,
         column=asked.column,

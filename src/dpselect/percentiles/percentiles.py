@@ -211,14 +211,16 @@ class Percentiles(Query[PercentileRelease]):
         if relation is Neighbours.SUBSTITUTE:
             public.append(f"the number of {'records' if users is None else 'persons'}")
         return PercentilesDesign(
-            mechanism=method.mechanism,
-            spends=(*method.spends, *noisy),
-            epsilon=epsilon,
-            neighbours=relation,
-            public=tuple(public),
-            composition=method.composition,
-            error=method.error,
-            passes=passes(points, [listed] if noisy else method.ranked),
+            plan=Plan(
+                mechanism=method.mechanism,
+                spends=(*method.spends, *noisy),
+                epsilon=epsilon,
+                neighbours=relation,
+                public=tuple(public),
+                composition=method.composition,
+                error=method.error,
+                passes=passes(points, [listed] if noisy else method.ranked),
+            ),
             exact=method.exact,
             percents=percents,
             points=points,

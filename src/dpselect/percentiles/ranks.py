@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from dpselect import tables
-from dpselect.passes import Pass
 from dpselect.percentiles.placing import Float, places_of, starts_of
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import names_in_memory
@@ -211,28 +210,26 @@ def _before(numbers: tables.Frame, edges: Values, data: object) -> tuple[Indices
         .group_by("number")
         .agg(nw.len().alias("count"))
     )
-    table = tables.collect(grouped, data, most=_most_rows(edges))
+    table = tables.collect(grouped, data, most=edges.size + 2)
     held = np.zeros(edges.size + 2, dtype=np.int64)
     held[tables.counts(table["number"])] = tables.counts(table["count"])
     sums = np.cumsum(held[:-1])
     return sums[:-1], int(sums[-1]), int(held[MISSING])
 
 
-def passes(points: Values | Range, ranked: Iterable[Values | None]) -> tuple[Pass, ...]:
-    """Return what ranks take in an engine.
+def passes(points: Values | Range, ranked: Iterable[Values | None]) -> int:
+    """Return the queries that ranks take in an engine.
 
     Args:
         points: All candidates.
         ranked: Those whose ranks are counted together; None for all numbers. Public.
     """
     different = {None if one is None else one.tobytes(): one for one in ranked}
-    found: list[Pass] = []
-    for one in different.values():
-        if one is None or not isinstance(points, np.ndarray):
-            found.append(Pass("one for each record"))
-        else:
-            found += map(Pass, map(_most_rows, _blocks(_cuts(points, one)[0])))
-    return tuple(found)
+    if not isinstance(points, np.ndarray):
+        return len(different)
+    return sum(
+        1 if one is None else len(_blocks(_cuts(points, one)[0])) for one in different.values()
+    )
 
 
 def _blocks(edges: Values | Indices) -> list[Any]:
@@ -240,11 +237,6 @@ def _blocks(edges: Values | Indices) -> list[Any]:
     from dpselect.tables.lookup import EDGES_AT_ONCE
 
     return np.split(edges, range(EDGES_AT_ONCE, edges.size, EDGES_AT_ONCE))
-
-
-def _most_rows(edges: Values) -> int:
-    """Return the most rows of a grouping: between the edges, and without a number."""
-    return edges.size + 2
 
 
 def ranks_in(

@@ -14,7 +14,6 @@ from dpselect.mechanisms import Mechanism, MechanismLike, by_name
 from dpselect.mechanisms.base import released
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.passes import Pass
 from dpselect.percentiles.objectives import no_records, percentile
 from dpselect.percentiles.reading import checked_column
 from dpselect.plan import ErrorBound, Plan
@@ -100,16 +99,18 @@ class PercentileRecord(Query[Release[Any]]):
         if records is not None:
             records = validation.at_least("records", records, 1, validation.EXACT)
         return _RecordDesign(
-            mechanism=str(draw),
-            spends=(draw.spend(draw.purpose),),
-            epsilon=draw.epsilon,
-            neighbours=Neighbours.SUBSTITUTE,
-            public=(
-                "the number, the order and the labels of the records", "p", "upper", "horizon",
-                f"that a missing value counts as {self.missing_as:g}",
+            plan=Plan(
+                mechanism=str(draw),
+                spends=(draw.spend(draw.purpose),),
+                epsilon=draw.epsilon,
+                neighbours=Neighbours.SUBSTITUTE,
+                public=(
+                    "the number, the order and the labels of the records", "p", "upper",
+                    "horizon", f"that a missing value counts as {self.missing_as:g}",
+                ),
+                error=None if records is None else self._error(draw, records),
+                passes=1,
             ),
-            error=None if records is None else self._error(draw, records),
-            passes=(Pass("one for each record" if records is None else records),),
             exact=draw.exact,
             query=self,
             draw=draw,

@@ -15,7 +15,7 @@ from dpselect.budget.zcdp import rho_for
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE
 from dpselect.draws.sequence import DiscreteLaplace, largest
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import pass_over, people_in
+from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question, changed_keys, question_of
 from dpselect.mechanisms.sequence import laplace_rho
 from dpselect.neighbours import NeighboursLike
@@ -141,23 +141,25 @@ class Series(Query[SeriesRelease]):
         errors = factors.standard_errors
         made = "Laplace" if isinstance(factors.noise, DiscreteLaplace) else "Gaussian"
         return SeriesDesign(
-            mechanism=(
-                f"discrete {made} noise on sums of the counts of {len(periods)} periods; "
-                f"standard error of a running count {errors[0]:.6g} after the first, "
-                f"{errors.max():.6g} at most"
+            plan=Plan(
+                mechanism=(
+                    f"discrete {made} noise on sums of the counts of {len(periods)} periods; "
+                    f"standard error of a running count {errors[0]:.6g} after the first, "
+                    f"{errors.max():.6g} at most"
+                ),
+                spends=(Spend("noise in all periods", epsilon, delta=spent, rho=rho),),
+                epsilon=epsilon,
+                delta=spent,
+                neighbours=relation,
+                public=("the candidates", "the periods", "k"),
+                composition="one mechanism for all periods",
+                error=ErrorBound(
+                    factors.error_bound(PROBABILITY),
+                    "people in a running count after the last period",
+                    PROBABILITY,
+                ),
+                passes=1,
             ),
-            spends=(Spend("noise in all periods", epsilon, delta=spent, rho=rho),),
-            epsilon=epsilon,
-            delta=spent,
-            neighbours=relation,
-            public=("the candidates", "the periods", "k"),
-            composition="one mechanism for all periods",
-            error=ErrorBound(
-                factors.error_bound(PROBABILITY),
-                "people in a running count after the last period",
-                PROBABILITY,
-            ),
-            passes=(pass_over(len(candidates), periods),),
             question=replace(question, in_turn=True),
             factors=factors,
             k=k,

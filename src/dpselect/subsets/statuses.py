@@ -49,12 +49,14 @@ class Statuses(Query[Release[int]]):
 
         epsilon = validation.positive("epsilon", self.epsilon)
         return _Flips(
-            mechanism="randomised response",
-            spends=(Spend("one status", epsilon),),
-            epsilon=epsilon,
-            neighbours=Neighbours.SUBSTITUTE,
-            public=(PEOPLE,),
-            composition="parallel: each status is flipped by itself, and a person has one",
+            plan=Plan(
+                mechanism="randomised response",
+                spends=(Spend("one status", epsilon),),
+                epsilon=epsilon,
+                neighbours=Neighbours.SUBSTITUTE,
+                public=(PEOPLE,),
+                composition="parallel: each status is flipped by itself, and a person has one",
+            ),
             n=validation.at_least("n", self.n, 1, MOST_PEOPLE),
             chance=exp_bounds.flip_chance(epsilon),
         )

@@ -165,13 +165,15 @@ class Subset(Query[Release[Any]]):
         epsilon = validation.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
         delta = found.price()
         return _Retrieval(
-            mechanism=self._label,
-            spends=(Spend("the subset", epsilon, delta=delta),),
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=Neighbours.SWAP,
-            public=(PEOPLE, "the number of members"),
-            error=found.error(),
+            plan=Plan(
+                mechanism=self._label,
+                spends=(Spend("the subset", epsilon, delta=delta),),
+                epsilon=epsilon,
+                delta=delta,
+                neighbours=Neighbours.SWAP,
+                public=(PEOPLE, "the number of members"),
+                error=found.error(),
+            ),
             members=members,
             found=found,
         )
@@ -192,15 +194,17 @@ class Subset(Query[Release[Any]]):
         if rest > LARGEST_EPSILON:
             raise ParameterError(f"`epsilon` for the subset must be at most {LARGEST_EPSILON}")
         return _NoisySize(
-            mechanism=f"{self._label} at a noisy size",
-            spends=(
-                Spend("the number of members", part),
-                Spend("the subset", rest, delta=delta),
+            plan=Plan(
+                mechanism=f"{self._label} at a noisy size",
+                spends=(
+                    Spend("the number of members", part),
+                    Spend("the subset", rest, delta=delta),
+                ),
+                epsilon=epsilon,
+                delta=delta,
+                neighbours=Neighbours.SUBSTITUTE,
+                public=(PEOPLE,),
             ),
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=Neighbours.SUBSTITUTE,
-            public=(PEOPLE,),
             members=members,
             scheme=self.scheme,
             beta=self.beta or 0,
@@ -304,7 +308,7 @@ class _NoisySize(_OfMembers):
         from dpselect.draws.exact import noisy_counts
 
         (members, names), n = self.members.read(data), self.members.n
-        scale = noisy_counts.scale_for(self.spends[0].epsilon)
+        scale = noisy_counts.scale_for(self.plan.spends[0].epsilon)
 
         def draw(plan: Plan) -> Release[Any]:
             [noisy] = noisy_counts.discrete_laplace(np.array([len(members)]), scale)
@@ -316,10 +320,10 @@ class _NoisySize(_OfMembers):
     def retrieval(self, d: int) -> Retrieval:
         """Return the scheme for a size, the pure one where the optimal one costs more."""
         n = self.members.n
-        pure = Retrieval("pure", n, d, self.spends[1].epsilon)
+        pure = Retrieval("pure", n, d, self.plan.spends[1].epsilon)
         beta = min(self.beta, d, n - d)
         wanted = replace(pure, scheme=self.scheme, beta=beta, failure=self.failure)
-        return wanted if wanted.price() <= self.delta else pure
+        return wanted if wanted.price() <= self.plan.delta else pure
 
 
 def _named(drawn: Iterable[int], names: Sequence[Hashable], plan: Plan) -> Release[Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpselect import passes
 from dpselect._optional import replaced
 from dpselect.errors import DataError
-from dpselect.passes import MOST_SUMS, Pass
+from dpselect.passes import MOST_SUMS
 from dpselect.tables.opening import unreadable
 from dpselect.tables.source import Frame
 from dpselect.tables.spark import on_spark, silenced
@@ -61,7 +61,7 @@ def counts(column: Column) -> Indices:
 
 
 def sum_in_blocks(
-    table: Frame, data: object, sums: Sequence[nw.Expr], *, by: Sequence[str], most: Pass
+    table: Frame, data: object, sums: Sequence[nw.Expr], *, by: Sequence[str], most: int
 ) -> list[dict[str, Column]]:
     """Return sums by groups, as many in one pass as the engine computes well.
 
@@ -70,16 +70,12 @@ def sum_in_blocks(
         data: What they were made from, to name in an error.
         sums: The sums, each with a name.
         by: The columns of the groups.
-        most: How many groups there can be, and how many sums there are.
+        most: How many groups there can be.
     """
     grouped = table.lazy().group_by(*by)
     return [
-        collect(
-            grouped.agg(*sums[place * MOST_SUMS : (place + 1) * MOST_SUMS]),
-            data,
-            most=int(rows),
-        )
-        for place, rows in enumerate(most.queries(spark=False))
+        collect(grouped.agg(*sums[first : first + MOST_SUMS]), data, most=most)
+        for first in range(0, len(sums), MOST_SUMS)
     ]
 
 

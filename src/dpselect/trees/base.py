@@ -12,13 +12,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.passes import Pass
 from dpselect.plan import SEQUENTIAL, ErrorBound, Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.tables.people import people_cap
 from dpselect.trees import records
-from dpselect.trees.counts import Counts, reading_passes
+from dpselect.trees.counts import Counts
 from dpselect.trees.criteria import records_per_step
 from dpselect.trees.domains import DomainLike
 from dpselect.trees.reading import Rows
@@ -41,8 +40,8 @@ class Training(Protocol):
         """A bound on the error of the release, where one holds on all data."""
 
     @property
-    def passes(self) -> tuple[Pass, ...]:
-        """Passes of the counts in an engine."""
+    def passes(self) -> int:
+        """The most queries that counting takes in an engine."""
 
     def spends(self) -> tuple[Spend, ...]:
         """Return the prices of all queries."""
@@ -158,14 +157,16 @@ class _RecordsQuery(Query[Out]):
         if strict:
             public.append("that no value is outside of its domain")
         return RecordsDesign(
-            mechanism=training.label,
-            spends=spends,
-            epsilon=claims.epsilon,
-            neighbours=claims.neighbours,
-            public=tuple(public),
-            composition=self.composition,
-            error=training.error,
-            passes=(*reading_passes(strict=strict), *training.passes),
+            plan=Plan(
+                mechanism=training.label,
+                spends=spends,
+                epsilon=claims.epsilon,
+                neighbours=claims.neighbours,
+                public=tuple(public),
+                composition=self.composition,
+                error=training.error,
+                passes=1 + strict + training.passes,
+            ),
             rows=claims.rows,
             max_records=claims.max_records,
             training=training,
@@ -195,7 +196,7 @@ class RecordsDesign(Design[Out]):
     def prepare(self, data: object) -> Callable[[Plan], Out]:
         # The engine holds the records for the counts that follow what was drawn before.
         held = ExitStack()
-        counts = held.enter_context(self.rows.counts(data, self.max_records, self.passes))
+        counts = held.enter_context(self.rows.counts(data, self.max_records))
 
         def drawn(plan: Plan) -> Out:
             with held:

@@ -8,7 +8,6 @@ from functools import cached_property
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, MechanismLike
-from dpselect.passes import Pass
 from dpselect.plan import Plan, Spend
 from dpselect.query import query
 from dpselect.release import Release
@@ -100,9 +99,9 @@ class _Choice:
         return f"{self.priced.label} by {self.criterion}"
 
     @property
-    def passes(self) -> tuple[Pass, ...]:
-        """Passes of the counts in an engine."""
-        return level_passes(self.claims.schema, 1, self.claims.max_records)
+    def passes(self) -> int:
+        """The most queries that counting takes in an engine."""
+        return level_passes(self.claims.schema, 1)
 
     def spends(self) -> tuple[Spend, ...]:
         """Return the price."""

@@ -14,7 +14,6 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import tables
-from dpselect.passes import Pass
 from dpselect.tables.collecting import counts, sum_in_blocks
 from dpselect.tables.kinds import Kind, declared
 from dpselect.tables.lookup import with_codes, with_positions, without_nan
@@ -27,8 +26,6 @@ from dpselect.trees.counts import (
     Branching,
     Target,
     flat,
-    hit_pass,
-    table_pass,
 )
 from dpselect.trees.domains import Bins, Categories
 from dpselect.typing import Indices, Values
@@ -101,11 +98,6 @@ class EngineCounts:
                 yield
             finally:
                 self._codes, self._totals = before, None
-
-    @property
-    def on_spark(self) -> bool:
-        """Whether Spark holds the records."""
-        return on_spark(self._table)
 
     def number(self) -> int:
         if self._users is None:
@@ -217,8 +209,9 @@ def count_tables(
     """
     table = tables.open_table(codes).lazy()
     size = sum(sizes.values())
-    most = table_pass(leaves, size, classes, len(sizes), most_records)
     if on_spark(table):
+        # A row for each cell of a record, and one for the records that are not counted.
+        most = int(min(leaves * classes * size, most_records * len(sizes))) + 1
         return _spark_tables(table, codes, sizes, label, classes, splits, leaves, most)
     values = [(column, code) for column, size in sizes.items() for code in range(size)]
     counted = table.with_columns(_leaf(splits).alias("leaf"))
@@ -229,6 +222,7 @@ def count_tables(
     ]
     out = np.zeros((leaves, len(values), classes), dtype=np.int64)
     groups = ["leaf", label]
+    most = int(min(leaves * classes, most_records))
     for block in sum_in_blocks(counted, codes, sums, by=groups, most=most):
         leaf, group = counts(block.pop("leaf")), counts(block.pop(label))
         for name, column in block.items():
@@ -252,15 +246,14 @@ def count_hits(codes: object, label: str, classes: int, trees: Sequence[Target])
         DataError: The engine refuses the query.
     """
     table = tables.open_table(codes).lazy()
-    most = hit_pass(len(trees), classes)
     if on_spark(table):
-        return _spark_hits(table, codes, label, classes, trees, most)
+        return _spark_hits(table, codes, label, classes, trees)
     hits = [
         (_leaf(tree) == nw.col(label)).cast(nw.Int64).sum().alias(f"tree{position}")
         for position, tree in enumerate(trees)
     ]
     out = np.zeros((len(trees), classes), dtype=np.int64)
-    for block in sum_in_blocks(table, codes, hits, by=[label], most=most):
+    for block in sum_in_blocks(table, codes, hits, by=[label], most=classes):
         group = counts(block.pop(label))
         for name, column in block.items():
             out[int(name.removeprefix("tree")), group] = counts(column)
@@ -344,7 +337,7 @@ def _spark_tables(
     classes: int,
     splits: Target,
     leaves: int,
-    most: Pass,
+    most: int,
 ) -> Indices:
     """Count as ``count_tables`` does, by one number for each value of a record.
 
@@ -376,7 +369,6 @@ def _spark_hits(
     label: str,
     classes: int,
     trees: Sequence[Target],
-    most: Pass,
 ) -> Indices:
     """Count as ``count_hits`` does, in one pass for all trees."""
     f = functions(codes)
@@ -386,13 +378,15 @@ def _spark_hits(
     native = forest.walked(codes, native)
     hit = f.col(NODE) == f.col(label) + forest.leaf
     key = f.when(hit, f.col(PLACE) * classes + f.col(label))
-    return _spark_counts(native.select(key.alias(KEY)), data, (len(trees), classes), most)
+    shape = len(trees), classes
+    return _spark_counts(
+        native.select(key.alias(KEY)), data, shape, most=len(trees) * classes + 1
+    )
 
 
-def _spark_counts(keys: Any, data: object, shape: tuple[int, ...], most: Pass) -> Indices:  # noqa: ANN401
+def _spark_counts(keys: Any, data: object, shape: tuple[int, ...], most: int) -> Indices:  # noqa: ANN401
     """Return how often each key occurs, as an array of a shape; null is not counted."""
-    [rows] = most.queries(spark=True)
-    table = tables.collect(nw.from_native(keys.groupBy(KEY).count()), data, most=int(rows))
+    table = tables.collect(nw.from_native(keys.groupBy(KEY).count()), data, most=most)
     known = np.array([key is not None for key in table[KEY].tolist()], dtype=bool)
     out = np.zeros(int(np.prod(shape)), np.int64)
     out[counts(table[KEY][known])] = counts(table["count"][known])

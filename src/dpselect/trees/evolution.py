@@ -33,11 +33,11 @@ from dpselect.mechanisms import (
 )
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.passes import Pass
+from dpselect.passes import of_sums
 from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.trees.candidates import BREEDERS, Individual, Operators
-from dpselect.trees.counts import Counts, hit_pass, level_passes
+from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.rates import rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.records import Schema
 from dpselect.trees.samplers import Sampler
@@ -110,16 +110,12 @@ class Evolution:
         )
 
     @property
-    def passes(self) -> tuple[Pass, ...]:
-        """Passes of the counts in an engine: totals, and the hits of each generation."""
+    def passes(self) -> int:
+        """The most queries in an engine: totals, and the hits of each generation."""
         later = self.survivors + 2 * self._pairs
         trees = [self.population] + [later] * (len(self.epsilons) - 1)
         trees += [self.front] if self.rates_epsilon else []
-        classes = len(self.schema.classes)
-        return (
-            *level_passes(self.schema, 0, self.max_records),
-            *(hit_pass(number, classes) for number in trees),
-        )
+        return level_passes(self.schema, 0) + sum(map(of_sums, trees))
 
     @property
     def _pairs(self) -> int:

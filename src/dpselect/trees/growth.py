@@ -24,7 +24,6 @@ import numpy as np
 from dpselect.accuracy import count_error
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.mechanisms import Mechanism, MechanismLike, ShiftedLocalDampening, by_name
-from dpselect.passes import Pass
 from dpselect.plan import ErrorBound, Spend
 from dpselect.trees.counts import Branching, Counts, Target, level_passes
 from dpselect.trees.criteria import Criterion, objective_of
@@ -214,9 +213,9 @@ class Growth:
         return count_error(1 / (2 * self.unit), "records in a count of a leaf")
 
     @property
-    def passes(self) -> tuple[Pass, ...]:
-        """Passes of the counts in an engine: totals, and a table of every level."""
-        return level_passes(self.schema, self.depth, self.max_records)
+    def passes(self) -> int:
+        """The most queries in an engine: totals, and a table of every level."""
+        return level_passes(self.schema, self.depth)
 
     def grow(self, counts: Counts, sampler: Sampler) -> Node:
         """Return the root of a tree drawn from records.

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpselect import passes, tables
+from dpselect import tables
 from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
-from dpselect.passes import Pass
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import width
 from dpselect.trees import records
@@ -92,16 +91,13 @@ class Rows:
             EngineCounts(data, label, self.schema, self.users)
 
     @contextmanager
-    def counts(
-        self, data: object, max_records: int, load: Sequence[Pass] = ()
-    ) -> Iterator[Counts]:
+    def counts(self, data: object, max_records: int) -> Iterator[Counts]:
         """Read records, and hold them for counting while the block runs.
 
         Args:
             data: A table with the column of labels; a pair of a table and its labels; or
                 records that were read. Private.
             max_records: The most records that may be counted.
-            load: The passes that a release takes in an engine, to show progress.
 
         Raises:
             ColumnError: A column is missing, or of another type than its domain.
@@ -117,7 +113,6 @@ class Rows:
         from dpselect.trees.engine import EngineCounts
 
         counts = EngineCounts(data, self.label, self.schema, self.users, max_records)
-        passes.expect(load, spark=counts.on_spark)
         records.check_number(counts.number(), max_records)
         if self.on_invalid == "raise":
             counts.refuse_outside()

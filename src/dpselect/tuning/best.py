@@ -199,14 +199,16 @@ class BestOf(Query[Release[Any]]):
             mechanism = f"first above {threshold:g} of {repetitions!r}"
             purpose = "the first run that reaches the threshold, of a hidden number"
         return BestDesign(
-            mechanism=mechanism,
-            spends=(Spend(purpose, whole, delta=failure, rho=rho),),
-            epsilon=whole,
-            delta=failure,
-            neighbours=validation.neighbours(self.neighbours),
-            public=("the runs and what each of them costs",),
-            composition="the number of runs is random and hidden, and one outcome is released: "
-            + ("by the profile of a run" if delta > 0 else "Theorem 47"),
+            plan=Plan(
+                mechanism=mechanism,
+                spends=(Spend(purpose, whole, delta=failure, rho=rho),),
+                epsilon=whole,
+                delta=failure,
+                neighbours=validation.neighbours(self.neighbours),
+                public=("the runs and what each of them costs",),
+                composition="the number of runs is random and hidden, and one outcome is "
+                "released: " + ("by the profile of a run" if delta > 0 else "Theorem 47"),
+            ),
             repetitions=repetitions,
             threshold=threshold,
             run=run,
@@ -267,7 +269,7 @@ class BestDesign(Design[Release[Any]]):
     def check_run(self, own: Plan | None) -> None:
         """Raise if what a run's output states is more than a run may cost."""
         run = self.run
-        if own is None or (own.neighbours is self.neighbours and run.allows(own)):
+        if own is None or (own.neighbours is self.plan.neighbours and run.allows(own)):
             return
         allowed = {"epsilon": run.epsilon, "delta": run.delta, "rho": run.rho}
         stated = ", ".join(
@@ -276,7 +278,7 @@ class BestDesign(Design[Release[Any]]):
         raise ParameterError(
             f"a run states epsilon = {own.epsilon!r}, delta = {own.delta!r} for "
             f"{own.neighbours} neighbours; the release allows {stated} and the profile, for "
-            f"{self.neighbours} neighbours"
+            f"{self.plan.neighbours} neighbours"
         )
 
     def _checked(self, run: RunLike) -> tuple[float, Hashable]:

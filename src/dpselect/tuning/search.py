@@ -203,12 +203,14 @@ class Search(Query[SearchRelease]):
             else ()
         )
         return SearchDesign(
-            mechanism=mechanism,
-            spends=spends,
-            epsilon=epsilon,
-            neighbours=relation,
-            public=("the grid and all that the estimator declares public", *sized),
-            composition=f"{composition} {parts}",
+            plan=Plan(
+                mechanism=mechanism,
+                spends=spends,
+                epsilon=epsilon,
+                neighbours=relation,
+                public=("the grid and all that the estimator declares public", *sized),
+                composition=f"{composition} {parts}",
+            ),
             search=self,
             parameters=tuple(parameters),
             candidates=candidates,
@@ -339,7 +341,7 @@ class SearchDesign(Design[SearchRelease]):
         else:
             key = int(self.search.random_state).to_bytes(SEED_BITS // 8)
         share = float(self.search.validation_share)
-        return validation_part(records, self.neighbours, share, key)
+        return validation_part(records, self.plan.neighbours, share, key)
 
     def _searched(
         self, read: list[tuple[Any, Any]], labels: list[Any], held_out: NDArray[np.bool_]
@@ -351,7 +353,7 @@ class SearchDesign(Design[SearchRelease]):
 
         def fitted(position: int) -> Trial:
             made = clone(self.candidates[position]).fit(*_taken(*read[position], fitting))
-            check_plan(made.plan_, made.epsilon, self.neighbours)
+            check_plan(made.plan_, made.epsilon, self.plan.neighbours)
             return Trial(position, made, None if scoring is None else float(scoring(made)))
 
         def right(trial: Trial) -> int:
@@ -383,7 +385,7 @@ class SearchDesign(Design[SearchRelease]):
         if scoring is not None:
             scores = np.array([trial.score for trial in trials], dtype=np.float64)
             return trials[int(np.argmax(np.nan_to_num(scores, nan=-np.inf)))]
-        objective = _objective([right(trial) for trial in trials], self.neighbours)
+        objective = _objective([right(trial) for trial in trials], self.plan.neighbours)
         [best] = self.draw.draw_positions(objective)
         return trials[best]
 

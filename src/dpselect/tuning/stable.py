@@ -65,11 +65,13 @@ class StableArgmax(Query[Release[Any]]):
         if not 0 < delta < 1:
             raise ParameterError(f"`delta` must be above 0 and below 1, got {delta!r}")
         return _StableDesign(
-            mechanism=f"StableArgmax(epsilon={epsilon!r}, delta={delta!r})",
-            spends=(Spend("the best candidate, or nothing", epsilon, delta=delta),),
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=validation.neighbours(self.neighbours),
+            plan=Plan(
+                mechanism=f"StableArgmax(epsilon={epsilon!r}, delta={delta!r})",
+                spends=(Spend("the best candidate, or nothing", epsilon, delta=delta),),
+                epsilon=epsilon,
+                delta=delta,
+                neighbours=validation.neighbours(self.neighbours),
+            ),
             chances=OptimalChances(epsilon, delta),
         )
 
@@ -112,9 +114,9 @@ class _StableDesign(Design[Release[Any]]):
         from dpselect.draws.exact import bernoulli
 
         objective = validation.instance("data", data, Objective)
-        if objective.neighbours is not self.neighbours:
+        if objective.neighbours is not self.plan.neighbours:
             raise NeighboursError(
-                f"the release is for {self.neighbours} neighbours, the objective for "
+                f"the release is for {self.plan.neighbours} neighbours, the objective for "
                 f"{objective.neighbours} neighbours"
             )
         found = leader(objective)

@@ -107,16 +107,18 @@ class TopVariants(Query[Release[Any]]):
             of="variants",
         )
         return _Variants(
-            mechanism=str(draw.mechanism),
-            spends=(draw.spend,),
-            epsilon=draw.mechanism.epsilon,
-            delta=draw.spend.times * draw.spend.delta,
-            neighbours=facts.neighbours,
-            public=(
-                "the variants",
-                f"the {rows.cases:,} cases and the {rows.controls:,} controls",
+            plan=Plan(
+                mechanism=str(draw.mechanism),
+                spends=(draw.spend,),
+                epsilon=draw.mechanism.epsilon,
+                delta=draw.spend.times * draw.spend.delta,
+                neighbours=facts.neighbours,
+                public=(
+                    "the variants",
+                    f"the {rows.cases:,} cases and the {rows.controls:,} controls",
+                ),
+                error=draw.error(facts, "people"),
             ),
-            error=draw.error(facts, "people"),
             exact=draw.mechanism.exact,
             rows=rows,
             statistic=_statistic(self.significance),

@@ -77,13 +77,15 @@ class PooledOutcomes(Query[Release[bool]]):
         changed = outcome_privacy.outcomes_changed(matrix, relation)
         each = outcome_privacy.outcome_epsilon(flip)
         return _Flips(
-            mechanism=f"outcomes flipped with probability {float(flip):.6g}",
-            spends=(Spend("one outcome", each, times=changed),),
-            epsilon=changed * each,
-            neighbours=relation,
-            public=("the design", PEOPLE),
-            composition="sequential over the outcomes that one neighbour step can change",
-            error=_error(matrix, self.d, IndependentNoise(flip, flip)),
+            plan=Plan(
+                mechanism=f"outcomes flipped with probability {float(flip):.6g}",
+                spends=(Spend("one outcome", each, times=changed),),
+                epsilon=changed * each,
+                neighbours=relation,
+                public=("the design", PEOPLE),
+                composition="sequential over the outcomes that one neighbour step can change",
+                error=_error(matrix, self.d, IndependentNoise(flip, flip)),
+            ),
             matrix=matrix,
             flip=flip,
         )
@@ -182,13 +184,15 @@ class ReplacedSamples(_Exchange):
         if Fraction(delta) < exact:
             delta = nextafter(delta, inf)
         return _Secretly(
-            mechanism=f"{beta} of {people} samples replaced by known positives",
-            spends=(Spend("the replaced samples", 0.0, delta=delta),),
-            epsilon=0.0,
-            delta=delta,
-            neighbours=Neighbours.SWAP,
-            public=(PEOPLE, "the number of positives", NO_COLLUSION),
-            error=error,
+            plan=Plan(
+                mechanism=f"{beta} of {people} samples replaced by known positives",
+                spends=(Spend("the replaced samples", 0.0, delta=delta),),
+                epsilon=0.0,
+                delta=delta,
+                neighbours=Neighbours.SWAP,
+                public=(PEOPLE, "the number of positives", NO_COLLUSION),
+                error=error,
+            ),
             positions=lambda: sorted(uniform.sample(range(people), beta)),
         )
 
@@ -251,13 +255,15 @@ class SwappedPools(_Exchange):
         pure = epsilon >= noise.epsilon(matrix, neighbours=relation)
         delta = 0.0 if pure else noise.delta(matrix, epsilon=epsilon, neighbours=relation)
         return _Secretly(
-            mechanism=repr(noise),
-            spends=(Spend("the exchanged pools", epsilon, delta=delta),),
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=relation,
-            public=("the design", PEOPLE, NO_COLLUSION),
-            error=_error(matrix, self.d, independent),
+            plan=Plan(
+                mechanism=repr(noise),
+                spends=(Spend("the exchanged pools", epsilon, delta=delta),),
+                epsilon=epsilon,
+                delta=delta,
+                neighbours=relation,
+                public=("the design", PEOPLE, NO_COLLUSION),
+                error=_error(matrix, self.d, independent),
+            ),
             positions=lambda: noise.draw(pools),
         )
 
