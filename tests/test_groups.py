@@ -249,8 +249,8 @@ def test_the_price_is_that_of_what_one_individual_changes_whatever_the_groups(
     changed = (1 if relation is ADDED else 2) * (2 if persons else 1)
     for number in (1, 1000):
         design = case.query(relation, groups=range(number), **persons).design()
-        [spend], [of_one] = design.spends, design.each.spends
+        [spend], [of_one] = design.plan.spends, design.each.plan.spends
 
-        assert design.each.epsilon == EPSILON / changed
+        assert design.each.plan.epsilon == EPSILON / changed
         assert spend.epsilon == pytest.approx(EPSILON)
         assert spend.rho == pytest.approx(changed**2 * of_one.rho)
