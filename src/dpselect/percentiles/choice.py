@@ -45,6 +45,7 @@ from typing import get_args
 import numpy as np
 
 from dpselect import validation
+from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -74,7 +75,7 @@ from dpselect.percentiles.single import (
     Single,
 )
 from dpselect.percentiles.split_tree import price_of_draw, split_tree
-from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.percentiles.thresholds import ByThreshold, parts_of_record
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Values
 
@@ -183,6 +184,17 @@ class Choice:
     def _each(self) -> float:
         """The epsilon of one percentile, one by one."""
         return self.epsilon / len(self.percents)
+
+    @property
+    def largest_scale(self) -> float:
+        """A scale that no noise of the methods for any number of records exceeds.
+
+        None has less epsilon than one percentile. Of that, noise in parts of a record
+        (``ByThreshold``) has a scale of at most 3 times what one step moves, and the number of
+        records (``EndsFirst``) one of 16 times that.
+        """
+        parts = max(parts_of_record(p).denominator for p in self.percents)
+        return scale_for(self._each, 16 * self.records.per_user * parts)
 
     @property
     def _central(self) -> bool:

@@ -66,11 +66,9 @@ class AfterCount:
         """
         epsilon = 0.0 if choice.records.are_public else SHARE * choice.epsilon
         made = cls(replace(choice, epsilon=choice.epsilon - epsilon), epsilon)
-        if made.scale > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small for a noisy number of records")
         # Whatever the number is, the method can be drawn.
-        for size in (0, LARGEST):
-            made.choice.of_number(2.0**size)
+        if max(made.scale, made.choice.largest_scale) > LARGEST_SCALE:
+            raise ParameterError("`epsilon` is too small for any number of records")
         return made
 
     @property

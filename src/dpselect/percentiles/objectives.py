@@ -171,7 +171,7 @@ def percentile_rank(
         ``|(1-a)L - aG|``, which prefers a wrong value where many records share the right one,
         in ``docs/measurements.md``.
     """
-    percent(p)
+    p = percent(p)
     relation = validation.table_neighbours(neighbours)
     points = checked_candidates(candidates)
     validation.on_invalid(on_invalid)
@@ -205,7 +205,7 @@ def by_rank(
     """
     return Objective(
         rank_scores(ranks, p=p, points=points, form=form),
-        GlobalSensitivity(per_user * rank_bound(percent(p) / 100, neighbours), neighbours),
+        GlobalSensitivity(per_user * rank_bound(p / 100, neighbours), neighbours),
         candidates=points.tolist(),
         highest=None if form == "signed" else 0.0,
         # One sensitivity for all candidates: both directions hold.
@@ -233,7 +233,7 @@ def rank_scores(
         least, most = np.where(holds, -AROUND, between), np.where(holds, AROUND, between)
         low = low + holds
     # Integers and what is left of them apart: ranks of billions of records lose no digits.
-    whole, part = _wanted(percent(p) / 100, ranks.numbers, first)
+    whole, part = _wanted(p / 100, ranks.numbers, first)
     before = exact_sum((low - whole).astype(np.float64), least - part)
     beyond = exact_sum((whole - high).astype(np.float64), part - most)
     ahead = (before.high > beyond.high) | (
@@ -297,7 +297,7 @@ def rank_of(p: float, n: int) -> int:
         DataError: There is no record.
     """
     # In floats 0.07 * 100 is above 7.
-    fraction = exact_fraction(p)
+    fraction = exact_fraction(percent(p))
     if n == 0:
         raise no_records()
     return min(max(ceil(fraction * (n + 1)), 1), n)
@@ -310,7 +310,7 @@ def percent(p: object) -> float:
 
 def exact_fraction(p: float) -> Fraction:
     """Return ``p / 100`` through the decimal digits of ``p``."""
-    return exact_decimal(percent(p)) / 100
+    return exact_decimal(p) / 100
 
 
 def no_records() -> DataError:

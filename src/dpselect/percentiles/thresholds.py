@@ -109,10 +109,10 @@ class ByThreshold(Single):
             raise ParameterError("the 100th percentile is sought upwards")
         _ = self.scales
 
-    @property
+    @cached_property
     def share(self) -> Fraction:
         """Of the records that are wanted on the side of the visited candidates."""
-        part = exact_fraction(self.p).limit_denominator(FINEST)
+        part = parts_of_record(self.p)
         return part if self.upwards else 1 - part
 
     @property
@@ -268,6 +268,11 @@ class ByThreshold(Single):
         counts = ranks.upto if self.upwards else numbers - ranks.below
         wanted = numbers * self.share.numerator + self.raised
         return counts * self.share.denominator - wanted
+
+
+def parts_of_record(p: float) -> Fraction:
+    """Return a percentile as the nearest fraction of few enough parts."""
+    return exact_fraction(p).limit_denominator(FINEST)
 
 
 def fewer_alarms(visited: Values, growth: float, scale: float) -> Indices:
