@@ -172,7 +172,7 @@ class Column:
             return np.abs(self.from_ends(method) - true).mean(axis=0)
         if isinstance(method, ByCounts):
             ranks = self.numbers.ranks(method.points, method.ends)
-            counts = method.counts(ranks.upto, ranks.numbers)
+            counts = method.counts(ranks.upto[0], int(ranks.numbers[0]))
             q = 1 - np.exp(-1 / method.scale)
             return np.mean(
                 [
@@ -187,7 +187,7 @@ class Column:
 
     def from_ends(self, method: EndsFirst) -> Values:
         """Simulate releases from both ends inwards; return the values."""
-        ranks = self.numbers.ranks(self.points).as_group()
+        ranks = self.numbers.ranks(self.points)
         by = method.simulated(self.rng)
 
         def middle(

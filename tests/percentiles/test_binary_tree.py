@@ -41,7 +41,7 @@ class Enumeration:
 
     def law(self, database):
         ranks = ranks_of(np.array(database, dtype=float), POINTS)
-        law, self.values = self.of(self.tree, Branches.of_all(ranks.as_group()))
+        law, self.values = self.of(self.tree, Branches.of_all(ranks))
         return law
 
     def of(self, half, branch):

@@ -54,7 +54,7 @@ def stops(queries, threshold, scale):
 def transcripts(method, database):
     """Return the probability of each outcome of every draw, of a few noisy numbers."""
     values = np.array(database, dtype=float)
-    ranks = ranks_of(values, method.points).as_group()
+    ranks = ranks_of(values, method.points)
     found, waiting = {}, [((), 1.0)]
     while waiting:
         path, chance = waiting.pop()
@@ -279,7 +279,7 @@ def test_exact_draws_and_experiments_have_one_law():
     """The first value of 4,000 draws each, within 5 standard deviations of a count."""
     values = np.repeat(np.arange(20.0), 5)
     method = of(((), (), (90.0,)), points=np.arange(20.0), epsilon=0.5, assumed=100)
-    ranks = ranks_of(values, method.points).as_group().some(np.zeros(4000, dtype=int))
+    ranks = ranks_of(values, method.points).some(np.zeros(4000, dtype=int))
     exact, experiment = method.prepare_groups(ranks), method.simulated(np.random.default_rng(0))
     drawn, simulated = exact()[:, 0], method.follow(ranks, experiment, None)[:, 0]
     first, second = (

@@ -179,7 +179,7 @@ def test_short_floats_count_at_the_candidates_that_they_stand_for(engine):
     theirs = ranks_in(held_by(engine, rows), points, "v")
     ours = ranks_in(rows["v"].to_numpy(), points)
 
-    assert ours.upto.tolist() == theirs.upto.tolist() == [4, 5, 5, 6, 6, 6, 7]
+    assert ours.upto.tolist() == theirs.upto.tolist() == [[4, 5, 5, 6, 6, 6, 7]]
     places = Records(ADDED).of(rows["v"]).places(Range(0.1, 0.7, 0.1))
     assert places.tolist() == [0, 0, 0, 0, 1, 3, 6]
 

@@ -38,7 +38,7 @@ from dpselect._twofold import Twofold
 from dpselect.mechanisms import Mechanism, MechanismLike, PermuteAndFlip, by_name
 from dpselect.objective import Objective
 from dpselect.percentiles.halves import Branches, draw_halves
-from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer, MethodName
 from dpselect.percentiles.split_tree import (
@@ -113,7 +113,7 @@ class Recursive:
         return composition_of(self.records)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        ranks = numbers.ranks(self.points).as_group()
+        ranks = numbers.ranks(self.points)
         of_groups = self.prepare_groups(ranks)
         if of_groups is not None:
             return lambda: tuple(of_groups()[0].tolist())
@@ -126,7 +126,7 @@ class Recursive:
 
         return draw
 
-    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
         if type(self.whole) is not PermuteAndFlip:
             return None
         branches = Branches.of_all(ranks)
@@ -168,9 +168,9 @@ class Recursive:
             for off, bound in zip(rows.all_distances(), rows.bound.tolist(), strict=True)
         ]
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+    def probabilities(self, numbers: Numbers) -> Probabilities:
         found = np.zeros((len(self.percents), self.points.size))
-        branches = Branches.of_all(numbers.ranks(self.points).as_group())
+        branches = Branches.of_all(numbers.ranks(self.points))
         self._follow(self.tree, branches, np.ones(1), found)
         return found
 

@@ -13,7 +13,7 @@ import numpy as np
 from dpselect.draws.place_flip import PlaceRows, draw_places
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.ranks import GroupedRanks
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.split_tree import Node, parts_of, price_of_draw, split_tree
 from dpselect.typing import Indices, Values
@@ -38,7 +38,7 @@ class Branches:
     high: Values
 
     @classmethod
-    def of_all(cls, ranks: GroupedRanks) -> Branches:
+    def of_all(cls, ranks: Ranks) -> Branches:
         """Return all records, by the ranks of ascending candidates."""
         groups, candidates = ranks.below.shape
         edges = np.zeros((groups, 2 * candidates + 2))

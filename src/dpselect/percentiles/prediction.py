@@ -255,7 +255,7 @@ def _halved(
 
 
 def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> Values:
-    ranks, by = ranks_of(values, method.points).as_group(), method.simulated(rng)
+    ranks, by = ranks_of(values, method.points), method.simulated(rng)
 
     def middle(_: Indices, shares: Values, first: Indices, last: Indices, left: Left) -> Values:
         [start], [end] = method.records_left(ranks, left)

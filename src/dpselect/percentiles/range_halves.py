@@ -19,7 +19,6 @@ from dpselect.mechanisms import ExponentialMechanism
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer, MethodName, not_listed
 from dpselect.percentiles.split_tree import (
@@ -159,7 +158,7 @@ class RecursiveOfRange:
         bound = Fraction(rank_bound(node.fraction, relation)) * self.records.per_user
         return Fraction(node.epsilon) / (2 * bound * (2 if twice else 1) * parts)
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
+    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
         """Raise: the values are not listed.
 
         Raises:
