@@ -49,7 +49,7 @@ class Enumeration:
         if half is None:
             return np.ones(1), [{}]
         # Most halves are those of many databases.
-        every = (branch.weights, branch.first, branch.last, branch.low, branch.high)
+        every = (branch.weights, branch.first, branch.last)
         key = half.position, *(one.tobytes() for one in every)
         if key not in self.laws:
             self.laws[key] = self.of_half(half, branch)
@@ -61,14 +61,13 @@ class Enumeration:
         laws, values = [], []
         for outcome, chance in enumerate(mechanism.probabilities(objective)):
             place, share = at(branch, outcome)
-            [candidate] = branch.candidates(place, share)
             below, above = self.split(half, branch, place, share)
             (left, lower), (right, upper) = (
                 self.of(half.below, below),
                 self.of(half.above, above),
             )
             laws.append(chance * np.outer(left, right).ravel())
-            here = {half.position: float(POINTS[candidate])}
+            here = {half.position: float(POINTS[place[0]])}
             values += [here | low | high for low in lower for high in upper]
         return np.concatenate(laws), values
 
@@ -127,9 +126,8 @@ class CandidatesNotClipped(Enumeration):
     """Planted: both halves may release every candidate."""
 
     def split(self, _half, branch, place, share):
-        whole = {"first": np.zeros(1, int), "last": np.array([2 * POINTS.size])}
-        ends = {"low": np.zeros(1), "high": np.ones(1)}
-        return tuple(replace(side, **whole, **ends) for side in branch.split(place, share))
+        whole = {"first": np.zeros(1, int), "last": np.array([POINTS.size - 1])}
+        return tuple(replace(side, **whole) for side in branch.split(place, share))
 
 
 def within(branch, other):
@@ -259,8 +257,7 @@ def test_every_path_costs_the_whole_and_has_as_many_draws_as_levels(m, relation)
         assert 0.99 < paid <= 1 + 1e-12
 
 
-def test_records_between_two_candidates_are_shared_too():
-    """All of them are in one gap; at one side the percentiles beyond would be its end."""
+def test_records_between_two_candidates_count_at_the_nearer_one():
     data = np.linspace(0.1, 0.9, 1000)
     fifths = dp.Percentiles(
         p=[20, 40, 60, 80], candidates=range(-20, 20), epsilon=1e3, neighbours="add-remove"

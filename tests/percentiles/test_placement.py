@@ -121,14 +121,6 @@ def test_listed_values_of_a_range_are_those_of_the_range():
         assert ours.upto.tolist() == theirs.upto.tolist()
 
 
-def test_a_part_of_a_range_has_its_candidates():
-    points = Range(1e12, None, 0.001)
-    part = points.between(10**6 + 1, 10**6 + 500)
-
-    assert len(part) == 500
-    assert part.at(range(500)).tolist() == points.at(range(10**6 + 1, 10**6 + 501)).tolist()
-
-
 DATABASES = [
     x for n in range(4) for x in product([-9.0, 0.4, 0.5, 1.0, 2.6, 9.0, nan], repeat=n)
 ]

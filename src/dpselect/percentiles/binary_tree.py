@@ -5,14 +5,13 @@ half is treated alike with the percentiles on its side. A percentile ``a`` betwe
 ones ``a_0 < a_1`` is the ``(a - a_0)/(a_1 - a_0)`` of the records between them, so no count has
 to be released.
 
-Records equal to the released value would all go to one side, which shifts the percentiles
-beyond by as many ranks, and so would records between two candidates if they are many. So a
-*place* is drawn, a candidate or the gap between two, together with a *share* ``j / parts``:
-that part of every record there goes below and the rest above. With ``L`` records before the
-place and ``E`` at it, the share stands for the ranks of the place that are nearest to it, from
-``L + (j - 1/2)E/parts`` to ``L + (j + 1/2)E/parts``, and its score is minus the distance of the
-wanted rank from these. So the place that holds the rank has a share that scores 0, however many
-records it has. Of a gap the candidate is released that is nearer by the share.
+Records at the released candidate would all go to one side, which shifts the percentiles beyond
+by as many ranks. So a *place*, which is a candidate, is drawn together with a *share*
+``j / parts``: that part of every record there goes below and the rest above. With ``L`` records
+before the place and ``E`` at it, the share stands for the ranks of the place that are nearest
+to it, from ``L + (j - 1/2)E/parts`` to ``L + (j + 1/2)E/parts``, and its score is minus the
+distance of the wanted rank from these. So the place that holds the rank has a share that scores
+0, however many records it has.
 
 Guarantee:
     A record has a weight in every half, and over the halves of one level its weights sum to at
@@ -139,7 +138,7 @@ class Recursive:
         [objective], shares = self.objectives(node, branches), self.shares(node)
         at, part = np.divmod(self.mechanism_of(node).draw_positions(objective), shares.size)
         place, share = branches.first + at, shares[part]
-        drawn[node.position] = branches.candidates(place, share)[0]
+        drawn[node.position] = place[0]
         sides = branches.split(place, share)
         for following, side in zip((node.below, node.above), sides, strict=True):
             if following is not None:
@@ -180,15 +179,14 @@ class Recursive:
         for row, objective in enumerate(self.objectives(node, branches)):
             one = branches.some(np.array([row]))
             law = chances[row] * mechanism.probabilities(objective).reshape(-1, shares.size)
-            places = np.arange(one.first[0], one.last[0] + 1)[:, None]
-            np.add.at(found[node.position], one.candidates(places, shares), law)
+            found[node.position, one.first[0] : one.last[0] + 1] += law.sum(axis=1)
             if node.is_last:
                 continue
             likely, part = np.nonzero(law > CUT)
             for start in range(0, likely.size, AT_ONCE):
                 some = likely[start : start + AT_ONCE], part[start : start + AT_ONCE]
                 alike = one.some(np.zeros(some[0].size, dtype=np.int64))
-                sides = alike.split(places[some[0], 0], shares[some[1]])
+                sides = alike.split(one.first[0] + some[0], shares[some[1]])
                 for following, side in zip((node.below, node.above), sides, strict=True):
                     if following is not None:
                         self._follow(following, side, law[some], found)

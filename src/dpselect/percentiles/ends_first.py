@@ -299,13 +299,7 @@ class EndsFirst:
     def within(self, left: Left) -> tuple[Indices, Indices]:
         """Return the positions of the first and the last candidate of the middle."""
         candidates = self.points.size
-        first, last = np.maximum(left.low - 1, 0), np.minimum(left.high, candidates - 1)
-        # Two at least, as a range has.
-        narrow = first >= last
-        return (
-            np.where(narrow, np.maximum(first - 1, 0), first),
-            np.where(narrow, np.minimum(first + 1, candidates - 1), last),
-        )
+        return np.maximum(left.low - 1, 0), np.minimum(left.high, candidates - 1)
 
     def follow(self, ranks: Ranks, by: Draws, middle: Middle) -> Values:
         """Return all values of each group, drawn one after the other.

@@ -44,14 +44,10 @@ class RangeHalf:
     """The records of a half; private but for the ends.
 
     Attributes:
-        held: The places that have records, increasing: ``2 i + 1`` is value ``i``, and ``2 i``
-            lies just before it.
+        held: The positions of the values that have records, increasing.
         weights: Weights of the records there, integers.
         first: The first place; public.
         last: The last one; public.
-        before: Shares of the records of the first place that are before the half, and ``after``
-            of those of the last one that are after it; public.
-        after: See ``before``.
         unit: The weight of a record that is in this half alone; public.
     """
 
@@ -59,8 +55,6 @@ class RangeHalf:
     weights: Indices
     first: int
     last: int
-    before: float = 0.0
-    after: float = 0.0
     unit: int = 1
 
     def places(self, node: Node, shares: int) -> Places:
@@ -79,23 +73,11 @@ class RangeHalf:
         if there:
             below[-1] = self.weights[at] * share
             above[0] = self.weights[at] * (shares - share)
-        cut, unit = self.cut(place, share / shares), self.unit * shares
-        held = self.held[: at + there]
+        held, unit = self.held[: at + there], self.unit * shares
         return (
-            RangeHalf(held, below, self.first, place, self.before, 1 - cut, unit),
-            RangeHalf(self.held[at:], above, place, self.last, cut, self.after, unit),
+            RangeHalf(held, below, self.first, place, unit),
+            RangeHalf(self.held[at:], above, place, self.last, unit),
         )
-
-    def cut(self, place: int, share: float) -> float:
-        """Return which part of all records of a place is below."""
-        low = self.before if place == self.first else 0.0
-        high = 1 - self.after if place == self.last else 1.0
-        return low + (high - low) * share
-
-    def position(self, place: int, share: float, values: int) -> int:
-        """Return the value that is released, nearer by the share where it lies between two."""
-        above = place % 2 or self.cut(place, share) > 0.5
-        return min(max(place // 2 - (not above), 0), values - 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,23 +151,23 @@ class RecursiveOfRange:
     def half(self, places: Indices) -> RangeHalf:
         """Return all records, by the positions that they count at."""
         held, counts = np.unique(places, return_counts=True)
-        return RangeHalf(2 * held + 1, counts.astype(np.int64), 0, 2 * len(self.points))
+        return RangeHalf(held, counts.astype(np.int64), 0, len(self.points) - 1)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        places = numbers.places(self.points)
-        return lambda: self.drawn(places)
+        whole = self.half(numbers.places(self.points))
 
-    def drawn(self, places: Indices) -> Answer:
-        """Draw all percentiles of records by the positions that they count at."""
-        drawn = self._draw(self.tree, self.half(places))
-        return tuple(self.points.at([drawn[i] for i in range(len(self.percents))]).tolist())
+        def draw() -> Answer:
+            drawn = self._draw(self.tree, whole)
+            return tuple(self.points.at([drawn[i] for i in range(len(drawn))]).tolist())
+
+        return draw
 
     def _draw(self, node: Node, half: RangeHalf) -> dict[int, int]:
         """Draw every percentile of a node and below; return its value's position by its own."""
         shares = self.shares(node)
         decay = self.decay(node, half.unit * shares)
         place, share = draw_place(half.places(node, shares), decay)
-        drawn = {node.position: half.position(place, share / shares, len(self.points))}
+        drawn = {node.position: place}
         sides = half.split(place, share, shares)
         for following, side in zip((node.below, node.above), sides, strict=True):
             if following is not None:

@@ -20,8 +20,7 @@ MOST_PARTS, LEAST_PARTS = 64, 4
 be off by half a part of these, whatever epsilon is."""
 
 LAST_PARTS = 5
-"""After a last draw none follows. Odd, so that the ranks of no share reach over the middle of a
-gap, where the nearer candidate is another one."""
+"""After a last draw none follows."""
 
 MOST_SCORES = 2**22
 """Scores of one draw, beyond which there are fewer parts."""
@@ -129,7 +128,7 @@ def parts_of(node: Node, candidates: int) -> int:
     """Return into how many parts the records of a place are split; public."""
     if node.is_last:
         return LAST_PARTS
-    return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // (2 * candidates + 1)))
+    return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // candidates))
 
 
 def price_of_draw(node: Node, neighbours: Neighbours) -> float:
