@@ -18,8 +18,7 @@ from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
 from support.neighbours import are_neighbours
 
-VALUES, POINTS, PARTS, EPSILON = range(4), np.arange(4.0), 2, 1.5
-SMALLER = [x for n in range(7) for x in combinations_with_replacement(VALUES, n)]
+POINTS, PARTS, EPSILON = np.arange(4.0), 2, 1.5
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 
 
@@ -33,14 +32,16 @@ def few_parts(monkeypatch):
 class Enumeration:
     """The law of every outcome of all draws, and the values that each releases."""
 
+    points = POINTS
+
     def __init__(self, percents, relation, *, name="permute-and-flip"):
         self.relation, self.name = relation, name
-        self.method = Recursive(percents, POINTS, Records(relation), EPSILON, name)
+        self.method = Recursive(percents, self.points, Records(relation), EPSILON, name)
         self.tree = self.method.tree
         self.values, self.laws = [], {}
 
     def law(self, database):
-        ranks = ranks_of(np.array(database, dtype=float), POINTS)
+        ranks = ranks_of(np.array(database, dtype=float), self.points)
         law, self.values = self.of(self.tree, Branches.of_all(ranks))
         return law
 
@@ -67,7 +68,7 @@ class Enumeration:
                 self.of(half.above, above),
             )
             laws.append(chance * np.outer(left, right).ravel())
-            here = {half.position: float(POINTS[place[0]])}
+            here = {half.position: float(self.points[place[0]])}
             values += [here | low | high for low in lower for high in upper]
         return np.concatenate(laws), values
 
@@ -85,7 +86,9 @@ class Enumeration:
 
     def report(self, most=6, epsilon=EPSILON):
         least = 0 if self.relation is BOTH[0] else 1
-        universe = [x for x in SMALLER if least <= len(x) <= most]
+        values = self.points.astype(int).tolist()
+        sizes = range(least, most + 1)
+        universe = [x for n in sizes for x in combinations_with_replacement(values, n)]
         return dp.audit.check_private(
             self.law, universe, are_neighbours(self.relation), epsilon
         )
@@ -116,7 +119,12 @@ class TiesToThePrivateSide(Enumeration):
 
 
 class SubstitutionPaidOnce(Enumeration):
-    """Planted: what is private under add/remove is claimed under substitution."""
+    """Planted: what is private under add/remove is claimed under substitution.
+
+    Of few candidates no draw loses all of its epsilon.
+    """
+
+    points = np.arange(7.0)
 
     def price(self, half):
         return split_tree.price_of_draw(half, BOTH[0])
@@ -158,7 +166,7 @@ def test_a_record_shared_by_all_halves_of_a_level_pays_each_rounding(relation):
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_parts")
 @pytest.mark.parametrize(
-    ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.326), (BOTH[1], 756, 0.982)], ids=str
+    ("relation", "pairs", "worst"), [(BOTH[0], 504, 1.266), (BOTH[1], 756, 0.976)], ids=str
 )
 def test_all_draws_together_keep_epsilon_on_every_database_of_six(relation, pairs, worst):
     report = Enumeration((25, 50, 75), relation).report()
@@ -187,7 +195,7 @@ def test_other_percentiles_and_draws_keep_it_too(percents, name, relation):
     [
         (SplitByTheUnreleased, BOTH[0], 4),
         (TiesToThePrivateSide, BOTH[0], 4),
-        (SubstitutionPaidOnce, BOTH[1], 5),
+        (SubstitutionPaidOnce, BOTH[1], 3),
     ],
     ids=lambda one: getattr(one, "__name__", str(one)),
 )

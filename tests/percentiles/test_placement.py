@@ -117,7 +117,8 @@ def test_listed_values_of_a_range_are_those_of_the_range():
         numbers = numbers_around(points)[0]
 
         assert places_of(listed, numbers).tolist() == points.places(numbers).tolist()
-        ours, theirs = ranks_of(numbers, listed), ranks_of(numbers, points)
+        ours = ranks_of(numbers, listed)
+        theirs = Records(ADDED).of(numbers).ranks(points, listed)
         assert ours.upto.tolist() == theirs.upto.tolist()
 
 

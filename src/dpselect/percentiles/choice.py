@@ -283,13 +283,11 @@ class Choice:
             taken: How many these are.
             records: The number of records.
         """
-        low, high = (p for p in percents if p <= TAIL), (p for p in percents if p >= 100 - TAIL)
-        if isinstance(self.points, Range):
-            return 0, 0
         # Where records are dense, ranks are as good from the side of the many.
-        ends = sum(_beyond(p, records) * self.epsilon < MANY for p in low), sum(1 for _ in high)
+        low = [p for p in percents if p <= TAIL and _beyond(p, records) * self.epsilon < MANY]
+        ends = len(low), sum(p >= 100 - TAIL for p in percents)
         epsilon = self.epsilon / (taken + 1)
-        by = self._from_ends(percents, ends, epsilon, records) if any(ends) else None
+        by = self._from_ends(percents, ends, epsilon, records)
         if not isinstance(by, EndsFirst):
             return 0, 0
         outermost = [percents[0]] * bool(ends[0]) + [percents[-1]] * bool(ends[1])

@@ -381,7 +381,8 @@ class EndsFirst:
         ) -> Values:
             some = ranks.some(groups)
             here = some.between(*self.records_left(some, left))
-            branches = Branches.of_all(here).within(first, last)
+            # Beyond these there is no record.
+            branches = replace(Branches.of_all(here), first=first, last=last)
             return self.points[draw_halves(branches, shares, self.of_middle, self._of_middle)]
 
         return lambda: self.follow(ranks, self._exact, middle)

@@ -6,7 +6,7 @@ candidates that can differ from group to group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,10 +44,6 @@ class Branches:
     def some(self, rows: Indices) -> Branches:
         """Return some of the rows, or one of them many times."""
         return Branches(self.weights[rows], self.first[rows], self.last[rows])
-
-    def within(self, first: Indices, last: Indices) -> Branches:
-        """Return those of other first and last candidates, beyond which there is no record."""
-        return replace(self, first=first, last=last)
 
     def split(self, place: Indices, share: Values) -> tuple[Branches, Branches]:
         """Return the records below and above a place of each group; it stays in both."""

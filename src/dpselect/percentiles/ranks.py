@@ -74,7 +74,7 @@ class Ranks:
 
 def ranks_of(
     values: Values,
-    points: Values | Range,
+    points: Values,
     some: Values | None = None,
     kind: Float = np.float64,
 ) -> Ranks:
@@ -82,28 +82,23 @@ def ranks_of(
 
     Args:
         values: Shape ``(n,)``, float64, a missing number as NaN. Private.
-        points: All candidates; if listed, in any order.
+        points: All candidates, in any order.
         some: Those whose ranks are wanted, if not all.
         kind: The type of floats that the numbers are of.
     """
     known = values[~np.isnan(values)]
     places = np.sort(places_of(points, known, kind))
-    return ranks_among(places, points, some, missing=values.size - known.size)
+    wanted = points if some is None else some
+    return ranks_among(places, points, wanted, missing=values.size - known.size)
 
 
 def ranks_among(
-    places: Indices, points: Values | Range, some: Values | None = None, missing: int = 0
+    places: Indices, points: Values | Range, some: Values, missing: int = 0
 ) -> Ranks:
-    """Return the ranks of candidates by the places of all numbers, ascending."""
-    at = places_of(points, _wanted(points, some))
+    """Return the ranks of some candidates by the places of all numbers, ascending."""
+    at = places_of(points, some)
     below, upto = (places.searchsorted(at, side=side) for side in ("left", "right"))
     return Ranks(below[None], upto[None], np.array([places.size]), missing)
-
-
-def _wanted(points: Values | Range, some: Values | None) -> Values:
-    if some is None:
-        return points if isinstance(points, np.ndarray) else points.at(range(len(points)))
-    return some
 
 
 def ranks_in_engine(

@@ -165,12 +165,13 @@ class Numbers:
 
         Args:
             points: All candidates; of a range the numbers are read.
-            some: Those whose ranks are wanted, if not all.
+            some: Those whose ranks are wanted, if not all; given of a range.
 
         Raises:
             ColumnError, DataError: As for the release.
         """
         if isinstance(points, Range):
+            assert some is not None  # noqa: S101 -- a range is never listed
             return ranks_among(self.places(points), points, some)
         of, wanted = self.records, points if some is None else some
         ranks = self._known(points, wanted)

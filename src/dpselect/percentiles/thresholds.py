@@ -251,9 +251,8 @@ class ByThreshold(Single):
         """Return the counts less those that are enough, in parts of a record; private."""
         return self._queries(numbers.ranks(self.points, self.visited))[0]
 
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
-        if isinstance(self.points, Range):
-            return None
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
+        assert isinstance(self.points, np.ndarray)  # noqa: S101 -- no groups of a range
         queries, visited = self._queries(ranks.among(self.points, self.visited)), self.visited
 
         def draw() -> Values:

@@ -293,7 +293,7 @@ class Percentile(Question):
 
     def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
         """Return the probability of each candidate, a row for each percentile."""
-        method = self.query(mechanism, epsilon=epsilon).design().method
+        method = self.query(mechanism, epsilon=epsilon).design().method  # type: ignore[union-attr] # of no groups
         numbers = Numbers.counted(self.candidates, self._ranks, Records(self.neighbours))
         return method.probabilities(numbers)
 
