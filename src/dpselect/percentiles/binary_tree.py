@@ -34,21 +34,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpselect._twofold import Twofold
-from dpselect.mechanisms import Mechanism, MechanismLike, PermuteAndFlip, by_name
+from dpselect.mechanisms import Mechanism, PermuteAndFlip, by_name
 from dpselect.objective import Objective
 from dpselect.percentiles.halves import Branches, draw_halves
 from dpselect.percentiles.ranks import Ranks
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer, MethodName
+from dpselect.percentiles.reading import Numbers
+from dpselect.percentiles.single import Answer
 from dpselect.percentiles.split_tree import (
     Node,
-    composition_of,
+    Recursion,
     parts_of,
     price_of_draw,
-    spends_of,
-    split_tree,
 )
-from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -59,57 +56,15 @@ AT_ONCE = 2**10
 """Outcomes that are followed at once."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recursive:
-    """Percentiles by the binary tree, each draw by a mechanism of ``PROPORTIONAL``.
+@dataclass(frozen=True, eq=False)
+class Recursive(Recursion):
+    """Percentiles from increasing candidates, each draw by a mechanism of ``PROPORTIONAL``."""
 
-    Attributes:
-        percents: In (0, 100], increasing.
-        points: The candidates, increasing.
-        records: How records are read.
-        epsilon: Epsilon of the whole release, in nats.
-        factory: The mechanism, for the epsilon of each draw.
-    """
-
-    percents: tuple[float, ...]
     points: Values
-    records: Records
-    epsilon: float
-    factory: MechanismLike
-    name: MethodName = "recursive"
-    error: None = None
 
     @property
     def ranked(self) -> tuple[Values, ...]:
         return (self.points,)
-
-    @property
-    def whole(self) -> Mechanism:
-        """The mechanism with the epsilon of all draws."""
-        return by_name(self.factory, self.epsilon)
-
-    @property
-    def exact(self) -> bool:
-        return self.whole.exact
-
-    @property
-    def mechanism(self) -> str:
-        levels = max(len(path) for path in self.tree.paths())
-        gain = f"{levels} levels instead of {len(self.percents)} percentiles"
-        return f"recursion of halves in {gain}, {self.whole} in all"
-
-    @property
-    def tree(self) -> Node:
-        """The draws and their prices; public."""
-        return split_tree(tuple(one / 100 for one in self.percents), self.epsilon)
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        return spends_of(self.tree, self.percents, self.whole.draw.rho)
-
-    @property
-    def composition(self) -> str:
-        return composition_of(self.records)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
         ranks = numbers.ranks(self.points)

@@ -11,24 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from dpselect.draws.place_exponential import Places, draw_place
-from dpselect.mechanisms import ExponentialMechanism
+from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer, MethodName, not_listed
+from dpselect.percentiles.reading import Numbers
+from dpselect.percentiles.single import Answer, not_listed
 from dpselect.percentiles.split_tree import (
     LAST_PARTS,
     Node,
-    composition_of,
-    spends_of,
-    split_tree,
+    Recursion,
 )
-from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities
 
 MOST_PARTS = 128
@@ -80,33 +78,17 @@ class RangeHalf:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RecursiveOfRange:
-    """Percentiles from a range, by the binary tree.
+@dataclass(frozen=True, eq=False)
+class RecursiveOfRange(Recursion):
+    """Percentiles from a range, each draw by the exponential mechanism."""
 
-    Attributes:
-        percents: In (0, 100], increasing.
-        points: The values.
-        records: How records are read.
-        epsilon: Epsilon of the whole release, in nats.
-    """
-
-    percents: tuple[float, ...]
     points: Range
-    records: Records
-    epsilon: float
-    name: MethodName = "recursive"
-    exact: bool = True
-    error: None = None
+    factory: MechanismLike = "exponential"
+    how: ClassVar[str] = " by pieces of a range"
 
     @property
     def ranked(self) -> tuple[None, ...]:
         return (None,)
-
-    @property
-    def tree(self) -> Node:
-        """The draws and their prices; public."""
-        return split_tree(tuple(one / 100 for one in self.percents), self.epsilon)
 
     def shares(self, node: Node) -> int:
         """Return the parts of the records at a place, few enough for the units to fit."""
@@ -114,24 +96,6 @@ class RecursiveOfRange:
             return LAST_PARTS
         following = len(self.percents).bit_length() - 1
         return min(MOST_PARTS, 2 ** ((MOST_UNITS - LAST_PARTS.bit_length()) // following))
-
-    @property
-    def mechanism(self) -> str:
-        levels = max(len(path) for path in self.tree.paths())
-        gain = f"{levels} levels instead of {len(self.percents)} percentiles"
-        return (
-            f"recursion of halves in {gain}, ExponentialMechanism(epsilon={self.epsilon!r}) by "
-            "pieces of a range in all"
-        )
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        draw = ExponentialMechanism(epsilon=self.epsilon).draw
-        return spends_of(self.tree, self.percents, draw.rho)
-
-    @property
-    def composition(self) -> str:
-        return composition_of(self.records)
 
     def decay(self, node: Node, parts: int) -> Fraction:
         """Return ``ε/(2 m Δ)`` of a draw, by parts of a record."""
