@@ -38,6 +38,7 @@ from dpselect.percentiles.ends_first import EndsFirst, Left
 from dpselect.percentiles.first_count import SHARE, size_of
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.parts import Parts
+from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import ByRank, Method, MethodName, OneByOne, Single
 from dpselect.percentiles.split_tree import Node, parts_of, price_of_draw
@@ -172,7 +173,7 @@ class Column:
             return np.abs(self.from_ends(method) - true).mean(axis=0)
         if isinstance(method, ByCounts):
             ranks = self.numbers.ranks(method.points, method.ends)
-            counts = method.counts(ranks.upto, ranks.numbers)
+            counts = method.counts(ranks.upto[0], int(ranks.numbers[0]))
             q = 1 - np.exp(-1 / method.scale)
             return np.mean(
                 [
@@ -187,7 +188,7 @@ class Column:
 
     def from_ends(self, method: EndsFirst) -> Values:
         """Simulate releases from both ends inwards; return the values."""
-        ranks = self.numbers.ranks(self.points).as_group()
+        ranks = self.numbers.ranks(self.points)
         by = method.simulated(self.rng)
 
         def middle(
@@ -209,9 +210,7 @@ class Column:
     @cached_property
     def held(self) -> tuple[Indices, Values]:
         """The places that have records, and how many; places as in the recursion."""
-        below = np.searchsorted(self.points, self.values, side="left")
-        at = np.isin(self.values, self.points)
-        places, counts = np.unique((2 * below + at).astype(np.int64), return_counts=True)
+        places, counts = np.unique(places_of(self.points, self.values), return_counts=True)
         return places, counts.astype(float)
 
     def recursion(self, tree: Node) -> list[int]:
@@ -221,12 +220,11 @@ class Column:
         variables is drawn for them.
         """
         found: dict[int, int] = {}
-        queue = [(tree, *self.held, 0, 2 * self.points.size)]
+        queue = [(tree, *self.held, 0, self.points.size - 1)]
         while queue:
             node, places, weights, low, high = queue.pop()
             place, share = self._place(node, places, weights, low, high)
-            above = place % 2 or share > 0.5
-            found[node.position] = min(max(place // 2 - (not above), 0), self.points.size - 1)
+            found[node.position] = place
             at = int(np.searchsorted(places, place))
             there = at < places.size and places[at] == place
             lower, upper = weights[: at + there].copy(), weights[at:].copy()

@@ -117,7 +117,7 @@ def by_counts(values: Values, p: float, points: Values, epsilon: float) -> Inter
     ranks = ranks_of(values, points, method.ends)
     from dpselect.draws.exact.noisy_counts import discrete_laplace
 
-    noisy = discrete_laplace(method.counts(ranks.upto, ranks.numbers), method.scale)
+    noisy = discrete_laplace(method.counts(ranks.upto[0], int(ranks.numbers[0])), method.scale)
     leaves, upper = noisy[:LEAVES].reshape(FAN, FAN), noisy[LEAVES:]
     agreed = (FAN * upper + leaves.sum(axis=1)) / (FAN + 1)
     sums = np.cumsum(leaves + ((agreed - leaves.sum(axis=1)) / FAN)[:, None])

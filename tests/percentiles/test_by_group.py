@@ -138,7 +138,9 @@ def test_ranks_of_groups_are_those_of_their_numbers(rng, engine, candidates):
     parts = list(held.cells(points).parts(points))
     numbers = held.numbers()
 
-    found = [part.of(place) for part in parts for place in range(part.numbers.size)]
+    found = [
+        part.some(np.array([place])) for part in parts for place in range(part.numbers.size)
+    ]
     for name, ranks, listed in zip(NAMES, found, numbers, strict=True):
         alone = np.sort(rows.filter(pl.col("g") == name)["v"].to_numpy())
         right = ranks_of(alone, points)

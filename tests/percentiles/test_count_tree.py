@@ -27,7 +27,7 @@ def tree(relation, *, points=POINTS, users=None, epsilon=1.0):
 
 def counts(by, database):
     ranks = ranks_of(np.array(database, dtype=float), by.points, by.ends)
-    return by.counts(ranks.upto, ranks.numbers)
+    return by.counts(ranks.upto[0], int(ranks.numbers[0]))
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)

@@ -11,7 +11,9 @@ from dpselect.draws.exact.samplers import intercepted
 from dpselect.percentiles import first_count
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.first_count import AfterCount, chances_of_sizes, size_of
+from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
+from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
 
@@ -115,6 +117,33 @@ def test_a_public_number_costs_nothing_and_chooses_exactly():
     assert method.scale == 0
     chosen, records = choosing()
     assert (chosen.mechanism, records) == (method.choice.of_number(4096.0).mechanism, 4096)
+
+
+@pytest.mark.parametrize("relation", [ADDED, dp.Neighbours.SUBSTITUTE], ids=str)
+@pytest.mark.parametrize("points", [np.arange(200.0), Range(0, 10**6, 0.5)], ids=type)
+@pytest.mark.parametrize(
+    "p", [(99.9999,), (5, 50, 99), tuple(range(10, 100, 10)), tuple(range(1, 100, 3))]
+)
+def test_the_smallest_epsilon_has_a_method_for_every_number(p, points, relation):
+    """And one that is a 64th of it has none."""
+    asked = {"percents": tuple(map(float, p)), "points": points, "records": Records(relation)}
+    low, high = 1e-15, 1.0
+    while high > 1.001 * low:
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if is_enough(middle, asked) else (middle, high)
+
+    method = AfterCount.of(Choice(**asked, epsilon=high))
+    assert all(method.choice.of_number(2.0**size).spends for size in range(49))
+    with pytest.raises(dp.errors.ParameterError, match="too small"):
+        ByThreshold(p[-1], points, Records(relation), high / len(p) / 64, upwards=True)
+
+
+def is_enough(epsilon, asked):
+    try:
+        AfterCount.of(Choice(**asked, epsilon=epsilon))
+    except dp.errors.ParameterError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "substitute"])

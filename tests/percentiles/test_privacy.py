@@ -35,6 +35,30 @@ def test_the_exact_law_keeps_its_epsilon_on_every_pair(name, p, epsilon):
         assert report.ok, str(report)
 
 
+def test_noise_on_all_scores_of_records_is_made_for_their_number():
+    """It is not known before they are read; noise for one record loses 1.1 on these."""
+    draw = dp.PercentileRecord(p=50, upper=3, epsilon=1.0, mechanism="noisy-sequence").design()
+
+    def law(x):
+        return draw.draw.probabilities(percentile(x, p=50, upper=3))
+
+    universe = product((0, 3), repeat=3)
+    report = dp.audit.check_private(law, universe, dp.Neighbours.SUBSTITUTE, 1.0)
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize(("relation", "bound"), [("add-remove", 0.9), ("substitute", 1.0)])
+@pytest.mark.parametrize("most", [1, 3])
+def test_noise_on_all_scores_of_values_is_made_for_what_a_person_moves(relation, bound, most):
+    users = {"column": "v", "user": "u", "max_per_user": most} if most > 1 else {}
+    query = dp.Percentiles(
+        p=[50, 90], candidates=range(4), epsilon=1.0, mechanism="noisy-sequence",
+        neighbours=relation, **users,
+    )  # fmt: skip
+
+    assert query.design().method.singles[1].draw.l1 == 4 * most * bound
+
+
 WITH_MISSING = list(product((0, 1, 3, None), repeat=3))
 
 

@@ -77,7 +77,7 @@ def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
     near = are_neighbours(relation)
     scores = {}
     for x in persons:
-        branches = Branches.of_all(ranks_of(x, relation).as_group())
+        branches = Branches.of_all(ranks_of(x, relation))
         [scores[x]] = method.objectives(method.tree, branches)
 
     moved = [

@@ -23,23 +23,17 @@ def distance(rank, first, last):
 
 @dataclass(frozen=True)
 class Half:
-    """Weights of the records at places, and which part of those at both ends is in the half.
-
-    Place ``2 i + 1`` is candidate ``i``, and the others are the gaps before, between and after
-    the candidates.
-    """
+    """Weights of the records at candidates, and the first and the last candidate."""
 
     weights: tuple[Fraction, ...]
     first: int
     last: int
-    low: Fraction = Fraction(0)
-    high: Fraction = Fraction(1)
 
     @classmethod
     def of_all(cls, values, points):
-        places = [2 * nearest(x, points) + 1 for x in values]
-        counts = np.bincount(places, minlength=2 * len(points) + 1).tolist()
-        return cls(tuple(map(Fraction, counts)), 0, 2 * len(points))
+        places = np.array([nearest(x, points) for x in values], dtype=int)
+        counts = np.bincount(places, minlength=len(points)).tolist()
+        return cls(tuple(map(Fraction, counts)), 0, len(points) - 1)
 
     def scores(self, node, parts):
         """Return minus the distances of the wanted rank from those of all shares.
@@ -56,26 +50,14 @@ class Half:
             for ends in ranks_of_shares(sum(self.weights[:at]), self.weights[at], parts)
         ]
 
-    def cut(self, place, share):
-        low = self.low if place == self.first else 0
-        high = self.high if place == self.last else 1
-        return low + (high - low) * share
-
     def split(self, place, share):
         """Return the records below and above; those at the place are in both."""
-        here, cut = self.weights[place], self.cut(place, share)
+        here = self.weights[place]
         none = Fraction(0)
         below = [*self.weights[:place], here * share]
         above = [here * (1 - share), *self.weights[place + 1 :]]
         pad = len(self.weights) - place - 1
         return (
-            type(self)((*below, *[none] * pad), self.first, place, self.low, cut),
-            type(self)((*[none] * place, *above), place, self.last, cut, self.high),
+            type(self)((*below, *[none] * pad), self.first, place),
+            type(self)((*[none] * place, *above), place, self.last),
         )
-
-    def candidate(self, place, share):
-        """Return the candidate at a place, or the nearer one by the share of a gap."""
-        nearest = place // 2
-        if place % 2 == 0 and self.cut(place, share) <= Fraction(1, 2):
-            nearest -= 1
-        return min(max(nearest, 0), len(self.weights) // 2 - 1)

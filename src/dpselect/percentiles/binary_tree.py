@@ -5,14 +5,13 @@ half is treated alike with the percentiles on its side. A percentile ``a`` betwe
 ones ``a_0 < a_1`` is the ``(a - a_0)/(a_1 - a_0)`` of the records between them, so no count has
 to be released.
 
-Records equal to the released value would all go to one side, which shifts the percentiles
-beyond by as many ranks, and so would records between two candidates if they are many. So a
-*place* is drawn, a candidate or the gap between two, together with a *share* ``j / parts``:
-that part of every record there goes below and the rest above. With ``L`` records before the
-place and ``E`` at it, the share stands for the ranks of the place that are nearest to it, from
-``L + (j - 1/2)E/parts`` to ``L + (j + 1/2)E/parts``, and its score is minus the distance of the
-wanted rank from these. So the place that holds the rank has a share that scores 0, however many
-records it has. Of a gap the candidate is released that is nearer by the share.
+Records at the released candidate would all go to one side, which shifts the percentiles beyond
+by as many ranks. So a *place*, which is a candidate, is drawn together with a *share*
+``j / parts``: that part of every record there goes below and the rest above. With ``L`` records
+before the place and ``E`` at it, the share stands for the ranks of the place that are nearest
+to it, from ``L + (j - 1/2)E/parts`` to ``L + (j + 1/2)E/parts``, and its score is minus the
+distance of the wanted rank from these. So the place that holds the rank has a share that scores
+0, however many records it has.
 
 Guarantee:
     A record has a weight in every half, and over the halves of one level its weights sum to at
@@ -35,21 +34,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpselect._twofold import Twofold
-from dpselect.mechanisms import Mechanism, MechanismLike, PermuteAndFlip, by_name
+from dpselect.mechanisms import Mechanism, PermuteAndFlip, by_name
 from dpselect.objective import Objective
 from dpselect.percentiles.halves import Branches, draw_halves
-from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer, MethodName
+from dpselect.percentiles.ranks import Ranks
+from dpselect.percentiles.reading import Numbers
+from dpselect.percentiles.single import Answer
 from dpselect.percentiles.split_tree import (
     Node,
-    composition_of,
+    Recursion,
     parts_of,
     price_of_draw,
-    spends_of,
-    split_tree,
 )
-from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -60,60 +56,18 @@ AT_ONCE = 2**10
 """Outcomes that are followed at once."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recursive:
-    """Percentiles by the binary tree, each draw by a mechanism of ``PROPORTIONAL``.
+@dataclass(frozen=True, eq=False)
+class Recursive(Recursion):
+    """Percentiles from increasing candidates, each draw by a mechanism of ``PROPORTIONAL``."""
 
-    Attributes:
-        percents: In (0, 100], increasing.
-        points: The candidates, increasing.
-        records: How records are read.
-        epsilon: Epsilon of the whole release, in nats.
-        factory: The mechanism, for the epsilon of each draw.
-    """
-
-    percents: tuple[float, ...]
     points: Values
-    records: Records
-    epsilon: float
-    factory: MechanismLike
-    name: MethodName = "recursive"
-    error: None = None
 
     @property
     def ranked(self) -> tuple[Values, ...]:
         return (self.points,)
 
-    @property
-    def whole(self) -> Mechanism:
-        """The mechanism with the epsilon of all draws."""
-        return by_name(self.factory, self.epsilon)
-
-    @property
-    def exact(self) -> bool:
-        return self.whole.exact
-
-    @property
-    def mechanism(self) -> str:
-        levels = max(len(path) for path in self.tree.paths())
-        gain = f"{levels} levels instead of {len(self.percents)} percentiles"
-        return f"recursion of halves in {gain}, {self.whole} in all"
-
-    @property
-    def tree(self) -> Node:
-        """The draws and their prices; public."""
-        return split_tree(tuple(one / 100 for one in self.percents), self.epsilon)
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        return spends_of(self.tree, self.percents, self.whole.draw.rho)
-
-    @property
-    def composition(self) -> str:
-        return composition_of(self.records)
-
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        ranks = numbers.ranks(self.points).as_group()
+        ranks = numbers.ranks(self.points)
         of_groups = self.prepare_groups(ranks)
         if of_groups is not None:
             return lambda: tuple(of_groups()[0].tolist())
@@ -126,7 +80,7 @@ class Recursive:
 
         return draw
 
-    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
         if type(self.whole) is not PermuteAndFlip:
             return None
         branches = Branches.of_all(ranks)
@@ -139,7 +93,7 @@ class Recursive:
         [objective], shares = self.objectives(node, branches), self.shares(node)
         at, part = np.divmod(self.mechanism_of(node).draw_positions(objective), shares.size)
         place, share = branches.first + at, shares[part]
-        drawn[node.position] = branches.candidates(place, share)[0]
+        drawn[node.position] = place[0]
         sides = branches.split(place, share)
         for following, side in zip((node.below, node.above), sides, strict=True):
             if following is not None:
@@ -168,9 +122,9 @@ class Recursive:
             for off, bound in zip(rows.all_distances(), rows.bound.tolist(), strict=True)
         ]
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+    def probabilities(self, numbers: Numbers) -> Probabilities:
         found = np.zeros((len(self.percents), self.points.size))
-        branches = Branches.of_all(numbers.ranks(self.points).as_group())
+        branches = Branches.of_all(numbers.ranks(self.points))
         self._follow(self.tree, branches, np.ones(1), found)
         return found
 
@@ -180,15 +134,14 @@ class Recursive:
         for row, objective in enumerate(self.objectives(node, branches)):
             one = branches.some(np.array([row]))
             law = chances[row] * mechanism.probabilities(objective).reshape(-1, shares.size)
-            places = np.arange(one.first[0], one.last[0] + 1)[:, None]
-            np.add.at(found[node.position], one.candidates(places, shares), law)
+            found[node.position, one.first[0] : one.last[0] + 1] += law.sum(axis=1)
             if node.is_last:
                 continue
             likely, part = np.nonzero(law > CUT)
             for start in range(0, likely.size, AT_ONCE):
                 some = likely[start : start + AT_ONCE], part[start : start + AT_ONCE]
                 alike = one.some(np.zeros(some[0].size, dtype=np.int64))
-                sides = alike.split(places[some[0], 0], shares[some[1]])
+                sides = alike.split(one.first[0] + some[0], shares[some[1]])
                 for following, side in zip((node.below, node.above), sides, strict=True):
                     if following is not None:
                         self._follow(following, side, law[some], found)

@@ -19,7 +19,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, grouping_of
 from dpselect.percentiles.first_count import AfterCount, size_of
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import GroupedRanks
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, checked_type
 from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Answer, ForGroups, Method
@@ -104,7 +104,7 @@ class GroupedPercentiles(Design[PercentileRelease]):
         values, _, ends = self.each.values_of(numbers)()
         return values, ends
 
-    def _of_some(self, ranks: GroupedRanks) -> list[OfOne]:
+    def _of_some(self, ranks: Ranks) -> list[OfOne]:
         """Draw the answers of some groups."""
         method = self.each.method
         if self.each.intervals is None and isinstance(method, AfterCount):
@@ -113,7 +113,7 @@ class GroupedPercentiles(Design[PercentileRelease]):
             return self._by(method, ranks)
         return [self._of_one(one) for one in self._numbers(ranks)]
 
-    def _after_count(self, method: AfterCount, ranks: GroupedRanks) -> list[OfOne]:
+    def _after_count(self, method: AfterCount, ranks: Ranks) -> list[OfOne]:
         """Draw by the methods that the noisy numbers of records choose."""
         noisy, held = np.unique(
             discrete_laplace(ranks.numbers, method.scale), return_inverse=True
@@ -127,18 +127,18 @@ class GroupedPercentiles(Design[PercentileRelease]):
                 found[place] = one
         return found
 
-    def _by(self, method: Method, ranks: GroupedRanks) -> list[OfOne]:
+    def _by(self, method: Method, ranks: Ranks) -> list[OfOne]:
         """Draw by one method, of all groups at once where it can."""
         draw = method.prepare_groups(ranks) if isinstance(method, ForGroups) else None
         if draw is not None:
             return [(tuple(values), None) for values in draw().tolist()]
         return [(method.prepare(one)(), None) for one in self._numbers(ranks)]
 
-    def _numbers(self, ranks: GroupedRanks) -> Iterator[Numbers]:
+    def _numbers(self, ranks: Ranks) -> Iterator[Numbers]:
         """Yield each group's numbers by their ranks."""
         points, records = np.asarray(self.each.points), self.each.records
         for group in range(ranks.numbers.size):
-            yield Numbers.counted(points, ranks.of(group), records)
+            yield Numbers.counted(points, ranks.some(np.array([group])), records)
 
 
 def grouped(asked: Percentiles) -> GroupedPercentiles:

@@ -45,18 +45,25 @@ from typing import get_args
 import numpy as np
 
 from dpselect import validation
+from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import ExponentialMechanism, Mechanism, MechanismLike, by_name
+from dpselect.mechanisms import (
+    ExponentialMechanism,
+    Mechanism,
+    MechanismLike,
+    PermuteAndFlip,
+    by_name,
+)
 from dpselect.neighbours import Neighbours
+from dpselect.objective import Objective
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst
 from dpselect.percentiles.first_count import AfterCount
-from dpselect.percentiles.objectives import by_rank, rank_bound
+from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.range_halves import RecursiveOfRange
 from dpselect.percentiles.ranges import OPEN, Range
-from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.single import (
     PROPORTIONAL,
@@ -68,7 +75,8 @@ from dpselect.percentiles.single import (
     Single,
 )
 from dpselect.percentiles.split_tree import price_of_draw, split_tree
-from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.percentiles.thresholds import ByThreshold, parts_of_record
+from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Values
 
 DROWNED = 1.7
@@ -178,6 +186,17 @@ class Choice:
         return self.epsilon / len(self.percents)
 
     @property
+    def largest_scale(self) -> float:
+        """A scale that no noise of the methods for any number of records exceeds.
+
+        None has less epsilon than one percentile. Of that, noise in parts of a record
+        (``ByThreshold``) has a scale of at most 3 times what one step moves, and the number of
+        records (``EndsFirst``) one of 16 times that.
+        """
+        parts = max(parts_of_record(p).denominator for p in self.percents)
+        return scale_for(self._each, 16 * self.records.per_user * parts)
+
+    @property
     def _central(self) -> bool:
         return all(CENTRAL <= p <= 100 - CENTRAL for p in self.percents)
 
@@ -198,7 +217,7 @@ class Choice:
             singles = (self._by_threshold(p, self._each, assumed) for p in self.percents)
             return OneByOne(tuple(singles), name)
         if name == "recursive":
-            if type(draw := self._mechanism(self._each)) not in PROPORTIONAL:
+            if type(draw := self._mechanism(self.percents[0], self._each)) not in PROPORTIONAL:
                 raise ParameterError(
                     "`method`='recursive' needs the `mechanism` 'exponential', "
                     f"'permute-and-flip' or 'noisy-max', not {draw.name!r}"
@@ -208,7 +227,7 @@ class Choice:
 
     def _by_mechanism(self) -> Method:
         """Return the method for a mechanism that is given: by halves where it can be."""
-        proportional = type(self._mechanism(self._each)) in PROPORTIONAL
+        proportional = type(self._mechanism(self.percents[0], self._each)) in PROPORTIONAL
         if len(self.percents) >= RECURSIVE_FROM and proportional and self._increase:
             return self._halves(self.percents, self.epsilon)
         return self._one_by_one()
@@ -264,13 +283,11 @@ class Choice:
             taken: How many these are.
             records: The number of records.
         """
-        low, high = (p for p in percents if p <= TAIL), (p for p in percents if p >= 100 - TAIL)
-        if isinstance(self.points, Range):
-            return 0, 0
         # Where records are dense, ranks are as good from the side of the many.
-        ends = sum(_beyond(p, records) * self.epsilon < MANY for p in low), sum(1 for _ in high)
+        low = [p for p in percents if p <= TAIL and _beyond(p, records) * self.epsilon < MANY]
+        ends = len(low), sum(p >= 100 - TAIL for p in percents)
         epsilon = self.epsilon / (taken + 1)
-        by = self._from_ends(percents, ends, epsilon, records) if any(ends) else None
+        by = self._from_ends(percents, ends, epsilon, records)
         if not isinstance(by, EndsFirst):
             return 0, 0
         outermost = [percents[0]] * bool(ends[0]) + [percents[-1]] * bool(ends[1])
@@ -350,7 +367,7 @@ class Choice:
         return self._by_rank(p, epsilon)
 
     def _by_rank(self, p: float, epsilon: float, _records: float | None = None) -> Single:
-        draw = self._mechanism(epsilon)
+        draw = self._mechanism(p, epsilon)
         if isinstance(self.points, Range):
             return ByPieces(p, self.points, self.records, draw)
         return ByRank(p, self.points, self.records, draw)
@@ -368,8 +385,8 @@ class Choice:
     def _named(self, usual: str) -> MechanismLike:
         return usual if self.mechanism is None else self.mechanism
 
-    def _mechanism(self, epsilon: float) -> Mechanism:
-        """Return the mechanism of one percentile."""
+    def _mechanism(self, p: float, epsilon: float) -> Mechanism:
+        """Return the mechanism of one percentile, by what a neighbour step moves its scores."""
         if isinstance(self.points, Range):
             draw = by_name(self._named("exponential"), epsilon)
             if not isinstance(draw, ExponentialMechanism):
@@ -378,14 +395,12 @@ class Choice:
                     f"{draw.name!r}"
                 )
             return draw
-        example = by_rank(
-            ranks_of(np.zeros(1), self.points),
-            p=50,
-            points=self.points,
-            form="interpolated",
-            neighbours=self.records.neighbours,
-        )
-        return by_name(self._named("permute-and-flip"), epsilon).for_objective(example)
+        if self.mechanism is None:
+            return PermuteAndFlip(epsilon=epsilon)
+        bound = GlobalSensitivity(self.records.rank_bound(p), self.records.neighbours)
+        zeros = np.zeros(len(self.points))
+        facts = Objective(zeros, bound, highest=0.0, direction="non-decreasing")
+        return by_name(self.mechanism, epsilon).for_objective(facts)
 
 
 def _beyond(p: float, records: float) -> float:

@@ -29,7 +29,6 @@ from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, s
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import SupportsRanks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer, MethodName
 from dpselect.percentiles.thresholds import growing
@@ -124,7 +123,7 @@ class ByCounts:
             ColumnError, DataError: As for the release.
         """
         ranks = numbers.ranks(self.points, self.ends)
-        return self.counts(ranks.upto, ranks.numbers)
+        return self.counts(ranks.upto[0], int(ranks.numbers[0]))
 
     def answer(self, noisy: Indices) -> Answer:
         """Return the percentiles of noisy counts."""
@@ -145,7 +144,7 @@ class ByCounts:
             return points[min(at + (points[at] < value), len(points) - 1)]
         return float(points[min(int(points.searchsorted(value)), points.size - 1)])
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
+    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
         """Raise: the distribution has no closed form.
 
         Raises:

@@ -42,7 +42,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.halves import Branches, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
-from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer
 from dpselect.percentiles.thresholds import COARSEST, EULER, fewer_alarms
@@ -218,7 +218,7 @@ class EndsFirst:
     def composition(self) -> str:
         return "parallel over the parts, each record in one; sequential with their number"
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
+    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
         """Raise: the distribution has no closed form.
 
         Raises:
@@ -234,7 +234,7 @@ class EndsFirst:
         records = np.maximum(left.records, 1).astype(object)
         return part.denominator + 2 * part.numerator * (records - 1), 2 * part.denominator
 
-    def upwards(self, p: float, ranks: GroupedRanks, left: Left) -> Seek:
+    def upwards(self, p: float, ranks: Ranks, left: Left) -> Seek:
         """Return what the lowest percentile that is left is sought by."""
         wanted, of = self.wanted(p, left)
         at = left.low[:, None] + np.arange(self.points.size)
@@ -248,7 +248,7 @@ class EndsFirst:
             np.maximum(left.high - left.low, 0),
         )
 
-    def downwards(self, p: float, ranks: GroupedRanks, left: Left) -> Seek:
+    def downwards(self, p: float, ranks: Ranks, left: Left) -> Seek:
         """Return what the highest percentile that is left is sought by."""
         wanted, of = self.wanted(p, left)
         at = (left.high[:, None] - 1 - np.arange(self.points.size)).clip(min=0)
@@ -299,15 +299,9 @@ class EndsFirst:
     def within(self, left: Left) -> tuple[Indices, Indices]:
         """Return the positions of the first and the last candidate of the middle."""
         candidates = self.points.size
-        first, last = np.maximum(left.low - 1, 0), np.minimum(left.high, candidates - 1)
-        # Two at least, as a range has.
-        narrow = first >= last
-        return (
-            np.where(narrow, np.maximum(first - 1, 0), first),
-            np.where(narrow, np.minimum(first + 1, candidates - 1), last),
-        )
+        return np.maximum(left.low - 1, 0), np.minimum(left.high, candidates - 1)
 
-    def follow(self, ranks: GroupedRanks, by: Draws, middle: Middle) -> Values:
+    def follow(self, ranks: Ranks, by: Draws, middle: Middle) -> Values:
         """Return all values of each group, drawn one after the other.
 
         Args:
@@ -372,10 +366,10 @@ class EndsFirst:
         return np.minimum(np.maximum(values, least[:, None]), most[:, None])
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        of_one_group = self.prepare_groups(numbers.ranks(self.points).as_group())
+        of_one_group = self.prepare_groups(numbers.ranks(self.points))
         return lambda: tuple(of_one_group()[0].tolist())
 
-    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values]:
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
         """Return the draw for groups of numbers, a row of values for each.
 
         Args:
@@ -387,7 +381,8 @@ class EndsFirst:
         ) -> Values:
             some = ranks.some(groups)
             here = some.between(*self.records_left(some, left))
-            branches = Branches.of_all(here).within(first, last)
+            # Beyond these there is no record.
+            branches = replace(Branches.of_all(here), first=first, last=last)
             return self.points[draw_halves(branches, shares, self.of_middle, self._of_middle)]
 
         return lambda: self.follow(ranks, self._exact, middle)
@@ -408,7 +403,7 @@ class EndsFirst:
         of = self._of_middle, self.of_middle
         return Recursive(percents, self.points[low : high + 1], *of, "permute-and-flip")
 
-    def records_left(self, ranks: GroupedRanks, left: Left) -> tuple[Indices, Indices]:
+    def records_left(self, ranks: Ranks, left: Left) -> tuple[Indices, Indices]:
         """Return the first of the sorted records in no part, and the one after the last."""
         start = _at(ranks.upto, left.low - 1, 0)
         return start, np.maximum(start, _at(ranks.below, left.high, ranks.numbers))

@@ -22,7 +22,6 @@ import numpy as np
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import SupportsRanks
 from dpselect.percentiles.reading import Numbers
 from dpselect.percentiles.single import Answer, Method
 from dpselect.plan import SEQUENTIAL, Spend
@@ -66,11 +65,9 @@ class AfterCount:
         """
         epsilon = 0.0 if choice.records.are_public else SHARE * choice.epsilon
         made = cls(replace(choice, epsilon=choice.epsilon - epsilon), epsilon)
-        if made.scale > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small for a noisy number of records")
         # Whatever the number is, the method can be drawn.
-        for size in (0, LARGEST):
-            made.choice.of_number(2.0**size)
+        if max(made.scale, made.choice.largest_scale) > LARGEST_SCALE:
+            raise ParameterError("`epsilon` is too small for any number of records")
         return made
 
     @property
@@ -100,11 +97,11 @@ class AfterCount:
         number = Spend("number of records, to choose the method by", self.epsilon)
         return number, percentiles
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+    def probabilities(self, numbers: Numbers) -> Probabilities:
         points = np.asarray(self.choice.points)
         ranks = numbers.ranks(points)
         # How many records have no number is private, where that of all is public.
-        records = ranks.numbers if self.epsilon else ranks.records
+        records = int(ranks.numbers[0]) if self.epsilon else ranks.records
         chances = chances_of_sizes(records, self.scale)
         law = np.zeros((len(self.choice.percents), points.size))
         for size in np.flatnonzero(chances > NEGLIGIBLE).tolist():

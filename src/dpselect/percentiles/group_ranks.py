@@ -16,7 +16,7 @@ from dpselect import tables
 from dpselect._optional import needed
 from dpselect.keys.columns import GROUP
 from dpselect.percentiles.placing import Float, starts_of
-from dpselect.percentiles.ranks import GroupedRanks
+from dpselect.percentiles.ranks import Ranks
 from dpselect.tables.lookup import EDGES_AT_ONCE
 from dpselect.typing import Indices, Values
 
@@ -50,7 +50,7 @@ class Cells:
     places: Indices
     counts: Indices
 
-    def parts(self, candidates: Values) -> Iterator[GroupedRanks]:
+    def parts(self, candidates: Values) -> Iterator[Ranks]:
         """Yield some groups at a time, with the ranks of the candidates in any order."""
         which = np.unique(candidates, return_inverse=True)[1]
         in_order = np.array_equal(which, np.arange(candidates.size))
@@ -60,13 +60,13 @@ class Cells:
             ranks = self._ranks(some)
             yield ranks if in_order else ranks.at(which)
 
-    def _ranks(self, some: slice) -> GroupedRanks:
+    def _ranks(self, some: slice) -> Ranks:
         first = some.start * self.candidates
         start, end = self.places.searchsorted([first, some.stop * self.candidates]).tolist()
         held = np.zeros((some.stop - some.start, self.candidates), dtype=np.int64)
         held.flat[self.places[start:end] - first] = self.counts[start:end]
         upto = np.cumsum(held, axis=1)
-        return GroupedRanks(below=upto - held, upto=upto, numbers=upto[:, -1])
+        return Ranks(below=upto - held, upto=upto, numbers=upto[:, -1])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -6,14 +6,14 @@ candidates that can differ from group to group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpselect.draws.place_flip import PlaceRows, draw_places
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.ranks import GroupedRanks
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.split_tree import Node, parts_of, price_of_draw, split_tree
 from dpselect.typing import Indices, Values
@@ -24,37 +24,26 @@ class Branches:
     """The weights of the records of a half in each group; private.
 
     Attributes:
-        weights: Of all places, shape ``(groups, 2 k + 1)`` for ``k`` candidates.
-        first: The first place of each group's half; public, as all that follows.
+        weights: Of all candidates, shape ``(groups, k)``.
+        first: The first candidate of each group's half; public, as all that follows.
         last: The last one.
-        low: Which part of the records of the first place is below the half.
-        high: Which part of those of the last place is not above it.
     """
 
     weights: Values
     first: Indices
     last: Indices
-    low: Values
-    high: Values
 
     @classmethod
-    def of_all(cls, ranks: GroupedRanks) -> Branches:
+    def of_all(cls, ranks: Ranks) -> Branches:
         """Return all records, by the ranks of ascending candidates."""
         groups, candidates = ranks.below.shape
-        edges = np.zeros((groups, 2 * candidates + 2))
-        edges[:, 1:-1:2], edges[:, 2:-1:2] = ranks.below, ranks.upto
-        edges[:, -1] = ranks.numbers
-        none, last = np.zeros(groups, dtype=np.int64), np.full(groups, 2 * candidates)
-        return cls(np.diff(edges, axis=1), none, last, np.zeros(groups), np.ones(groups))
+        none, last = np.zeros(groups, dtype=np.int64), np.full(groups, candidates - 1)
+        weights = (ranks.upto - ranks.below).astype(np.float64)
+        return cls(weights, none, last)
 
     def some(self, rows: Indices) -> Branches:
         """Return some of the rows, or one of them many times."""
-        names = ("weights", "first", "last", "low", "high")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names})
-
-    def within(self, first: Indices, last: Indices) -> Branches:
-        """Return those of other first and last candidates, beyond which there is no record."""
-        return replace(self, first=2 * first, last=2 * last + 2)
+        return Branches(self.weights[rows], self.first[rows], self.last[rows])
 
     def split(self, place: Indices, share: Values) -> tuple[Branches, Branches]:
         """Return the records below and above a place of each group; it stays in both."""
@@ -63,21 +52,7 @@ class Branches:
         above = np.where(places >= place[:, None], self.weights, 0.0)
         below[rows, place] *= share
         above[rows, place] *= 1 - share
-        cut = self.cut(place, share)
-        return (
-            Branches(below, self.first, place, self.low, cut),
-            Branches(above, place, self.last, cut, self.high),
-        )
-
-    def cut(self, place: Indices, share: Values) -> Values:
-        """Return which part of all records of a place is below."""
-        low = np.where(place == self.first, self.low, 0.0)
-        return low + (np.where(place == self.last, self.high, 1.0) - low) * share
-
-    def candidates(self, place: Indices, share: Values) -> Indices:
-        """Return the candidates that are released for places and shares."""
-        above = (place % 2 == 1) | (self.cut(place, share) > 0.5)
-        return np.clip(place // 2 - ~above, 0, self.weights.shape[1] // 2 - 1)
+        return Branches(below, self.first, place), Branches(above, place, self.last)
 
     def rows(self, node: Node, fraction: Values, records: Records) -> PlaceRows:
         """Return what a percentile is drawn from.
@@ -96,7 +71,7 @@ class Branches:
             fraction=fraction,
             beyond=node.beyond,
             bound=np.array(bounds),
-            shares=parts_of(node, self.weights.shape[1] // 2),
+            shares=parts_of(node, self.weights.shape[1]),
         )
 
 
@@ -135,7 +110,7 @@ def _draw(
     rows = branches.rows(node, (here - low) / (high - low), records)
     place, numerator = draw_places(rows, price_of_draw(node, records.neighbours))
     share = numerator / rows.shares
-    drawn[:, node.position] = branches.candidates(place, share)
+    drawn[:, node.position] = place
     below, above = branches.split(place, share)
     if node.below is not None:
         _draw(node.below, below, fractions, (low, here), records, drawn)

@@ -247,7 +247,7 @@ def _places(numbers: Numbers, points: Values | Range) -> Callable[[list[int]], I
             places.searchsorted((np.array(cuts, dtype=np.int64) + 1) // 2), places.size
         )
     ranks = numbers.ranks(points)
-    counts = np.stack([ranks.below, ranks.upto], axis=1).ravel()
+    counts = np.stack([ranks.below[0], ranks.upto[0]], axis=1).ravel()
     return lambda cuts: np.append(counts[cuts], ranks.numbers)
 
 

@@ -21,7 +21,7 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.percentiles.placing import exact_decimal
-from dpselect.percentiles.ranks import GroupedRanks, Ranks, ranks_in
+from dpselect.percentiles.ranks import Ranks, ranks_in
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
@@ -171,7 +171,7 @@ def percentile_rank(
         ``|(1-a)L - aG|``, which prefers a wrong value where many records share the right one,
         in ``docs/measurements.md``.
     """
-    percent(p)
+    p = percent(p)
     relation = validation.table_neighbours(neighbours)
     points = checked_candidates(candidates)
     validation.on_invalid(on_invalid)
@@ -196,7 +196,7 @@ def by_rank(
     """Return the objective of ``percentile_rank`` from the ranks of its candidates.
 
     Args:
-        ranks: Private; missing numbers are left out.
+        ranks: Of one group; missing numbers are left out. Private.
         p: The percentile.
         points: The candidates.
         form: The form of the ranks.
@@ -204,8 +204,8 @@ def by_rank(
         per_user: How many records a person has at most.
     """
     return Objective(
-        rank_scores(ranks, p=p, points=points, form=form),
-        GlobalSensitivity(per_user * rank_bound(percent(p) / 100, neighbours), neighbours),
+        rank_scores(ranks, p=p, points=points, form=form).at(np.array(0)),
+        GlobalSensitivity(per_user * rank_bound(p / 100, neighbours), neighbours),
         candidates=points.tolist(),
         highest=None if form == "signed" else 0.0,
         # One sensitivity for all candidates: both directions hold.
@@ -213,13 +213,11 @@ def by_rank(
     )
 
 
-def rank_scores(
-    ranks: Ranks | GroupedRanks, *, p: float, points: Values, form: RankForm
-) -> Twofold:
-    """Return the scores of ``by_rank``, in the shape of the ranks; private.
+def rank_scores(ranks: Ranks, *, p: float, points: Values, form: RankForm) -> Twofold:
+    """Return the scores of ``by_rank`` in each group, in the shape of the ranks; private.
 
     Args:
-        ranks: Of one group of numbers, or of several.
+        ranks: Of the candidates.
         p: The percentile.
         points: The candidates.
         form: The form of the ranks.
@@ -233,7 +231,7 @@ def rank_scores(
         least, most = np.where(holds, -AROUND, between), np.where(holds, AROUND, between)
         low = low + holds
     # Integers and what is left of them apart: ranks of billions of records lose no digits.
-    whole, part = _wanted(percent(p) / 100, ranks.numbers, first)
+    whole, part = _wanted(p / 100, ranks.numbers, first)
     before = exact_sum((low - whole).astype(np.float64), least - part)
     beyond = exact_sum((whole - high).astype(np.float64), part - most)
     ahead = (before.high > beyond.high) | (
@@ -246,14 +244,13 @@ def rank_scores(
     return Twofold(0.0 - off, 0.0 - rest)
 
 
-def _wanted(fraction: float, numbers: int | Indices, first: Fraction) -> tuple[Indices, Values]:
+def _wanted(fraction: float, numbers: Indices, first: Fraction) -> tuple[Indices, Values]:
     """Return the wanted rank of so many numbers: integers, and what is left of them."""
     different, which = np.unique(numbers, return_inverse=True)
     exact = [first + Fraction(fraction) * (n - 1) for n in different.tolist()]
     whole = np.array([floor(one) for one in exact])
     part = np.array([float(one - floor(one)) for one in exact])
-    shape = (*np.shape(numbers), 1)
-    return whole[which].reshape(shape), part[which].reshape(shape)
+    return whole[which][:, None], part[which][:, None]
 
 
 def rank_bound(fraction: float, neighbours: Neighbours) -> float:
@@ -267,7 +264,7 @@ def rank_bound(fraction: float, neighbours: Neighbours) -> float:
     return 1.0 if neighbours is Neighbours.SUBSTITUTE else max(fraction, 1 - fraction)
 
 
-def share_of_gap(ranks: Ranks | GroupedRanks, points: Values) -> Values:
+def share_of_gap(ranks: Ranks, points: Values) -> Values:
     """Return where each empty candidate lies between those that hold numbers, in [0, 1].
 
     The ends of the candidates stand in for the ones that do not.
@@ -297,7 +294,7 @@ def rank_of(p: float, n: int) -> int:
         DataError: There is no record.
     """
     # In floats 0.07 * 100 is above 7.
-    fraction = exact_fraction(p)
+    fraction = exact_fraction(percent(p))
     if n == 0:
         raise no_records()
     return min(max(ceil(fraction * (n + 1)), 1), n)
@@ -310,7 +307,7 @@ def percent(p: object) -> float:
 
 def exact_fraction(p: float) -> Fraction:
     """Return ``p / 100`` through the decimal digits of ``p``."""
-    return exact_decimal(percent(p)) / 100
+    return exact_decimal(p) / 100
 
 
 def no_records() -> DataError:

@@ -14,7 +14,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers
 from dpselect.percentiles.single import Answer, ForGroups, Method, OneByOne, Single
 from dpselect.plan import Spend
@@ -61,7 +61,7 @@ class Parts:
     def composition(self) -> str:
         return f"{self._ends.composition}; of the middle: {self.middle.composition}"
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+    def probabilities(self, numbers: Numbers) -> Probabilities:
         middle = self.middle.probabilities(numbers)
         order = np.argsort(np.asarray(self._ends.singles[0].points), kind="stable")
         upwards = [one.probabilities(numbers)[order] for one in self.above]
@@ -87,7 +87,7 @@ class Parts:
 
         return draw
 
-    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
         if not isinstance(self.middle, ForGroups):
             return None
         parts: list[ForGroups] = [self.middle, *self.below[::-1], *self.above]

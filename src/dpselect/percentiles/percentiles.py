@@ -279,7 +279,7 @@ class Percentiles(Query[PercentileRelease]):
         """Return the exact distribution of each percentile's value; as private as the data.
 
         For several percentiles by the recursion, every place and share that can be drawn is
-        followed, in O((66 n)^L) for ``n`` candidates and ``L`` levels; ``L`` is 2 for up to 3
+        followed, in O((65 n)^L) for ``n`` candidates and ``L`` levels; ``L`` is 2 for up to 3
         percentiles.
 
         Args:

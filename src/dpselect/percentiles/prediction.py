@@ -242,7 +242,8 @@ def _halved(
     points = method.points
     by = method
     if not isinstance(by, RecursiveOfRange):
-        whole = Range(0, len(points) - 1, 1)
+        # What is drawn depends on its prices and shares alone, and so for one candidate.
+        whole = Range(0, len(points), 1)
         by = RecursiveOfRange(method.percents, whole, method.records, method.epsilon)
     size = min(values.size, HELD)
     edges = np.arange(size + 1) * values.size // max(size, 1)
@@ -255,7 +256,7 @@ def _halved(
 
 
 def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> Values:
-    ranks, by = ranks_of(values, method.points).as_group(), method.simulated(rng)
+    ranks, by = ranks_of(values, method.points), method.simulated(rng)
 
     def middle(_: Indices, shares: Values, first: Indices, last: Indices, left: Left) -> Values:
         [start], [end] = method.records_left(ranks, left)
@@ -269,7 +270,7 @@ def _whole_half(points: Values | Range, values: Values, records: Indices) -> Ran
     """Return numbers that so many records have each, as the first draw has them."""
     held, which = np.unique(places_of(points, values), return_inverse=True)
     weights = np.bincount(which, records, held.size).astype(np.int64)
-    return RangeHalf(2 * held + 1, weights, 0, 2 * len(points))
+    return RangeHalf(held, weights, 0, len(points) - 1)
 
 
 def _draw(
@@ -280,7 +281,7 @@ def _draw(
     run = _one_of(places.probabilities(decay), rng)
     place = int(places.starts[run]) + int(rng.integers(max(int(places.sizes[run]), 1)))
     share = _one_of(places.probabilities_of_shares(decay, run), rng)
-    drawn = {node.position: half.position(place, share / shares, len(by.points))}
+    drawn = {node.position: place}
     sides = half.split(place, share, shares)
     for following, side in zip((node.below, node.above), sides, strict=True):
         if following is not None:

@@ -11,25 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
 from dpselect.draws.place_exponential import Places, draw_place
-from dpselect.mechanisms import ExponentialMechanism
+from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import SupportsRanks
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer, MethodName, not_listed
+from dpselect.percentiles.reading import Numbers
+from dpselect.percentiles.single import Answer, not_listed
 from dpselect.percentiles.split_tree import (
     LAST_PARTS,
     Node,
-    composition_of,
-    spends_of,
-    split_tree,
+    Recursion,
 )
-from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities
 
 MOST_PARTS = 128
@@ -45,14 +42,10 @@ class RangeHalf:
     """The records of a half; private but for the ends.
 
     Attributes:
-        held: The places that have records, increasing: ``2 i + 1`` is value ``i``, and ``2 i``
-            lies just before it.
+        held: The positions of the values that have records, increasing.
         weights: Weights of the records there, integers.
         first: The first place; public.
         last: The last one; public.
-        before: Shares of the records of the first place that are before the half, and ``after``
-            of those of the last one that are after it; public.
-        after: See ``before``.
         unit: The weight of a record that is in this half alone; public.
     """
 
@@ -60,8 +53,6 @@ class RangeHalf:
     weights: Indices
     first: int
     last: int
-    before: float = 0.0
-    after: float = 0.0
     unit: int = 1
 
     def places(self, node: Node, shares: int) -> Places:
@@ -80,52 +71,24 @@ class RangeHalf:
         if there:
             below[-1] = self.weights[at] * share
             above[0] = self.weights[at] * (shares - share)
-        cut, unit = self.cut(place, share / shares), self.unit * shares
-        held = self.held[: at + there]
+        held, unit = self.held[: at + there], self.unit * shares
         return (
-            RangeHalf(held, below, self.first, place, self.before, 1 - cut, unit),
-            RangeHalf(self.held[at:], above, place, self.last, cut, self.after, unit),
+            RangeHalf(held, below, self.first, place, unit),
+            RangeHalf(self.held[at:], above, place, self.last, unit),
         )
 
-    def cut(self, place: int, share: float) -> float:
-        """Return which part of all records of a place is below."""
-        low = self.before if place == self.first else 0.0
-        high = 1 - self.after if place == self.last else 1.0
-        return low + (high - low) * share
 
-    def position(self, place: int, share: float, values: int) -> int:
-        """Return the value that is released, nearer by the share where it lies between two."""
-        above = place % 2 or self.cut(place, share) > 0.5
-        return min(max(place // 2 - (not above), 0), values - 1)
+@dataclass(frozen=True, eq=False)
+class RecursiveOfRange(Recursion):
+    """Percentiles from a range, each draw by the exponential mechanism."""
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RecursiveOfRange:
-    """Percentiles from a range, by the binary tree.
-
-    Attributes:
-        percents: In (0, 100], increasing.
-        points: The values.
-        records: How records are read.
-        epsilon: Epsilon of the whole release, in nats.
-    """
-
-    percents: tuple[float, ...]
     points: Range
-    records: Records
-    epsilon: float
-    name: MethodName = "recursive"
-    exact: bool = True
-    error: None = None
+    factory: MechanismLike = "exponential"
+    how: ClassVar[str] = " by pieces of a range"
 
     @property
     def ranked(self) -> tuple[None, ...]:
         return (None,)
-
-    @property
-    def tree(self) -> Node:
-        """The draws and their prices; public."""
-        return split_tree(tuple(one / 100 for one in self.percents), self.epsilon)
 
     def shares(self, node: Node) -> int:
         """Return the parts of the records at a place, few enough for the units to fit."""
@@ -134,24 +97,6 @@ class RecursiveOfRange:
         following = len(self.percents).bit_length() - 1
         return min(MOST_PARTS, 2 ** ((MOST_UNITS - LAST_PARTS.bit_length()) // following))
 
-    @property
-    def mechanism(self) -> str:
-        levels = max(len(path) for path in self.tree.paths())
-        gain = f"{levels} levels instead of {len(self.percents)} percentiles"
-        return (
-            f"recursion of halves in {gain}, ExponentialMechanism(epsilon={self.epsilon!r}) by "
-            "pieces of a range in all"
-        )
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        draw = ExponentialMechanism(epsilon=self.epsilon).draw
-        return spends_of(self.tree, self.percents, draw.rho)
-
-    @property
-    def composition(self) -> str:
-        return composition_of(self.records)
-
     def decay(self, node: Node, parts: int) -> Fraction:
         """Return ``ε/(2 m Δ)`` of a draw, by parts of a record."""
         twice = self.records.neighbours is Neighbours.SUBSTITUTE and node.level > 1
@@ -159,7 +104,7 @@ class RecursiveOfRange:
         bound = Fraction(rank_bound(node.fraction, relation)) * self.records.per_user
         return Fraction(node.epsilon) / (2 * bound * (2 if twice else 1) * parts)
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
+    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
         """Raise: the values are not listed.
 
         Raises:
@@ -170,23 +115,23 @@ class RecursiveOfRange:
     def half(self, places: Indices) -> RangeHalf:
         """Return all records, by the positions that they count at."""
         held, counts = np.unique(places, return_counts=True)
-        return RangeHalf(2 * held + 1, counts.astype(np.int64), 0, 2 * len(self.points))
+        return RangeHalf(held, counts.astype(np.int64), 0, len(self.points) - 1)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        places = numbers.places(self.points)
-        return lambda: self.drawn(places)
+        whole = self.half(numbers.places(self.points))
 
-    def drawn(self, places: Indices) -> Answer:
-        """Draw all percentiles of records by the positions that they count at."""
-        drawn = self._draw(self.tree, self.half(places))
-        return tuple(self.points.at([drawn[i] for i in range(len(self.percents))]).tolist())
+        def draw() -> Answer:
+            drawn = self._draw(self.tree, whole)
+            return tuple(self.points.at([drawn[i] for i in range(len(drawn))]).tolist())
+
+        return draw
 
     def _draw(self, node: Node, half: RangeHalf) -> dict[int, int]:
         """Draw every percentile of a node and below; return its value's position by its own."""
         shares = self.shares(node)
         decay = self.decay(node, half.unit * shares)
         place, share = draw_place(half.places(node, shares), decay)
-        drawn = {node.position: half.position(place, share / shares, len(self.points))}
+        drawn = {node.position: place}
         sides = half.split(place, share, shares)
         for following, side in zip((node.below, node.above), sides, strict=True):
             if following is not None:

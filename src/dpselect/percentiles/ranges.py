@@ -116,14 +116,6 @@ class Range:
         found[far] = [one / parts for one in sums[far].tolist()]
         return found
 
-    def between(self, first: int, last: int) -> Range:
-        """Return the range of the candidates from one position to a later one."""
-        part = object.__new__(Range)
-        low = self._first + first * self._each
-        ends = self[first], self[last]
-        part._set(*ends, self.step, low, self._each, self._parts, last - first)
-        return part
-
     def places(self, numbers: Values, kind: Float = np.float64) -> Indices:
         """Return the positions of the candidates that numbers count at (``placing``).
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,61 +26,36 @@ MISSING = -1
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ranks:
-    """Counts of numbers below and up to each candidate; private.
+    """Counts of numbers below and up to each candidate, in groups of numbers; private.
+
+    Numbers that are in no group are those of one group.
 
     Attributes:
-        below: Numbers at smaller candidates, shape ``(k,)``.
-        upto: Numbers at the candidate or smaller ones, shape ``(k,)``.
-        numbers: How many numbers there are.
-        missing: How many records have none.
-    """
-
-    below: Indices
-    upto: Indices
-    numbers: int
-    missing: int
-
-    @property
-    def records(self) -> int:
-        """How many records there are, with and without a number."""
-        return self.numbers + self.missing
-
-    def at(self, places: Indices) -> Ranks:
-        """Return those of some of the candidates."""
-        return replace(self, below=self.below[places], upto=self.upto[places])
-
-    def as_group(self) -> GroupedRanks:
-        """Return them as those of the only group."""
-        return GroupedRanks(self.below[None], self.upto[None], np.array([self.numbers]))
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GroupedRanks:
-    """Ranks in several groups of numbers, a row of each array for a group; private.
-
-    Attributes:
-        below: As of ``Ranks``, shape ``(groups, k)``, and so is the next.
-        upto: Numbers at the candidate or smaller ones.
+        below: Numbers at smaller candidates, shape ``(groups, k)``.
+        upto: Numbers at the candidate or smaller ones, of this shape.
         numbers: How many numbers each group has, shape ``(groups,)``.
+        missing: How many records have none, of all groups together.
     """
 
     below: Indices
     upto: Indices
     numbers: Indices
+    missing: int = 0
 
-    def of(self, group: int) -> Ranks:
-        """Return those of one group."""
-        return Ranks(self.below[group], self.upto[group], int(self.numbers[group]), missing=0)
+    @property
+    def records(self) -> int:
+        """How many records there are, with and without a number."""
+        return int(self.numbers.sum()) + self.missing
 
-    def some(self, groups: Indices) -> GroupedRanks:
+    def some(self, groups: Indices) -> Ranks:
         """Return those of some groups."""
-        return GroupedRanks(self.below[groups], self.upto[groups], self.numbers[groups])
+        return Ranks(self.below[groups], self.upto[groups], self.numbers[groups])
 
-    def at(self, places: Indices) -> GroupedRanks:
+    def at(self, places: Indices) -> Ranks:
         """Return those of some of the candidates."""
         return replace(self, below=self.below[:, places], upto=self.upto[:, places])
 
-    def between(self, start: Indices, end: Indices) -> GroupedRanks:
+    def between(self, start: Indices, end: Indices) -> Ranks:
         """Return the ranks among some records of each group, from one to before another."""
         ends = start[:, None], end[:, None]
         return replace(
@@ -90,22 +65,15 @@ class GroupedRanks:
             numbers=end - start,
         )
 
-    def among(self, points: Values, some: Values) -> GroupedRanks:
+    def among(self, points: Values, some: Values) -> Ranks:
         """Return those of some of the points that these are the ranks of."""
         order = np.argsort(points, kind="stable")
         return self.at(order[np.searchsorted(points, some, sorter=order)])
 
 
-class SupportsRanks(Protocol):
-    """Numbers whose ranks can be counted, or are known; private."""
-
-    def ranks(self, points: Values, some: Values | None = None, /) -> Ranks:
-        """Return the ranks of all candidates, in any order, or of some of them."""
-
-
 def ranks_of(
     values: Values,
-    points: Values | Range,
+    points: Values,
     some: Values | None = None,
     kind: Float = np.float64,
 ) -> Ranks:
@@ -113,28 +81,23 @@ def ranks_of(
 
     Args:
         values: Shape ``(n,)``, float64, a missing number as NaN. Private.
-        points: All candidates; if listed, in any order.
+        points: All candidates, in any order.
         some: Those whose ranks are wanted, if not all.
         kind: The type of floats that the numbers are of.
     """
     known = values[~np.isnan(values)]
     places = np.sort(places_of(points, known, kind))
-    return ranks_among(places, points, some, missing=values.size - known.size)
+    wanted = points if some is None else some
+    return ranks_among(places, points, wanted, missing=values.size - known.size)
 
 
 def ranks_among(
-    places: Indices, points: Values | Range, some: Values | None = None, missing: int = 0
+    places: Indices, points: Values | Range, some: Values, missing: int = 0
 ) -> Ranks:
-    """Return the ranks of candidates by the places of all numbers, ascending."""
-    at = places_of(points, _wanted(points, some))
+    """Return the ranks of some candidates by the places of all numbers, ascending."""
+    at = places_of(points, some)
     below, upto = (places.searchsorted(at, side=side) for side in ("left", "right"))
-    return Ranks(below, upto, places.size, missing)
-
-
-def _wanted(points: Values | Range, some: Values | None) -> Values:
-    if some is None:
-        return points if isinstance(points, np.ndarray) else points.at(range(len(points)))
-    return some
+    return Ranks(below[None], upto[None], np.array([places.size]), missing)
 
 
 def ranks_in_engine(
@@ -172,7 +135,7 @@ def ranks_in_engine(
     # The candidates that these many are before: the first, those of the cuts, and none.
     firsts = np.concatenate([[0], cuts, [starts.size + 1]])
     below, upto = (counts[firsts.searchsorted(one)] for one in (at, at + 1))
-    return Ranks(below, upto, known, missing)
+    return Ranks(below[None], upto[None], np.array([known]), missing)
 
 
 def _cuts(points: Values, some: Values | None) -> tuple[Indices, Indices]:

@@ -165,12 +165,13 @@ class Numbers:
 
         Args:
             points: All candidates; of a range the numbers are read.
-            some: Those whose ranks are wanted, if not all.
+            some: Those whose ranks are wanted, if not all; given of a range.
 
         Raises:
             ColumnError, DataError: As for the release.
         """
         if isinstance(points, Range):
+            assert some is not None  # noqa: S101 -- a range is never listed
             return ranks_among(self.places(points), points, some)
         of, wanted = self.records, points if some is None else some
         ranks = self._known(points, wanted)
@@ -213,16 +214,14 @@ class Numbers:
             known, every = self.values().size, self._values[0].size
         else:
             ranks = self.ranks(points)
-            known, every = ranks.numbers, ranks.records
+            known, every = int(ranks.numbers[0]), ranks.records
         return every if self.records.are_public else known
 
     def _known(self, points: Values, wanted: Values) -> Ranks | None:
         """Return ranks from those that were counted of the same candidates."""
         for of, counted, ranks in self._read:
-            order = np.argsort(counted, kind="stable")
-            places = np.searchsorted(counted, wanted, sorter=order).clip(max=counted.size - 1)
-            if np.array_equal(of, points) and np.array_equal(counted[order[places]], wanted):
-                return ranks.at(order[places])
+            if np.array_equal(of, points) and np.isin(wanted, counted).all():
+                return ranks.among(counted, wanted)
         return None
 
     def _check(self, records: int, missing: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpselect import tables, validation
 from dpselect.errors import ParameterError, PublicClaimError
-from dpselect.mechanisms import Mechanism, MechanismLike, by_name
+from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, by_name
 from dpselect.mechanisms.base import released
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
@@ -94,7 +94,9 @@ class PercentileRecord(Query[Release[Any]]):
         if self.label is not None and self.column is None:
             raise ParameterError("`label` needs `column`, the name of the column of values")
         named = "shifted" if self.mechanism is None else self.mechanism
-        draw = by_name(named, self.epsilon).for_objective(_objective(self, np.zeros(1)))
+        draw, facts = by_name(named, self.epsilon), _objective(self, np.zeros(1))
+        # Noise on all scores is made for the number of records, which those that are read have.
+        draw = draw if isinstance(draw, NoisySequence) else draw.for_objective(facts)
         records = self.records
         if records is not None:
             records = validation.at_least("records", records, 1, validation.EXACT)

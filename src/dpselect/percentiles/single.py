@@ -23,7 +23,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.percentiles.objectives import FIRST, by_rank, exact_fraction, rank_scores
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import GroupedRanks, SupportsRanks
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.plan import SEQUENTIAL, ErrorBound, Spend
 from dpselect.typing import Probabilities, Values
@@ -69,7 +69,7 @@ class Method(Protocol):
     def error(self) -> ErrorBound | None:
         """A bound on the error that holds on all data, if one is known."""
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+    def probabilities(self, numbers: Numbers) -> Probabilities:
         """Return the distribution over listed candidates, a row for each percentile; private.
 
         Raises:
@@ -89,7 +89,7 @@ class Method(Protocol):
 class ForGroups(Protocol):
     """A way to draw percentiles of many groups of numbers at once."""
 
-    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
         """Return the draw for groups of numbers, a row of values for each.
 
         Args:
@@ -138,7 +138,7 @@ class Single(ABC):
     def error(self, probability: float) -> ErrorBound:
         """Return a bound on the error that holds on all data."""
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:  # noqa: ARG002
+    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
         """Return the probability of each listed candidate; private.
 
         Raises:
@@ -155,7 +155,7 @@ class Single(ABC):
             ColumnError, DataError: As for the release.
         """
 
-    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:  # noqa: ARG002
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:  # noqa: ARG002
         """Return the draw for groups of numbers, a value for each.
 
         Args:
@@ -205,14 +205,14 @@ class ByRank(ByMechanism):
 
     points: Values
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+    def probabilities(self, numbers: Numbers) -> Probabilities:
         return self.draw.probabilities(self._objective(numbers))
 
     def prepare(self, numbers: Numbers) -> Callable[[], float]:
         objective = self._objective(numbers)
         return lambda: float(self.points[self.draw.draw_positions(objective)[0]])
 
-    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
         if type(self.draw) is not PermuteAndFlip:
             return None
         scores = rank_scores(ranks, p=self.p, points=self.points, form="signed")
@@ -228,7 +228,7 @@ class ByRank(ByMechanism):
 
         return draw
 
-    def _objective(self, numbers: SupportsRanks) -> Objective:
+    def _objective(self, numbers: Numbers) -> Objective:
         return by_rank(
             numbers.ranks(self.points),
             p=self.p,
@@ -311,7 +311,7 @@ class OneByOne:
         worst = max((one.error(each) for one in self.singles), key=lambda bound: bound.value)
         return ErrorBound(worst.value, worst.unit, probability)
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+    def probabilities(self, numbers: Numbers) -> Probabilities:
         laws = [one.probabilities(numbers) for one in self.singles]
         return sorted_probabilities(np.asarray(self.singles[0].points), laws)
 
@@ -319,7 +319,7 @@ class OneByOne:
         draws = [one.prepare(numbers) for one in self.singles]
         return lambda: tuple(sorted(draw() for draw in draws))
 
-    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
         draws = [one.prepare_groups(ranks) for one in self.singles]
         if any(draw is None for draw in draws):
             return None

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
+from dpselect.mechanisms import Mechanism, MechanismLike, by_name
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import FIRST
+from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
+from dpselect.percentiles.single import MethodName
 from dpselect.plan import Spend
+from dpselect.typing import Values
 
 MOST_PARTS, LEAST_PARTS = 64, 4
 """Parts of the records at a place, of listed candidates. The percentiles that follow a draw can
 be off by half a part of these, whatever epsilon is."""
 
 LAST_PARTS = 5
-"""After a last draw none follows. Odd, so that the ranks of no share reach over the middle of a
-gap, where the nearer candidate is another one."""
+"""After a last draw none follows."""
 
 MOST_SCORES = 2**22
 """Scores of one draw, beyond which there are fewer parts."""
@@ -129,7 +133,7 @@ def parts_of(node: Node, candidates: int) -> int:
     """Return into how many parts the records of a place are split; public."""
     if node.is_last:
         return LAST_PARTS
-    return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // (2 * candidates + 1)))
+    return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // candidates))
 
 
 def price_of_draw(node: Node, neighbours: Neighbours) -> float:
@@ -181,3 +185,53 @@ def composition_of(records: Records) -> str:
         f"parallel in each level, sequential over levels: {halves}; the steps are those of the "
         "path with the largest rho"
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Recursion:
+    """Percentiles by the binary tree of draws, with its public facts.
+
+    Attributes:
+        percents: In (0, 100], increasing.
+        points: The candidates.
+        records: How records are read.
+        epsilon: Epsilon of the whole release, in nats.
+        factory: The mechanism, for the epsilon of each draw.
+    """
+
+    percents: tuple[float, ...]
+    points: Values | Range
+    records: Records
+    epsilon: float
+    factory: MechanismLike
+    name: MethodName = "recursive"
+    error: None = None
+    how: ClassVar[str] = ""
+
+    @property
+    def whole(self) -> Mechanism:
+        """The mechanism with the epsilon of all draws."""
+        return by_name(self.factory, self.epsilon)
+
+    @property
+    def exact(self) -> bool:
+        return self.whole.exact
+
+    @property
+    def mechanism(self) -> str:
+        levels = len(self.percents).bit_length()
+        gain = f"{levels} levels instead of {len(self.percents)} percentiles"
+        return f"recursion of halves in {gain}, {self.whole}{self.how} in all"
+
+    @property
+    def tree(self) -> Node:
+        """The draws and their prices; public."""
+        return split_tree(tuple(one / 100 for one in self.percents), self.epsilon)
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        return spends_of(self.tree, self.percents, self.whole.draw.rho)
+
+    @property
+    def composition(self) -> str:
+        return composition_of(self.records)

@@ -60,7 +60,7 @@ from dpselect.mechanisms import ExponentialMechanism
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import GroupedRanks, Ranks, SupportsRanks
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers
 from dpselect.percentiles.single import ByPieces, Single
 from dpselect.plan import ErrorBound, Spend
@@ -109,10 +109,10 @@ class ByThreshold(Single):
             raise ParameterError("the 100th percentile is sought upwards")
         _ = self.scales
 
-    @property
+    @cached_property
     def share(self) -> Fraction:
         """Of the records that are wanted on the side of the visited candidates."""
-        part = exact_fraction(self.p).limit_denominator(FINEST)
+        part = parts_of_record(self.p)
         return part if self.upwards else 1 - part
 
     @property
@@ -196,11 +196,11 @@ class ByThreshold(Single):
         unit = "ranks beyond the next candidate visited"
         return ErrorBound(most / self.share.denominator, unit, probability)
 
-    def probabilities(self, numbers: SupportsRanks) -> Probabilities:
+    def probabilities(self, numbers: Numbers) -> Probabilities:
         if isinstance(self.points, Range):
             return super().probabilities(numbers)
         visited, law = self.visited, np.zeros(self.points.size)
-        queries = self._queries(numbers.ranks(self.points, visited))
+        queries = self.queries(numbers)
         stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]
         stops[-2] += stops[-1]
         order = np.argsort(self.points, kind="stable")
@@ -249,11 +249,10 @@ class ByThreshold(Single):
 
     def queries(self, numbers: Numbers) -> Indices:
         """Return the counts less those that are enough, in parts of a record; private."""
-        return self._queries(numbers.ranks(self.points, self.visited))
+        return self._queries(numbers.ranks(self.points, self.visited))[0]
 
-    def prepare_groups(self, ranks: GroupedRanks) -> Callable[[], Values] | None:
-        if isinstance(self.points, Range):
-            return None
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
+        assert isinstance(self.points, np.ndarray)  # noqa: S101 -- no groups of a range
         queries, visited = self._queries(ranks.among(self.points, self.visited)), self.visited
 
         def draw() -> Values:
@@ -262,12 +261,17 @@ class ByThreshold(Single):
 
         return draw
 
-    def _queries(self, ranks: Ranks | GroupedRanks) -> Indices:
-        """Return the queries of one group of numbers, or of several, a row for each."""
-        numbers = np.asarray(ranks.numbers)[..., None]
+    def _queries(self, ranks: Ranks) -> Indices:
+        """Return the queries of groups of numbers, a row for each."""
+        numbers = ranks.numbers[:, None]
         counts = ranks.upto if self.upwards else numbers - ranks.below
         wanted = numbers * self.share.numerator + self.raised
         return counts * self.share.denominator - wanted
+
+
+def parts_of_record(p: float) -> Fraction:
+    """Return a percentile as the nearest fraction of few enough parts."""
+    return exact_fraction(p).limit_denominator(FINEST)
 
 
 def fewer_alarms(visited: Values, growth: float, scale: float) -> Indices:

@@ -26,6 +26,7 @@ from dpselect.objective import Objective
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.ranks import Ranks
+from dpselect.percentiles.reading import Numbers, Records
 from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity
 from dpselect.typing import Probabilities, Scores, Values
 
@@ -236,15 +237,6 @@ class BestScore(Question):
         return Objective(self.scores, sensitivity, monotone=self.monotone)
 
 
-class _Counted(NamedTuple):
-    """Numbers that are known by their ranks."""
-
-    found: Ranks
-
-    def ranks(self, _points: Values, _some: Values | None = None) -> Ranks:
-        return self.found
-
-
 @dataclass(frozen=True, kw_only=True)
 class Percentile(Question):
     """A public value near a percentile of private numbers, or several.
@@ -302,7 +294,8 @@ class Percentile(Question):
     def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
         """Return the probability of each candidate, a row for each percentile."""
         method = self.query(mechanism, epsilon=epsilon).design().method  # type: ignore[union-attr] # of no groups
-        return method.probabilities(_Counted(self._ranks))
+        numbers = Numbers.counted(self.candidates, self._ranks, Records(self.neighbours))
+        return method.probabilities(numbers)
 
     def rho(self, mechanism: str, *, epsilon: float) -> float:
         return self.query(mechanism, epsilon=epsilon).plan.rho
@@ -334,7 +327,8 @@ class Percentile(Question):
         places = places_of(ascending, self.values)
         held = np.bincount(places, weights=self.counts, minlength=ascending.size)
         upto = np.cumsum(held)
-        return Ranks((upto - held)[which], upto[which], numbers=round(self.people), missing=0)
+        numbers = np.array([round(self.people)])
+        return Ranks((upto - held)[which][None], upto[which][None], numbers)
 
 
 @dataclass(frozen=True, kw_only=True)

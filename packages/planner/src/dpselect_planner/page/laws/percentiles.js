@@ -60,11 +60,10 @@ export function halves(
   };
 }
 
-// Into how many parts the records of a place are split, of a candidate or of a gap between two;
-// few where no draw follows.
+// Into how many parts the records of a place are split; few where no draw follows.
 export function partsOf(half, candidates) {
   if (!half.below && !half.above) return 5;
-  return Math.min(64, Math.max(4, Math.floor(2 ** 22 / (2 * candidates + 1))));
+  return Math.min(64, Math.max(4, Math.floor(2 ** 22 / candidates)));
 }
 
 // The laws of the recursion: every place and share that can be drawn is followed, but for
@@ -73,7 +72,7 @@ export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
   const candidates = ranks.below.length;
   const laws = percents.map(() => new Array(candidates).fill(0));
   const tree = halves(percents.map((p) => p / 100), epsilon);
-  follow(tree, { weights: weightsOf(ranks), first: 0, span: [0, 1] }, 1);
+  follow(tree, { weights: weightsOf(ranks), first: 0 }, 1);
   return laws;
 
   function follow(half, branch, chance) {
@@ -81,8 +80,7 @@ export function recursive(ranks, percents, epsilon, neighbours, draw, cut = 0) {
     const law = draw(halfScores(half, branch.weights, parts, neighbours), priceOf(half, neighbours));
     for (let place = 0, drawn = 0; place < branch.weights.length; place++) {
       for (let part = 0; part <= parts; part++, drawn++) {
-        const candidate = released(branch, place, part / parts, candidates);
-        laws[half.position][candidate] += chance * law[drawn];
+        laws[half.position][branch.first + place] += chance * law[drawn];
       }
     }
     if (!half.below && !half.above) return;
@@ -101,7 +99,7 @@ export function drawHalves(ranks, percents, epsilon, neighbours, draw, pick) {
   const candidates = ranks.below.length;
   const chosen = [];
   const tree = halves(percents.map((p) => p / 100), epsilon);
-  follow(tree, { weights: weightsOf(ranks), first: 0, span: [0, 1] });
+  follow(tree, { weights: weightsOf(ranks), first: 0 });
   return chosen;
 
   function follow(half, branch) {
@@ -110,32 +108,16 @@ export function drawHalves(ranks, percents, epsilon, neighbours, draw, pick) {
     const drawn = pick(draw(scores, priceOf(half, neighbours)));
     const place = Math.floor(drawn / (parts + 1));
     const share = (drawn % (parts + 1)) / parts;
-    chosen[half.position] = released(branch, place, share, candidates);
+    chosen[half.position] = branch.first + place;
     const sides = split(branch, place, share);
     if (half.below) follow(half.below, sides[0]);
     if (half.above) follow(half.above, sides[1]);
   }
 }
 
-// The candidate of a place; of a gap between two the one that is nearer by the share.
-function released(branch, place, share, candidates) {
-  const amongAll = branch.first + place;
-  if (amongAll % 2 === 1) return amongAll >> 1;
-  const nearest = (amongAll >> 1) - (cutOf(branch, place, share) > 0.5 ? 0 : 1);
-  return Math.min(Math.max(nearest, 0), candidates - 1);
-}
-
-// Which part of all records of a place is below: a half can have a part of those at its ends.
-function cutOf({ weights, span }, place, share) {
-  const low = place === 0 ? span[0] : 0;
-  const high = place === weights.length - 1 ? span[1] : 1;
-  return low + (high - low) * share;
-}
-
-// Records before the first candidate, equal to it, between it and the second, and so on.
-function weightsOf({ below, upto, numbers }) {
-  const edges = [0, ...below.flatMap((count, i) => [count, upto[i]]), numbers];
-  return edges.slice(1).map((edge, i) => edge - edges[i]);
+// Records that count at each candidate.
+function weightsOf({ below, upto }) {
+  return upto.map((count, i) => count - below[i]);
 }
 
 // Unit scores of every place with every share, shares innermost: minus the distance of the wanted
@@ -167,15 +149,10 @@ function priceOf(half, neighbours) {
 const STEPS = 2 ** 20; // steps of the draws' grid in one unit
 const ROUNDING = 5; // that rounding adds to them
 
-function split(branch, place, share) {
-  const { weights, first, span } = branch;
+function split({ weights, first }, place, share) {
   const below = weights.slice(0, place + 1);
   const above = weights.slice(place);
   below[place] *= share;
   above[0] *= 1 - share;
-  const cut = cutOf(branch, place, share);
-  return [
-    { weights: below, first, span: [span[0], cut] },
-    { weights: above, first: first + place, span: [cut, span[1]] },
-  ];
+  return [{ weights: below, first }, { weights: above, first: first + place }];
 }
