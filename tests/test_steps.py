@@ -28,8 +28,8 @@ def test_no_loop_is_as_long_as_a_gap():
     assert len(counted) == 5 * (2 * len(steps.mechanisms()) + len(steps.combinations()))
     for case, lines in counted.items():
         assert max(lines) < LINES * steps.HORIZON, case
-        # Beyond the horizon the size of a gap decides no more than whether the sums up to it are
-        # read once again.
+        # Beyond the horizon the size of a gap decides no more than whether the sums up to there
+        # are read again.
         assert lines[-1] <= 2 * max(lines[1:3]) + 100 or case.startswith("draw"), case
 
 

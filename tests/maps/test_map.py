@@ -25,6 +25,7 @@ from dpselect.maps import (
     partition_error,
     uniform_grid,
 )
+from dpselect.mechanisms import sequence
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
@@ -364,3 +365,20 @@ def test_what_is_refused_is_refused_before_anything_is_spent(arguments, message)
         release(budget=budget, **arguments)
 
     assert budget.entries == ()
+
+
+def test_noise_on_the_errors_of_grids_is_made_for_all_of_them(monkeypatch):
+    """A mechanism that knows the facts of one partition would add a third of it."""
+    seen, real = [], sequence.to_steps
+
+    def noted(scores, l1, *rest):
+        seen.append((len(scores), l1))
+        return real(scores, l1, *rest)
+
+    monkeypatch.setattr(sequence, "to_steps", noted)
+    for grids in ([3, 4], [3, 4, 5, 6, 7, 8]):
+        release(grids=grids, measure="absolute", mechanism="noisy-sequence")
+
+    drawn = dict(seen)
+    assert drawn[6] > 2.5 * drawn[2]
+    assert drawn[2] > 1

@@ -23,7 +23,7 @@ from dpselect.maps.postprocess import consistent, non_uniformity
 from dpselect.maps.queries import even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import CoarseGrid, Method
-from dpselect.mechanisms import Mechanism, MechanismLike, PermuteAndFlip, by_name
+from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, PermuteAndFlip, by_name
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import Plan
@@ -276,6 +276,8 @@ def _choice(
         raise ParameterError("`mechanism` must keep to the epsilon that it is called with")
     if not mechanism.exact:
         raise ParameterError("`mechanism` must draw by the samplers of dpselect.draws")
-    # Refused before the charge: what it needs and no partition states.
+    # Refused before the charge: what it needs and no partition states. Noise on the errors of all
+    # partitions is made for those that are scored.
     public = Objective([0.0], GlobalSensitivity(1.0, relation), highest=0.0)
-    return mechanism.for_objective(public)
+    known = mechanism.for_objective(public)
+    return mechanism if isinstance(mechanism, NoisySequence) else known

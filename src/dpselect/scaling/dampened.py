@@ -41,10 +41,10 @@ def dampen_near(values: Twofold, objective: Objective) -> Values:
     """Dampen scores or their distances to an anchor, far from 0 by the distance to the best.
 
     Distances of scores are taken of the scores: an anchor can be so far that it has no digit
-    of theirs. Beyond the horizon ``T`` the sums grow by the bound, so that two dampened values ``±(T +
-    (|v| - b_T)/Δ)`` differ by what does not lose digits with their distance from 0. The best
-    one is set to its nearest number within ``±2^29``, which moves by at most 1 as it does: a
-    translation of all.
+    of theirs. Beyond the horizon ``T`` the sums grow by the bound, so that two dampened values
+    ``±(T + (|v| - b_T)/Δ)`` differ by what does not lose digits with their distance from 0. The
+    best one is set to its nearest number within ``±2^29``, which moves by at most 1 as it does:
+    a translation of all.
     """
     sensitivity, scores = objective.sensitivity, objective.scores_twofold
     steps, beyond = dampen(values.high, sensitivity), sensitivity.horizon
