@@ -276,8 +276,8 @@ def _choice(
         raise ParameterError("`mechanism` must keep to the epsilon that it is called with")
     if not mechanism.exact:
         raise ParameterError("`mechanism` must draw by the samplers of dpselect.draws")
-    # Refused before the charge: what it needs and no partition states. Noise on the errors of all
-    # partitions is made for those that are scored.
+    # Refused before the charge: what it needs and no partition states. Noise on all errors is
+    # made for the partitions that are scored.
     public = Objective([0.0], GlobalSensitivity(1.0, relation), highest=0.0)
     known = mechanism.for_objective(public)
     return mechanism if isinstance(mechanism, NoisySequence) else known
