@@ -49,7 +49,7 @@ def places(points):
 
 
 def inside(rows):
-    return [row for row in rows if BOX.west <= row[1] < BOX.east and 40 <= row[2] < 60]
+    return [row for row in rows if BOX.west <= row[1] <= BOX.east and 40 <= row[2] <= 60]
 
 
 @pytest.mark.slow

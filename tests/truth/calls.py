@@ -81,7 +81,7 @@ class Slack:
         return 4 * move / self.epsilon * log(2 * self.n * self.k / BETA) + 1e-5 * move
 
 
-def best_first(answer, scores, k, slack, *, ordered=True):
+def best_first(answer, scores, k, slack):
     """Return whether an answer has the ``k`` candidates of the largest scores, in their order.
 
     Args:
@@ -89,18 +89,13 @@ def best_first(answer, scores, k, slack, *, ordered=True):
         scores: By candidate.
         k: How many there must be.
         slack: How much less a score may be.
-        ordered: Whether the order counts.
     """
     if len(set(answer)) != k or len(answer) != k or not set(answer) <= set(scores):
         return f"{answer} are not {k} candidates"
     left = dict(scores)
     for one in answer:
-        if not ordered:
-            left = {each: left[each] for each in left if each not in answer}
-            best = max(left.values(), default=-float("inf"))
-        else:
-            best = max(left.values())
-            del left[one]
+        best = max(left.values())
+        del left[one]
         if scores[one] < best - slack:
             return f"{answer}: {one!r} has {scores[one]}, of {best}"
     return True

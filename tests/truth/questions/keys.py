@@ -242,7 +242,6 @@ QUESTIONS = {
     "top, persons": top_asked(known=True, persons=True),
     "top, several columns": top_asked(known=True, columns=2),
     "top, any key": top_asked(known=False),
-    "top, any key, exponential": top_asked(known=False, mechanism=st.just("exponential")),
     "top, any key of persons": top_asked(known=False, persons=True),
     "top, any key of columns": top_asked(known=False, columns=2),
     "top by group": grouped_asked(known=True, listed=True),

@@ -83,7 +83,9 @@ def asked_of(draw, sizes=(1, 2, 3, 4, 5, 10, 64), *, grouped=False, persons=Fals
             draw(st.integers(1, 3)) * persons,
         )
     given = {
-        "x": "x", "y": "y", "bounds": box, "outside": outside, "epsilon": draw(LARGE),
+        "x": "x", "y": "y", "bounds": box, "outside": outside,
+        # A fifth of it, for so many points, shapes the cells of a default map.
+        "epsilon": 1e4 if persons else draw(LARGE),
         "neighbours": draw(RELATIONS),
         **({"user": "who", "max_per_user": draw(st.integers(1, 3))} if persons else {}),
     }  # fmt: skip

@@ -17,7 +17,6 @@ EVERYWHERE = [
     "pairwise",
     "generalized",
     "noisy-sequence",
-    "top-set",
 ]
 
 
@@ -144,14 +143,13 @@ def top(draw, metrics, mechanism=None, *, held=None, combine=None, weights=None,
     slack = Slack(bound, epsilon, n, k, 2 * k if metrics == ["degree"] else whole).value
     scores = {of(node): score for node, score in scores.items()}
     query = Call("dp.TopNodes", nodes=nodes, k=k, **fields)
-    ordered = mechanism != "top-set"
     if more.get("redraw"):
         parts = [{of(node): score for node, score in one.items()} for one in every]
         return released(query, data, lambda release: in_fronts(release.answer, parts, slack))
     return released(
         query,
         data,
-        lambda release: best_first(release.answer, scores, k, slack, ordered=ordered),
+        lambda release: best_first(release.answer, scores, k, slack),
     )
 
 
@@ -228,18 +226,6 @@ def above(draw):
         return all(low <= found[one] <= high for one, (low, high) in held)
 
     return released(Call("dp.TopNodes", nodes=nodes, above=threshold, **fields), data, right)
-
-
-@st.composite
-def of_nodes(draw):
-    """Degrees counted up to a cap, where all edges of a node are protected."""
-    n, edges = draw(edges_of())
-    nodes, data, of = draw(held_edges(n, edges))
-    cap, k = draw(st.sampled_from([1, 3, 10, n])), draw(st.integers(1, min(n, 4)))
-    scores = {of(node): min(degree, cap) for node, degree in graph_of(edges, n).degree}
-    fields = {"metric": "degree", "protect": "node", "max_degree": cap, "epsilon": 1e6}
-    query = Call("dp.TopNodes", nodes=nodes, k=k, **fields)
-    return released(query, data, lambda release: best_first(release.answer, scores, k, 0.5))
 
 
 @st.composite
@@ -325,7 +311,6 @@ QUESTIONS = {
     "TopNodes of the remaining": combined("pareto", redraw="remaining"),
     "TopNodes of edges as csv.reader has them": top(["degree"], held="written"),
     "TopNodes above": above(),
-    "TopNodes of protected nodes": of_nodes(),
     "TopNodes of persons": of_persons(),
     "Hubs ego-density": hubs("ego-density"),
     "Hubs ego-betweenness": hubs("ego-betweenness"),

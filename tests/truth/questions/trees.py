@@ -303,7 +303,6 @@ ROUNDS = [
     "pairwise",
     "generalized",
     "noisy-sequence",
-    "top-set",
 ]
 QUESTIONS = {
     **{f"ID3Classifier {criterion}": grown([criterion]) for criterion in CRITERIA},

@@ -33,19 +33,18 @@ def columns(draw, criteria, mechanisms=(None,), *, estimator=False, **of):
         name: score_of(table, criterion)
         for name, table in zip(records.names, tables_of(records), strict=True)
     }
-    ordered = mechanism != "top-set"
     if estimator:
         return fitted(
             Call("dp.trees.PrivateSelectKBest", **fields),
             records,
-            lambda model: best_first(model.selected_, scores, k, slack, ordered=ordered),
+            lambda model: best_first(model.selected_, scores, k, slack),
         )
     fields["domains"] = dict(zip(records.names, records.domains, strict=True))
     query = Call("dp.BestColumns", **fields)
     return Question(
         f"records = {records!r}; {query!r}.release((records.x, records.y))",
         lambda: query.made().release((records.x, records.y)),
-        lambda release: best_first(release.answer, scores, k, slack, ordered=ordered),
+        lambda release: best_first(release.answer, scores, k, slack),
     )
 
 
