@@ -172,7 +172,7 @@ def candidates(data):
 
 def numbers(data):
     found = ranks_in(data, np.array(EDGES), "v")
-    return [*found.below.tolist(), *found.upto.tolist(), found.numbers, found.missing]
+    return [*found.below[0].tolist(), *found.upto[0].tolist(), found.numbers[0], found.missing]
 
 
 def expected(kind):

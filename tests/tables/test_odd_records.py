@@ -82,7 +82,7 @@ def test_a_record_of_a_tree(odd):
 def test_a_number_of_a_percentile(odd):
     def ranks(data):
         found = ranks_in(data, EDGES, "v")
-        return np.array([*found.below, *found.upto, found.numbers + found.missing])
+        return np.array([*found.below[0], *found.upto[0], found.numbers[0] + found.missing])
 
     def read(data):
         if odd.container in {"rows", "tuples"}:

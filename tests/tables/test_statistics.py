@@ -43,7 +43,7 @@ def ranks(data, **persons):
     found = ranks_in(
         data, CANDIDATES, "x", people_cap(**({"user": None, "max_per_user": None} | persons))
     )
-    return [*found.below, *found.upto, found.numbers, found.missing]
+    return [*found.below[0], *found.upto[0], found.numbers[0], found.missing]
 
 
 def points(data, outside, **persons):
