@@ -32,7 +32,7 @@ def simulated(node, half, records, rng):
     asked = half.first + place, Fraction(part, parts)
     below, above = half.split(*asked)
     return (
-        {node.position: half.candidate(*asked)}
+        {node.position: asked[0]}
         | simulated(node.below, below, records, rng)
         | simulated(node.above, above, records, rng)
     )

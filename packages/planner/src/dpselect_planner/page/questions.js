@@ -8,7 +8,7 @@ import { generalized, penalty } from "./laws/generalized.js";
 import { KEY_METHODS } from "./laws/keys.js";
 import { noisyMax } from "./laws/noisy_max.js";
 import { largest, range, smallest, total } from "./laws/numbers.js";
-import { rankBound, rankScores } from "./laws/percentile.js";
+import { placed, rankBound, rankScores } from "./laws/percentile.js";
 import { drawHalves, halves, oneByOne, recursive } from "./laws/percentiles.js";
 import { permuteAndFlip } from "./laws/permute_and_flip.js";
 import { randomisedResponse } from "./laws/randomised_response.js";
@@ -201,9 +201,12 @@ function rhoOfHalves(half, name) {
 
 // Ranks of candidates among different ascending values that so many people have.
 function ranksOfCounts(values, counts, candidates) {
-  const held = values.filter((_, i) => counts[i] > 0);
-  const upto = [0];
-  counts.filter((count) => count > 0).forEach((count) => upto.push(upto.at(-1) + count));
+  const people = new Map(); // by the candidate that they count at, ascending
+  placed(values, candidates).forEach((one, i) => {
+    if (counts[i] > 0) people.set(one, (people.get(one) ?? 0) + counts[i]);
+  });
+  const [held, upto] = [[...people.keys()], [0]];
+  people.forEach((count) => upto.push(upto.at(-1) + count));
   const [lowest, highest] = [smallest(candidates), largest(candidates)];
   const places = candidates.map((one) => {
     const left = held.findIndex((value) => value >= one);

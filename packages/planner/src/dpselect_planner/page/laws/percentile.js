@@ -3,10 +3,17 @@
 
 import { largest, smallest } from "./numbers.js";
 
+// The candidates that values count at: the nearest one of each, halfway the larger one.
+export function placed(values, candidates) {
+  const ascending = Float64Array.from(new Set(candidates)).sort();
+  const starts = ascending.slice(1).map((one, i) => ascending[i] / 2 + one / 2);
+  return Array.from(values, (one) => ascending[countBelow(starts, one, true)]);
+}
+
 // What the ranks of candidates among values are: counts below and up to each candidate, and
-// where it lies between the values next to it.
+// where it lies between the candidates that hold values next to it.
 export function ranksOf(values, candidates) {
-  const sorted = Float64Array.from(values).sort();
+  const sorted = Float64Array.from(placed(values, candidates)).sort();
   const [lowest, highest] = [smallest(candidates), largest(candidates)];
   const below = candidates.map((one) => countBelow(sorted, one, false));
   const upto = candidates.map((one) => countBelow(sorted, one, true));
