@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from dpselect.draws.exact import bits
 
-FAST, SLOW, PART = 600, 50_000, 500
+FAST, SLOW, PART = 450, 50_000, 500
 """Cases of all questions together, in the plain tests and in the slow ones; and of one test."""
 
 ROOMS = sorted(one.stem for one in Path(__file__).with_name("questions").glob("[a-z]*.py"))
