@@ -43,13 +43,6 @@ class StoppingDistribution:
     probabilities: Probabilities
     false_alarm: float
 
-    @property
-    def expected_queries(self) -> float:
-        """The mean number of queries that are looked at until the last stop, or to the end."""
-        last = self.probabilities[-1]
-        looked_at = np.minimum(np.arange(1, last.size + 1), last.size - 1)
-        return float(last @ looked_at)
-
 
 @query
 class AboveThreshold(Query[Release[int]]):
