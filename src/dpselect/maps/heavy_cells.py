@@ -8,7 +8,7 @@ substitution), so one noisy sequence of all cells is made for that.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, TypeVar, overload
@@ -17,19 +17,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.keys.grouping import check_ungrouped
+from dpselect.errors import ParameterError
+from dpselect.keys.grouping import Grouping, check_ungrouped, grouping_of
 from dpselect.keys.release import ReleaseByGroup
 from dpselect.maps.box import Box, Outside
-from dpselect.maps.cells_by_group import GroupedCells, grouped
 from dpselect.maps.counting import largest_change
-from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.points import PointDesign, PointRows
+from dpselect.maps.partition import uniform_grid
+from dpselect.maps.points import PointRows
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
 from dpselect.mechanisms.base import Drawn
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
-from dpselect.query import Query, query
+from dpselect.query import Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Values
 
@@ -54,6 +54,11 @@ class Cells(Sequence[Cell]):
     box: Box
     across: int
     along: int
+
+    @classmethod
+    def of(cls, box: Box, grid: int | tuple[int, int]) -> Cells:
+        """Return the cells of a grid that is checked here."""
+        return cls(box, *uniform_grid(grid).shape or ())
 
     def __len__(self) -> int:
         return self.across * self.along
@@ -98,12 +103,16 @@ def cell_counts(
     Raises:
         ParameterError: The grid is not valid, or has another number of cells.
     """
+    cells = Cells.of(Box.of(bounds), grid)
+    return _facts(cells, neighbours, max_per_user).of(counts, cells)
+
+
+def _facts(cells: Cells, neighbours: NeighboursLike, max_per_user: int) -> Facts:
     relation = validation.table_neighbours(neighbours)
     moved = largest_change(relation, max_per_user)
-    return Objective(
-        counts,
-        GlobalSensitivity(max_per_user, relation, l1=moved),
-        Cells(Box.of(bounds), *uniform_grid(grid).shape or ()),
+    return Facts(
+        candidates=len(cells),
+        sensitivity=GlobalSensitivity(max_per_user, relation, l1=moved),
         monotone=relation is Neighbours.ADD_REMOVE,
         step=1,
     )
@@ -209,17 +218,11 @@ class HeavyCells(Query[CellRelease]):
 
     def design(self) -> CellsDesign | GroupedCells:
         if self.by is not None:
-            return grouped(self)
+            return _grouped(self)
         check_ungrouped(self)
-        rows, grid = PointRows.of(self), uniform_grid(self.grid)
-        objective = partial(
-            cell_counts,
-            bounds=self.bounds,
-            grid=self.grid,
-            max_per_user=rows.max_per_user,
-            neighbours=self.neighbours,
-        )
-        facts = objective(np.zeros(grid.cells))
+        rows = PointRows.of(self)
+        cells = Cells.of(rows.box, self.grid)
+        facts = _facts(cells, self.neighbours, rows.max_per_user)
         draw = TopK.choose(
             facts,
             k=self.k,
@@ -230,47 +233,39 @@ class HeavyCells(Query[CellRelease]):
             interval=self.interval,
         )
         return CellsDesign(
-            plan=Plan(
-                mechanism=str(draw.mechanism),
-                spends=(draw.spend,),
-                epsilon=draw.mechanism.epsilon,
-                delta=draw.spend.times * draw.spend.delta,
-                neighbours=facts.neighbours,
-                public=("the bounds", "the grid"),
-                error=draw.error(facts, "points"),
-                passes=1,
-            ),
+            plan=draw.plan(facts, "points", public=("the bounds", "the grid"), passes=1),
             exact=draw.mechanism.exact,
             rows=rows,
-            grid=grid,
-            objective=objective,
+            cells=cells,
+            facts=facts,
             draw=draw,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellsDesign(PointDesign[CellRelease]):
+class CellsDesign(Design[CellRelease]):
     """The public inputs of the draw of cells of one grid.
 
     Attributes:
-        grid: The grid.
-        objective: Makes the objective of counts of its cells.
+        rows: How rows are read as points.
+        cells: The cells of the grid.
+        facts: What is public of their counts.
         draw: How cells are drawn.
     """
 
-    grid: Partition
-    objective: Callable[[Values], Objective]
+    rows: PointRows
+    cells: Cells
+    facts: Facts
     draw: TopK
 
     def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
-        counts = self.rows.read(data).in_cells(self.grid)
-        draw = self.draw.prepare_positions(self.objective(counts))
+        grid = uniform_grid((self.cells.across, self.cells.along))
+        draw = self.draw.prepare_positions(self.facts.of(self.rows.read(data).in_cells(grid)))
         return lambda plan: self.release_of([draw()], plan)
 
     def release_of(self, drawn: Sequence[Drawn], plan: Plan) -> CellRelease:
         """Return the cells of one draw after the other."""
-        every = Cells(self.rows.box, *self.grid.shape or ())
-        cells = tuple(every[position] for one in drawn for position in one.positions)
+        cells = tuple(self.cells[position] for one in drawn for position in one.positions)
         return CellRelease(
             cells,
             plan,
@@ -278,6 +273,94 @@ class CellsDesign(PointDesign[CellRelease]):
             interval=_together(one.interval for one in drawn) if self.draw.interval else None,
             surely=_together(one.surely for one in drawn) if self.draw.interval else None,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedCells(Design[CellRelease]):
+    """The cells of one group, drawn for each from one reading, and how points are grouped.
+
+    The points of all groups are counted by their group and cell, and every group is answered by
+    the same mechanism, for single points that come or go (``dpselect.keys.grouping``).
+
+    Attributes:
+        each: The design of one group, for single points that come or go.
+        grouping: How rows are grouped.
+        rows: How they are read as points.
+    """
+
+    each: CellsDesign
+    grouping: Grouping
+    rows: PointRows
+
+    def check(self, data: object) -> None:
+        self.rows.check(data)
+        self.grouping.check(data)
+
+    def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
+        if self.grouping.first is not None:
+            # The rows of released groups are read after the charge.
+            self.check(data)
+        nothing: list[Drawn] = []
+        draw = self.grouping.prepare(data, partial(self._of_groups, data), nothing)
+
+        def drawn(plan: Plan) -> CellRelease:
+            found = draw(plan)
+            pairs = list(zip(found.groups, found.answers, strict=True))
+            release = self.each.release_of([one for _, one in pairs], plan)
+            of_each = [group for group, one in pairs for _ in one.positions]
+            return replace(
+                release,
+                answer=tuple(zip(of_each, release.answer, strict=True)),
+                groups=found.groups,
+            )
+
+        return drawn
+
+    def _of_groups(
+        self, data: object, groups: tuple[Hashable, ...]
+    ) -> Callable[[], list[Drawn]]:
+        """Count the points of groups, and return the draw of their cells."""
+        each = self.each
+        draws = [
+            each.draw.prepare_positions(each.facts.of(one))
+            for one in self._counts(data, groups)
+        ]
+        return lambda: [draw() for draw in draws]
+
+    def _counts(self, data: object, groups: tuple[Hashable, ...]) -> list[Values]:
+        """Return the number of points in each cell, for each group."""
+        # narwhals takes as long to import as all of this room.
+        from dpselect.maps import engine
+
+        placed = partial(engine.inside, box=self.rows.box, outside=self.rows.outside)
+        numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
+        points = self.grouping.rows(data, numeric, groups, placed=placed)
+        cells = self.each.cells
+        shape = cells.across, cells.along
+        return engine.in_cells_of_groups(points, self.rows.box, shape, len(groups))
+
+
+def _grouped(asked: HeavyCells) -> GroupedCells:
+    """Return the design of the densest cells of groups.
+
+    Raises:
+        ParameterError: A field is out of its range, or does not go with another.
+    """
+    rows = PointRows.of(asked)
+    if rows.x is None:
+        raise ParameterError("`by` needs `x` and `y`, the names of the columns of coordinates")
+    named = [rows.x, rows.y, asked.by, *([] if asked.user is None else [asked.user])]
+    if len(set(named)) < len(named):
+        raise ParameterError("`x`, `y`, `by` and `user` must be different columns")
+    grouping = grouping_of(asked)
+    each: Any = replace(asked, **grouping.in_each).design()
+    return GroupedCells(
+        plan=grouping.plan(each.plan),
+        exact=each.exact,
+        each=each,
+        grouping=grouping,
+        rows=rows,
+    )
 
 
 def _rounded(one: object) -> object:

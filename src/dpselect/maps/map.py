@@ -18,7 +18,7 @@ from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, check_number, partition_error
 from dpselect.maps.partition import Partition
 from dpselect.maps.plan import Candidates, Steps, split_epsilon
-from dpselect.maps.points import PointDesign, PointRows
+from dpselect.maps.points import PointRows
 from dpselect.maps.postprocess import consistent, non_uniformity
 from dpselect.maps.queries import even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
@@ -27,7 +27,7 @@ from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, Permute
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import Plan
-from dpselect.query import Query, query
+from dpselect.query import Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices
 
@@ -175,10 +175,11 @@ class Map(Query[MapRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _MapDesign(PointDesign[MapRelease]):
+class _MapDesign(Design[MapRelease]):
     """The public inputs of each step, and their draws.
 
     Attributes:
+        rows: How rows are read as points.
         queries: Lattice edges, shape ``(m, 4)``.
         candidates: What the cells are chosen from.
         steps: The noise.
@@ -187,6 +188,7 @@ class _MapDesign(PointDesign[MapRelease]):
             the coarse grid.
     """
 
+    rows: PointRows
     queries: Indices
     candidates: Candidates
     steps: Steps

@@ -80,12 +80,12 @@ from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
 from dpselect.networks.edge_table import EdgeTable
-from dpselect.networks.edges import EdgeDesign, EdgeRows
+from dpselect.networks.edges import EdgeRows
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import degree, of_persons
 from dpselect.networks.reading import Nodes
 from dpselect.plan import Plan, Spend
-from dpselect.query import Query, query
+from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import Indices, OnInvalid, Values
 
@@ -277,7 +277,8 @@ class Hubs(Query[Release[Any]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Hubs(EdgeDesign):
+class _Hubs(Design[Release[Any]]):
+    rows: EdgeRows
     k: int
     candidates: int
     metric: HubMetric

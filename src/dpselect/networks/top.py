@@ -14,13 +14,13 @@ from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike, NoisySequence, TopK
 from dpselect.mechanisms.base import Drawn, released
-from dpselect.networks.edges import EdgeDesign, EdgeRows
+from dpselect.networks.edges import EdgeRows
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice
 from dpselect.networks.reading import Nodes
 from dpselect.objective import Objective
 from dpselect.plan import Plan
-from dpselect.query import Query, query
+from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import OnInvalid
 
@@ -147,19 +147,12 @@ class TopNodes(Query[Release[Any]]):
         front = choice.combine == "pareto" and choice.dominance != "weak"
         one_front = front and (self.k, self.above) == (1, None)
         return _Nodes(
-            plan=Plan(
-                mechanism=str(draw.mechanism),
-                spends=(draw.spend,),
-                epsilon=draw.mechanism.epsilon,
-                delta=draw.spend.times * draw.spend.delta,
-                neighbours=facts.neighbours,
+            plan=draw.plan(
+                facts,
+                choice.unit,
                 public=tuple(claims),
-                error=draw.error(
-                    facts,
-                    choice.unit,
-                    attained=0.0 if one_front else None,
-                    largest=_largest_error(choice, facts),
-                ),
+                attained=0.0 if one_front else None,
+                largest=_largest_error(choice, facts),
                 passes=(rows.on_invalid == "raise") + choice.passes,
             ),
             exact=draw.mechanism.exact,
@@ -183,7 +176,8 @@ class TopNodes(Query[Release[Any]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Nodes(EdgeDesign):
+class _Nodes(Design[Release[Any]]):
+    rows: EdgeRows
     choice: MetricChoice
     draw: TopK
     redraw: Redraw | None

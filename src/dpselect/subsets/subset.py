@@ -174,7 +174,7 @@ class Subset(Query[Release[Any]]):
                 public=(PEOPLE, "the number of members"),
                 error=found.error(),
             ),
-            members=members,
+            rows=members,
             found=found,
         )
 
@@ -205,7 +205,7 @@ class Subset(Query[Release[Any]]):
                 neighbours=Neighbours.SUBSTITUTE,
                 public=(PEOPLE,),
             ),
-            members=members,
+            rows=members,
             scheme=self.scheme,
             beta=self.beta or 0,
             failure=self.failure,
@@ -281,25 +281,19 @@ class Subset(Query[Release[Any]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfMembers(Design[Release[Any]]):
-    members: Members
-
-    def check(self, data: object) -> None:
-        self.members.check(data)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Retrieval(_OfMembers):
+class _Retrieval(Design[Release[Any]]):
+    rows: Members
     found: Retrieval
 
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
-        members, names = self.members.read(data)
+        members, names = self.rows.read(data)
         check_number(members, self.found.d)
         return lambda plan: _named(self.found.draw(members), names, plan)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _NoisySize(_OfMembers):
+class _NoisySize(Design[Release[Any]]):
+    rows: Members
     scheme: Scheme
     beta: int
     failure: float
@@ -307,7 +301,7 @@ class _NoisySize(_OfMembers):
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         from dpselect.draws.exact import noisy_counts
 
-        (members, names), n = self.members.read(data), self.members.n
+        (members, names), n = self.rows.read(data), self.rows.n
         scale = noisy_counts.scale_for(self.plan.spends[0].epsilon)
 
         def draw(plan: Plan) -> Release[Any]:
@@ -319,7 +313,7 @@ class _NoisySize(_OfMembers):
 
     def retrieval(self, d: int) -> Retrieval:
         """Return the scheme for a size, the pure one where the optimal one costs more."""
-        n = self.members.n
+        n = self.rows.n
         pure = Retrieval("pure", n, d, self.plan.spends[1].epsilon)
         beta = min(self.beta, d, n - d)
         wanted = replace(pure, scheme=self.scheme, beta=beta, failure=self.failure)
