@@ -15,10 +15,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
@@ -26,7 +25,6 @@ from dpselect.maps import geo
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.overlap import CountedCells
 from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.rules import CoarseGrid
 from dpselect.neighbours import Neighbours
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query
@@ -38,10 +36,12 @@ if TYPE_CHECKING:
 
     from dpselect.maps.release import MapRelease
 
+Released = TypeVar("Released", bound="MapRelease")
+
 KEY = "dpselect.maps"
 """Key in the metadata of a Parquet file: all of a map but its cells, as JSON."""
 
-FORMAT = 4
+FORMAT = 5
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -55,9 +55,6 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 )
 """The format of a file by its suffix."""
 
-FACTS = ("scale", "candidates", "processing", "non_uniformity", "version")
-"""Attributes of a map that JSON holds as they are, but for lists."""
-
 FINEST = 2048
 """Cells along an axis of a raster whose shape is not given, at most: 32 MiB."""
 
@@ -65,11 +62,6 @@ POLYGON = np.dtype(
     [("order", "u1"), ("kind", "<u4"), ("rings", "<u4"), ("corners", "<u4"), ("xy", "<f8", 10)]
 )
 """Well-known binary of a polygon of one ring of five corners."""
-
-
-def cell_bounds(map_: MapRelease) -> Values:
-    """Return the cells as ``(west, south, east, north)``, shape ``(cells, 4)``."""
-    return map_.partition.in_box(map_.box)
 
 
 def format_of(path: str | Path, box: Box) -> str:
@@ -100,26 +92,20 @@ def format_of(path: str | Path, box: Box) -> str:
     return name
 
 
-def write_parquet(map_: MapRelease, path: str | Path) -> None:
-    """Write a map to a GeoParquet file."""
-    coarse, part = map_.coarse, map_.partition
+def write_parquet(map_: MapRelease, made_of: dict[str, Any], path: str | Path) -> None:
+    """Write a map to a GeoParquet file, with the fields that an equal one is made of."""
     metadata = {
         "format": FORMAT,
-        "box": asdict(map_.box),
-        "partition": {
-            "label": part.label,
-            "base": part.base,
-            "regions": part.regions.tolist(),
-        },
+        "made_of": {name: one for name, one in made_of.items() if name != "counts"},
+        "version": map_.version,
         "plan": _plan_as_text(map_.plan),
         "query": _query_as_text(map_.query),
-        "coarse": coarse and {"counts": coarse.counts.tolist(), "scale": coarse.scale},
-        **{name: getattr(map_, name) for name in FACTS},
     }
     needed("polars", extra="standard")
     import polars as pl
 
-    shapes = pl.Series("geometry", blobs(well_known_binary(cell_bounds(map_))), pl.Binary)
+    cells = well_known_binary(map_.partition.in_box(map_.box))
+    shapes = pl.Series("geometry", cells, pl.Binary)
     geometry = geoparquet_metadata(map_.box.crs, map_.box.bounds)
     map_.to_frame().with_columns(shapes).write_parquet(
         path, metadata={KEY: json.dumps(metadata), "geo": geometry}
@@ -146,8 +132,8 @@ def _query_as_text(query: Query[Any] | None) -> dict[str, Any] | None:
         return None
 
 
-def read_parquet(path: str | Path) -> dict[str, Any]:
-    """Return the attributes of a map that ``write_parquet`` wrote, by name.
+def read_parquet(kind: type[Released], path: str | Path) -> Released:
+    """Return the map that ``write_parquet`` wrote.
 
     Raises:
         DataError: There is no such file, or it is not a map.
@@ -158,31 +144,17 @@ def read_parquet(path: str | Path) -> dict[str, Any]:
     if not Path(path).is_file():
         raise DataError(f"there is no file {path}")
     try:
-        metadata = json.loads(pl.read_parquet_metadata(path)[KEY])
+        kept = json.loads(pl.read_parquet_metadata(path)[KEY])
         counts = pl.read_parquet(path, columns=["count"])["count"].to_numpy()
-        return _attributes(metadata, counts)
+        plan = _plan(kept["plan"], kept["query"])
+        more = {"plan": plan, "version": kept["version"]}
+        made = kind.remade({**kept["made_of"], "counts": counts}, **more)
+        fits = kept["format"] == FORMAT and counts.shape == (made.partition.cells,)
     except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError):
-        raise DataError(f"{path} is not a map that to_parquet wrote") from None
-
-
-def _attributes(metadata: dict[str, Any], counts: Values) -> dict[str, Any]:
-    if metadata["format"] != FORMAT:
-        raise ValueError("another format")
-    stored, coarse = metadata["partition"], metadata["coarse"]
-    regions = np.array(stored["regions"], dtype=np.int64)
-    partition = Partition(stored["label"], stored["base"], regions)
-    if counts.shape != (partition.cells,):
-        raise ValueError("another number of cells")
-    facts = {name: metadata[name] for name in FACTS}
-    return {
-        "answer": (partition.label,),
-        "plan": _plan(metadata["plan"], metadata["query"]),
-        "box": Box(**metadata["box"]),
-        "partition": partition,
-        "counts": np.asarray(counts, dtype=np.float64),
-        "coarse": coarse and CoarseGrid(np.array(coarse["counts"]), coarse["scale"]),
-        **{name: tuple(one) if isinstance(one, list) else one for name, one in facts.items()},
-    }
+        fits = False
+    if not fits:
+        raise DataError(f"{path} is not a map that to_parquet wrote")
+    return made
 
 
 def _plan(stored: dict[str, Any], query: dict[str, Any] | None) -> Plan:
@@ -217,7 +189,7 @@ def raster(map_: MapRelease, shape: tuple[int, int] | None) -> Values:
 def to_geojson(map_: MapRelease) -> dict[str, Any]:
     """Return a GeoJSON feature collection."""
     _check_geojson(map_.box.crs)
-    bounds, counts = cell_bounds(map_).tolist(), map_.counts.tolist()
+    bounds, counts = map_.partition.in_box(map_.box).tolist(), map_.counts.tolist()
     features = [
         {
             "type": "Feature",
@@ -248,7 +220,7 @@ def _check_geojson(system: str | None) -> None:
 def to_geopandas(map_: MapRelease) -> geopandas.GeoDataFrame:
     """Return the cells as geometries."""
     geopandas, shapely = needed("geopandas", extra="geo"), needed("shapely", extra="geo")
-    shapes = shapely.box(*cell_bounds(map_).T)
+    shapes = shapely.box(*map_.partition.in_box(map_.box).T)
     return geopandas.GeoDataFrame({"count": map_.counts}, geometry=shapes, crs=map_.box.crs)
 
 
@@ -303,19 +275,14 @@ def write_geotiff(map_: MapRelease, path: str | Path, shape: tuple[int, int] | N
         file.write(np.ascontiguousarray(counts.T[::-1]), 1)
 
 
-def well_known_binary(bounds: Values) -> NDArray[np.void]:
-    """Return the polygons of cells ``(west, south, east, north)``, one element for each."""
+def well_known_binary(bounds: Values) -> list[bytes]:
+    """Return the polygons of cells ``(west, south, east, north)``."""
     west, south, east, north = bounds.T
     cells = np.zeros(len(bounds), POLYGON)
     cells["order"], cells["kind"], cells["rings"], cells["corners"] = 1, 3, 1, 5
     ring = (west, south, east, south, east, north, west, north, west, south)
     cells["xy"] = np.column_stack(ring)
-    return cells
-
-
-def blobs(records: NDArray[np.void]) -> list[bytes]:
-    """Return the bytes of each element."""
-    return records.view(f"V{records.dtype.itemsize}").tolist()
+    return cells.view(f"V{POLYGON.itemsize}").tolist()
 
 
 def geoparquet_metadata(crs: str | None, bounds: tuple[float, float, float, float]) -> str:

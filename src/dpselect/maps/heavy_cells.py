@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, check_ungrouped, grouping_of
+from dpselect.keys.question import changed_keys
 from dpselect.keys.release import ReleaseByGroup
 from dpselect.maps.box import Box, Outside
-from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
@@ -109,7 +109,7 @@ def cell_counts(
 
 def _facts(cells: Cells, neighbours: NeighboursLike, max_per_user: int) -> Facts:
     relation = validation.table_neighbours(neighbours)
-    moved = largest_change(relation, max_per_user)
+    moved = changed_keys(max_per_user, relation)
     return Facts(
         candidates=len(cells),
         sensitivity=GlobalSensitivity(max_per_user, relation, l1=moved),

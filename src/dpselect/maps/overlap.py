@@ -50,12 +50,11 @@ class CountedCells:
 
     def answers(self, queries: Indices) -> Values:
         """Return the answers to lattice rectangles, ``(m,)``; as private as the counts."""
-        return self._sums(queries, 1)
+        return self.sums(queries, 1)
 
     def of_cut_cells(self, queries: Indices) -> Values:
         """Return ``∑_i α_i (1 - α_i) c_i`` for counts >= 0, ``(m,)``."""
-        sums = self._sums(queries, 1) - self._sums(queries, 2)
-        return np.maximum(sums, 0.0)
+        return np.maximum(self.sums(queries, 1) - self.sums(queries, 2), 0.0)
 
     def of_sides(self, queries: Indices) -> Values:
         """Return the variance that the cells along a side of a query have in common, ``(m,)``.
@@ -72,7 +71,8 @@ class CountedCells:
         found = kernels.strip_differences(queries, part.base, part.regions, *self._prefix)
         return (found**2).sum(axis=1) / 8
 
-    def _sums(self, queries: Indices, power: int) -> Values:
+    def sums(self, queries: Indices, power: int) -> Values:
+        """Return ``∑_i α_i^k c_i`` for a power ``k`` of 1 or 2, ``(m,)``."""
         from dpselect.maps import kernels
 
         part = self.partition
@@ -102,19 +102,19 @@ class Overlap:
 
     @classmethod
     def of(cls, partition: Partition, queries: Indices) -> Overlap:
-        """Compute it; O(m) for a uniform grid."""
+        """Compute it; O(m) for a uniform grid, and a sum over its cells."""
         from dpselect.maps import kernels
 
         least, most = kernels.partial_range(queries, partition.base, partition.regions)
         cut = most > 0
-        l1, squares = kernels.norms(queries, partition.base, partition.regions)
+        ones = CountedCells(partition, np.ones(partition.cells))
         return cls(
             partition,
             queries,
             largest=np.where(cut, np.maximum(most, 1 - least), 0.0),
             spread=np.where(cut, most + 1 - least, 0.0),
-            l1=l1,
-            l2=np.sqrt(squares),
+            l1=ones.sums(queries, 1),
+            l2=np.sqrt(ones.sums(queries, 2)),
         )
 
     def added(self, weights: Values) -> float:

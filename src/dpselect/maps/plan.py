@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.maps.counting import largest_change
+from dpselect.keys.question import changed_keys
 from dpselect.maps.partition import Partition, uniform_grids
 from dpselect.maps.queries import blocks_of
 from dpselect.maps.rules import COARSE, Method, PartitionRule, Quadtree, rules_of
@@ -150,7 +150,7 @@ class Steps:
         Raises:
             ParameterError: The noise of a step would not fit 64 bits.
         """
-        change = largest_change(neighbours, max_per_user)
+        change = changed_keys(max_per_user, neighbours)
         spends = [Spend("counts of the cells", split.counts)]
         if mechanism is not None:
             spends.insert(0, mechanism.spend("choice of the partition"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, get_args
 
 from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.maps import geo
-from dpselect.maps.box import Box, Outside, checked_outside
+from dpselect.maps.box import Box, Outside
 from dpselect.tables.people import PeopleCap, people_cap
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class PointRows:
         if (query.x is None) != (query.y is None):
             raise ParameterError("`x` and `y` go together: name both columns")
         geo.warn_if_swapped(box.crs, box.bounds, x=query.x, y=query.y)
-        checked_outside(query.outside)
+        validation.one_of("outside", query.outside, get_args(Outside))
         cap = people_cap(query.user, query.max_per_user)
         if cap is not None and query.x is None:
             raise ParameterError(

@@ -139,7 +139,7 @@ class MapRelease(Release[str]):
         needed("polars", extra="standard")
         import polars as pl
 
-        edges = export.cell_bounds(self).T
+        edges = self.partition.in_box(self.box).T
         columns = zip(("west", "south", "east", "north"), edges, strict=True)
         return pl.DataFrame({**dict(columns), "count": self.counts})
 
@@ -240,7 +240,7 @@ class MapRelease(Release[str]):
         A query that has no written form, such as one with a function as its mechanism, is
         left out.
         """
-        export.write_parquet(self, path)
+        export.write_parquet(self, self._made_of(), path)
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> Self:
@@ -249,7 +249,7 @@ class MapRelease(Release[str]):
         Raises:
             DataError: There is no such file, or it is not a map.
         """
-        return cls(**export.read_parquet(path))
+        return export.read_parquet(cls, path)
 
     def to_geojson(self) -> dict[str, Any]:
         """Return the cells as a GeoJSON feature collection.
@@ -284,7 +284,7 @@ class MapRelease(Release[str]):
             from matplotlib import pyplot as plt
 
             _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
-        bounds = export.cell_bounds(self)
+        bounds = self.partition.in_box(self.box)
         area, per_area = areas_of(self.box, bounds)
         density = np.maximum(self.counts, 0) / area
         norm = PowerNorm(0.5, vmin=0, vmax=max(float(np.quantile(density, 0.999)), 1e-300))
