@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
+from dpselect.audit.report import Report
 from dpselect.audit.universe import Relation, build
-from dpselect.errors import AuditError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.typing import Probabilities, Values
 
 ROUNDING = 1e-6
@@ -165,7 +166,7 @@ def _checked(name: str, given: ArrayLike) -> Probabilities:
 
 
 @dataclass(frozen=True, slots=True)
-class PrivacyReport:
+class PrivacyReport(Report):
     """The outcome of ``check_private``; ``print`` shows it.
 
     Attributes:
@@ -192,15 +193,6 @@ class PrivacyReport:
     def ok(self) -> bool:
         """Whether no loss is above epsilon, up to rounding."""
         return self.loss <= self.epsilon * (1 + TOLERANCE) + TOLERANCE
-
-    def raise_if_failed(self) -> None:
-        """Do nothing if the claim holds.
-
-        Raises:
-            AuditError: It does not; the message is the report.
-        """
-        if not self.ok:
-            raise AuditError(str(self))
 
     def __str__(self) -> str:
         verdict = "private" if self.ok else "NOT private"
@@ -256,7 +248,9 @@ def check_private(
     logs = [check("what `distribution` returns", distribution(x)) for x in space.databases]
     if len({one.size for one in logs}) > 1:
         raise ParameterError("`distribution` must give the same outcomes for every database")
-    losses = _all_losses(np.array(logs), space.left, space.right)
+    table = np.array(logs)
+    with np.errstate(invalid="ignore"):
+        losses = np.abs(table[space.left] - table[space.right])
     # Both are 0: the difference of two infinities, which shows no loss.
     unseen = np.isnan(losses)
     losses[unseen] = 0.0
@@ -270,11 +264,6 @@ def check_private(
         pairs=space.left.size,
         unseen=int(unseen.sum()),
     )
-
-
-def _all_losses(logs: Values, left: np.ndarray, right: np.ndarray) -> Values:
-    with np.errstate(invalid="ignore"):
-        return np.abs(logs[left] - logs[right])
 
 
 def _logs_of_checked(name: str, given: ArrayLike) -> Values:

@@ -27,17 +27,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from importlib import import_module
+from inspect import signature
 from math import fsum, inf, sqrt
 from threading import get_ident
 from typing import Any, TypeVar
 
 from dpselect.audit.loss import Loss, joined
 from dpselect.audit.outcomes import difference
-from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET
+from dpselect.audit.report import Report
+from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET, loss_of
 from dpselect.audit.spending import plan_of
 from dpselect.budget.zcdp import delta_of, delta_of_gaussian
 from dpselect.draws.exact.samplers import intercepted
-from dpselect.errors import AuditError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.plan import ROUNDING, Plan
 
 T = TypeVar("T")
@@ -47,7 +50,7 @@ DELTA_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayReport:
+class ReplayReport(Report):
     """The outcome of ``replay``; ``print`` shows it, without a value of the databases.
 
     Attributes:
@@ -76,15 +79,6 @@ class ReplayReport:
     def share(self) -> float:
         """The larger share of epsilon or delta that this pair uses on this path."""
         return max(_share(self.epsilon_used, self.epsilon), _share(self.delta_used, self.delta))
-
-    def raise_if_failed(self) -> None:
-        """Do nothing if there are no problems.
-
-        Raises:
-            AuditError: There is a problem; the message is the report.
-        """
-        if not self.ok:
-            raise AuditError(str(self))
 
     def __str__(self) -> str:
         if not self.ok:
@@ -233,6 +227,12 @@ class _Draw:
     kwargs: dict[str, Any]
     output: Any = None
 
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments by name, in the order of the sampler's parameters."""
+        module, _, name = self.name.rpartition(".")
+        parameters = signature(getattr(import_module(module), name))
+        return dict(parameters.bind(*self.args, **self.kwargs).arguments)
+
 
 @dataclass(slots=True)
 class _Recording:
@@ -319,20 +319,15 @@ class _Replay:
                 "frozen"
             )
             return
-        rule = RULES.get(here.name)
-        if rule is None:
+        if here.name not in RULES:
             self.problems.append(f"{where} is a sampler whose privacy loss is not known")
             return
-        one, other = (
-            dict(zip(rule.parameters, draw.args, strict=False)) | draw.kwargs
-            for draw in (here, there)
-        )
-        private = one.pop(rule.private), other.pop(rule.private)
-        part = difference(one, other, "")
-        if part is not None:
+        one, other = here.arguments(), there.arguments()
+        private = next(iter(one))
+        if difference({**one, private: None}, {**other, private: None}, "") is not None:
             self.problems.append(f"{where} has public arguments that depend on the data")
             return
-        loss = rule.loss(*private, one, here.output)
+        loss = loss_of(here.name, one, other, here.output)
         if loss is None:
             self.problems.append(f"{where} has a number of inputs that depends on the data")
             return

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum, inf, log
 from types import MappingProxyType
@@ -55,27 +54,10 @@ LossFunction: TypeAlias = Callable[[Any, Any, Mapping[str, Any], Any], Loss | No
 part of the inputs, such as their number, differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """The parts of a sampler's arguments, and its loss.
-
-    Attributes:
-        parameters: Names of all parameters, in order.
-        private: The one that is private.
-        loss: The loss.
-    """
-
-    parameters: tuple[str, ...]
-    private: str
-    loss: LossFunction
-
-
 def noisy_maximum(
     here: Values, there: Values, public: Mapping[str, Any], chosen: list[int]
 ) -> Loss | None:
     """Return the loss of ``k`` rounds of a noisy maximum."""
-    if np.shape(here) != np.shape(there):
-        return None
     moved = to_grid(np.asarray(here)) - to_grid(np.asarray(there))
     left = np.ones(moved.size, dtype=np.bool_)
     spread = 0
@@ -89,8 +71,6 @@ def largest_of_each(
     here: Values, there: Values, public: Mapping[str, Any], _: Indices
 ) -> Loss | None:
     """Return the loss of one round of a noisy maximum in each row."""
-    if np.shape(here) != np.shape(there):
-        return None
     moved = to_grid(np.asarray(here)) - to_grid(np.asarray(there))
     return Loss(public["epsilon"] * int(np.ptp(moved, axis=1).sum()) / (2 * SENSITIVITY))
 
@@ -99,8 +79,6 @@ def discrete_laplace(
     here: Indices, there: Indices, public: Mapping[str, Any], _: Indices
 ) -> Loss | None:
     """Return the loss of independent noise on counts."""
-    if np.shape(here) != np.shape(there):
-        return None
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     return Loss(int(np.abs(moved).sum()) / public["scale"])
 
@@ -109,8 +87,6 @@ def discrete_gaussian(
     here: Indices, there: Indices, public: Mapping[str, Any], _: Indices
 ) -> Loss | None:
     """Return the loss of independent Gaussian noise on counts."""
-    if np.shape(here) != np.shape(there):
-        return None
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     rho = int((moved**2).sum()) / (2 * public["scale"] ** 2)
     return Loss(0.0, normal=rho) if public["scale"] >= FINE else Loss(0.0, rho=rho)
@@ -142,8 +118,6 @@ def first_above(
     here: Indices, there: Indices, public: Mapping[str, Any], found: list[int]
 ) -> Loss | None:
     """Return the loss of AboveThreshold, at the positions that were drawn."""
-    if np.shape(here) != np.shape(there):
-        return None
     logs = [
         above_threshold.log_probability(np.asarray(queries), **public, found=found)
         for queries in (here, there)
@@ -155,8 +129,6 @@ def first_above_of_each(
     here: Indices, there: Indices, public: Mapping[str, Any], found: Indices
 ) -> Loss | None:
     """Return the loss of AboveThreshold in each row, at the positions that were drawn."""
-    if np.shape(here) != np.shape(there):
-        return None
     of_one = {name: one for name, one in public.items() if name != "sizes"} | {"stops": 1}
     sizes = public.get("sizes")
     ends = np.full(len(here), np.shape(here)[1]) if sizes is None else sizes
@@ -230,8 +202,6 @@ def flipped(
     here: list[bool], there: list[bool], public: Mapping[str, Any], _: list[bool]
 ) -> Loss | None:
     """Return the loss of independent flips."""
-    if len(here) != len(there):
-        return None
     differ = sum(bool(a) != bool(b) for a, b in zip(here, there, strict=True))
     chance = Fraction(public["chance"])
     if differ == 0:
@@ -244,8 +214,6 @@ def select(
     here: Indices, there: Indices, public: Mapping[str, Any], _: NDArray[np.bool_]
 ) -> Loss | None:
     """Return the loss of selections with a probability that depends on a count."""
-    if np.shape(here) != np.shape(there):
-        return None
     chances = public["chances"]
     pairs = Counter(
         (chances[min(a, chances.sure)], chances[min(b, chances.sure)])
@@ -289,58 +257,31 @@ def positions(here: Pieces, there: Pieces, public: Mapping[str, Any], _: int) ->
     return loss_between(sizes, *distributions)
 
 
-_MAXIMUM = Rule(("scores", "epsilon", "k"), "scores", noisy_maximum)
-
-RULES: Mapping[str, Rule] = MappingProxyType(
-    {
-        "dpselect.draws.exact.selection.top_k_exponential_noise": _MAXIMUM,
-        "dpselect.draws.exact.selection.top_k_gumbel_noise": _MAXIMUM,
-        "dpselect.draws.exact.selection.top_k_laplace_noise": _MAXIMUM,
-        "dpselect.draws.exact.selection.largest_of_each": Rule(
-            ("scores", "epsilon"), "scores", largest_of_each
-        ),
-        "dpselect.draws.exact.noisy_counts.discrete_laplace": Rule(
-            ("counts", "scale"), "counts", discrete_laplace
-        ),
-        "dpselect.draws.exact.noisy_counts.discrete_gaussian": Rule(
-            ("counts", "scale"), "counts", discrete_gaussian
-        ),
-        "dpselect.draws.above_threshold.first_above": Rule(
-            ("queries", "threshold", "threshold_scale", "query_scale", "stops"),
-            "queries",
-            first_above,
-        ),
-        "dpselect.draws.above_threshold.first_above_of_each": Rule(
-            ("queries", "threshold", "threshold_scale", "query_scale", "sizes"),
-            "queries",
-            first_above_of_each,
-        ),
-        "dpselect.draws.above_threshold.is_above": Rule(
-            ("stream", "threshold", "threshold_scale", "query_scale", "stops", "found"),
-            "stream",
-            is_above,
-        ),
-        "dpselect.draws.cut_exponential.draw_cut": Rule(("cuts", "decay"), "cuts", draw_cut),
-        "dpselect.draws.place_exponential.draw_place": Rule(
-            ("places", "decay"), "places", draw_place
-        ),
-        "dpselect.draws.place_flip.draw_places": Rule(("rows", "epsilon"), "rows", draw_places),
-        "dpselect.draws.exact.bernoulli.select": Rule(("counts", "chances"), "counts", select),
-        "dpselect.draws.range_exponential.draw_position": Rule(
-            ("pieces", "decay"), "pieces", positions
-        ),
-        "dpselect.draws.exact.bernoulli.reveal": Rule(("leader", "chances"), "leader", reveal),
-        "dpselect.draws.exact.uniform.token": Rule(("size",), "size", token),
-        "dpselect.draws.exact.bernoulli.flipped": Rule(("bits", "chance"), "bits", flipped),
-        "dpselect.draws.subset_distance.swapped": Rule(
-            ("members", "distribution"), "members", swapped
-        ),
-        "dpselect.draws.subset_distance.joined": Rule(
-            ("members", "n", "beta"), "members", joined
-        ),
-    }
+_OF_DRAWS: Mapping[str, LossFunction] = {
+    "exact.selection.top_k_exponential_noise": noisy_maximum,
+    "exact.selection.top_k_gumbel_noise": noisy_maximum,
+    "exact.selection.top_k_laplace_noise": noisy_maximum,
+    "exact.selection.largest_of_each": largest_of_each,
+    "exact.noisy_counts.discrete_laplace": discrete_laplace,
+    "exact.noisy_counts.discrete_gaussian": discrete_gaussian,
+    "exact.bernoulli.select": select,
+    "exact.bernoulli.reveal": reveal,
+    "exact.bernoulli.flipped": flipped,
+    "exact.uniform.token": token,
+    "above_threshold.first_above": first_above,
+    "above_threshold.first_above_of_each": first_above_of_each,
+    "above_threshold.is_above": is_above,
+    "cut_exponential.draw_cut": draw_cut,
+    "place_exponential.draw_place": draw_place,
+    "place_flip.draw_places": draw_places,
+    "range_exponential.draw_position": positions,
+    "subset_distance.swapped": swapped,
+    "subset_distance.joined": joined,
+}
+RULES: Mapping[str, LossFunction] = MappingProxyType(
+    {f"dpselect.draws.{name}": loss for name, loss in _OF_DRAWS.items()}
 )
-"""The rules of samplers whose output may be published, by name."""
+"""The losses of samplers whose output may be published, by name."""
 
 SECRET = frozenset(
     {
@@ -355,3 +296,25 @@ SECRET = frozenset(
 BEST_OF = "dpselect.draws.repetitions.best_of"
 SCOPES = frozenset({BEST_OF, "dpselect.draws.repetitions.one_run"})
 """Runs repeated a hidden number of times, and each one: a replay compares run by run."""
+
+
+def loss_of(
+    name: str, here: Mapping[str, Any], there: Mapping[str, Any], output: object
+) -> Loss | None:
+    """Return the loss of a sampler of ``RULES``, which has its private input first.
+
+    Args:
+        name: Name of the sampler.
+        here: Its arguments by name, on one database.
+        there: The same on the other; with equal public ones.
+        output: What it drew.
+
+    Returns:
+        None if the inputs are of different sizes, where the size is public.
+    """
+    loss, private = RULES[name], next(iter(here))
+    one, other = here[private], there[private]
+    sized = isinstance(one, np.ndarray | list) and loss not in {swapped, joined}
+    if sized and np.shape(one) != np.shape(other):
+        return None
+    return loss(one, other, {key: here[key] for key in here if key != private}, output)

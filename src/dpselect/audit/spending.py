@@ -20,10 +20,11 @@ from math import fsum
 from types import CodeType, FrameType
 from typing import Any
 
+from dpselect.audit.report import Report
 from dpselect.budget import Budget, Entry
 from dpselect.budget.store import Decide, Entries, Memory
 from dpselect.draws.exact.samplers import drawing, intercepted
-from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
+from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import ROUNDING, Plan
 
@@ -32,7 +33,7 @@ OPENDP_SAMPLERS = frozenset({"measurement_invoke", "odometer_invoke", "queryable
 
 
 @dataclass(frozen=True, slots=True)
-class SpendReport:
+class SpendReport(Report):
     """The outcome of ``check_spends_first``; ``print`` shows it.
 
     Attributes:
@@ -49,15 +50,6 @@ class SpendReport:
     def ok(self) -> bool:
         """Whether there are no problems."""
         return not self.problems
-
-    def raise_if_failed(self) -> None:
-        """Do nothing if there are no problems.
-
-        Raises:
-            AuditError: There is a problem; the message is the report.
-        """
-        if not self.ok:
-            raise AuditError(str(self))
 
     def __str__(self) -> str:
         if self.ok:

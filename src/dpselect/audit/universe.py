@@ -235,6 +235,11 @@ class Tables:
             candidate=None if candidate is None else self.objectives[x].candidates[candidate],
         )
 
+    def of_pair(self, pair: int, candidate: int | None = None) -> Witness:
+        """Return the databases of a pair of neighbours, and a candidate if there is one."""
+        left, right = int(self.universe.left[pair]), int(self.universe.right[pair])
+        return self.witness(left, right, candidate=candidate)
+
 
 def evaluate(
     universe: Universe, objective_of: Callable[[Hashable], Objective]
