@@ -88,15 +88,6 @@ def test_both_kinds_of_graph_are_node_counts():
     assert isinstance(Graph.from_edges(frame, nodes=2, **ENDS), NodeCounts)
 
 
-def test_progress_is_told_when_the_engine_is_done():
-    told = []
-    table = EdgeTable(pl.LazyFrame({"a": [0], "b": [1]}), nodes=3, **ENDS)
-
-    table.ego_betweenness(lambda *step: told.append(step))
-
-    assert told == [(3, 3)]
-
-
 @pytest.mark.parametrize(
     ("frame", "message"),
     [

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.networks.counts import NodeCounts
 from dpselect.networks.edge_table import EdgeTable
-from dpselect.networks.graph import Graph, is_graph, node_counts
+from dpselect.networks.graph import Graph, NodeCounts, is_graph, node_counts
 from dpselect.networks.reading import check_ends, check_types, checked_nodes
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import OnInvalid
