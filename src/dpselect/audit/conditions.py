@@ -31,11 +31,6 @@ LONGEST = 4096
 Scaling: TypeAlias = Callable[[Objective], Scores]
 """From an objective to its unit scores, as in ``dpselect.scaling``."""
 
-_TOO_LONG = (
-    f"the horizon is above {LONGEST} and the shortfall has no closed form; see "
-    "dpselect.sensitivity.jump_to_bound"
-)
-
 MOVES_EACH_BY_ONE = frozenset({"dampened", "anchored", "pairwise", "generalized"})
 """Names of the scalings of which every score, not only every difference, is checked."""
 
@@ -298,12 +293,11 @@ def _error_of_cumulative(one: Objective, max_distance: int) -> Values:
 
 def _error_of_shortfall(one: Objective) -> Values:
     sensitivity = one.sensitivity
-    error = np.zeros(one.scores.shape)
     if not overrides(sensitivity, "shortfall") or sensitivity.horizon > LONGEST:
-        return error
-    expected = Sensitivity.shortfall(sensitivity)
+        return np.zeros(one.scores.shape)
+    apart = np.abs(sensitivity.shortfall() - Sensitivity.shortfall(sensitivity))
     unit = sensitivity.bound * max(1, sensitivity.horizon)
-    return np.maximum(error, np.abs(sensitivity.shortfall() - expected) / unit)
+    return np.broadcast_to(apart / unit, one.scores.shape)
 
 
 def _error_of_locate(one: Objective) -> Values:
@@ -339,17 +333,14 @@ def default_scalings(tables: Tables) -> tuple[dict[str, Scaling], tuple[str, ...
         "pairwise": scaling.pairwise,
         "generalized": partial(scaling.generalized, t=1),
     }
-    if any(_too_long(one) for one in tables.objectives):
-        return scalings, (f"unit scores: shifted, as {_TOO_LONG}",)
+    long = [one.sensitivity for one in tables.objectives if one.sensitivity.horizon > LONGEST]
+    if not all(one.flat or overrides(one, "shortfall") for one in long):
+        why = f"the horizon is above {LONGEST} and the shortfall has no closed form"
+        cure = "see dpselect.sensitivity.jump_to_bound"
+        return scalings, (f"unit scores: shifted, as {why}; {cure}",)
     scalings["shifted, non-decreasing"] = partial(scaling.shifted, direction="non-decreasing")
     scalings["shifted, non-increasing"] = partial(scaling.shifted, direction="non-increasing")
     return scalings, ()
-
-
-def _too_long(one: Objective) -> bool:
-    sensitivity = one.sensitivity
-    closed = sensitivity.flat or overrides(sensitivity, "shortfall")
-    return not closed and sensitivity.horizon > LONGEST
 
 
 CONDITIONS = (

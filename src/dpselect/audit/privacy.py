@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
+from dpselect._optional import replaced
 from dpselect.audit.report import Report
 from dpselect.audit.universe import Relation, build
 from dpselect.errors import ParameterError
@@ -150,16 +151,20 @@ def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Probabilities, Probabilities]:
     return p, q
 
 
+def _vector(requirement: str, given: ArrayLike) -> Values:
+    return replaced(
+        lambda: np.asarray(given, dtype=np.float64),
+        lambda: ParameterError(f"{requirement}, shape (n,)"),
+    )
+
+
 def _checked(name: str, given: ArrayLike) -> Probabilities:
     """Return probabilities as a float64 vector.
 
     Raises:
         ParameterError: They are not a vector of numbers >= 0 that add up to 1.
     """
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be probabilities, shape (n,)") from None
+    values = _vector(f"{name} must be probabilities", given)
     if values.ndim != 1 or not (values >= 0).all() or not abs(values.sum() - 1) < ROUNDING:
         raise ParameterError(f"{name} must be probabilities: shape (n,), >= 0, sum 1")
     return values
@@ -273,11 +278,6 @@ def _logs_of_checked(name: str, given: ArrayLike) -> Values:
 
 def _checked_logs(name: str, given: ArrayLike) -> Values:
     """Return logarithms of probabilities as a float64 vector."""
-    try:
-        logs = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"{name} must be logarithms of probabilities, shape (n,)"
-        ) from None
+    logs = _vector(f"{name} must be logarithms of probabilities", given)
     _checked(f"exp of {name}", np.exp(logs))
     return logs

@@ -31,7 +31,7 @@ from importlib import import_module
 from inspect import signature
 from math import fsum, inf, sqrt
 from threading import get_ident
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from dpselect.audit.loss import Loss, joined
 from dpselect.audit.outcomes import difference
@@ -44,6 +44,9 @@ from dpselect.errors import ParameterError
 from dpselect.plan import ROUNDING, Plan
 
 T = TypeVar("T")
+Sampling: TypeAlias = Callable[[], Any]
+Args: TypeAlias = tuple[Any, ...]
+Kwargs: TypeAlias = dict[str, Any]
 
 DELTA_ROUNDING = 1e-6
 """Relative error of a delta that is computed from logarithms of binomial coefficients."""
@@ -223,8 +226,8 @@ class _DivergedError(BaseException):
 @dataclass(slots=True)
 class _Draw:
     name: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    args: Args
+    kwargs: Kwargs
     output: Any = None
 
     def arguments(self) -> dict[str, Any]:
@@ -241,13 +244,7 @@ class _Recording:
     draws: list[_Draw] = field(default_factory=list)
     threads: set[int] = field(default_factory=set)
 
-    def handle(
-        self,
-        name: str,
-        draw: Callable[[], Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:  # noqa: ANN401 -- the sampler's own output
+    def handle(self, name: str, draw: Sampling, args: Args, kwargs: Kwargs) -> Any:  # noqa: ANN401
         self.threads.add(get_ident())
         if name in SCOPES:
             self.draws.append(_Draw(name, args, kwargs))
@@ -270,13 +267,7 @@ class _Replay:
     problems: list[str] = field(default_factory=list)
     runs: list[float] | None = None
 
-    def handle(
-        self,
-        name: str,
-        draw: Callable[[], Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:  # noqa: ANN401 -- the sampler's own output
+    def handle(self, name: str, draw: Sampling, args: Args, kwargs: Kwargs) -> Any:  # noqa: ANN401
         if self.next == len(self.draws):
             self.problems.append("the number of draws depends on the data")
             raise _DivergedError
@@ -292,7 +283,7 @@ class _Replay:
         self._compare(frozen, _Draw(name, args, kwargs))
         return deepcopy(frozen.output)
 
-    def _go_inside(self, draw: Callable[[], Any], frozen: _Draw) -> Any:  # noqa: ANN401
+    def _go_inside(self, draw: Sampling, frozen: _Draw) -> Any:  # noqa: ANN401
         """Replay the draws of repeated runs, or of one of them, and combine their losses."""
         outside, self.losses = self.losses, []
         within, self.runs = self.runs, [] if frozen.name == BEST_OF else None

@@ -28,15 +28,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from math import fsum, inf, log
+from math import comb, fsum, inf, log
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.audit.loss import Loss, log_binomial, loss_between
-from dpselect.audit.subset_losses import joined, swapped
+from dpselect.audit.loss import Loss, Public, log_binomial, loss_between
 from dpselect.draws import above_threshold, cut_exponential
 from dpselect.draws.cut_exponential import Cuts
 from dpselect.draws.exact.bernoulli import BITS
@@ -44,19 +43,18 @@ from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.place_exponential import Places
 from dpselect.draws.place_flip import PlaceRows
 from dpselect.draws.range_exponential import Pieces
+from dpselect.draws.subset_distance import DistanceDistribution
 from dpselect.typing import Indices, Values
 
 FINE = 2.0**20
 """Scale of discrete Gaussian noise whose deltas are those of normal noise, up to 2^-30."""
 
-LossFunction: TypeAlias = Callable[[Any, Any, Mapping[str, Any], Any], Loss | None]
+LossFunction: TypeAlias = Callable[[Any, Any, Public, Any], Loss | None]
 """Called with both private inputs, the public arguments and the output; None if a public
 part of the inputs, such as their number, differs."""
 
 
-def noisy_maximum(
-    here: Values, there: Values, public: Mapping[str, Any], chosen: list[int]
-) -> Loss | None:
+def noisy_maximum(here: Values, there: Values, public: Public, chosen: list[int]) -> Loss:
     """Return the loss of ``k`` rounds of a noisy maximum."""
     moved = to_grid(np.asarray(here)) - to_grid(np.asarray(there))
     left = np.ones(moved.size, dtype=np.bool_)
@@ -67,25 +65,19 @@ def noisy_maximum(
     return Loss(public["epsilon"] / public["k"] * spread / (2 * SENSITIVITY))
 
 
-def largest_of_each(
-    here: Values, there: Values, public: Mapping[str, Any], _: Indices
-) -> Loss | None:
+def largest_of_each(here: Values, there: Values, public: Public, _: Indices) -> Loss:
     """Return the loss of one round of a noisy maximum in each row."""
     moved = to_grid(np.asarray(here)) - to_grid(np.asarray(there))
     return Loss(public["epsilon"] * int(np.ptp(moved, axis=1).sum()) / (2 * SENSITIVITY))
 
 
-def discrete_laplace(
-    here: Indices, there: Indices, public: Mapping[str, Any], _: Indices
-) -> Loss | None:
+def discrete_laplace(here: Indices, there: Indices, public: Public, _: Indices) -> Loss:
     """Return the loss of independent noise on counts."""
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     return Loss(int(np.abs(moved).sum()) / public["scale"])
 
 
-def discrete_gaussian(
-    here: Indices, there: Indices, public: Mapping[str, Any], _: Indices
-) -> Loss | None:
+def discrete_gaussian(here: Indices, there: Indices, public: Public, _: Indices) -> Loss:
     """Return the loss of independent Gaussian noise on counts."""
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     rho = int((moved**2).sum()) / (2 * public["scale"] ** 2)
@@ -93,7 +85,7 @@ def discrete_gaussian(
 
 
 def reveal(
-    here: tuple[int, int], there: tuple[int, int], public: Mapping[str, Any], _: int | None
+    here: tuple[int, int], there: tuple[int, int], public: Public, _: int | None
 ) -> Loss:
     """Return the loss of revealing one of two positions, or the same one, or none."""
     chances = public["chances"]
@@ -109,14 +101,12 @@ def reveal(
     return loss_between(np.zeros(len(outputs)), *logs)
 
 
-def token(here: int, there: int, _: Mapping[str, Any], __: bytes) -> Loss | None:
+def token(here: int, there: int, _: Public, __: bytes) -> Loss | None:
     """Return no loss, for random bytes whose number is public."""
     return Loss(0.0) if here == there else None
 
 
-def first_above(
-    here: Indices, there: Indices, public: Mapping[str, Any], found: list[int]
-) -> Loss | None:
+def first_above(here: Indices, there: Indices, public: Public, found: list[int]) -> Loss:
     """Return the loss of AboveThreshold, at the positions that were drawn."""
     logs = [
         above_threshold.log_probability(np.asarray(queries), **public, found=found)
@@ -125,9 +115,7 @@ def first_above(
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
-def first_above_of_each(
-    here: Indices, there: Indices, public: Mapping[str, Any], found: Indices
-) -> Loss | None:
+def first_above_of_each(here: Indices, there: Indices, public: Public, found: Indices) -> Loss:
     """Return the loss of AboveThreshold in each row, at the positions that were drawn."""
     of_one = {name: one for name, one in public.items() if name != "sizes"} | {"stops": 1}
     sizes = public.get("sizes")
@@ -138,13 +126,13 @@ def first_above_of_each(
         for a, b, end, one in rows
         if not np.array_equal(a[:end], b[:end])
     ]
-    return Loss(0.0, drawn=fsum(one.drawn for one in each if one is not None))
+    return Loss(0.0, drawn=fsum(one.drawn for one in each))
 
 
 def is_above(
     here: above_threshold.Stream,
     there: above_threshold.Stream,
-    public: Mapping[str, Any],
+    public: Public,
     above: bool,  # noqa: FBT001 -- an output
 ) -> Loss | None:
     """Return what one answer of a stream adds to the loss of those before it."""
@@ -165,7 +153,7 @@ def is_above(
     return Loss(0.0, drawn=fsum([logs[0][0], -logs[0][1], -logs[1][0], logs[1][1]]))
 
 
-def draw_cut(here: Cuts, there: Cuts, public: Mapping[str, Any], cut: list[int]) -> Loss | None:
+def draw_cut(here: Cuts, there: Cuts, public: Public, cut: list[int]) -> Loss | None:
     """Return the loss of a cut of a tree, at the one that was drawn."""
     if here.children != there.children:
         return None
@@ -175,7 +163,7 @@ def draw_cut(here: Cuts, there: Cuts, public: Mapping[str, Any], cut: list[int])
 
 
 def draw_place(
-    here: Places, there: Places, public: Mapping[str, Any], drawn: tuple[int, int]
+    here: Places, there: Places, public: Public, drawn: tuple[int, int]
 ) -> Loss | None:
     """Return the loss of a place and a share, at those that were drawn."""
     if any(getattr(here, one) != getattr(there, one) for one in ("first", "last", "shares")):
@@ -185,7 +173,7 @@ def draw_place(
 
 
 def draw_places(
-    here: PlaceRows, there: PlaceRows, public: Mapping[str, Any], _: tuple[Indices, Indices]
+    here: PlaceRows, there: PlaceRows, public: Public, _: tuple[Indices, Indices]
 ) -> Loss | None:
     """Return the loss of one round of a noisy maximum over the places of each row."""
     facts = ("first", "last", "fraction", "beyond", "bound")
@@ -198,9 +186,7 @@ def draw_places(
     return Loss(public["epsilon"] * spread / (2 * SENSITIVITY))
 
 
-def flipped(
-    here: list[bool], there: list[bool], public: Mapping[str, Any], _: list[bool]
-) -> Loss | None:
+def flipped(here: list[bool], there: list[bool], public: Public, _: list[bool]) -> Loss:
     """Return the loss of independent flips."""
     differ = sum(bool(a) != bool(b) for a, b in zip(here, there, strict=True))
     chance = Fraction(public["chance"])
@@ -210,9 +196,7 @@ def flipped(
     return Loss(differ * abs(log(under) - log(over)) if over and under else inf)
 
 
-def select(
-    here: Indices, there: Indices, public: Mapping[str, Any], _: NDArray[np.bool_]
-) -> Loss | None:
+def select(here: Indices, there: Indices, public: Public, _: NDArray[np.bool_]) -> Loss:
     """Return the loss of selections with a probability that depends on a count."""
     chances = public["chances"]
     pairs = Counter(
@@ -232,14 +216,87 @@ def _log_tosses(up: Indices, number: int, chance: int) -> Values:
     """Return the log probability of some of several tosses, by how many come up."""
     rest = (1 << BITS) - chance
     logs = [log(one) - BITS * log(2) if one else -inf for one in (chance, rest)]
-    return np.array([_times(n, logs[0]) + _times(number - n, logs[1]) for n in up.tolist()])
+    with np.errstate(invalid="ignore"):
+        both = [n * one for n, one in zip((up, number - up), logs, strict=True)]
+    return np.nan_to_num(both, nan=0.0, neginf=-inf).sum(axis=0)
 
 
-def _times(number: int, value: float) -> float:
-    return number * value if number else 0.0
+def swapped(here: list[int], there: list[int], public: Public, _: list[int]) -> Loss:
+    """Return the loss of a retrieval; the number of members may differ."""
+    distribution: DistanceDistribution = public["distribution"]
+    common, only_here, only_there = _parts(here, there)
+    rest = distribution.n - common - only_here - only_there
+    a, b, c = np.indices((common + 1, only_here + 1, only_there + 1)).reshape(3, -1)
+    others = distribution.d - a - b - c
+    possible = (others >= 0) & (others <= rest)
+    a, b, c, others = (part[possible] for part in (a, b, c, others))
+    outputs = log_binomial(common, a) + log_binomial(only_here, b)
+    outputs += log_binomial(only_there, c) + log_binomial(rest, others)
+    return loss_between(
+        outputs,
+        _logs_of_swaps(len(here), distribution)[a + b],
+        _logs_of_swaps(len(there), distribution)[a + c],
+    )
 
 
-def positions(here: Pieces, there: Pieces, public: Mapping[str, Any], _: int) -> Loss | None:
+def joined(here: list[int], there: list[int], public: Public, _: list[int]) -> Loss:
+    """Return the loss of members hidden among ``beta`` uniform people."""
+    n, beta = public["n"], public["beta"]
+    common, only_here, only_there = _parts(here, there)
+    union = common + only_here + only_there
+    more = np.arange(n - union + 1)
+    logs = [
+        log_binomial(size, beta - (union + more - size)) - log(comb(n, beta))
+        for size in (len(here), len(there))
+    ]
+    outputs = log_binomial(n - union, more)
+    both = [outputs, *logs]
+    # Outputs that miss somebody who is a member of one database alone.
+    for side, missing in enumerate((only_there, only_here)):
+        mass = 1 - fsum(np.exp(outputs + logs[side]))
+        if missing and mass > 0:
+            lost = [0.0, -inf, -inf]
+            lost[1 + side] = log(mass)
+            both = [np.append(logs_, one) for logs_, one in zip(both, lost, strict=True)]
+    return loss_between(*both)
+
+
+def _logs_of_swaps(members: int, distribution: DistanceDistribution) -> Values:
+    """Return the log probability of an output, by how many members are in it.
+
+    Given an output with ``i`` members, the subset that was brought to size ``d`` has a
+    hypergeometric number of people in common with it.
+    """
+    weights = distribution.log_weights()
+    logs = np.full(min(members, distribution.d) + 1, -inf)
+    for i in range(logs.size):
+        if members >= distribution.d:
+            shared = np.arange(i + 1)
+            chance = log_binomial(i, shared) + log_binomial(
+                members - i, distribution.d - shared
+            )
+            chance -= log_binomial(members, np.array(distribution.d))
+        else:
+            added = np.arange(distribution.d - i + 1)
+            outside, more = distribution.n - members, distribution.d - members
+            chance = log_binomial(distribution.d - i, added)
+            chance = chance + log_binomial(outside - (distribution.d - i), more - added)
+            chance -= log_binomial(outside, np.array(more))
+            shared = i + added
+        distance = distribution.d - shared
+        reachable = (chance > -inf) & (distance < weights.size)
+        if reachable.any():
+            logs[i] = np.logaddexp.reduce(chance[reachable] + weights[distance[reachable]])
+    return logs
+
+
+def _parts(here: list[int], there: list[int]) -> tuple[int, int, int]:
+    """Return how many members two databases share, and how many each has alone."""
+    one, other = set(here), set(there)
+    return len(one & other), len(one - other), len(other - one)
+
+
+def positions(here: Pieces, there: Pieces, public: Public, _: int) -> Loss | None:
     """Return the loss of an exponential draw over pieces of equal scores."""
     if here.ends[-1] != there.ends[-1]:
         return None

@@ -87,7 +87,11 @@ def build(universe: Iterable[Hashable], neighbours: Relation) -> Universe:
             "universe must be an iterable of hashable databases, such as tuples of records"
         ) from None
     if callable(neighbours):
-        pairs = _pairs_by_predicate(databases, neighbours)
+        pairs: Iterable[tuple[int, int]] = (
+            (i, j)
+            for (i, x), (j, y) in combinations(enumerate(databases), 2)
+            if neighbours(x, y) or neighbours(y, x)
+        )
     else:
         pairs = _PAIRS[_relation(neighbours)](databases)
     unordered = sorted({(min(pair), max(pair)) for pair in pairs})
@@ -102,14 +106,6 @@ def _relation(neighbours: NeighboursLike) -> Neighbours:
         return Neighbours(neighbours)
     except NeighboursError as error:
         raise NeighboursError(f"{error}, or a function (x, y) -> bool") from None
-
-
-def _pairs_by_predicate(
-    databases: tuple[Hashable, ...], predicate: Callable[[Hashable, Hashable], bool]
-) -> Iterator[tuple[int, int]]:
-    for (i, x), (j, y) in combinations(enumerate(databases), 2):
-        if predicate(x, y) or predicate(y, x):
-            yield i, j
 
 
 def _add_remove(databases: tuple[Hashable, ...]) -> Iterator[tuple[int, int]]:
