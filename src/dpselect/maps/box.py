@@ -147,8 +147,3 @@ class Box:
         near = np.maximum(near - (self.lines(axis, near, POSITIONS) > values), 0)
         near += self.lines(axis, near + 1, POSITIONS) <= values
         return np.where(values >= high, POSITIONS, np.minimum(near, POSITIONS - 1))
-
-    def coordinates(self, positions: Values, axis: int) -> Values:
-        """Return the coordinates of positions given as shares of the box, 0 to 1."""
-        low, high = self.side(axis)
-        return low + (high - low) * positions

@@ -60,7 +60,20 @@ class EngineCounts:
         The edges of some rectangles cut the plane into an irregular grid: one grouping by its
         cells, and sums over them, instead of comparing every point with every rectangle.
         """
-        parts = [self._in_block(block) for block in blocks_of(queries)]
+        parts = []
+        for block in blocks_of(queries):
+            edges = x_edges, y_edges = np.unique(block[:, ::2]), np.unique(block[:, 1::2])
+            places = self._points.select("x", "y")
+            lines = [self._box.thresholds(i, one, POSITIONS) for i, one in enumerate(edges)]
+            cells = with_positions(places, {"x": lines[0], "y": lines[1]})
+            below = _counted(cells, "xy", self._points, (x_edges.size + 1, y_edges.size + 1))
+            below = below.cumsum(axis=0).cumsum(axis=1)
+            x0, y0, x1, y1 = (
+                np.searchsorted(edges, block[:, column])
+                for column, edges in enumerate((x_edges, y_edges, x_edges, y_edges))
+            )
+            # A point at or above i edges lies below edge i: sums up to i count those below it.
+            parts.append(below[x1, y1] - below[x0, y1] - below[x1, y0] + below[x0, y0])
         return np.concatenate(parts).astype(np.float64)
 
     def _in_regions(self, partition: Partition) -> Values:
@@ -89,20 +102,6 @@ class EngineCounts:
         # Squares of one region share its cells, so a cell can come from several groups.
         np.add.at(counts, region[:, 5] + a * region[:, 4] + b, count)
         return counts
-
-    def _in_block(self, queries: Indices) -> Indices:
-        edges = x_edges, y_edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
-        places = self._points.select("x", "y")
-        lines = [self._box.thresholds(i, one, POSITIONS) for i, one in enumerate(edges)]
-        cells = with_positions(places, {"x": lines[0], "y": lines[1]})
-        below = _counted(cells, "xy", self._points, (x_edges.size + 1, y_edges.size + 1))
-        below = below.cumsum(axis=0).cumsum(axis=1)
-        x0, y0, x1, y1 = (
-            np.searchsorted(edges, queries[:, column])
-            for column, edges in enumerate((x_edges, y_edges, x_edges, y_edges))
-        )
-        # A point at or above i edges lies below edge i: sums up to i count the points below it.
-        return below[x1, y1] - below[x0, y1] - below[x1, y0] + below[x0, y0]
 
 
 def _grouped(

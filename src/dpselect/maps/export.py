@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,18 +22,13 @@ import numpy as np
 from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
 from dpselect.maps import geo
-from dpselect.maps.box import POSITIONS, Box
-from dpselect.maps.overlap import CountedCells
-from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.neighbours import Neighbours
+from dpselect.maps.box import Box
+from dpselect.maps.partition import Partition
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
-    import geopandas
-    import xarray
-
     from dpselect.maps.release import MapRelease
 
 Released = TypeVar("Released", bound="MapRelease")
@@ -82,7 +77,7 @@ def format_of(path: str | Path, box: Box) -> str:
     if name == "GeoParquet":
         needed("polars", extra="standard")
     if name == "GeoJSON":
-        _check_geojson(system)
+        check_geojson(system)
     elif name == "GeoTIFF":
         needed("rasterio", extra="geo")
     elif name == "GeoPackage":
@@ -98,7 +93,7 @@ def write_parquet(map_: MapRelease, made_of: dict[str, Any], path: str | Path) -
         "format": FORMAT,
         "made_of": {name: one for name, one in made_of.items() if name != "counts"},
         "version": map_.version,
-        "plan": _plan_as_text(map_.plan),
+        "plan": asdict(replace(map_.plan, query=None)),
         "query": _query_as_text(map_.query),
     }
     needed("polars", extra="standard")
@@ -108,20 +103,8 @@ def write_parquet(map_: MapRelease, made_of: dict[str, Any], path: str | Path) -
     shapes = pl.Series("geometry", cells, pl.Binary)
     geometry = geoparquet_metadata(map_.box.crs, map_.box.bounds)
     map_.to_frame().with_columns(shapes).write_parquet(
-        path, metadata={KEY: json.dumps(metadata), "geo": geometry}
+        path, metadata={KEY: json.dumps(metadata, default=str), "geo": geometry}
     )
-
-
-def _plan_as_text(plan: Plan) -> dict[str, Any]:
-    kept = {one.name: getattr(plan, one.name) for one in fields(plan)}
-    for name in ("passes", "query"):
-        del kept[name]
-    return {
-        **kept,
-        "spends": [asdict(spend) for spend in plan.spends],
-        "neighbours": str(plan.neighbours),
-        "error": plan.error and asdict(plan.error),
-    }
 
 
 def _query_as_text(query: Query[Any] | None) -> dict[str, Any] | None:
@@ -163,7 +146,6 @@ def _plan(stored: dict[str, Any], query: dict[str, Any] | None) -> Plan:
         **{
             **stored,
             "spends": tuple(Spend(**spend) for spend in stored["spends"]),
-            "neighbours": Neighbours(stored["neighbours"]),
             "public": tuple(stored["public"]),
             "error": error and ErrorBound(**error),
             "query": query and Query.from_dict(query),
@@ -171,40 +153,8 @@ def _plan(stored: dict[str, Any], query: dict[str, Any] | None) -> Plan:
     )
 
 
-def raster(map_: MapRelease, shape: tuple[int, int] | None) -> Values:
-    """Return counts by position along x and y."""
-    own = map_.partition.shape
-    if shape is None or shape == own:
-        if own is None:
-            raise ParameterError(
-                f"{map_.partition.label} has cells of several sizes: give the shape of the "
-                "raster, such as (256, 256)"
-            )
-        return map_.counts.reshape(own)
-    grid = uniform_grid(shape)
-    edges = np.floor(grid.rectangles() * POSITIONS).astype(np.int64)
-    return CountedCells(map_.partition, map_.counts).answers(edges).reshape(shape)
-
-
-def to_geojson(map_: MapRelease) -> dict[str, Any]:
-    """Return a GeoJSON feature collection."""
-    _check_geojson(map_.box.crs)
-    bounds, counts = map_.partition.in_box(map_.box).tolist(), map_.counts.tolist()
-    features = [
-        {
-            "type": "Feature",
-            "properties": {"count": count},
-            "geometry": {
-                "type": "Polygon",
-                "coordinates": [[[w, s], [e, s], [e, n], [w, n], [w, s]]],
-            },
-        }
-        for (w, s, e, n), count in zip(bounds, counts, strict=True)
-    ]
-    return {"type": "FeatureCollection", "features": features}
-
-
-def _check_geojson(system: str | None) -> None:
+def check_geojson(system: str | None) -> None:
+    """Raise unless a reference system is known to be GeoJSON's."""
     if system is None:
         raise ParameterError(
             "GeoJSON is in EPSG:4326: give `crs`='EPSG:4326' if the `bounds` are longitudes "
@@ -217,13 +167,6 @@ def _check_geojson(system: str | None) -> None:
         )
 
 
-def to_geopandas(map_: MapRelease) -> geopandas.GeoDataFrame:
-    """Return the cells as geometries."""
-    geopandas, shapely = needed("geopandas", extra="geo"), needed("shapely", extra="geo")
-    shapes = shapely.box(*map_.partition.in_box(map_.box).T)
-    return geopandas.GeoDataFrame({"count": map_.counts}, geometry=shapes, crs=map_.box.crs)
-
-
 def finest_shape(partition: Partition) -> tuple[int, int]:
     """Return the shape of the raster of the smallest cells, or of at most ``FINEST``."""
     if partition.shape is not None:
@@ -233,31 +176,10 @@ def finest_shape(partition: Partition) -> tuple[int, int]:
     return min(across, FINEST), min(along, FINEST)
 
 
-def to_xarray(map_: MapRelease, shape: tuple[int, int] | None) -> xarray.DataArray:
-    """Return a raster with labelled axes, from south to north and west to east."""
-    xarray = needed("xarray", extra="geo")
-    counts = raster(map_, shape)
-    box = map_.box
-    x, y = (
-        box.lines(axis, 2 * np.arange(size) + 1, 2 * size)
-        for axis, size in enumerate(counts.shape)
-    )
-    labels = {
-        "units": "points per cell",
-        "crs": box.crs or "",
-        "cells": map_.partition.label,
-        "epsilon": map_.epsilon,
-        "neighbours": str(map_.neighbours),
-    }
-    return xarray.DataArray(
-        counts.T, coords={"y": y, "x": x}, dims=("y", "x"), name="count", attrs=labels
-    )
-
-
 def write_geotiff(map_: MapRelease, path: str | Path, shape: tuple[int, int] | None) -> None:
     """Write a GeoTIFF of one band, from north to south as such files are."""
     rasterio = needed("rasterio", extra="geo")
-    counts = raster(map_, shape)
+    counts = map_.raster(shape)
     width, height = counts.shape
     west, south, east, north = map_.box.bounds
     across, along = (east - west) / width, (north - south) / height
@@ -311,4 +233,4 @@ def write_geopackage(map_: MapRelease, path: str | Path) -> None:
     with warnings.catch_warnings():
         # A map may have no reference system.
         warnings.filterwarnings("ignore", "'crs' was not provided")
-        to_geopandas(map_).to_file(path, driver="GPKG", layer="cells")
+        map_.to_geopandas().to_file(path, driver="GPKG", layer="cells")

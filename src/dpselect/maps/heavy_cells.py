@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ from dpselect.keys.grouping import Grouping, check_ungrouped, grouping_of
 from dpselect.keys.question import changed_keys
 from dpselect.keys.release import ReleaseByGroup
 from dpselect.maps.box import Box, Outside
-from dpselect.maps.partition import uniform_grid
+from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.points import PointRows
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
 from dpselect.mechanisms.base import Drawn
@@ -31,51 +31,11 @@ from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
 from dpselect.query import Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.typing import Values
-
-One = TypeVar("One")
 
 SIDES = ("west", "south", "east", "north")
 
 Cell = tuple[float, float, float, float]
 """West, south, east and north of a cell, in coordinates."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Cells(Sequence[Cell]):
-    """The cells of a grid in the order of its counts; public.
-
-    Attributes:
-        box: The box.
-        across: Cells from west to east.
-        along: Cells from south to north.
-    """
-
-    box: Box
-    across: int
-    along: int
-
-    @classmethod
-    def of(cls, box: Box, grid: int | tuple[int, int]) -> Cells:
-        """Return the cells of a grid that is checked here."""
-        return cls(box, *uniform_grid(grid).shape or ())
-
-    def __len__(self) -> int:
-        return self.across * self.along
-
-    @overload
-    def __getitem__(self, position: int) -> Cell: ...
-    @overload
-    def __getitem__(self, position: slice) -> list[Cell]: ...
-    def __getitem__(self, position: int | slice) -> Cell | list[Cell]:
-        if isinstance(position, slice):
-            return [self[one] for one in range(*position.indices(len(self)))]
-        if not -len(self) <= position < len(self):
-            raise IndexError("there is no such cell")
-        a, b = divmod(position % len(self), self.along)
-        west, east = self.box.lines(0, np.array([a, a + 1]), self.across).tolist()
-        south, north = self.box.lines(1, np.array([b, b + 1]), self.along).tolist()
-        return west, south, east, north
 
 
 def cell_counts(
@@ -103,15 +63,16 @@ def cell_counts(
     Raises:
         ParameterError: The grid is not valid, or has another number of cells.
     """
-    cells = Cells.of(Box.of(bounds), grid)
-    return _facts(cells, neighbours, max_per_user).of(counts, cells)
+    cells = uniform_grid(grid)
+    facts = _facts(cells, neighbours, max_per_user)
+    return facts.of(counts, list(map(tuple, cells.in_box(Box.of(bounds)).tolist())))
 
 
-def _facts(cells: Cells, neighbours: NeighboursLike, max_per_user: int) -> Facts:
+def _facts(grid: Partition, neighbours: NeighboursLike, max_per_user: int) -> Facts:
     relation = validation.table_neighbours(neighbours)
     moved = changed_keys(max_per_user, relation)
     return Facts(
-        candidates=len(cells),
+        candidates=grid.cells,
         sensitivity=GlobalSensitivity(max_per_user, relation, l1=moved),
         monotone=relation is Neighbours.ADD_REMOVE,
         step=1,
@@ -132,7 +93,12 @@ class CellRelease(ReleaseByGroup):
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with coordinates of as many digits as are read."""
         found = super().shown()
-        return found | {side: [_rounded(one) for one in found[side]] for side in SIDES}
+        for side in SIDES:
+            # The word for a rest has no digits.
+            found[side] = [
+                float(f"{x:.8g}") if isinstance(x, float) else x for x in found[side]
+            ]
+        return found
 
 
 @query
@@ -221,8 +187,8 @@ class HeavyCells(Query[CellRelease]):
             return _grouped(self)
         check_ungrouped(self)
         rows = PointRows.of(self)
-        cells = Cells.of(rows.box, self.grid)
-        facts = _facts(cells, self.neighbours, rows.max_per_user)
+        grid = uniform_grid(self.grid)
+        facts = _facts(grid, self.neighbours, rows.max_per_user)
         draw = TopK.choose(
             facts,
             k=self.k,
@@ -236,7 +202,7 @@ class HeavyCells(Query[CellRelease]):
             plan=draw.plan(facts, "points", public=("the bounds", "the grid"), passes=1),
             exact=draw.mechanism.exact,
             rows=rows,
-            cells=cells,
+            grid=grid,
             facts=facts,
             draw=draw,
         )
@@ -248,31 +214,39 @@ class CellsDesign(Design[CellRelease]):
 
     Attributes:
         rows: How rows are read as points.
-        cells: The cells of the grid.
-        facts: What is public of their counts.
+        grid: The grid.
+        facts: What is public of the counts of its cells.
         draw: How cells are drawn.
     """
 
     rows: PointRows
-    cells: Cells
+    grid: Partition
     facts: Facts
     draw: TopK
 
     def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
-        grid = uniform_grid((self.cells.across, self.cells.along))
-        draw = self.draw.prepare_positions(self.facts.of(self.rows.read(data).in_cells(grid)))
+        counts = self.rows.read(data).in_cells(self.grid)
+        draw = self.draw.prepare_positions(self.facts.of(counts))
         return lambda plan: self.release_of([draw()], plan)
 
     def release_of(self, drawn: Sequence[Drawn], plan: Plan) -> CellRelease:
         """Return the cells of one draw after the other."""
-        cells = tuple(self.cells[position] for one in drawn for position in one.positions)
+        cells = tuple(self._cell(position) for one in drawn for position in one.positions)
         return CellRelease(
             cells,
             plan,
-            noisy_scores=_together(one.noisy_scores for one in drawn),
-            interval=_together(one.interval for one in drawn) if self.draw.interval else None,
-            surely=_together(one.surely for one in drawn) if self.draw.interval else None,
+            noisy_scores=_together(drawn, "noisy_scores"),
+            interval=_together(drawn, "interval") if self.draw.interval else None,
+            surely=_together(drawn, "surely") if self.draw.interval else None,
         )
+
+    def _cell(self, position: int) -> Cell:
+        """Return a cell by its position in the counts."""
+        box, (across, along) = self.rows.box, self.grid.shape or (1, 1)
+        a, b = divmod(position, along)
+        west, east = box.lines(0, np.array([a, a + 1]), across).tolist()
+        south, north = box.lines(1, np.array([b, b + 1]), along).tolist()
+        return west, south, east, north
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,24 +294,16 @@ class GroupedCells(Design[CellRelease]):
         self, data: object, groups: tuple[Hashable, ...]
     ) -> Callable[[], list[Drawn]]:
         """Count the points of groups, and return the draw of their cells."""
-        each = self.each
-        draws = [
-            each.draw.prepare_positions(each.facts.of(one))
-            for one in self._counts(data, groups)
-        ]
-        return lambda: [draw() for draw in draws]
-
-    def _counts(self, data: object, groups: tuple[Hashable, ...]) -> list[Values]:
-        """Return the number of points in each cell, for each group."""
         # narwhals takes as long to import as all of this room.
         from dpselect.maps import engine
 
-        placed = partial(engine.inside, box=self.rows.box, outside=self.rows.outside)
+        each, box = self.each, self.rows.box
+        placed = partial(engine.inside, box=box, outside=self.rows.outside)
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
         points = self.grouping.rows(data, numeric, groups, placed=placed)
-        cells = self.each.cells
-        shape = cells.across, cells.along
-        return engine.in_cells_of_groups(points, self.rows.box, shape, len(groups))
+        held = engine.in_cells_of_groups(points, box, each.grid.shape or (1, 1), len(groups))
+        draws = [each.draw.prepare_positions(each.facts.of(one)) for one in held]
+        return lambda: [draw() for draw in draws]
 
 
 def _grouped(asked: HeavyCells) -> GroupedCells:
@@ -363,13 +329,7 @@ def _grouped(asked: HeavyCells) -> GroupedCells:
     )
 
 
-def _rounded(one: object) -> object:
-    """Return a coordinate as it is shown; the word for a rest has none."""
-    return float(f"{one:.8g}") if isinstance(one, float) else one
-
-
-def _together(parts: Iterable[tuple[One, ...] | None]) -> tuple[One, ...] | None:
+def _together(drawn: Sequence[Drawn], name: str) -> tuple[Any, ...] | None:
     """Return what all draws have as one; None if they have none."""
-    found = list(parts)
-    held = [one for one in found if one is not None]
-    return tuple(chain.from_iterable(held)) if len(held) == len(found) else None
+    found = [getattr(one, name) for one in drawn]
+    return None if None in found else tuple(chain.from_iterable(found))

@@ -25,7 +25,7 @@ from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import CoarseGrid, Method
 from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, PermuteAndFlip, by_name
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.objective import Objective
+from dpselect.objective import Facts
 from dpselect.plan import Plan
 from dpselect.query import Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
@@ -129,11 +129,16 @@ class Map(Query[MapRelease]):
         )
         choice = _choice(self.mechanism, split.choice, relation)
         steps = Steps.of(split, choice, relation, rows.max_per_user)
-        queries = self._queries(rows.box.bounds, tuned=choice is not None)
-        passes = candidates.passes(queries, steps)
+        queries, bounds = self.queries, rows.box.bounds
+        if queries is None and choice is not None:
+            queries = even_queries(bounds)
+        edges = np.empty((0, 4), np.int64)
+        if queries is not None:
+            edges = lattice_rectangles(queries, bounds=bounds)
+        passes = candidates.passes(edges, steps)
         if measure is not None and choice is not None:
             # Refused before the charge: a measure of another number of queries.
-            measure.errors(*np.zeros((3, len(queries))))
+            measure.errors(*np.zeros((3, len(edges))))
         if measure is not None and measure.most_records is not None:
             passes += 1
         chosen = f"cells chosen by {choice.name} among" if choice else "the cells of"
@@ -149,20 +154,12 @@ class Map(Query[MapRelease]):
                 passes=passes,
             ),
             rows=rows,
-            queries=queries,
+            queries=edges,
             candidates=candidates,
             steps=steps,
             sanity=validation.within("sanity", self.sanity, 0, 1),
             measure=measure,
         )
-
-    def _queries(self, bounds: tuple[float, ...], *, tuned: bool) -> Indices:
-        """Return lattice edges, shape ``(m, 4)``; none where none are needed."""
-        if self.queries is not None:
-            return lattice_rectangles(self.queries, bounds=bounds)
-        if not tuned:
-            return np.empty((0, 4), np.int64)
-        return lattice_rectangles(even_queries(bounds), bounds=bounds)
 
     def _public(self, relation: Neighbours) -> tuple[str, ...]:
         claims = ["the bounds", "the grids and methods"]
@@ -208,10 +205,8 @@ class _MapDesign(Design[MapRelease]):
         if steps.coarse_scale is not None:
             exact = points.in_cells(CoarseGrid.cells())
             coarse = CoarseGrid(noisy(exact, steps.coarse_scale), steps.coarse_scale)
-        if coarse is not None:
-            partitions += [
-                rule.partition(coarse, steps.counts_epsilon) for rule in candidates.rules
-            ]
+            given = coarse, steps.counts_epsilon
+            partitions += [rule.partition(*given) for rule in candidates.rules]
         partition = self._chosen(points, partitions, coarse)
         measured = noisy(points.in_cells(partition), steps.counts_scale)
         counts = measured
@@ -280,6 +275,7 @@ def _choice(
         raise ParameterError("`mechanism` must draw by the samplers of dpselect.draws")
     # Refused before the charge: what it needs and no partition states. Noise on all errors is
     # made for the partitions that are scored.
-    public = Objective([0.0], GlobalSensitivity(1.0, relation), highest=0.0)
+    sensitivity = GlobalSensitivity(1.0, relation)
+    public = Facts(candidates=1, sensitivity=sensitivity, highest=0.0)
     known = mechanism.for_objective(public)
     return mechanism if isinstance(mechanism, NoisySequence) else known
