@@ -94,8 +94,8 @@ class TopVariants(Query[Release[Any]]):
             variants=validation.at_least("variants", self.variants, 1),
             label=self.label,
             counts=self.counts,
-            cases=_people("cases", self.cases),
-            controls=_people("controls", self.controls),
+            cases=validation.at_least("cases", self.cases, 1, MOST_PEOPLE),
+            controls=validation.at_least("controls", self.controls, 1, MOST_PEOPLE),
         )
         facts = _facts(rows.variants)
         draw = TopK.choose(
@@ -152,10 +152,6 @@ def _facts(variants: int) -> Facts:
     return Facts(
         candidates=variants, sensitivity=GlobalSensitivity(1, Neighbours.SUBSTITUTE), step=1
     )
-
-
-def _people(name: str, number: int) -> int:
-    return validation.at_least(name, number, 1, MOST_PEOPLE)
 
 
 def _statistic(significance: float) -> float:
