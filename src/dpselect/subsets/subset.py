@@ -9,7 +9,6 @@ from math import nextafter
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect import validation
 from dpselect.draws.exact.exp_bounds import LARGEST_EPSILON
@@ -19,7 +18,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
-from dpselect.subsets.reading import Members, check_number, checked_members, word
+from dpselect.subsets.reading import Members, check_number, word
 from dpselect.subsets.schemes import Retrieval, Scheme
 from dpselect.typing import Values
 
@@ -253,31 +252,6 @@ class Subset(Query[Release[Any]]):
             ParameterError: The scheme is ``union``, whose output is larger.
         """
         return self.retrieval().distribution()
-
-    def simulate(
-        self, members: Iterable[int], *, size: int, rng: np.random.Generator
-    ) -> NDArray[np.bool_]:
-        """Repeat the draw with NumPy: for experiments, never for publication.
-
-        Returns:
-            Shape ``(size, n)``: whether each person is in each output. As private as
-            ``members``.
-        """
-        positions = checked_members(members, self.n)
-        check_number(positions, self.retrieval().d)
-        inside = np.array(positions, dtype=np.int64)
-        size = validation.at_least("size", size, 1)
-        validation.instance("rng", rng, np.random.Generator)
-        drawn = np.zeros((size, self.n), dtype=np.bool_)
-        drawn[:, inside] = True
-        others = np.setdiff1d(np.arange(self.n), inside)
-        masses = self.masses()
-        swaps = rng.choice(masses.size, size=size, p=masses / masses.sum())
-        for row, a in zip(drawn, swaps, strict=True):
-            row[rng.choice(others, a, replace=False)] = True
-            if self.scheme != "union":
-                row[rng.choice(inside, a, replace=False)] = False
-        return drawn
 
 
 @dataclass(frozen=True, kw_only=True)
