@@ -93,19 +93,16 @@ def build(universe: Iterable[Hashable], neighbours: Relation) -> Universe:
             if neighbours(x, y) or neighbours(y, x)
         )
     else:
-        pairs = _PAIRS[_relation(neighbours)](databases)
+        try:
+            relation = Neighbours(neighbours)
+        except NeighboursError as error:
+            raise NeighboursError(f"{error}, or a function (x, y) -> bool") from None
+        pairs = _PAIRS[relation](databases)
     unordered = sorted({(min(pair), max(pair)) for pair in pairs})
     if not unordered:
         raise ParameterError("universe must hold at least two databases that are neighbours")
     left, right = np.array(unordered, dtype=np.int64).T
     return Universe(databases, left, right)
-
-
-def _relation(neighbours: NeighboursLike) -> Neighbours:
-    try:
-        return Neighbours(neighbours)
-    except NeighboursError as error:
-        raise NeighboursError(f"{error}, or a function (x, y) -> bool") from None
 
 
 def _add_remove(databases: tuple[Hashable, ...]) -> Iterator[tuple[int, int]]:

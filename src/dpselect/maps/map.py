@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from dpselect import validation
 from dpselect.accuracy import count_error
 from dpselect.errors import NeighboursError, ParameterError
+from dpselect.keys.question import changed_keys
 from dpselect.maps.box import Outside
 from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, check_number, partition_error
@@ -128,7 +129,7 @@ class Map(Query[MapRelease]):
             self.epsilon, self.tuning_share, candidates, weighted=measure is None
         )
         choice = _choice(self.mechanism, split.choice, relation)
-        steps = Steps.of(split, choice, relation, rows.max_per_user)
+        steps = Steps.of(split, choice, changed_keys(rows.max_per_user, relation))
         queries, bounds = self.queries, rows.box.bounds
         if queries is None and choice is not None:
             queries = even_queries(bounds)

@@ -6,17 +6,7 @@ import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    NamedTuple,
-    Protocol,
-    TypeAlias,
-    TypeGuard,
-    TypeVar,
-    Union,
-    runtime_checkable,
-)
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +26,7 @@ if TYPE_CHECKING:
     from dpselect.networks.kernels import Ranked
 
 Number = TypeVar("Number", np.int64, np.float64)
-AnyGraph: TypeAlias = Union["NodeCounts", "nx.Graph[Any]", "igraph.Graph"]
+AnyGraph: TypeAlias = "NodeCounts | nx.Graph[Any] | igraph.Graph"
 """A ``Graph`` or ``EdgeTable``; or an
 undirected graph of networkx or igraph, whose node set is thereby declared public."""
 
@@ -57,7 +47,6 @@ class CommonNeighbours(NamedTuple):
     """The maximum for every node, shape ``(n,)``."""
 
 
-@runtime_checkable
 class NodeCounts(Protocol):
     """An undirected graph on public nodes that can count around each of them.
 

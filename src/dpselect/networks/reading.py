@@ -142,7 +142,19 @@ def read_of_persons(
     columns = check_ends(source, target)
     cap.check(edges)
     rows = tables.read_columns(edges, numeric=[], plain=[*columns, cap.user])
-    ends = _typed_ends(rows, columns, nodes, tables.Source.of(edges).is_untyped)
+    two, untyped = [*map(rows.get_column, columns)], tables.Source.of(edges).is_untyped
+    if any(map(declares_nothing, two)):
+        ends = of_pairs(
+            zip(*(values.of_series(one).plain() for one in two), strict=True), nodes
+        )
+    else:
+        table = _in_polars(rows.select(*columns))
+        ends = Ends(
+            *(
+                table.select(_position(column, dtype, nodes, untyped)).to_series().to_numpy()
+                for column, dtype in table.schema.items()
+            )
+        )
     without_invalid(ends, on_invalid)
     persons, there = values.names_in_memory(rows.get_column(cap.user))
     there &= (ends.source != UNKNOWN) & (ends.target != UNKNOWN) & (ends.source != ends.target)
@@ -366,25 +378,6 @@ def _ranks(nodes: Sequence[Hashable]) -> Indices:
     ranks = np.empty(len(nodes), dtype=np.int64)
     ranks[sorted(range(len(nodes)), key=key)] = np.arange(len(nodes))
     return ranks
-
-
-def _typed_ends(
-    rows: nw.DataFrame[Any],
-    columns: tuple[str, str],
-    nodes: Sequence[Hashable],
-    untyped: Callable[[str], bool],
-) -> Ends:
-    series = [rows.get_column(column) for column in columns]
-    if any(declares_nothing(one) for one in series):
-        pairs = zip(*(values.of_series(one).plain() for one in series), strict=True)
-        return of_pairs(pairs, nodes)
-    table = _in_polars(rows.select(*columns))
-    return Ends(
-        *(
-            table.select(_position(column, dtype, nodes, untyped)).to_series().to_numpy()
-            for column, dtype in table.schema.items()
-        )
-    )
 
 
 def _in_polars(rows: nw.DataFrame[Any]) -> pl.DataFrame:
