@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dpselect import passes, validation, writing
 from dpselect.budget.entry import Entry
+from dpselect.budget.totals import check_relation
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.errors import BudgetError, NeighboursError, ParameterError
+from dpselect.errors import BudgetError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.writing import summary
 
@@ -405,11 +406,7 @@ def reserve(plans: Sequence[Plan], budget: SupportsSpend | None) -> Callable[[],
 
 def _check_relation(plans: Sequence[Plan], budget: SupportsSpend) -> None:
     for plan in plans:
-        if budget.neighbours is not plan.neighbours:
-            raise NeighboursError(
-                f"this budget protects {budget.neighbours} neighbours, the release "
-                f"{plan.neighbours} neighbours; give each relation a budget of its own"
-            )
+        check_relation(budget.neighbours, plan.neighbours)
 
 
 @dataclass(frozen=True, slots=True)

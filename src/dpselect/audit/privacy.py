@@ -158,7 +158,7 @@ def _checked(name: str, given: ArrayLike) -> Probabilities:
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be probabilities, shape (n,)") from None
+        values = np.empty(0)
     if values.ndim != 1 or not (values >= 0).all() or not abs(values.sum() - 1) < ROUNDING:
         raise ParameterError(f"{name} must be probabilities: shape (n,), >= 0, sum 1")
     return values
@@ -288,7 +288,7 @@ def _checked_logs(name: str, given: ArrayLike) -> Values:
         logs = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(
-            f"{name} must be logarithms of probabilities, shape (n,)"
+            f"{name} must be numbers, the logarithms of a vector of probabilities"
         ) from None
     _checked(f"exp of {name}", np.exp(logs))
     return logs

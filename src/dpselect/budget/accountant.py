@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dpselect import writing
+from dpselect import validation, writing
 from dpselect.budget import lists
 from dpselect.budget.admission import asked, decided, entries_of, period_now
-from dpselect.budget.amount import exact, positive
+from dpselect.budget.amount import exact
 from dpselect.budget.document import document
 from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Pot, Sums
@@ -405,7 +405,7 @@ class Budget:
             ParameterError: ``epsilon`` is out of its range.
             LedgerError: It is not an entry of this budget, had a refund, or cannot be written.
         """
-        self._store.refund(entry, positive("epsilon", epsilon))
+        self._store.refund(entry, validation.positive("epsilon", epsilon))
 
     def remaining_after(
         self,

@@ -10,6 +10,7 @@ from math import ceil, exp
 from pathlib import Path
 from typing import Protocol
 
+from dpselect._numbers import LARGEST_EXPONENT
 from dpselect.budget import words
 from dpselect.budget.amount import exact
 from dpselect.budget.entry import Entry
@@ -205,7 +206,7 @@ def _source(entry: Entry) -> str | None:
 
 def _of_two_steps(totals: Totals) -> float:
     """Return the delta of two neighbour steps."""
-    return min(1.0, totals.delta * (1 + exp(min(totals.epsilon, 700))))
+    return min(1.0, totals.delta * (1 + exp(min(totals.epsilon, LARGEST_EXPONENT))))
 
 
 def _apart(delta: float) -> str:

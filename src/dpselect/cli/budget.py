@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from dpselect import validation
 from dpselect.cli import options, output
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
@@ -261,7 +262,7 @@ def report(
         limits = None if policy is None else Policy.read(policy)
         page = entry(budget, slug=out.stem, policy=limits)
     elif policy is not None:
-        raise ParameterError("`policy` goes with `registry`")
+        raise validation.goes_with("policy", "registry")
     else:
         page = budget.to_html()
     with output.writing(out, "a page such as report.html"):

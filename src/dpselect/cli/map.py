@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperGroup
 
+from dpselect import validation
 from dpselect._optional import needed, replaced
 from dpselect.cli import options, output
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.keys import values_of
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.writing import lines
 
 if TYPE_CHECKING:
@@ -264,10 +265,9 @@ def query(
     from dpselect.maps import MapRelease
     from dpselect.maps.estimates import check_suffix
 
-    if bool(rect) == (areas is not None):
-        raise ParameterError("give `rect` or `areas`, one of them")
+    validation.one_given(rect=rect or None, areas=areas)
     if name is not None and areas is None:
-        raise ParameterError("`name` goes with `areas`")
+        raise validation.goes_with("name", "areas")
     for one in out or []:
         check_suffix(one)
         output.check_writable(one)
@@ -293,7 +293,7 @@ def query(
 def _polygons(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types
     """Return the polygons of a file."""
     if not path.exists():
-        raise DataError(f"there is no file {path}")
+        raise no_file(path)
     geopandas = needed("geopandas", extra="geo")
     read = geopandas.read_parquet if path.suffix == ".parquet" else geopandas.read_file
     return replaced(lambda: read(path), lambda: DataError(f"cannot read polygons of {path}"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from dpselect import validation
 from dpselect.cli import engines
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
@@ -118,7 +119,7 @@ def open_ledger(
     if path is None:
         given = {"note": note, "analyst": analyst, "source_version": version, "again": again}
         for name in filter(given.get, given):
-            raise ParameterError(f"`{name}` goes with `ledger`")
+            raise validation.goes_with(name, "ledger")
         return None
     from dpselect.budget import Budget
     from dpselect.budget.origin import source_name
@@ -148,12 +149,7 @@ def integers(name: str, text: str) -> list[int]:
     Raises:
         ParameterError: A part is not an integer.
     """
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise ParameterError(
-            f"`{name}` must be an integer, or several separated by commas, not {text!r}"
-        ) from None
+    return _several(name, text, int, "an integer")
 
 
 def numbers(name: str, text: str) -> list[float]:
@@ -162,21 +158,20 @@ def numbers(name: str, text: str) -> list[float]:
     Raises:
         ParameterError: A part is not a number.
     """
+    return _several(name, text, float, "a number")
+
+
+def _several(name: str, text: str, read: Callable[[str], Any], kind: str) -> list[Any]:
     try:
-        return [float(part) for part in text.split(",")]
+        return list(map(read, text.split(",")))
     except ValueError:
-        raise ParameterError(
-            f"`{name}` must be a number, or several separated by commas, not {text!r}"
-        ) from None
+        words = f"{kind}, or several separated by commas"
+        raise validation.must_be(name, words, f"not {text!r}") from None
 
 
 def relation(name: str, text: str) -> Neighbours:
     """Return the neighbour relation of a name such as ``add-remove``."""
-    try:
-        return Neighbours(text)
-    except ValueError:
-        names = ", ".join(map(str, Neighbours))
-        raise ParameterError(f"`{name}` must be one of {names}, not {text!r}") from None
+    return Neighbours(validation.one_of(name, text, map(str, Neighbours)))
 
 
 def declared_public(declared: bool, command: str) -> None:

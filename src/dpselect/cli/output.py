@@ -104,11 +104,11 @@ def print_release(
 def check_writable(path: Path | None) -> None:
     """Raise a ``ParameterError`` if a file cannot be written, before anything is spent."""
     if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        raise ParameterError(f"cannot write {path}: give a file in an existing folder")
+        raise _no_folder(path, "a file")
 
 
 SUFFIXES = (".csv", ".parquet")
-"""Of files that the table of an answer is written to."""
+"""Suffixes of files that the table of an answer is written to."""
 
 
 def check_table(out: Path | None) -> None:
@@ -326,6 +326,8 @@ def writing(path: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError):
-        raise ParameterError(
-            f"cannot write {path}: give {kind} in an existing folder"
-        ) from None
+        raise _no_folder(path, kind) from None
+
+
+def _no_folder(path: Path, kind: str) -> ParameterError:
+    return ParameterError(f"cannot write {path}: give {kind} in an existing folder")

@@ -54,7 +54,7 @@ class Noise(Protocol):
 
     @property
     def variance(self) -> float:
-        """Of a draw, in squared counts."""
+        """Variance of a draw, in squared counts."""
 
     @property
     def spacing(self) -> float:

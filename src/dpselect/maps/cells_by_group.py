@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpselect.errors import ParameterError
+from dpselect import validation
 from dpselect.keys.grouping import Grouping, grouping_of
 from dpselect.maps.points import PointRows
 from dpselect.mechanisms.base import Drawn
@@ -92,10 +92,8 @@ def grouped(asked: HeavyCells) -> GroupedCells:
     """
     rows = PointRows.of(asked)
     if rows.x is None:
-        raise ParameterError("`by` needs `x` and `y`, the names of the columns of coordinates")
-    named = [rows.x, rows.y, asked.by, *([] if asked.user is None else [asked.user])]
-    if len(set(named)) < len(named):
-        raise ParameterError("`x`, `y`, `by` and `user` must be different columns")
+        raise validation.needs("by", "x", "y", of="coordinates")
+    validation.different_columns(x=rows.x, y=rows.y, by=asked.by, user=asked.user)
     grouping = grouping_of(asked)
     each: Any = replace(asked, **grouping.in_each).design()
     return GroupedCells(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._optional import needed
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.maps import geo
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.overlap import CountedCells
@@ -156,7 +156,7 @@ def read_parquet(path: str | Path) -> dict[str, Any]:
     import polars as pl
 
     if not Path(path).is_file():
-        raise DataError(f"there is no file {path}")
+        raise no_file(path)
     try:
         metadata = json.loads(pl.read_parquet_metadata(path)[KEY])
         counts = pl.read_parquet(path, columns=["count"])["count"].to_numpy()

@@ -13,7 +13,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.draws.grid import LIMIT
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import rounds
 from dpselect.mechanisms.rounds import checked_k
 from dpselect.neighbours import NeighboursLike
@@ -148,8 +148,8 @@ class Mechanism(ABC):
         epsilon = validation.positive("epsilon", self.epsilon)
         if epsilon < SMALLEST_EPSILON:
             # A draw at less could not be made, and by then it would be paid for.
-            raise ParameterError(
-                f"`epsilon` must be at least {SMALLEST_EPSILON:g}, got {epsilon!r}"
+            raise validation.must_be(
+                "epsilon", f"at least {SMALLEST_EPSILON:g}", f"got {epsilon!r}"
             )
         object.__setattr__(self, "epsilon", epsilon)
 
@@ -302,9 +302,7 @@ class Mechanism(ABC):
         """
         n = validation.at_least("candidates", candidates, 1)
         bound = validation.positive("bound", bound)
-        beta = 1 - validation.within("probability", probability, 0, 1)
-        if beta in {0, 1}:
-            raise ParameterError("`probability` must be above 0 and below 1")
+        beta = validation.share("probability", 1 - validation.share("probability", probability))
         if monotone and self.doubles_monotone:
             bound /= 2
         gap = self.largest_gap(n, bound, beta, attained)
@@ -354,7 +352,7 @@ class Mechanism(ABC):
         Raises:
             ParameterError: The mechanism has no noisy scores.
         """
-        raise ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
+        raise no_threshold()
 
     def release(
         self, objective: Objective, k: int = 1, *, budget: SupportsSpend | None = None
@@ -435,8 +433,7 @@ class Selection(Query[Release[Any]]):
 
     def design(self) -> _SelectionDesign:
         chosen = self._mechanism()
-        if (self.k is None) == (self.above is None):
-            raise ParameterError("give `k` or `above`, one of them")
+        validation.one_given(k=self.k, above=self.above)
         k = 1 if self.k is None else validation.at_least("k", self.k, 1)
         spend = chosen.spend(chosen.purpose, k)
         return _SelectionDesign(
@@ -464,6 +461,11 @@ class Selection(Query[Release[Any]]):
         return by_name(options, options.pop("epsilon"))
 
 
+def no_threshold() -> ParameterError:
+    """Return the error of a mechanism without noisy scores that is given a threshold."""
+    return ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
+
+
 @dataclass(frozen=True, kw_only=True)
 class _SelectionDesign(Design[Release[Any]]):
     selecting: Mechanism
@@ -472,11 +474,9 @@ class _SelectionDesign(Design[Release[Any]]):
 
     def prepare(self, data: Objective) -> Callable[[Plan], Release[Any]]:
         objective = validation.instance("data", data, Objective)
-        if objective.neighbours is not self.plan.neighbours:
-            raise NeighboursError(
-                f"the selection is for {self.plan.neighbours} neighbours, the objective for "
-                f"{objective.neighbours} neighbours"
-            )
+        validation.same_neighbours(
+            "the selection", self.plan.neighbours, "the objective", objective.neighbours
+        )
         if self.above is None:
             draw = self.selecting.prepare(objective, checked_k(self.k, objective))
         else:

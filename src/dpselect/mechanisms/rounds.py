@@ -20,7 +20,6 @@ import numpy as np
 
 from dpselect import validation
 from dpselect.draws import Draw
-from dpselect.errors import ParameterError
 from dpselect.objective import Facts, Objective
 from dpselect.typing import Indices, Scores
 
@@ -83,9 +82,4 @@ def checked_k(k: int, objective: Objective | Facts) -> int:
     Raises:
         ParameterError: It is not an integer from 1 to ``n``.
     """
-    k = validation.at_least("k", k, 1)
-    if k > len(objective):
-        raise ParameterError(
-            f"`k` must be at most the number of candidates, {len(objective)}, not {k}"
-        )
-    return k
+    return validation.some_of("k", k, len(objective))

@@ -13,11 +13,11 @@ from typing import Any
 
 import narwhals as nw
 
-from dpselect.errors import ColumnError, ParameterError
-from dpselect.networks.reading import check_ends
+from dpselect.errors import ParameterError
+from dpselect.networks.reading import check_ends, other_nodes
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.fields import typed
-from dpselect.tables.kinds import named, type_name
+from dpselect.tables.kinds import named
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import Source
@@ -306,13 +306,5 @@ def _literal(value: int, *, unsigned: bool) -> nw.Expr:
 def _check_types(types: nw.Schema, columns: Sequence[str], *, integer: bool) -> None:
     for column in columns:
         kind = types[column]
-        if integer and not kind.is_integer():
-            raise ColumnError(
-                f"column {column!r} must name nodes, which are integers; it is of type "
-                f"{type_name(kind)}"
-            )
-        if not integer and kind.is_numeric():
-            raise ColumnError(
-                f"column {column!r} must name nodes, which are text; it is of type "
-                f"{type_name(kind)}"
-            )
+        if kind.is_numeric() if not integer else not kind.is_integer():
+            raise other_nodes(column, "integers" if integer else "text", kind)

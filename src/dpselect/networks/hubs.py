@@ -75,6 +75,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
+from dpselect.budget.zcdp import SLACK
 from dpselect.draws.exact import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
@@ -88,9 +89,6 @@ from dpselect.plan import Plan, Spend
 from dpselect.query import Query, query
 from dpselect.release import Release
 from dpselect.typing import Indices, OnInvalid, Values
-
-SLACK = 2.0**-40
-"""Relative; above the rounding errors of a sum of some thousand quotients."""
 
 LARGEST_FLOW = 2**31 - 1
 
@@ -239,17 +237,15 @@ class Hubs(Query[Release[Any]]):
                 "`k` must be at most `candidates`, and `candidates` at most the number of "
                 f"nodes, {n}; not {k} and {candidates}"
             )
-        share = validation.within("degrees_share", self.degrees_share, 0, 1)
-        if share in {0, 1}:
-            raise ParameterError("`degrees_share` must be above 0 and below 1")
+        share = validation.share("degrees_share", self.degrees_share)
         metric = HUB_METRICS[validation.one_of("metric", self.metric, HUB_METRICS)]
         epsilon = validation.positive("epsilon", self.epsilon)
         degrees = of_persons(degree(Graph.without_edges(rows.nodes)), rows.max_per_user)
         first = NoisySequence(epsilon=epsilon * share).for_objective(degrees)
         rest = epsilon - first.epsilon
         most = 2 * largest_cap(n) * (candidates + 2) * times
-        if max(most / rest, 2 * times / first.epsilon) > noisy_counts.LARGEST_SCALE / 2:
-            raise ParameterError("`epsilon` is too small for so many nodes")
+        largest = max(most / rest, 2 * times / first.epsilon)
+        noisy_counts.check_scale(largest, most=noisy_counts.LARGEST_SCALE / 2)
         counted = (
             metric is HUB_METRICS["ego-betweenness"]
             and epsilon >= COUNTED_FROM * times

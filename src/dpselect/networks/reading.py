@@ -77,17 +77,8 @@ def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
         return range(validation.at_least("nodes", nodes, 1, MOST_NODES))
     # The elements of arrays and series are not plain Python values; tolist() makes them so.
     labels = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
-    if not labels:
-        raise ParameterError("`nodes` must name at least one node")
-    if labels == tuple(range(len(labels))):
-        return range(len(labels))
-    try:
-        repeated = len(set(labels)) != len(labels)
-    except TypeError:
-        raise ParameterError("`nodes` must be ids or labels that can be hashed") from None
-    if repeated:
-        raise ParameterError("`nodes` must not name any node twice")
-    return labels
+    validation.different("nodes", labels)
+    return range(len(labels)) if labels == tuple(range(len(labels))) else labels
 
 
 def read(
@@ -150,6 +141,14 @@ def read_of_persons(
     low, high = np.sort(_ranks(nodes)[both], axis=0)
     kept = cap.kept(persons[there], [low, high], distinct=True)
     return of_array(both.T[kept])
+
+
+def other_nodes(column: str, wanted: str, kind: object) -> ColumnError:
+    """Return the error for a column of ends whose type is not that of the nodes."""
+    return ColumnError(
+        f"column {column!r} must name nodes, which are {wanted}; it is of type "
+        f"{type_name(kind)}"
+    )
 
 
 def check_ends(source: str | None, target: str | None) -> tuple[str, str]:
@@ -381,10 +380,7 @@ def _position(
         wanted = (
             "integers" if labels.dtype.is_integer() else f"of type {type_name(labels.dtype)}"
         )
-        raise ColumnError(
-            f"column {column!r} must name nodes, which are {wanted}; it is of type "
-            f"{type_name(dtype)}"
-        )
+        raise other_nodes(column, wanted, dtype)
     if isinstance(nodes, range):
         known = value.is_between(0, len(nodes) - 1)
         return pl.when(known).then(value).otherwise(UNKNOWN).cast(pl.Int32)
