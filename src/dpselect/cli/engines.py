@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -24,37 +25,28 @@ Data: TypeAlias = Annotated[
         "names."
     ),
 ]
+_of_data = partial(typer.Option, rich_help_panel="Data")
+
 Separator: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--separator",
-        help="Separator of the fields of a text file, such as ';'.",
-        rich_help_panel="Data",
-    ),
+    _of_data("--separator", help="Separator of the fields of a text file, such as ';'."),
 ]
 Decimal: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--decimal",
-        help="Decimal mark of numbers in a text file: '.' or ','.",
-        rich_help_panel="Data",
-    ),
+    str, _of_data("--decimal", help="Decimal mark of numbers in a text file: '.' or ','.")
 ]
 ColumnType: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
+    _of_data(
         "--column-type",
         help="What a column of a text file holds, as admitted=date: text, number, integer, "
         "date or time; may be repeated.",
-        rich_help_panel="Data",
     ),
 ]
 Where: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
+    _of_data(
         "--where",
         help='Select rows by "year >= 2024" or "ward = \'A\'"; if repeated, all must hold.',
-        rich_help_panel="Data",
     ),
 ]
 Master: TypeAlias = Annotated[

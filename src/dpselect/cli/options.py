@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -20,67 +21,48 @@ if TYPE_CHECKING:
 Epsilon: TypeAlias = Annotated[
     float, typer.Option("--epsilon", help="Price of the release, in nats; > 0.")
 ]
+of_output = partial(typer.Option, rich_help_panel="Output")
+
 Ledger: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    of_output(
         "--ledger",
         help="Budget file to charge; create one with 'dpselect budget --create'.",
-        rich_help_panel="Output",
     ),
 ]
 Note: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--note", help="With --ledger: a note on the entry.", rich_help_panel="Output"
-    ),
+    str, of_output("--note", help="With --ledger: a note on the entry.")
 ]
 Analyst: TypeAlias = Annotated[
     str,
-    typer.Option(
+    of_output(
         "--analyst",
         help="With --ledger: the analyst, whose share is charged; by default your login.",
-        rich_help_panel="Output",
     ),
 ]
 SourceVersion: TypeAlias = Annotated[
     str,
-    typer.Option(
+    of_output(
         "--source-version",
         help="With --ledger: version of the data, such as a date. A repeated query of the same "
         "version returns the recorded answer at no cost.",
-        rich_help_panel="Output",
     ),
 ]
 Again: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--again",
-        help="With --ledger: draw a new answer and pay, even if one is recorded.",
-        rich_help_panel="Output",
+    of_output(
+        "--again", help="With --ledger: draw a new answer and pay, even if one is recorded."
     ),
 ]
-Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")
-]
+Json: TypeAlias = Annotated[bool, of_output("--json", help="Print one JSON object.")]
 DryRun: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        help="Print the price and the error; read no private value.",
-        rich_help_panel="Output",
-    ),
+    bool, of_output("--dry-run", help="Print the price and the error; read no private value.")
 ]
 Plot: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--plot", help="Write a picture, such as out.png.", rich_help_panel="Output"),
+    Path | None, of_output("--plot", help="Write a picture, such as out.png.")
 ]
 Out: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        help="Write the table of the answer, as .csv or .parquet.",
-        rich_help_panel="Output",
-    ),
+    Path | None, of_output("--out", help="Write the table of the answer, as .csv or .parquet.")
 ]
 DataIsPublic: TypeAlias = Annotated[
     bool,
