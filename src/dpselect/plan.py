@@ -347,32 +347,36 @@ class Plan:
     def __repr__(self) -> str:
         return f"<Plan of {self.description}; {self.price}>"
 
-    def _repr_html_(self) -> str:
-        facts = {
+    @property
+    def steps(self) -> list[str]:
+        """The spends, each in a line."""
+        return [f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What is said of the plan beside its steps, by name, where there is something."""
+        known = {
             "price": self.price,
             "beware": self.warning,
             "mechanism": self.mechanism,
-            "error": self.error,
-            "declared public": ", ".join(self.public),
             "composition": self.composition,
+            "error": self.error,
+            "counted": self.counted,
+            "declared public": ", ".join(self.public),
         }
+        return {name: fact for name, fact in known.items() if fact}
+
+    def _repr_html_(self) -> str:
         rows = [(s.times, s.epsilon, s.purpose) for s in self.spends]
         head = ("times", "epsilon", "for")
-        return writing.card(f"Plan of {self.name}", facts, head=head, rows=rows)
+        return writing.card(f"Plan of {self.name}", self.facts, head=head, rows=rows)
 
     def __str__(self) -> str:
-        lines = [self.description, self.price]
-        lines += [f"  {s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
-        if self.warning:
-            lines.insert(2, self.warning)
-        lines.append(f"composition: {self.composition}")
-        if self.error is not None:
-            lines.append(f"error: {self.error}")
-        if self.counted:
-            lines.append(f"counted: {self.counted}")
-        if self.public:
-            lines.append(f"declared public: {', '.join(self.public)}")
-        return "\n".join(lines)
+        facts = self.facts
+        del facts["mechanism"]
+        first = [self.description, facts.pop("price"), *filter(None, [facts.pop("beware", "")])]
+        lines = [*first, *(f"  {step}" for step in self.steps), *writing.stated(facts)]
+        return "\n".join(map(str, lines))
 
 
 def _priced(plans: Sequence[Plan]) -> list[int]:

@@ -86,15 +86,9 @@ def print_release(
         "question": _question(release.plan, source, asked),
         "answer": "\n".join(_answer(release)),
         **(more or {}),
-        "mechanism": release.mechanism,
+        **release.facts,
+        "price": release.plan.price + _for_rows(release.plan, budget),
     }
-    if release.plan.error is not None:
-        facts["error"] = release.plan.error
-    if release.meaning:
-        facts["interval"] = release.meaning
-    if release.plan.counted:
-        facts["counted"] = release.plan.counted
-    facts["price"] = release.plan.price + _for_rows(release.plan, budget)
     if release.plan.warning:
         facts["beware"] = release.plan.warning
     facts["drawn"] = "exactly" if release.exact else "not exactly"
@@ -215,19 +209,18 @@ def print_plan(
     price = plan.price + _for_rows(plan, budget)
     if kept is not None and kept["answered_by"] is not None:
         price = f"nothing: entry {kept['answered_by']} answers it; {price} with --again"
-    facts: dict[str, object] = {"would spend": price, "mechanism": plan.mechanism}
-    if where := engines.stated(source):
-        facts["rows where"] = "\n".join(where)
-    if len(plan.spends) > 1:
-        facts["in steps"] = "\n".join(
-            f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in plan.spends
-        )
-    stated = {"beware": plan.warning, "error": plan.error, "counted": plan.counted}
-    facts.update({name: fact for name, fact in stated.items() if fact})
-    facts.update({name: _fact(fact) for name, fact in (more or {}).items()})
-    facts.update(counting)
-    if plan.public:
-        facts["declared public"] = ", ".join(plan.public)
+    said = plan.facts
+    facts: dict[str, object] = {
+        "would spend": price,
+        "mechanism": plan.mechanism,
+        "rows where": "\n".join(engines.stated(source)),
+        "in steps": "\n".join(plan.steps) if len(plan.steps) > 1 else "",
+        **{name: said.get(name) for name in ("beware", "error", "counted")},
+        **{name: _fact(fact) for name, fact in (more or {}).items()},
+        **counting,
+        "declared public": said.get("declared public"),
+    }
+    facts = {name: fact for name, fact in facts.items() if fact or name in counting}
     if kept is not None:
         facts["would remain"] = f"{kept['remaining_budget']:.6g}"
         facts["once more"] = _once_more(kept)
