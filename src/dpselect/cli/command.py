@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
+from importlib import import_module
 from pathlib import Path
 from types import NoneType
 from typing import (
@@ -116,15 +117,13 @@ class QueryCommand:
 
     Attributes:
         name: The name of the command.
-        query: The class of its queries.
+        query: The class of its queries: its name in ``dpselect``, or what returns it.
         help: Paragraphs and examples.
         options: By field, where its type does not say how it is written.
         more: Options that are not fields, by name.
         left_out: Fields that have no option, and ``where`` if a row that is replaced matters.
         declared: Fields that a file states which an option names, by what was given.
         numeric: Fields that name columns of numbers; or such columns, by what was given.
-        make: Returns the query for the options; one of its class with the fields, if not
-            stated.
         facts: What a dry run shows beside the plan, by name.
         before: Checks what else was given, before anything is spent.
         release: Makes the release, charged to a budget, if there is one.
@@ -134,14 +133,13 @@ class QueryCommand:
     """
 
     name: str
-    query: Callable[[], type[Query[Any]]]
+    query: str | Callable[[], type[Query[Any]]]
     help: str
     options: Mapping[str, Option] = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[str] = ()
     declared: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _options: {}
     numeric: Sequence[str] | Callable[[Mapping[str, Any]], Sequence[str]] = ()
-    make: Callable[[Mapping[str, Any], Given], Query[Any]] | None = None
     facts: Callable[[Any, Given], Mapping[str, object]] = lambda _query, _given: {}
     before: Callable[[Any, Given], None] = lambda _query, _given: None
     release: Callable[[Any, Given, Budget | None], Release[Any]] = lambda query, given, paid: (
@@ -151,13 +149,21 @@ class QueryCommand:
     plot: Callable[[Any, Any, Given], Axes] | None = None
     leaving: str = "Only counts"
 
+    @property
+    def kind(self) -> type[Query[Any]]:
+        """The class of its queries, imported."""
+        if not isinstance(self.query, str):
+            return self.query()
+        kind: type[Query[Any]] = getattr(import_module("dpselect"), self.query)
+        return kind
+
     def register(self, app: typer.Typer) -> None:
         """Add the command."""
 
         def run(**given: Any) -> None:  # noqa: ANN401 -- the options
             self.run(given)
 
-        parameters = [*self._parameters(self.query())]
+        parameters = [*self._parameters(self.kind)]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         app.command(self.name, help=self.help)(run)
@@ -250,13 +256,13 @@ class QueryCommand:
         """Return the query, and the table without a row being read."""
         reading = {name: given[name] for name in ROWS if name in given}
         source = engines.rows_of(given["data"], **reading)
-        kind = self.query()
+        kind = self.kind
         missing = [
             one.name
             for one in fields(kind)  # type: ignore[arg-type]
             if one.default is MISSING and given.get(one.name, one.default) is None
         ]
-        if missing and self.make is None:
+        if missing:
             said = self._said(kind)
             *most, last = (f"`{name}` ({said[name].rstrip('.')})" for name in missing)
             raise ParameterError(f"give {' and '.join(filter(None, (', '.join(most), last)))}")
@@ -271,8 +277,7 @@ class QueryCommand:
         held = Given(source, table, given, numeric)
         stated = {one.name: self._read(one.name, held) for one in known}
         stated = {name: value for name, value in stated.items() if value is not None}
-        made = kind(**stated) if self.make is None else self.make(stated, held)
-        return made, held
+        return kind(**stated), held
 
     def _read(self, name: str, given: Given) -> Any:  # noqa: ANN401 -- of any field
         value, option = given.options[name], self.options.get(name)

@@ -47,12 +47,6 @@ MORE = {
 }
 
 
-def _levels() -> type[Levels]:
-    from dpselect.levels import Levels
-
-    return Levels
-
-
 def _tree(path: Path, given: Given) -> dict[str, str]:
     """Return the parent of each code of a file."""
     from dpselect.levels import path_tree, prefix_tree
@@ -92,15 +86,10 @@ def _after(release: LevelsRelease, _given: Given) -> dict[str, Any]:
 
 LEVELS = QueryCommand(
     name="levels",
-    query=_levels,
+    query="Levels",
     help=HELP,
     options={"tree": Option(read=_tree, kind=Path, help="Text file of the tree.")},
     more=MORE,
     facts=_facts,
     after=_after,
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    LEVELS.register(app)

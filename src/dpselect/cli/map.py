@@ -24,7 +24,7 @@ from dpselect.writing import lines
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpselect.maps import Estimates, HeavyCells, Map, MapRelease
+    from dpselect.maps import Estimates, Map, MapRelease
     from dpselect.maps.box import Box
 
 HELP = """Release noisy counts of points in privately selected cells.
@@ -57,18 +57,6 @@ Out: TypeAlias = Annotated[
 Released: TypeAlias = Annotated[
     Path, typer.Argument(help="A map that 'dpselect map' wrote, .parquet.")
 ]
-
-
-def _map() -> type[Map]:
-    from dpselect.maps import Map
-
-    return Map
-
-
-def _heavy() -> type[HeavyCells]:
-    from dpselect.maps import HeavyCells
-
-    return HeavyCells
 
 
 def rectangle(name: str, text: str) -> list[float]:
@@ -144,7 +132,7 @@ def _plot(_query: Map, release: MapRelease, _given: Given) -> Axes:
 
 MAP = QueryCommand(
     name=RELEASE,
-    query=_map,
+    query="Map",
     help="Release a map; the word can be left out.",
     options={
         "bounds": BOUNDS,
@@ -172,7 +160,7 @@ MAP = QueryCommand(
 
 HEAVY = QueryCommand(
     name="heavy",
-    query=_heavy,
+    query="HeavyCells",
     help="""Release the k cells of a public grid that hold most points, or all --above.
 
 [bold]dpselect map heavy cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \

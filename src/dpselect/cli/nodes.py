@@ -8,14 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import COMBINATIONS
 from dpselect.errors import DataError, ParameterError
-from dpselect.networks import METRICS, Hubs, TopNodes
+from dpselect.networks import METRICS, TopNodes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,7 +103,7 @@ def _plot(query: TopNodes, _release: Release[Any] | None, given: Given) -> Axes:
 
 NODES = QueryCommand(
     name="nodes",
-    query=lambda: TopNodes,
+    query="TopNodes",
     help=NODES_HELP,
     options={
         "nodes": NODE_SET,
@@ -126,12 +124,4 @@ NODES = QueryCommand(
     plot=_plot,
 )
 
-HUBS = QueryCommand(
-    name="hubs", query=lambda: Hubs, help=HUBS_HELP, options={"nodes": NODE_SET}
-)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    NODES.register(app)
-    HUBS.register(app)
+HUBS = QueryCommand(name="hubs", query="Hubs", help=HUBS_HELP, options={"nodes": NODE_SET})

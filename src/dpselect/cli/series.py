@@ -56,12 +56,6 @@ MORE = {
 }
 
 
-def _series() -> type[Series]:
-    from dpselect.series import Series
-
-    return Series
-
-
 def _before(_query: Series, given: Given) -> None:
     if (given.options["through"] is None) != (given.options["file"] is None):
         raise ParameterError("`through` and `file` go together: give both, or none")
@@ -96,7 +90,7 @@ def _after(release: SeriesRelease, given: Given) -> dict[str, Any]:
 
 SERIES = QueryCommand(
     name="series",
-    query=_series,
+    query="Series",
     help=HELP,
     options={
         "candidates": values_of("candidates", "column"),
@@ -108,8 +102,3 @@ SERIES = QueryCommand(
     release=_release,
     after=_after,
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    SERIES.register(app)

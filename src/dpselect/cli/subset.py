@@ -10,8 +10,6 @@ from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    import typer
-
     from dpselect.subsets import Subset
 
 HELP = """Release who tested positive, with a few errors.
@@ -31,12 +29,6 @@ declares it public; neighbours then differ in one positive who is exchanged for 
 The pure scheme needs no delta. Naming individuals needs a large epsilon: look at the error of a
 dry run first.
 """
-
-
-def _subset() -> type[Subset]:
-    from dpselect.subsets import Subset
-
-    return Subset
 
 
 def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -60,7 +52,7 @@ def _facts(query: Subset, _given: Given) -> Mapping[str, object]:
 
 SUBSET = QueryCommand(
     name="subset",
-    query=_subset,
+    query="Subset",
     help=HELP,
     options={
         "positive": Option(kind=list[str], help="Status of a positive; may be repeated."),
@@ -71,8 +63,3 @@ SUBSET = QueryCommand(
     facts=_facts,
     leaving="The statuses and the labels",
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    SUBSET.register(app)

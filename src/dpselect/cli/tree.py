@@ -69,18 +69,6 @@ TestIsPublic = Annotated[
 ]
 
 
-def _id3() -> type[ID3Tree]:
-    from dpselect.trees import ID3Tree
-
-    return ID3Tree
-
-
-def _front() -> type[TreeFront]:
-    from dpselect.trees import TreeFront
-
-    return TreeFront
-
-
 def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the fields that the domains file states."""
     if given["domains"] is None:
@@ -154,7 +142,7 @@ MORE = {"save": Save, "test": Test, "test_is_public": TestIsPublic}
 
 TREE = QueryCommand(
     name="tree",
-    query=_id3,
+    query="ID3Tree",
     help=TREE_HELP,
     options=FILE,
     more=MORE,
@@ -168,7 +156,7 @@ TREE = QueryCommand(
 
 FRONT = QueryCommand(
     name="trees-front",
-    query=_front,
+    query="TreeFront",
     help=FRONT_HELP,
     options={
         **FILE,

@@ -9,9 +9,7 @@ from dpselect.cli import engines
 from dpselect.cli.command import Option, QueryCommand
 
 if TYPE_CHECKING:
-    import typer
-
-    from dpselect.variants import TopVariants
+    pass
 
 HELP = """Release the k variants that are most associated with a disease.
 
@@ -24,12 +22,6 @@ one person at all variants. The list of variants, and who is a case, are public.
 A variant's score is the number of people whose genotypes must change to move it across
 --significance.
 """
-
-
-def _variants() -> type[TopVariants]:
-    from dpselect.variants import TopVariants
-
-    return TopVariants
 
 
 def _columns(given: Mapping[str, Any]) -> list[str]:
@@ -49,7 +41,7 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 VARIANTS = QueryCommand(
     name="variants",
-    query=_variants,
+    query="TopVariants",
     help=HELP,
     options={
         "counts": Option(
@@ -62,8 +54,3 @@ VARIANTS = QueryCommand(
     numeric=_columns,
     leaving="All rows, which are counts of the variants,",
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    VARIANTS.register(app)
