@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, inf, isfinite
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect import passes, validation, writing
 from dpselect.budget.entry import Entry
@@ -23,6 +23,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.writing import summary
 
 if TYPE_CHECKING:
+    from dpselect.budget import Budget
     from dpselect.query import Query
 
 SEQUENTIAL = "sequential: the prices of all steps add up"
@@ -41,39 +42,8 @@ PROTECTED = {
 """What one neighbour step changes, in a word, where no persons are named."""
 
 
-class SupportsSpend(Protocol):
-    """The part of ``dpselect.Budget`` that plans rely on."""
-
-    @property
-    def neighbours(self) -> Neighbours:
-        """The relation that all spends are stated for."""
-
-    @property
-    def remaining(self) -> float:
-        """Epsilon that is left, in nats."""
-
-    def reserve(self, spends: Sequence[Mapping[str, Any]]) -> Callable[[], Sequence[object]]:
-        """Decide on spends, each the arguments of ``dpselect.Budget.spend``; all or none.
-
-        What is returned records them.
-        """
-
-    def remaining_after_all(self, spends: Sequence[Mapping[str, Any]]) -> float:
-        """Return the epsilon that would remain after spends, without spending."""
-
-    def answered(self, question: Mapping[str, object]) -> Entry | None:
-        """Return the entry that answers a question once more, if one does."""
-
-    def record_answer(
-        self,
-        entry: Entry,
-        answer: Mapping[str, object],
-        release: Mapping[str, object] | None = None,
-    ) -> None:
-        """Keep the released answer of an entry, and what the release is made of again."""
-
-    def refund(self, entry: Entry, epsilon: float) -> None:
-        """Give back a part of the epsilon of an entry, once."""
+SupportsSpend: TypeAlias = "Budget"
+"""What plans are charged to: a budget, or what has its methods."""
 
 
 @dataclass(frozen=True, slots=True)

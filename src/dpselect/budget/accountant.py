@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,7 +13,6 @@ from dpselect import validation, writing
 from dpselect.budget import lists
 from dpselect.budget.admission import asked, decided, entries_of, period_now
 from dpselect.budget.amount import exact
-from dpselect.budget.document import document
 from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Pot, Sums
 from dpselect.budget.ledger import Ledger
@@ -447,8 +446,25 @@ class Budget:
         return self._store.look(after)
 
     def to_json(self) -> str:
-        """Return totals and their terms, sums and entries as strict JSON."""
-        made = document(self._totals, self.pots, self.entries)
+        """Return totals and their terms, what is left of each share and entries as strict JSON.
+
+        What a release is made of again (``Entry.release``) is left out: its answer is there.
+        So is what tells entries of several budgets apart.
+        """
+        totals, pots = self._totals, self.pots
+        shown = [one.name for one in fields(Entry) if one.name not in {"release", "token"}]
+        made = {
+            "epsilon": totals.epsilon,
+            "delta": totals.delta,
+            "neighbours": str(totals.neighbours),
+            **totals.terms(),
+            "spent": float(sum(exact(pot.spent) for pot in pots)),
+            "pots": [asdict(pot) for pot in pots],
+            "entries": [
+                {name: writing.strict(getattr(entry, name)) for name in shown}
+                for entry in self.entries
+            ],
+        }
         return json.dumps(made, allow_nan=False, indent=2)
 
     def to_html(self) -> str:

@@ -121,22 +121,8 @@ _CREATE = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 _COLUMNS = (
-    "sequence",
-    "time",
-    "epsilon",
-    "delta",
-    "rho",
-    "mechanism",
-    "note",
-    "version",
-    "source",
-    "source_version",
-    "analyst",
-    "share",
-    "period",
-    "question",
-    "key",
-    "steps",
+    *("sequence", "time", "epsilon", "delta", "rho", "mechanism", "note", "version", "source"),
+    *("source_version", "analyst", "share", "period", "question", "key", "steps"),
     "laplace_rounds",
 )
 _TEXTS = (

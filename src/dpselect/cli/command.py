@@ -29,7 +29,7 @@ from typing import (
 import typer
 from rich.markup import escape
 
-from dpselect.cli import engines, options, output
+from dpselect.cli import options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import check_where
@@ -171,7 +171,7 @@ class QueryCommand:
     def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
         types, said = get_type_hints(kind), self._said(kind)
         reading = (name for name in ROWS if name not in self.left_out)
-        every = [_parameter("data", engines.Data), *map(_shared, reading)]
+        every = [_parameter("data", options.Data), *map(_shared, reading)]
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
@@ -193,7 +193,7 @@ class QueryCommand:
             every.append(_parameter(one.name, annotated, default))
         every += [_parameter(name, kind, None) for name, kind in self.more.items()]
         drawn = ("out",) * self._has_out + ("plot",) * (self.plot is not None)
-        engine = _parameter("engine", engines.engine(self.leaving), "memory")
+        engine = _parameter("engine", options.engine(self.leaving), "memory")
         return [*every, engine, *map(_shared, (*AFTER, *drawn))]
 
     @property
@@ -219,7 +219,7 @@ class QueryCommand:
             again=shared["again"],
         )
         as_json = shared["as_json"]
-        check_where(engines.stated(given.source), query.plan.neighbours)
+        check_where(options.stated(given.source), query.plan.neighbours)
         if self.plot is not None:
             output.check_writable(shared["plot"])
         self.before(query, given)
@@ -237,7 +237,7 @@ class QueryCommand:
                 engine=shared["engine"],
             )
         else:
-            with engines.working("counting and choosing"):
+            with options.working("counting and choosing"):
                 release = self.release(query, given, budget)
                 beside = self.after(release, given)
                 if self._has_out:
@@ -255,7 +255,7 @@ class QueryCommand:
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
         reading = {name: given[name] for name in ROWS if name in given}
-        source = engines.rows_of(given["data"], **reading)
+        source = options.rows_of(given["data"], **reading)
         kind = self.kind
         missing = [
             one.name
@@ -273,7 +273,7 @@ class QueryCommand:
             numeric = numeric(given)
         else:
             numeric = [given[name] for name in numeric if given[name] is not None]
-        table = engines.opened(source, given["engine"], given["master"])
+        table = options.opened(source, given["engine"], given["master"])
         held = Given(source, table, given, numeric)
         stated = {one.name: self._read(one.name, held) for one in known}
         stated = {name: value for name, value in stated.items() if value is not None}
@@ -289,11 +289,11 @@ class QueryCommand:
 
 
 SHARED: dict[str, tuple[Any, Any]] = {
-    "where": (engines.Where, None),
-    "separator": (engines.Separator, None),
-    "decimal": (engines.Decimal, "."),
-    "column_type": (engines.ColumnType, None),
-    "master": (engines.Master, None),
+    "where": (options.Where, None),
+    "separator": (options.Separator, None),
+    "decimal": (options.Decimal, "."),
+    "column_type": (options.ColumnType, None),
+    "master": (options.Master, None),
     "ledger": (options.Ledger, None),
     "note": (options.Note, ""),
     "analyst": (options.Analyst, ""),
@@ -308,7 +308,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
 
 
 ROWS = ("separator", "decimal", "column_type", "where")
-"""Options that say which rows are read and how, as ``engines.rows_of`` takes them."""
+"""Options that say which rows are read and how, as ``options.rows_of`` takes them."""
 
 AFTER = (
     *("master", "ledger", "note", "analyst", "source_version", "again"),
@@ -324,6 +324,12 @@ def _shared(name: str) -> inspect.Parameter:
 def flag(name: str) -> str:
     """Return the option of a field."""
     return f"--{name.replace('_', '-')}"
+
+
+def extra(kind: Any, name: str, panel: str, said: str) -> Any:  # noqa: ANN401 -- types
+    """Return the type of an option that is no field, whose default is None."""
+    option = typer.Option(flag(name), help=said, rich_help_panel=panel, show_default=False)
+    return Annotated[kind | None, option]
 
 
 def _parameter(

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dpselect import writing as written
-from dpselect.cli import engines
+from dpselect.cli import options
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import remaining_after
 
@@ -77,7 +77,7 @@ def print_release(
         asked: What was asked beside the fields of the query, by name.
     """
     kept = _recorded(budget, release)
-    asked = {**(asked or {}), **engines.rows(source)}
+    asked = {**(asked or {}), **options.rows(source)}
     if as_json:
         head = {**(more or {}), "source": str(source), **asked}
         print_json({**head, **release.to_dict(), **kept})
@@ -199,7 +199,7 @@ def print_plan(
     if as_json:
         known = {
             "dry_run": True,
-            **engines.rows(source),
+            **options.rows(source),
             **plan.to_dict(),
             **(more or {}),
             **({"counting": counting} if counting else {}),
@@ -213,7 +213,7 @@ def print_plan(
     facts: dict[str, object] = {
         "would spend": price,
         "mechanism": plan.mechanism,
-        "rows where": "\n".join(engines.stated(source)),
+        "rows where": "\n".join(options.stated(source)),
         "in steps": "\n".join(plan.steps) if len(plan.steps) > 1 else "",
         **{name: said.get(name) for name in ("beware", "error", "counted")},
         **{name: _fact(fact) for name, fact in (more or {}).items()},

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dpselect.cli.command import DATA, QUESTION, Given, QueryCommand
+from dpselect.cli.command import DATA, QUESTION, Given, QueryCommand, extra
 from dpselect.cli.keys import values_of
 from dpselect.errors import ParameterError
 
@@ -35,24 +33,18 @@ SHOWN = 31
 """Periods of which a dry run lists the errors, at most."""
 
 MORE = {
-    "through": Annotated[
-        str | None,
-        typer.Option(
-            "--through",
-            help="The last period to release now; the table has all rows up to it.",
-            rich_help_panel=QUESTION,
-            show_default=False,
-        ),
-    ],
-    "file": Annotated[
-        Path | None,
-        typer.Option(
-            "--file",
-            help="With --through: keeps what was released of each period; made if missing.",
-            rich_help_panel=DATA,
-            show_default=False,
-        ),
-    ],
+    "through": extra(
+        str,
+        "through",
+        QUESTION,
+        "The last period to release now; the table has all rows up to it.",
+    ),
+    "file": extra(
+        Path,
+        "file",
+        DATA,
+        "With --through: keeps what was released of each period; made if missing.",
+    ),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli import engines
+from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ParameterError
 
@@ -38,8 +38,8 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     column = given["column"]
     if column is None:
         raise ParameterError("give `column`, in which the statuses are")
-    source = engines.rows_of(given["data"], given["separator"])
-    table = engines.opened(source, given["engine"], given["master"])
+    source = options.rows_of(given["data"], given["separator"])
+    table = options.opened(source, given["engine"], given["master"])
     return {"n": tables.count_records(table, plain=[column])}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli import engines
+from dpselect.cli import options
 from dpselect.cli.command import Option, QueryCommand
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the number of variants: that of the rows, which is public."""
     from dpselect import tables
 
-    source = engines.rows_of(given["data"], given["separator"])
-    table = engines.opened(source, given["engine"], given["master"])
+    source = options.rows_of(given["data"], given["separator"])
+    table = options.opened(source, given["engine"], given["master"])
     return {"variants": tables.count_records(table)}
 
 
