@@ -118,19 +118,18 @@ class Objective:
                 f"`candidates` must be {checked.size}, one for each score, not "
                 f"{_length(candidates)}"
             )
-        object.__setattr__(self, "scores", checked)
-        object.__setattr__(self, "low_order", low_order)
-        object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(
-            self, "candidates", range(checked.size) if candidates is None else candidates
-        )
-        object.__setattr__(self, "monotone", validation.truth("monotone", monotone))
-        anchor = None if highest is None else validation.finite("highest", highest)
-        object.__setattr__(self, "highest", anchor)
-        trend = None if direction is None else validation.direction(direction)
-        object.__setattr__(self, "direction", trend)
-        multiple = None if step is None else validation.positive("step", step)
-        object.__setattr__(self, "step", multiple)
+        kept = {
+            "scores": checked,
+            "low_order": low_order,
+            "sensitivity": sensitivity,
+            "candidates": range(checked.size) if candidates is None else candidates,
+            "monotone": validation.truth("monotone", monotone),
+            "highest": None if highest is None else validation.finite("highest", highest),
+            "direction": None if direction is None else validation.direction(direction),
+            "step": None if step is None else validation.positive("step", step),
+        }
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
         return self.scores.size

@@ -17,7 +17,7 @@ from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Pot, Sums
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.origin import Origin, stated_rows
-from dpselect.budget.store import Entries, Memory, State, Store
+from dpselect.budget.store import Entries, Memory, State
 from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals
 from dpselect.errors import BudgetError
 from dpselect.neighbours import Neighbours, NeighboursLike, relation
@@ -99,7 +99,7 @@ class Budget:
             shares=tuple((shares or {}).items()),
             period=period,
         )
-        self._store: Store = (
+        self._store: Memory | Ledger = (
             Memory() if path is None else Ledger.create_or_open(path, self._totals)
         )
         self._origin = Origin()

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import DataError, ParameterError
 
@@ -94,11 +95,7 @@ def _lines(name: str, text: str) -> list[str]:
         raise DataError(
             f"`{name}` must be a list such as a,b,c or a text file; there is no {path}"
         )
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        raise DataError(f"`{name}` must be a text file with one value per line") from None
-    return [line for line in lines if line]
+    return options.lines_of(name, path, "a text file with one value")
 
 
 def _facts(query: Keys | TopKeys, _given: Given) -> Mapping[str, object]:

@@ -12,7 +12,7 @@ from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import COMBINATIONS
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.networks import METRICS, TopNodes
 
 if TYPE_CHECKING:
@@ -52,15 +52,7 @@ def _node_set(text: str, _given: Given) -> int | list[str]:
     """Return the number of nodes, or the labels in a file."""
     if text.isdecimal():
         return int(text)
-    path = Path(text)
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        raise DataError(
-            f"`nodes` must be a number, or a text file with one label per line; cannot read "
-            f"{path}"
-        ) from None
-    return [line for line in lines if line]
+    return options.lines_of("nodes", Path(text), "a number, or a text file with one label")
 
 
 def _words(given: str | tuple[str, ...], _given: Given) -> str | list[str]:

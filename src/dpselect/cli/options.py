@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from dpselect import validation
-from dpselect.errors import ParameterError
+from dpselect.errors import DataError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.passes import watching
 
@@ -164,6 +164,19 @@ def _login() -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         return ""
+
+
+def lines_of(name: str, path: Path, words: str) -> list[str]:
+    """Return the lines of a text file that are not empty.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"`{name}` must be {words} per line; cannot read {path}") from None
+    return [line for line in lines if line]
 
 
 def integers(name: str, text: str) -> list[int]:

@@ -76,11 +76,10 @@ def print_release(
         more: What else of the release should be seen, by name.
         asked: What was asked beside the fields of the query, by name.
     """
-    kept = _recorded(budget, release)
     asked = {**(asked or {}), **options.rows(source)}
     if as_json:
         head = {**(more or {}), "source": str(source), **asked}
-        print_json({**head, **release.to_dict(), **kept})
+        print_json({**head, **release.to_dict(), **_recorded(budget, release)})
         return
     facts: dict[str, object] = {
         "question": _question(release.plan, source, asked),
@@ -92,7 +91,7 @@ def print_release(
     if release.plan.warning:
         facts["beware"] = release.plan.warning
     facts["drawn"] = "exactly" if release.exact else "not exactly"
-    print_facts({**facts, **_in_words(kept, release)})
+    print_facts({**facts, **_in_words(budget, release)})
 
 
 def check_writable(path: Path | None) -> None:
@@ -115,8 +114,7 @@ def check_table(out: Path | None) -> None:
         return
     if out.suffix.lower() not in SUFFIXES:
         raise ParameterError(f"`out` must end with {' or '.join(SUFFIXES)}")
-    if not out.parent.is_dir():
-        raise ParameterError(f"`out`: there is no folder {out.parent}")
+    check_writable(out)
 
 
 def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
@@ -158,17 +156,17 @@ def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]
     return {"recorded": where, "remaining_budget": budget.remaining}
 
 
-def _in_words(kept: Mapping[str, object], release: Release[Any]) -> dict[str, str]:
+def _in_words(budget: Budget | None, release: Release[Any]) -> dict[str, str]:
     """Return the same for a person to read."""
-    if kept["recorded"] is None:
+    if budget is None or release.entry is None:
         return {"recorded": "not recorded: pass --ledger"}
-    path, _, entry = str(kept["recorded"]).rpartition("#")
-    where = {"recorded": f"entry {entry} of {path}"}
+    entry = f"entry {release.entry} of {budget.path}"
+    where = {"recorded": entry}
     if release.repeated:
-        where = {"answered by": f"{where['recorded']}: nothing was spent; --again draws anew"}
+        where = {"answered by": f"{entry}: nothing was spent; --again draws anew"}
     elif release.query is None or not release.query.is_repeatable:
         where["asked again"] = "it is drawn anew and paid again"
-    return {**where, "remaining budget": f"{kept['remaining_budget']:.6g}"}
+    return {**where, "remaining budget": f"{budget.remaining:.6g}"}
 
 
 def print_plan(

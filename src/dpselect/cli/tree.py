@@ -112,7 +112,7 @@ def _plot(_query: object, release: TreeRelease | FrontRelease, _given: Given) ->
 
 
 def _numbers(name: str, hint: str) -> Option:
-    return Option(read=lambda text, _given: options.numbers(f"`{name}`", text), help=hint)
+    return Option(read=lambda text, _given: options.numbers(name, text), help=hint)
 
 
 FILE = {
