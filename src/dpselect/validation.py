@@ -7,7 +7,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from math import inf, isfinite
 from numbers import Integral, Real
 from sys import float_info
@@ -146,9 +146,11 @@ def some(name: str, values: Collection[object]) -> None:
 
 def different(name: str, values: Collection[object]) -> None:
     """Check that there is at least one value, and none twice."""
-    if not all(isinstance(one, Hashable) for one in values):
-        raise must_be(name, "values that can be hashed", "and one is not")
-    if not values or len(set(values)) < len(values):
+    try:
+        number = len(set(values))
+    except TypeError:
+        raise must_be(name, "values that can be hashed", "and one is not") from None
+    if not 0 < len(values) == number:
         raise must_be(name, "at least one", "and different ones")
 
 
