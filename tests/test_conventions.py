@@ -1,8 +1,10 @@
 """Conventions: the fields of queries and the arguments of functions have one vocabulary."""
 
 import inspect
+import re
 from dataclasses import MISSING, fields
 from inspect import Parameter
+from pathlib import Path
 from typing import get_type_hints
 
 import pytest
@@ -76,6 +78,14 @@ def plots():
         for plot, function in named.items():
             if plot.rsplit(".", maxsplit=1)[-1].startswith("plot") and callable(function):
                 yield plot, parameters(function)
+
+
+def test_a_docstring_names_a_thing():
+    """A height, not what something is the height of."""
+    source = Path(dp.__file__).parent
+    lines = [one for path in source.rglob("*.py") for one in path.read_text().splitlines()]
+
+    assert not [line for line in lines if re.match(r' *("""|\w+: )Of ', line)]
 
 
 def test_there_are_queries_in_most_rooms():

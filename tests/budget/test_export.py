@@ -161,7 +161,7 @@ def test_a_plan_of_unequal_steps_states_no_laplace_rounds():
 
 @pytest.mark.parametrize("wrong", [-1, 1.0, True, "2"])
 def test_laplace_rounds_are_a_count(wrong):
-    with pytest.raises(ParameterError, match="laplace_rounds must be an integer >= 0"):
+    with pytest.raises(ParameterError, match="laplace_rounds must be"):
         Budget(1.0, neighbours=EDGE).spend(0.1, neighbours=EDGE, laplace_rounds=wrong)
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,7 @@ class TestCommands:
         modules = {
             path.stem
             for path in folder.glob("*.py")
-            if "def register" in path.read_text("utf-8")
+            if re.search(r"def register|QueryCommand\(\n", path.read_text("utf-8"))
         }
         listed = {home.module for home in app.COMMANDS.values()}
 

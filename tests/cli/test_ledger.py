@@ -74,7 +74,7 @@ def test_a_ledger_states_its_terms(create, run, tmp_path):
         (("--share", "Ann=4"), "at most 3.0 together"),
         (("--period", "month"), "--period and --period-unit go together"),
         (("--period", "week", "--period-unit", "one-period"), "--period must be one of day"),
-        (("--period", "day", "--period-unit", "x"), "--period-unit must be one of each-period"),
+        (("--period", "day", "--period-unit", "x"), "--period-unit must be 'each-period' or"),
     ],
 )
 def test_terms_that_are_none_make_no_ledger(create, tmp_path, terms, message):

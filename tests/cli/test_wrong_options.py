@@ -72,7 +72,7 @@ WRONG = {
         "--tree FOLDER/empty.csv": "",
         "--tree FOLDER/heads.csv": "",
         "--tree FOLDER/parents.csv": "",
-        "--tree FOLDER/codes.csv --prefixes one": "--prefixes must be numbers of characters",
+        "--tree FOLDER/codes.csv --prefixes one": "--prefixes must be an integer, or several",
         "--tree FOLDER/codes.csv --prefixes 2,1": "",
         "--tree FOLDER/codes.csv --out table.txt": "--out must end with .csv or .parquet",
         "--tree FOLDER/codes.csv --out nowhere/table.csv": "folder",

@@ -343,7 +343,7 @@ def test_users_cost_as_many_points_as_they_may_have(convert):
         ({"outside": "wrap"}, "outside must be"),
         ({"sanity": 2}, "sanity must be between"),
         ({"measure": "squared"}, "measure must be 'relative' or 'absolute', not 'squared'"),
-        ({"measure": Weighted(neighbours=SUBSTITUTE)}, "for substitute neighbours and the"),
+        ({"measure": Weighted(neighbours=SUBSTITUTE)}, "for substitute neighbours, the"),
         ({"measure": Weighted(neighbours=ADD_REMOVE, weights=[1, 2, 3])}, "weights must be 2"),
         ({"mechanism": "shifted"}, "direction"),
         ({"mechanism": "best"}, "mechanism must be one of"),

@@ -45,7 +45,7 @@ def test_it_draws_candidates_or_all_above_a_noisy_score():
         ({"k": None}, "give k or above, one of them"),
         ({"above": 1.0}, "give k or above, one of them"),
         ({"k": 0}, "k must be at least 1"),
-        ({"k": None, "above": "high"}, "above must be a finite number"),
+        ({"k": None, "above": "high"}, "above must be a number"),
     ],
 )
 def test_a_selection_that_cannot_be_made_is_refused(changed, message):

@@ -84,7 +84,7 @@ def test_a_curator_who_declares_the_range_public_gets_an_error(bad):
         ({"p": -5}, "p must be finite and > 0"),
         ({"p": 100.1}, "p must be between 0 and 100"),
         ({"p": nan}, "p must be finite"),
-        ({"p": "50"}, "p must be a positive number"),
+        ({"p": "50"}, "p must be a number"),
         ({"upper": 0}, "upper must be finite and > 0"),
         ({"upper": inf}, "upper must be finite and > 0"),
         ({"horizon": -1}, "horizon must be at least 0"),

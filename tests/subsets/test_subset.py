@@ -167,7 +167,7 @@ def test_without_neighbours_nothing_is_lost(d):
         ({"beta": 11, "scheme": "union"}, "beta must be at most n = 10"),
         ({"epsilon": -0.1}, "epsilon must be between"),
         ({"epsilon": float("nan")}, "epsilon must be between"),
-        ({"failure": 1.0}, "failure must be below 1"),
+        ({"failure": 1.0}, "failure must be at least 0 and below 1"),
         ({"failure": 0.1, "scheme": "ball"}, "goes with scheme 'optimal'"),
         ({"failure": 0.1, "scheme": "pure"}, "goes with scheme 'optimal'"),
         ({"beta": None}, "scheme 'optimal' needs a beta"),

@@ -103,9 +103,8 @@ def checked_names(column: str | Sequence[str] | None) -> tuple[str, ...]:
         ParameterError: Not names, none, or the same one twice.
     """
     names = (column,) if isinstance(column, str) else validation.listed("column", column) or ()
-    if column is not None and not names:
-        raise ParameterError("`column` must be the name of a column, or several")
-    if any(not isinstance(name, str) for name in names) or len(set(names)) < len(names):
+    texts = all(isinstance(name, str) for name in names)
+    if not texts or len(set(names)) < len(names) or (column is not None and not names):
         raise ParameterError("`column` must be the name of a column, or several different ones")
     return names
 

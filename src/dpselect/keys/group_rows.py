@@ -9,7 +9,7 @@ import narwhals as nw
 
 from dpselect import tables
 from dpselect._optional import needed
-from dpselect.errors import DataError
+from dpselect.errors import missing_value
 from dpselect.keys.columns import GROUP, OTHER, KeyColumns
 from dpselect.keys.reading import literals, place_among
 from dpselect.tables.kinds import kind_of, named
@@ -119,10 +119,7 @@ def refuse_missing(data: object, grouping: Grouping, column: str) -> None:
         missing = missing.filter(nw.col(GROUP).is_in(literals(missing, written)))
     found = tables.collect(missing.select(nw.len().alias("rows")), data, most=1)
     if tables.counts(found["rows"])[0] > 0:
-        raise DataError(
-            "a value is missing, which `on_invalid`='raise' declares impossible; "
-            "`on_invalid`='repair' goes on without it"
-        )
+        raise missing_value()
 
 
 def _opened(data: object, grouping: Grouping, numeric: Mapping[str, str]) -> nw.LazyFrame[Any]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from dpselect.keys.group_rows import Placed
 
 GROUPS_SHARE = 0.2
-"""Of epsilon, for groups that are released first."""
+"""Share of epsilon for groups that are released first."""
 
 Answers = TypeVar("Answers")
 
@@ -54,7 +54,7 @@ class Grouping:
         first: The release of the groups; None where they are public.
         other: Whether all other rows, of no released group, are one group more.
         cap: The column of persons, and how many rows of a person count, over all groups.
-        epsilon: Of all answers together.
+        epsilon: Epsilon of all answers together.
         neighbours: The relation of the whole.
     """
 
@@ -68,7 +68,7 @@ class Grouping:
 
     @property
     def changed(self) -> int:
-        """Of how many rows, that come or go, one neighbour step is made."""
+        """Number of rows that come or go in one neighbour step."""
         return changed_keys(1 if self.cap is None else self.cap.most, self.neighbours)
 
     @property
@@ -207,7 +207,7 @@ class Grouped(Generic[Answers]):
 
     Attributes:
         groups: In order; ``OTHER`` for the rest.
-        answers: Of all groups.
+        answers: Answers of all groups.
     """
 
     groups: tuple[Hashable, ...]
@@ -253,8 +253,7 @@ def release_of_groups(asked: Any, delta: float) -> KeysDesign:  # noqa: ANN401 -
         ParameterError: A field is out of its range.
     """
     share = GROUPS_SHARE if asked.groups_share is None else asked.groups_share
-    if not 0 < validation.finite("groups_share", share) < 1:
-        raise ParameterError("`groups_share` must be above 0 and below 1")
+    share = validation.share("groups_share", share)
     return Keys(
         column=asked.by,
         user=asked.user,
@@ -272,10 +271,9 @@ def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 
             raise ParameterError(
                 f"`{name}` is for groups that are not public: leave it out, or `groups`"
             )
-    if any(not isinstance(one, Hashable) or one is None for one in groups):
-        raise ParameterError("`groups` must be values that can be hashed, and none missing")
-    if not groups or len(set(groups)) < len(groups):
-        raise ParameterError("`groups` must be at least one, and different ones")
+    validation.different("groups", groups)
+    if None in groups:
+        raise ParameterError("`groups` must be different values, and none missing")
 
 
 def check_ungrouped(asked: Any) -> None:  # noqa: ANN401 -- a query

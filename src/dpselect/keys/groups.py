@@ -30,8 +30,9 @@ class GroupedTop(KeyCounts):
 
     Attributes:
         of_groups: The release of the groups.
-        widest: Of the keys of as many groups as one person can change, with the most noise.
-        within: Of the keys of public groups.
+        widest: Design of the keys of as many groups as one person can change, with the most
+            noise.
+        within: Design of the keys of public groups.
     """
 
     of_groups: KeysDesign

@@ -31,9 +31,6 @@ from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.typing import Indices, Probabilities
 
-MOST_PEOPLE = 2**53
-"""Limit of ``min_people``."""
-
 FOR_ROUNDS = 3
 """Keys a person from which on rounds are the default: with fewer they may need more people."""
 
@@ -120,7 +117,7 @@ class Keys(Query[KeyRelease]):
         )
         relation = validation.table_neighbours(self.neighbours)
         epsilon, delta = validation.positive("epsilon", self.epsilon), checked_delta(self.delta)
-        least = validation.at_least("min_people", self.min_people, 1, MOST_PEOPLE)
+        least = validation.at_least("min_people", self.min_people, 1, validation.EXACT)
         changed = changed_keys(question.max_per_user, relation)
         persons = changed // question.max_per_user
         rest = Rest.of(self, epsilon, changed)

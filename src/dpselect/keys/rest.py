@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from dpselect import validation
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
+from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
 from dpselect.plan import Spend
 
 SHARE = 0.1
-"""Of epsilon, for the rest."""
+"""Share of epsilon for the rest."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Rest:
     """What the rests cost, and their noise; public.
 
     Attributes:
-        epsilon: Of all rests together.
+        epsilon: Epsilon of all rests together.
         changed: How much of what is counted one neighbour step changes.
     """
 
@@ -46,7 +46,7 @@ class Rest:
 
         Args:
             asked: The query: ``Keys`` or ``TopKeys``.
-            epsilon: Of the query.
+            epsilon: Epsilon of the query.
             changed: How much one neighbour step changes.
 
         Raises:
@@ -62,13 +62,8 @@ class Rest:
                 "key: give one of the two"
             )
         share = SHARE if asked.other_share is None else asked.other_share
-        if not 0 < validation.finite("other_share", share) < 1:
-            raise ParameterError("`other_share` must be above 0 and below 1")
-        rest = cls(epsilon * share, changed)
-        if not rest.scale <= LARGEST_SCALE:
-            raise ParameterError(
-                "`other_share` is too small: the rest would have an epsilon below 2**-50"
-            )
+        rest = cls(epsilon * validation.share("other_share", share), changed)
+        check_scale(rest.scale, "other_share")
         return rest
 
     @property

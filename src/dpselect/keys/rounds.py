@@ -43,8 +43,7 @@ from numpy.typing import NDArray
 from dpselect._numbers import least
 from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.draws.exact.bernoulli import BITS, Chances, up_to
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_gaussian
-from dpselect.errors import ParameterError
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, check_scale, discrete_gaussian
 from dpselect.keys.counts import PeoplePerKey
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
@@ -83,7 +82,7 @@ class Noise(NamedTuple):
     Attributes:
         mu: Mu of all rounds together: the length of one step's change in scales.
         delta: Delta of the noise.
-        scale: Of one round, in units of weight.
+        scale: Scale of one round, in units of weight.
         released: By round, the sum from which on a key is released, in units of weight.
     """
 
@@ -165,10 +164,8 @@ class RoundsSelection:
     @cached_property
     def steps(self) -> int:
         """Steps of a weight of 1."""
-        fitting = LARGEST_SCALE / self.noise.scale
-        if fitting < 1:
-            raise ParameterError("`epsilon` is too small: noise on weights would exceed 2**50")
-        return min(STEPS, 1 << floor(log2(fitting)))
+        check_scale(self.noise.scale)
+        return min(STEPS, 1 << floor(log2(LARGEST_SCALE / self.noise.scale)))
 
     @cached_property
     def weights(self) -> Indices:

@@ -22,24 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
-from dpselect._numbers import least
+from dpselect._numbers import LARGEST_EXPONENT, least
 from dpselect.budget.zcdp import rho_for, rho_of_pure
 from dpselect.draws.exact.bernoulli import BITS, select
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE
+from dpselect.draws.exact.noisy_counts import check_scale
 from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import ParameterError
-from dpselect.keys.rounds import RoundsSelection, normal_tail, probabilities_of
+from dpselect.keys.rounds import MARGIN, RoundsSelection, normal_tail, probabilities_of
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
 KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian", "rounds"]
 """How keys are selected."""
-
-MARGIN = 1e-9
-"""Relative, on the safe side of the rounding of sums of a few thousand floats."""
-
-LARGEST_EXPONENT = 700.0
-"""Of a float."""
 
 LARGEST_EPSILON = 1e6
 """Far beyond what leaves anything to chance."""
@@ -161,11 +155,11 @@ class LaplaceSelection:
     name: ClassVar[KeyMethod] = "laplace"
 
     def __post_init__(self) -> None:
-        _check_scale(self.scale)
+        check_scale(self.scale)
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
+        """Scale of the noise."""
         return nextafter(self.changed / self.epsilon, inf)
 
     @cached_property
@@ -230,7 +224,7 @@ class GaussianSelection:
 
     def __post_init__(self) -> None:
         # The largest share of delta for the noise makes the least scale.
-        _check_scale(self._scale_for(self.delta))
+        check_scale(self._scale_for(self.delta))
 
     @cached_property
     def _chosen(self) -> tuple[float, int, float]:
@@ -238,7 +232,7 @@ class GaussianSelection:
         shares = np.linspace(0.005, 0.995, SPLITS)
         options = (self._for(float(share)) for share in shares)
         best = min(options, key=lambda option: (option[1], option[0]))
-        _check_scale(best[0])
+        check_scale(best[0])
         return best
 
     def _for(self, share: float) -> tuple[float, int, float]:
@@ -255,7 +249,7 @@ class GaussianSelection:
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
+        """Scale of the noise."""
         return self._chosen[0]
 
     @property
@@ -307,7 +301,7 @@ def selection_of(
         epsilon: Epsilon of the whole release.
         delta: Delta of the whole release.
         changed: The number of keys that one neighbour step changes.
-        persons: Of how many persons these are.
+        persons: Number of persons that these are of.
 
     Raises:
         ParameterError: There is no such method.
@@ -411,8 +405,3 @@ def _gaussian_tail(sigma: float) -> Callable[[Indices], Values]:
         return normal_tail(x) - x * density / (24 * sigma**2)
 
     return tail
-
-
-def _check_scale(scale: float) -> None:
-    if not scale <= LARGEST_SCALE:
-        raise ParameterError("`epsilon` is too small: noise on counts would exceed 2**50")

@@ -228,8 +228,7 @@ def _design(asked: TopKeys) -> TopDesign:
     question = _question(asked)
     relation = validation.table_neighbours(asked.neighbours)
     epsilon = validation.positive("epsilon", asked.epsilon)
-    if not 0 <= validation.finite("counts_share", asked.counts_share) < 1:
-        raise ParameterError("`counts_share` must be at least 0 and below 1")
+    validation.probability("counts_share", asked.counts_share)
     if asked.delta != 0 and asked.mechanism is not None:
         raise ParameterError("with `candidates` and `mechanism` leave out `delta`")
     rest = Rest.of(asked, epsilon, question.moved(relation))
@@ -294,11 +293,10 @@ def _design(asked: TopKeys) -> TopDesign:
 
 def _count_scale(epsilon: float, changed: int) -> float:
     """Return the scale of the noise of counts, of which a person changes so many."""
-    from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
+    from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 
     scale = scale_for(epsilon, changed)
-    if scale > LARGEST_SCALE:
-        raise ParameterError("`counts_share` gives the counts an epsilon below 2**-50")
+    check_scale(scale, "counts_share")
     return scale
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, check_ungrouped, grouping_of
 from dpselect.keys.question import changed_keys
 from dpselect.keys.release import ReleaseByGroup
@@ -314,10 +313,8 @@ def _grouped(asked: HeavyCells) -> GroupedCells:
     """
     rows = PointRows.of(asked)
     if rows.x is None:
-        raise ParameterError("`by` needs `x` and `y`, the names of the columns of coordinates")
-    named = [rows.x, rows.y, asked.by, *([] if asked.user is None else [asked.user])]
-    if len(set(named)) < len(named):
-        raise ParameterError("`x`, `y`, `by` and `user` must be different columns")
+        raise validation.needs("by", "x", "y", of="coordinates")
+    validation.different_columns(x=rows.x, y=rows.y, by=asked.by, user=asked.user)
     grouping = grouping_of(asked)
     each: Any = replace(asked, **grouping.in_each).design()
     return GroupedCells(

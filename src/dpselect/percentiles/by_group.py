@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpselect import validation
 from dpselect.draws.exact.noisy_counts import discrete_laplace
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, grouping_of
 from dpselect.percentiles.first_count import AfterCount, size_of
+from dpselect.percentiles.intervals import check_population
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, checked_type
@@ -148,19 +150,14 @@ def grouped(asked: Percentiles) -> GroupedPercentiles:
         ParameterError: A field is out of its range, or does not go with another.
     """
     if asked.column is None:
-        raise ParameterError("`by` needs `column`, the name of the column of numbers")
-    if asked.by == asked.column or asked.user in {asked.by, asked.column}:
-        raise ParameterError("`column`, `by` and `user` must be different columns")
+        raise validation.needs("by", "column", of="numbers")
+    validation.different_columns(column=asked.column, by=asked.by, user=asked.user)
     if asked.minus is not None:
         raise ParameterError("with `by`, leave out `minus`: make a column of the differences")
     grouping = grouping_of(asked)
     # The design of one group knows of no persons.
     of_person = 1 if grouping.cap is None else grouping.cap.most
-    if asked.interval_of == "population" and of_person > 1:
-        raise ParameterError(
-            "`interval_of`='population' takes records as drawn independently: count one of "
-            "each person by `max_per_user`=1"
-        )
+    check_population(asked.interval_of, of_person)
     each: Any = replace(asked, **grouping.in_each, column=None, on_invalid="repair").design()
     if each.unit.moment != "number":
         raise ParameterError("with `by` values are numbers: make days of dates first")

@@ -96,7 +96,7 @@ of the number ``N`` of candidates. A false alarm at one of the far candidates th
 probability of about ``N ** -MARGIN``."""
 
 GAINS = ((1.0, 1.7), (5.0, 1.5), (TAIL, 1.2))
-"""Of percentiles up to so near to 100: the error by ranks, relative to that from the side."""
+"""Error by ranks of percentiles up to so near to 100, relative to that from the side."""
 
 RECURSIVE_FROM = 3
 """Percentiles from which on the levels of the recursion are fewer than the percentiles."""
@@ -335,7 +335,7 @@ class Choice:
 
         Args:
             percents: Those by halves.
-            epsilon: Of all of them.
+            epsilon: Epsilon of all of them.
             records: The number of records.
             open_to: Whether candidates reach to the lowest, and to the highest of all.
         """

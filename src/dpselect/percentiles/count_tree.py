@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.ranges import Range
@@ -69,8 +69,7 @@ class ByCounts:
     composition: str = SEQUENTIAL
 
     def __post_init__(self) -> None:
-        if self.scale > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small: noise on counts would exceed 2**50")
+        check_scale(self.scale)
 
     @property
     def changed(self) -> int:
@@ -80,7 +79,7 @@ class ByCounts:
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
+        """Scale of the noise."""
         return scale_for(self.epsilon, self.changed)
 
     @cached_property

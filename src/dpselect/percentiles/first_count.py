@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
-from dpselect.errors import ParameterError
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Numbers
 from dpselect.percentiles.single import Answer, Method
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from dpselect.percentiles.choice import Choice
 
 SHARE = 0.04
-"""Of epsilon, for the noisy number."""
+"""Share of epsilon for the noisy number."""
 
 LARGEST = 48
 """Binary logarithm of the largest number of records that is told apart."""
@@ -45,7 +44,7 @@ class AfterCount:
     """The method that the number of records chooses.
 
     Attributes:
-        choice: Of the methods, with what is left of epsilon.
+        choice: Choice of the methods, with what is left of epsilon.
         epsilon: Epsilon of the number of records; 0 if it is public.
     """
 
@@ -66,13 +65,12 @@ class AfterCount:
         epsilon = 0.0 if choice.records.are_public else SHARE * choice.epsilon
         made = cls(replace(choice, epsilon=choice.epsilon - epsilon), epsilon)
         # Whatever the number is, the method can be drawn.
-        if max(made.scale, made.choice.largest_scale) > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small for any number of records")
+        check_scale(max(made.scale, made.choice.largest_scale))
         return made
 
     @property
     def scale(self) -> float:
-        """Of the noise; 0 if the number is public."""
+        """Scale of the noise; 0 if the number is public."""
         return scale_for(self.epsilon, self.choice.records.per_user) if self.epsilon else 0.0
 
     @property

@@ -24,7 +24,7 @@ class Branches:
     """The weights of the records of a half in each group; private.
 
     Attributes:
-        weights: Of all candidates, shape ``(groups, k)``.
+        weights: Weights of all candidates, shape ``(groups, k)``.
         first: The first candidate of each group's half; public, as all that follows.
         last: The last one.
     """
@@ -59,7 +59,7 @@ class Branches:
 
         Args:
             node: The draw.
-            fraction: Of each row, in place of that of the node.
+            fraction: Fraction of each row, in place of that of the node.
             records: What a neighbour step changes.
         """
         relation = records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
@@ -81,9 +81,9 @@ def draw_halves(
     """Draw the candidates of ascending percentiles in each group.
 
     Args:
-        branches: Of all records of the groups. Private.
+        branches: Branches of all records of the groups. Private.
         fractions: Percentiles as parts of one, of every group; shape ``(m, groups)``.
-        epsilon: Of each group.
+        epsilon: Epsilon of each group.
         records: What a neighbour step changes.
 
     Returns:

@@ -41,8 +41,9 @@ import numpy as np
 
 from dpselect import validation
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
+from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.placing import places_of
@@ -60,16 +61,22 @@ Ends: TypeAlias = tuple[tuple[float, float], ...]
 """The lower and the upper end of each interval."""
 
 SHARE = Fraction(1, 51)
-"""Of epsilon. An error in proportion to 1/epsilon grows by a fiftieth."""
+"""Share of epsilon. An error in proportion to 1/epsilon grows by a fiftieth."""
 
 NUMBER = 0.05
-"""Of the probability of a miss, for the number of records."""
-
-MOST = 0.999999
-"""The largest probability; of what is left, the part for the number exceeds rounding."""
+"""Share of the probability of a miss for the number of records."""
 
 ROUNDING = 1e-9
 """More than what floats add to a probability."""
+
+
+def check_population(of: IntervalOf, per_user: int) -> None:
+    """Refuse intervals of the population where records of a person are not independent."""
+    if of == "population" and per_user > 1:
+        raise ParameterError(
+            "`interval_of`='population' takes records as drawn independently: count one of "
+            "each person by `max_per_user`=1"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +87,7 @@ class Intervals:
         percents: In (0, 100].
         points: The candidates, in any order.
         records: How records are read.
-        epsilon: Of all noisy counts, in nats.
+        epsilon: Epsilon of all noisy counts, in nats.
         probability: That an interval holds its percentile, at least; in (0, 1).
         of: Whose percentile; of records only those that are counted.
 
@@ -97,22 +104,14 @@ class Intervals:
     of: IntervalOf
 
     def __post_init__(self) -> None:
-        if not 0 < validation.finite("interval", self.probability) <= MOST:
-            raise ParameterError(
-                f"`interval` must be a probability between 0 and 1, as 0.95, and at most {MOST}"
-            )
+        checked_interval(self.probability)
         validation.one_of("interval_of", self.of, get_args(IntervalOf))
-        if self.of == "population" and self.records.per_user > 1:
-            raise ParameterError(
-                "`interval_of`='population' takes records as drawn independently: count one of "
-                "each person by `max_per_user`=1"
-            )
-        if self.scale > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small for an `interval`")
+        check_population(self.of, self.records.per_user)
+        check_scale(self.scale)
 
     @property
     def scale(self) -> float:
-        """Of the noise on each count."""
+        """Scale of the noise on each count."""
         return scale_for(self.epsilon, self._changed)
 
     @property
@@ -155,7 +154,7 @@ class Intervals:
         """Yield the positions of both ends of each interval, from noisy counts.
 
         Args:
-            noisy: Of each bin: one more than there are cuts.
+            noisy: Noisy count of each bin: one more than there are cuts.
             cuts: As from ``cuts_around``.
             candidates: How many there are.
         """
@@ -214,7 +213,7 @@ class Intervals:
 
 
 Test: TypeAlias = Callable[[int, int], bool]
-"""Of a noisy difference of ranks, and the bins before the cut."""
+"""Test of a noisy difference of ranks, and the bins before the cut."""
 
 
 def cuts_around(released: Iterable[int], candidates: int) -> list[int]:

@@ -247,9 +247,7 @@ class Percentiles(Query[PercentileRelease]):
         if self.candidates is not None:
             default = isinstance(self.lower, int | float) and self.lower == 0
             if not default or self.upper is not None or self.step is not None:
-                raise ParameterError(
-                    "`candidates` replace the range: leave out `lower`, `upper` and `step`"
-                )
+                raise validation.candidates_and_range()
             if unit.moment == "number":
                 listed: Any = self.candidates
                 return checked_candidates(listed)

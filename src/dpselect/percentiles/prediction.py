@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
 
 MOST_RECORDS = 100_000
-"""Of more assumed records the error in ranks is the same, and that in units no larger."""
+"""Assumed records, at most: of more the error in ranks is the same, in units no larger."""
 
 SAMPLES = 2000
-"""Of a distribution that is computed."""
+"""Samples of a distribution that is computed."""
 
 SIMULATIONS = 60
-"""Of each shape, where a distribution is not computed."""
+"""Simulations of each shape, where a distribution is not computed."""
 
 HELD = 10_000
 """Different numbers, at most, of the simulations of the recursion."""
@@ -55,7 +55,7 @@ PARTS = 16
 """Values of a piece of a range that stand for all of it."""
 
 QUANTILES: Values = -np.log1p(-(np.arange(200) + 0.5) / 200)
-"""Of the standard exponential distribution."""
+"""Quantiles of the standard exponential distribution."""
 
 GRID: Values = np.linspace(0, 1, 20_001)
 """Shares of the range."""
@@ -85,7 +85,7 @@ def expected(query: Percentiles, records: int | None) -> str | None:
     """Return how far values are from their percentiles with probability 0.95, in words.
 
     Args:
-        query: Of a release, for all records or for each of several groups.
+        query: Query of a release, for all records or for each of several groups.
         records: How many records are assumed, if that is known.
 
     Returns:
@@ -122,9 +122,9 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     """Return the error of each percentile that is exceeded with the rest of a probability.
 
     Args:
-        design: Of a release whose method is known.
+        design: Design of a release whose method is known.
         records: How many records are assumed.
-        probability: Of an error up to the one that is returned; in (0, 1).
+        probability: Probability of an error up to the one that is returned; in (0, 1).
 
     Returns:
         Shape ``(m,)``, in units of the values: the largest over the shapes.

@@ -69,7 +69,7 @@ def noise_tail(scale: float, part: Fraction, before: int, after: int) -> Tail:
     """Return the tail of the noise of a cut, in units of one over the denominator of a part.
 
     Args:
-        scale: Of the noise on each count.
+        scale: Scale of the noise on each count.
         part: The percentile as a part of the records, in (0, 1].
         before: Bins before the cut.
         after: Bins after it.
@@ -130,7 +130,7 @@ class SampledRank:
 
     Attributes:
         part: The percentile as a part, in (0, 1].
-        tail: Of the noise on the rank.
+        tail: Tail of the noise on the rank.
         fewest: The smallest number of records that is possible.
         most: The largest one.
         deviation: Standard deviation of the noise, in records.

@@ -93,7 +93,7 @@ class ForGroups(Protocol):
         """Return the draw for groups of numbers, a row of values for each.
 
         Args:
-            ranks: Of all candidates, which are listed; private.
+            ranks: Ranks of all candidates, which are listed; private.
 
         Returns:
             None if groups can only be drawn one by one.
@@ -159,7 +159,7 @@ class Single(ABC):
         """Return the draw for groups of numbers, a value for each.
 
         Args:
-            ranks: Of all candidates; private.
+            ranks: Ranks of all candidates; private.
 
         Returns:
             None if groups can only be drawn one by one.

@@ -76,7 +76,7 @@ GROWTH, COARSEST = 0.003, 0.1
 """The growth if no number of records is assumed, and the largest one."""
 
 REFINED = Fraction(1, 4)
-"""Of epsilon, for the draw between the stop and the candidate visited before it, in a range."""
+"""Share of epsilon for the draw between the stop and the candidate before it, in a range."""
 
 EULER = 0.5772156649015329
 """Mean of the largest of ``n`` exponential variables, less ``ln n``."""
@@ -111,7 +111,7 @@ class ByThreshold(Single):
 
     @cached_property
     def share(self) -> Fraction:
-        """Of the records that are wanted on the side of the visited candidates."""
+        """Share of the records that are wanted on the side of the visited candidates."""
         part = parts_of_record(self.p)
         return part if self.upwards else 1 - part
 

@@ -9,15 +9,15 @@ import narwhals as nw
 import numpy as np
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import DataError, ParameterError
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
 from dpselect.tables.fields import FieldType, typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
-    choices,
     is_table,
+    no_column_named,
     open_table,
     schema,
     unreadable,
@@ -88,10 +88,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
     """
     if is_table(data):
         if column is None:
-            table = open_table(data)
-            raise ColumnError(
-                f"data is a table: name the column; {choices(schema(table, data), data)}"
-            )
+            raise no_column_named(data)
         return series_numbers(read_columns(data, numeric=[column])[column])
     if isinstance(data, Mapping) or (column is not None and not isinstance(data, Sized)):
         open_table(data)  # which says what a table is

@@ -22,7 +22,13 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.fields import FieldType, typed
 from dpselect.tables.kinds import declares_nothing, type_name
-from dpselect.tables.opening import check_columns, is_table, open_table, schema
+from dpselect.tables.opening import (
+    check_columns,
+    is_table,
+    no_column_named,
+    open_table,
+    schema,
+)
 from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import functions, on_spark
 from dpselect.tables.values import chunked, is_listed
@@ -80,7 +86,7 @@ class Measure:
                 raise ParameterError("`column` and `minus` are for tables: leave them out")
             return self._of_values(data)
         if column is None:
-            raise ColumnError("data is a table: name the column")
+            raise no_column_named(data)
         columns = [column, *([] if self.minus is None else [self.minus])]
         if self.moment == "number":
             check_columns(data, numeric=columns)
@@ -148,12 +154,11 @@ class Measure:
         array = np.asarray(values) if not is_listed(values) else None
         kinds = {"day": "M", "local time": "M", "duration": "m"}
         if array is not None and array.dtype.kind in "mM":
-            if array.dtype.kind != kinds.get(self.moment) or array.ndim != 1:
-                raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
-            return _of_array(array, self.moment)
-        if array is not None and array.dtype != object:
-            raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
-        return _of_objects(values, self.moment)  # type: ignore[arg-type]
+            if array.dtype.kind == kinds.get(self.moment) and array.ndim == 1:
+                return _of_array(array, self.moment)
+        elif array is None or array.dtype == object:
+            return _of_objects(values, self.moment)  # type: ignore[arg-type]
+        raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
 
 
 FIELDS: dict[Moment, FieldType] = {"day": "date", "local time": "time"}

@@ -15,7 +15,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import ColumnError, DataError, no_column
+from dpselect.errors import ColumnError, DataError, no_column, no_file
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
@@ -166,6 +166,12 @@ def choices(types: nw.Schema, data: object) -> str:
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
 
 
+def no_column_named(data: object) -> ColumnError:
+    """Return the error for a table of which no column is named."""
+    types = schema(open_table(data), data)
+    return ColumnError(f"data is a table: name the column; {choices(types, data)}")
+
+
 def _scan(source: Source) -> nw.LazyFrame[Any]:
     needed("polars", extra="standard")
     import polars as pl
@@ -188,7 +194,7 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
     source.refuse_managed()
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
-        raise DataError(f"there is no file {source}")
+        raise no_file(source)
     if kinds <= PARQUET:
         names = _folder_keys(found)
         if not names:

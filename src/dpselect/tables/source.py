@@ -36,9 +36,9 @@ class Source:
     if the number of all rows is not.
 
     Attributes:
-        path: Of a Parquet, ``.csv`` or ``.tsv`` file, the latter two also as ``.csv.gz`` or
-            ``.csv.zst``, of a folder of such files or a pattern of their names such as
-            ``"part-*.parquet"``.
+        path: Path of a Parquet, ``.csv`` or ``.tsv`` file, the latter two also as
+            ``.csv.gz`` or ``.csv.zst``, of a folder of such files or a pattern of their names
+            such as ``"part-*.parquet"``.
         frame: Any frame that narwhals knows, instead of a path: polars, pandas, pyarrow,
             DuckDB, PySpark and others.
         separator: Separator of the fields of a text file: one character. If not given, tabs in
@@ -66,7 +66,7 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.path is not None and self.frame is not None:
-            raise ParameterError("give `path` or `frame`, one of them")
+            raise validation.one_of_two("path", "frame")
         one = self.separator
         if one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n'):
             raise ParameterError("`separator` must be one ASCII character, such as ; or |")
