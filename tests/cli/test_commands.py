@@ -22,25 +22,6 @@ def test_budget_makes_and_shows_a_ledger(run, tmp_path):
     assert run("budget", path, "--json").json["entries"][0]["epsilon"] == 0.5
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--create",), "--create needs --epsilon and --neighbours"),
-        (("--create", "--epsilon", 1, "--neighbours", "people"), "must be one of add-remove"),
-        (("--create", "--epsilon", -1, "--neighbours", "edge"), "epsilon must be"),
-        (("--epsilon", 1), "--epsilon goes with --create"),
-        (("--protects", "who"), "--protects goes with --create"),
-        ((), "there is no ledger"),
-    ],
-)
-def test_budget_refuses_in_one_line(run, tmp_path, arguments, message):
-    ran = run("budget", tmp_path / "a.budget", *arguments)
-
-    assert ran.code == 2
-    assert message in ran.error
-    assert not (tmp_path / "a.budget").exists()
-
-
 def test_budget_never_remakes_a_ledger(run, tmp_path):
     path = tmp_path / "a.budget"
     create = ("--create", "--epsilon", 1, "--neighbours", "edge")

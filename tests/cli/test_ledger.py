@@ -65,6 +65,8 @@ def test_a_ledger_states_its_terms(create, run, tmp_path):
 @pytest.mark.parametrize(
     ("terms", "message"),
     [
+        (("--neighbours", "people"), "must be one of add-remove"),
+        (("--epsilon", -1), "epsilon must be"),
         (("--rows-per-person", 3), "--rows-per-person goes with --protects"),
         (("--protects", "row", "--rows-per-person", 3), "goes with --protects"),
         (("--protects", "who", "--rows-per-person", 0), "rows must be at least 1"),
@@ -83,6 +85,20 @@ def test_terms_that_are_none_make_no_ledger(create, tmp_path, terms, message):
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.error
     assert not (tmp_path / "clinic.budget").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--create",), "--create needs --epsilon and --neighbours"),
+        (("--epsilon", 1), "--epsilon goes with --create"),
+        (("--protects", "who"), "--protects goes with --create"),
+        ((), "there is no ledger"),
+    ],
+)
+def test_a_ledger_is_made_where_that_is_asked(run, tmp_path, options, message):
+    assert message in run("budget", tmp_path / "a.budget", *options).error
+    assert not (tmp_path / "a.budget").exists()
 
 
 def test_rows_in_a_ledger_of_persons_are_refused_with_the_cure(create, ask, tmp_path):

@@ -81,7 +81,6 @@ def test_a_release_without_a_ledger_says_that_nothing_was_recorded(run, stays):
 
     assert "not recorded: pass --ledger" in run(*ask).out
     assert run(*ask, "--json").json["recorded"] is None
-    assert "--note goes with --ledger" in run(*ask, "--note", "x").error
 
 
 def test_a_report_into_no_folder_is_refused(run, ledger, tmp_path):
