@@ -30,6 +30,13 @@ PAID = Fraction(grid.ROUNDING_STEPS, 2)
 """Half of it for each of two databases, in steps of the grid."""
 
 
+class Index:
+    """An object that is no number and has one."""
+
+    def __index__(self):
+        return 2**60 + 1
+
+
 def twofold(numbers):
     high = np.array([float(number) for number in numbers])
     low = [
@@ -232,12 +239,16 @@ def test_sums_keep_what_their_sensitivity_does_not_pay_for(base):
         np.array([1, 2], dtype="datetime64[ns]"),
         np.array([1, 2], dtype="timedelta64[ns]"),
         pd.Series([1, 2], dtype="datetime64[ns]"),
+        pl.Series(["1", "2"]),
+        [Index()],
         [1j, 2],
         [2**120 + 2**60 + 1, 0],
+        [10**400, 1],
         [None, 1],
+        *([], [[1.0], [2.0]], 3.0, [np.nan], [1.0, np.inf], ["a"], None),
     ],
     ids=str,
 )
 def test_what_is_no_number_is_refused(numbers):
-    with pytest.raises(ScoresError):
+    with pytest.raises(ScoresError, match=r"^scores (must be|that are)"):
         dp.Objective(numbers, dp.GlobalSensitivity(1, AR))

@@ -14,7 +14,6 @@ from dpselect.budget import Budget, admission
 from dpselect.budget.totals import Period, Persons
 from dpselect.errors import (
     InsufficientBudgetError,
-    LedgerError,
     NeighboursError,
     ParameterError,
 )
@@ -23,17 +22,6 @@ from dpselect.neighbours import Neighbours
 ADDED = Neighbours.ADD_REMOVE
 SHARES = {"Ann": 0.5, "Bob": 0.25}
 MONTHS = Period("month", "each-period")
-
-
-@pytest.fixture(params=["memory", "ledger"])
-def make(request, tmp_path):
-    """Return a maker of budgets of either kind."""
-
-    def budget(epsilon=1.0, delta=0.0, **terms):
-        path = None if request.param == "memory" else tmp_path / "budget.db"
-        return Budget(epsilon, delta, **{"neighbours": ADDED, **terms}, path=path)
-
-    return budget
 
 
 @pytest.fixture
@@ -200,15 +188,6 @@ class TestPersons:
 
         assert (entry.epsilon, entry.steps) == (0.5, 1)
         assert entry.question["public"] == ["each who has one record of the source"]
-
-    def test_the_terms_are_those_of_the_file(self, tmp_path):
-        path, terms = tmp_path / "budget.db", {"neighbours": ADDED, "protects": Persons("who")}
-        made = Budget(1.0, **terms, path=path)
-
-        assert Budget.open(path).totals == made.totals
-        for other in ({"protects": "row"}, {"protects": Persons("who", 3)}, {"period": MONTHS}):
-            with pytest.raises(LedgerError, match="is for"):
-                Budget(1.0, **{**terms, **other}, path=path)
 
 
 CROWD = """
