@@ -9,25 +9,10 @@ import pytest
 from support.prover import COQC, PROOFS, has_coquelicot
 
 FILES = (
-    "UnitScores",
-    "PermuteAndFlip",
-    "Dampening",
-    "LocalSensitivity",
-    "Percentile",
-    "Curve",
-    "Filter",
-    "ZcdpFilter",
-    "Order",
-    "Private",
-    "Leads",
-    "Inversion",
-    "LazyNoise",
-    "Strings",
-    "LazyDistribution",
-    "Logarithm",
-    "ExponentialNoise",
-    "GumbelNoise",
-)
+    "UnitScores", "PermuteAndFlip", "Dampening", "LocalSensitivity", "Percentile", "Curve",
+    "Filter", "ZcdpFilter", "Order", "Private", "Leads", "Inversion", "LazyNoise", "Strings",
+    "LazyDistribution", "Logarithm", "ExponentialNoise", "GumbelNoise",
+)  # fmt: skip
 OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",
     "ClassicalDedekindReals.sig_forall_dec",

@@ -52,27 +52,10 @@ def test_json_holds_all_that_the_budget_knows():
         "pots": [{"share": "", "epsilon": 50.0, "delta": 0.0, "spent": 0.3, "remaining": 49.7}],
         "entries": [without_release(entry) for entry in budget.entries],
     }
-    assert set(document["entries"][0]) == {
-        "sequence",
-        "time",
-        "epsilon",
-        "delta",
-        "rho",
-        "laplace_rounds",
-        "refunded",
-        "steps",
-        "neighbours",
-        "mechanism",
-        "note",
-        "version",
-        "source",
-        "source_version",
-        "analyst",
-        "share",
-        "period",
-        "key",
-        "question",
-        "answer",
+    assert {*document["entries"][0]} == {
+        *("sequence", "time", "epsilon", "delta", "rho", "laplace_rounds", "refunded", "steps"),
+        *("neighbours", "mechanism", "note", "version", "source", "source_version", "analyst"),
+        *("share", "period", "key", "question", "answer"),
     }
 
 
