@@ -94,11 +94,7 @@ COUNTED = {
     "a tree": lambda: tree(dp.ID3Tree, max_depth=2),
     "a tree of no splits": lambda: tree(dp.ID3Tree, max_depth=0, on_invalid="raise"),
     "a front": lambda: tree(
-        dp.TreeFront,
-        population=201,
-        generations=2,
-        initial_depth=1,
-        max_depth=1,
+        dp.TreeFront, population=201, generations=2, initial_depth=1, max_depth=1
     ),
     "columns of a table": lambda: tree(dp.BestColumns, k=1),
     "cells": heavy,

@@ -24,11 +24,7 @@ OF_THE_REALS = {
 def compiled(name, folder):
     """Compile one file and return what it prints."""
     done = subprocess.run(
-        [COQC, "-q", f"{name}.v"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
+        [COQC, "-q", f"{name}.v"], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

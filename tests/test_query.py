@@ -17,12 +17,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import (
-    DataError,
-    InsufficientBudgetError,
-    NeighboursError,
-    ParameterError,
-)
+from dpselect.errors import DataError, InsufficientBudgetError, NeighboursError, ParameterError
 from dpselect.mechanisms import MechanismLike, by_name
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Spend
@@ -243,10 +238,7 @@ class TestFields:
         assert {(one.neighbours, one.mechanism) for one in made} == {(AR, "permute-and-flip")}
         assert first(
             mechanism=partial(dp.LocalDampening, draw="permute-and-flip")
-        ).mechanism == {
-            "name": "local-dampening",
-            "draw": "permute-and-flip",
-        }
+        ).mechanism == {"name": "local-dampening", "draw": "permute-and-flip"}
 
     def test_a_class_of_somebody_else_stays_a_class(self):
         class Mine(dp.PermuteAndFlip):

@@ -127,7 +127,7 @@ PLANTED = {
     "condition (i); global bound": {
         "one candidate 1,000 times too small beside a large one": of_sensitivity(
             lambda _: element(lambda _: [1.0, 1.0], bound=[1e-3, 1e10], horizon=99)
-        ),
+        )
     },
     "condition (ii)": {
         "a fall by 1,000 beside a large bound": of_sensitivity(
@@ -172,17 +172,17 @@ PLANTED = {
     "global bound": {
         "one candidate's bound too small": of_sensitivity(
             lambda _: element(lambda _: [1.0, 1.0], bound=[1.0, 0.5], horizon=0)
-        ),
+        )
     },
     "l1": {
         "an l1 of one count where a record has two values": lambda x: dp.Objective(
             [x.count("a") + x.count("b"), x.count("b")], dp.GlobalSensitivity(1, AR, l1=1)
-        ),
+        )
     },
     "step": {
         "halves that are claimed to be integers": lambda x: dp.Objective(
             [x.count("a") / 2, x.count("b")], dp.GlobalSensitivity(1, AR), step=1
-        ),
+        )
     },
     "public parts": {
         "an l1 read off the data": of_sensitivity(
@@ -363,7 +363,9 @@ def test_logarithms_must_be_those_of_a_law():
 
 
 def test_the_worst_case_is_named():
-    report = check(PLANTED["condition (i)"]["half the sensitivity at the database itself"], scalings={})
+    report = check(
+        PLANTED["condition (i)"]["half the sensitivity at the database itself"], scalings={}
+    )
     worst = report.finding("condition (i)").worst
 
     assert abs(worst.x.count("a") - worst.y.count("a")) == 1

@@ -18,11 +18,7 @@ from support.releases.core import MECHANISMS
 AR = dp.Neighbours.ADD_REMOVE
 VOTES = dp.Objective([3.0, 9.0, 4.0], dp.GlobalSensitivity(1, AR))
 PLAN = Plan(
-    name="mine",
-    mechanism="mine",
-    spends=(Spend("all", 0.5),),
-    epsilon=0.5,
-    neighbours=AR,
+    name="mine", mechanism="mine", spends=(Spend("all", 0.5),), epsilon=0.5, neighbours=AR
 )
 SCORES = np.array([0.0, 1.0, 2.0])
 

@@ -14,11 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from dpselect.budget import Budget, connection
-from dpselect.errors import (
-    InsufficientBudgetError,
-    LedgerError,
-    ParameterError,
-)
+from dpselect.errors import InsufficientBudgetError, LedgerError, ParameterError
 from dpselect.neighbours import Neighbours
 
 ADDED = Neighbours.ADD_REMOVE

@@ -45,7 +45,7 @@ REFUSED = {
     "protects must be": [(lambda who: Persons(*who), [("", None), (None, 1), (3, 1)])],
     "rows must be": [(lambda rows: Persons("who", rows), [0, 1.5, True, 2**53 + 1])],
     "must be one of": [
-        (lambda period: Period(*period), [("week", "one-period"), ("day", "person")]),
+        (lambda period: Period(*period), [("week", "one-period"), ("day", "person")])
     ],
     "must be one of sum, zcdp, either": [(lambda rule: totals(composition=rule), ["pure"])],
     "at most 1.0 together": [(lambda all_: totals(shares=all_), [(("A", 0.6), ("B", 0.5))])],
@@ -58,7 +58,7 @@ REFUSED = {
                 0.1, neighbours=EDGE, laplace_rounds=rounds
             ),
             [-1, 1.0, True, "2"],
-        ),
+        )
     ],
 }
 OF_RELATIONS = {
@@ -67,14 +67,14 @@ OF_RELATIONS = {
         (lambda relation: totals().steps(relation, None), [None, "edges", 1]),
     ],
     "to protect persons": [
-        (lambda relation: totals(neighbours=relation, persons=Persons("who")), [EDGE, "swap"]),
+        (lambda relation: totals(neighbours=relation, persons=Persons("who")), [EDGE, "swap"])
     ],
     # What is released for persons is no release by rows: a row moves those that count.
     "with all rows": [
         (
             lambda user: Budget(1.0, neighbours=ADDED).spend(0.5, neighbours=ADDED, user=user),
             [""],
-        ),
+        )
     ],
 }
 PLACES = {
@@ -83,13 +83,13 @@ PLACES = {
         (
             lambda place: Budget(1.0, neighbours=EDGE, path=place),
             ["missing/budget.db", "file/budget.db"],
-        ),
+        )
     ],
     "cannot be|no folder": [
         (
             lambda place: Budget(1.0, neighbours=EDGE, path=place),
             ["/", "/proc/budget.db", "budget\0.db"],
-        ),
+        )
     ],
 }
 ROWS = [

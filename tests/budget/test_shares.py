@@ -12,11 +12,7 @@ import pytest
 
 from dpselect.budget import Budget, admission
 from dpselect.budget.totals import Period, Persons
-from dpselect.errors import (
-    InsufficientBudgetError,
-    NeighboursError,
-    ParameterError,
-)
+from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 
 ADDED = Neighbours.ADD_REMOVE

@@ -222,7 +222,7 @@ READ = {
         "pools": {
             "PooledOutcomes": pooling.PooledOutcomes(
                 matrix=np.ones((3, 4), dtype=bool), flip=0.1, neighbours="substitute"
-            ),
+            )
         },
         "counts in turn": {
             "AboveThreshold": dp.AboveThreshold(threshold=5, sensitivity=1, **BOTH),
@@ -255,7 +255,7 @@ READ = {
         "a record of a table": {
             "PercentileRecord, of a table": dp.PercentileRecord(
                 column="f", label="y", p=50, upper=9, epsilon=1.0
-            ),
+            )
         },
         "numbers of a column": {
             "Percentiles of a column": dp.Percentiles(**OF_F),
@@ -266,7 +266,7 @@ READ = {
         "numbers in unknown groups": {
             "Percentiles in unknown groups": dp.Percentiles(
                 by="g", other=True, **{**OF_F, **SURE}
-            ),
+            )
         },
         "moments of a column": {
             "Percentiles of days, of a column": dp.Percentiles(column="f", **DAYS),
@@ -301,7 +301,7 @@ READ = {
             "Map of persons": dp.Map(grids=[2], **PLACES, **BOX, **PEOPLE),
         },
         "points in groups": {
-            "HeavyCells in groups": dp.HeavyCells(**PLACES, **CELLS, by="y", groups=[0, "a"]),
+            "HeavyCells in groups": dp.HeavyCells(**PLACES, **CELLS, by="y", groups=[0, "a"])
         },
         "edges of a table": {
             "TopNodes of a table": dp.TopNodes(metric="ego-density", **EDGES),
@@ -326,7 +326,7 @@ READ = {
         "members of a table": {
             "Subset of a table": dp.Subset(
                 n=9, column="f", positive="a", label="y", epsilon=1.0
-            ),
+            )
         },
     },
     "labelled": {
@@ -348,7 +348,7 @@ READ = {
                 lambda rows, labels: search(domains=PUBLIC).fit(rows, labels)
             ),
             "Search": labels_apart(lambda *records: SEARCH.release(records)),
-        },
+        }
     },
     "counts": {
         "variants": {"TopVariants": VARIANTS_OF},

@@ -37,12 +37,7 @@ ODDEST = [
 ROWS = [None, 1, "ab", (), (1,), [0, 1, 2, 3, 4], {"a": 1, "b": 2}, nan]
 """Records of a list that are no rows of the right length."""
 
-POLARS = {
-    "integer": pl.Int64,
-    "unsigned": pl.UInt64,
-    "number": pl.Float64,
-    "text": pl.String,
-}
+POLARS = {"integer": pl.Int64, "unsigned": pl.UInt64, "number": pl.Float64, "text": pl.String}
 PANDAS = {"integer": "Int64", "unsigned": "UInt64", "number": "float64", "text": "str"}
 NUMPY = {"integer": "int64", "unsigned": "uint64", "number": "float64", "text": "U6"}
 

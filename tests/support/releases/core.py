@@ -93,10 +93,7 @@ CASES = [
     case(mechanism, k, neighbours, objective_of, pair)
     for mechanism in MECHANISMS
     for k in (1, 2)
-    for neighbours, objective_of, pair in (
-        (AR, counts, votes),
-        (EDGE, squared_degrees, graphs),
-    )
+    for neighbours, objective_of, pair in ((AR, counts, votes), (EDGE, squared_degrees, graphs))
 ]
 CASES.append(
     ReleaseCase(
