@@ -234,18 +234,10 @@ def test_sums_keep_what_their_sensitivity_does_not_pay_for(base):
 @pytest.mark.parametrize(
     "numbers",
     [
-        ["1", "2"],
-        np.array(["1", "2"]),
-        np.array([1, 2], dtype="datetime64[ns]"),
-        np.array([1, 2], dtype="timedelta64[ns]"),
-        pd.Series([1, 2], dtype="datetime64[ns]"),
-        pl.Series(["1", "2"]),
-        [Index()],
-        [1j, 2],
-        [2**120 + 2**60 + 1, 0],
-        [10**400, 1],
-        [None, 1],
-        *([], [[1.0], [2.0]], 3.0, [np.nan], [1.0, np.inf], ["a"], None),
+        *(["1", "2"], np.array(["1", "2"]), pl.Series(["1", "2"]), [Index()], [1j, 2]),
+        *(np.array([1, 2], dtype=f"{kind}64[ns]") for kind in ("datetime", "timedelta")),
+        *(pd.Series([1, 2], dtype="datetime64[ns]"), [2**120 + 2**60 + 1, 0], [10**400, 1]),
+        *([], [[1.0], [2.0]], 3.0, [np.nan], [1.0, np.inf], ["a"], None, [None, 1]),
     ],
     ids=str,
 )

@@ -19,14 +19,8 @@ AR = dp.Neighbours.ADD_REMOVE
 
 
 def plan(epsilon=1.0, *spends, **options):
-    return Plan(
-        name="release",
-        mechanism="mine",
-        spends=spends or (Spend("all", epsilon),),
-        epsilon=epsilon,
-        neighbours=AR,
-        **options,
-    )
+    said = {"name": "release", "mechanism": "mine", "neighbours": AR, **options}
+    return Plan(spends=spends or (Spend("all", epsilon),), epsilon=epsilon, **said)
 
 
 def test_the_price_is_charged_once_with_its_rho():

@@ -39,17 +39,9 @@ def test_an_entry_says_what_was_spent(make):
     entry = make().spend(0.25, neighbours=EDGE, rho=0.01, mechanism="median", note="age")
 
     assert datetime.fromisoformat(entry.time).utcoffset() == timedelta(0)
-    assert entry == Entry(
-        sequence=1,
-        time=entry.time,
-        epsilon=0.25,
-        delta=0.0,
-        rho=0.01,
-        neighbours=EDGE,
-        mechanism="median",
-        note="age",
-        version=version("dpselect"),
-    )
+    said = {"neighbours": EDGE, "mechanism": "median", "note": "age"}
+    said |= {"sequence": 1, "time": entry.time, "version": version("dpselect")}
+    assert entry == Entry(epsilon=0.25, delta=0.0, rho=0.01, **said)
 
 
 def test_a_new_budget_has_all_of_its_total(make):
@@ -81,24 +73,22 @@ def test_the_hundred_and_first_hundredth_is_refused(make):
     assert (len(budget.entries), budget.spent, budget.remaining) == (100, 1.0, 0.0)
 
 
+NO_SPENDS = {
+    ParameterError: [
+        *({"epsilon": -0.5}, {"epsilon": float("nan")}, {"epsilon": 5e-324}, {"epsilon": 0.0}),
+        *({"delta": -1e-7}, {"rho": -1.0}, {"mechanism": None}, {"mechanism": b"median"}),
+        {"note": "\ud800"},
+    ],
+    NeighboursError: [{"neighbours": Neighbours.SUBSTITUTE}, {"neighbours": "edges"}],
+    InsufficientBudgetError: [
+        *({"epsilon": 0.9}, {"delta": 1e-7}, {"epsilon": 0.0, "delta": 1e-7}),
+    ],
+}
+
+
 @pytest.mark.parametrize(
     ("error", "wrong"),
-    [
-        (ParameterError, {"epsilon": -0.5}),
-        (ParameterError, {"epsilon": float("nan")}),
-        (ParameterError, {"epsilon": 5e-324}),
-        (ParameterError, {"epsilon": 0.0}),
-        (ParameterError, {"delta": -1e-7}),
-        (ParameterError, {"rho": -1.0}),
-        (ParameterError, {"mechanism": None}),
-        (ParameterError, {"mechanism": b"median"}),
-        (ParameterError, {"note": "\ud800"}),
-        (NeighboursError, {"neighbours": Neighbours.SUBSTITUTE}),
-        (NeighboursError, {"neighbours": "edges"}),
-        (InsufficientBudgetError, {"epsilon": 0.9}),
-        (InsufficientBudgetError, {"delta": 1e-7}),
-        (InsufficientBudgetError, {"epsilon": 0.0, "delta": 1e-7}),
-    ],
+    [(error, one) for error, some in NO_SPENDS.items() for one in some],
     ids=repr,
 )
 def test_a_refused_spend_leaves_no_trace(make, error, wrong):

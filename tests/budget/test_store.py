@@ -36,19 +36,8 @@ def following(state, many=1, share="", period=""):
     """Return so many entries that follow, with the sums of their share after each."""
     made = []
     for _ in range(many):
-        entry = Entry(
-            epsilon=0.1,
-            delta=0.0,
-            rho=0.005,
-            sequence=state.number + 1,
-            time="",
-            neighbours=EDGE,
-            mechanism="",
-            note="",
-            version="",
-            share=share,
-            period=period,
-        )
+        at = {"sequence": state.number + 1, "share": share, "period": period}
+        entry = Entry(epsilon=0.1, delta=0.0, rho=0.005, neighbours=EDGE, **at)
         sums = state.sums(period, share).plus(entry)
         state.add(entry, sums)
         made.append((entry, sums))
