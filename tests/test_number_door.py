@@ -84,17 +84,14 @@ BASES = {
     "2^53": [2**53 + 1, 2**53, 2**53 + 3],
     "2^60": [2**60 + 129, 2**60 + 128, 2**60 - 7],
 }
+OF_ONE_SCORE = [dp.ExponentialMechanism, dp.PermuteAndFlip, dp.ReportNoisyMax]
+OF_ONE_SCORE += [dp.LocalDampening, dp.PairwiseLocalDampening, dp.GeneralizedExponential]
 MECHANISMS = [
-    dp.ExponentialMechanism(epsilon=1.0),
-    dp.PermuteAndFlip(epsilon=1.0),
-    dp.ReportNoisyMax(epsilon=1.0),
-    dp.LocalDampening(epsilon=1.0),
+    *(kind(epsilon=1.0) for kind in OF_ONE_SCORE),
     dp.LocalDampening(epsilon=1.0, draw="permute-and-flip"),
     dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing"),
     dp.ShiftedLocalDampening(epsilon=1.0, direction="non-increasing"),
     dp.AnchoredLocalDampening(epsilon=1.0, anchor=ANCHOR),
-    dp.PairwiseLocalDampening(epsilon=1.0),
-    dp.GeneralizedExponential(epsilon=1.0),
     dp.NoisySequence(epsilon=1.0),
 ]
 FAR = 2**29

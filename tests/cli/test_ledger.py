@@ -35,6 +35,15 @@ def words(ran):
     return " ".join(ran.out.split())
 
 
+TERMS = (
+    "epsilon 3, delta 1e-06 in each month", "epsilons and deltas add up",
+    "whether one patient with all rows is in the data at all (add-remove)",
+    "declared public: at most 3 rows each", "at most 20.1, for one patient",
+    "Declared public is that all data of one patient lie in one month.",
+    "Ann: epsilon 1.5, delta 5e-07: spent 0, 1.5 is left", "all others: epsilon 0.5",
+)  # fmt: skip
+
+
 def test_a_ledger_states_its_terms(create, run, tmp_path):
     made = create(
         "--delta", 1e-6, "--protects", "patient", "--rows-per-person", 3, "--composition",
@@ -49,17 +58,7 @@ def test_a_ledger_states_its_terms(create, run, tmp_path):
     assert totals.period == dp.budget.Period("month", "one-period")
     assert totals.composition == "sum"
     for shown in (words(made), words(run("budget", tmp_path / "clinic.budget"))):
-        for part in (
-            "epsilon 3, delta 1e-06 in each month",
-            "whether one patient with all rows is in the data at all (add-remove)",
-            "declared public: at most 3 rows each",
-            "epsilons and deltas add up",
-            "Declared public is that all data of one patient lie in one month.",
-            "Ann: epsilon 1.5, delta 5e-07: spent 0, 1.5 is left",
-            "all others: epsilon 0.5",
-            "at most 20.1, for one patient",
-        ):
-            assert part in shown
+        assert [one for one in TERMS if one not in shown] == []
 
 
 @pytest.mark.parametrize(

@@ -176,11 +176,8 @@ WRONG = {
 """Messages by options, by examples or commands of other words."""
 
 ONLY_RELEASED = {
-    "--records 59",
-    "--grids 8",
-    "--plot p.png --data-is-public",
-    "--positive positive --d 9",
-    "--metric ego-betweenness --max-degree 5",
+    *("--records 59", "--grids 8", "--plot p.png --data-is-public"),
+    *("--positive positive --d 9", "--metric ego-betweenness --max-degree 5"),
     "--through 4 --file f",
 }
 """Mostly public claims that only the data contradict."""

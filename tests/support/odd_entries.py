@@ -31,15 +31,8 @@ from support.releases.core import MECHANISMS
 
 AR = "add-remove"
 COLUMNS = ("f", "g", "y", "z", "name")
-WIDTHS = {
-    "values": 1,
-    "rows": 2,
-    "labelled": 3,
-    "table": 3,
-    "frame": 3,
-    "counts": 4,
-    "table of counts": 5,
-}
+WIDTHS = {"values": 1, "rows": 2, "labelled": 3, "table": 3, "frame": 3, "counts": 4}
+WIDTHS |= {"table of counts": 5}
 VARIANTS = 4
 """Rows of counts, whose number is public."""
 
@@ -149,13 +142,9 @@ def combined(how):
 HALF = dp.Percentiles(**MEDIAN)
 BEST = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=AR)
 SEVERAL = [dp.Percentiles(**OF_F), dp.TopKeys(k=1, **KNOWN), dp.Keys(column="g", **SURE)]
-SEARCH = tuning.Search(
-    estimator=trees.ID3Classifier(**PUBLIC, max_depth=1),
-    grid={"max_depth": [0, 1]},
-    columns=["f", "g"],
-    method="all",
-    epsilon=2.0,
-)
+STUMP, DEPTHS = trees.ID3Classifier(**PUBLIC, max_depth=1), {"max_depth": [0, 1]}
+SEARCH = {"estimator": STUMP, "grid": DEPTHS, "columns": ["f", "g"], "method": "all"}
+SEARCH = tuning.Search(**SEARCH, epsilon=2.0)
 
 
 def studied(given):
