@@ -12,7 +12,7 @@ import pytest
 
 from dpselect.budget import Budget, admission
 from dpselect.budget.totals import Period, Persons
-from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
+from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.neighbours import Neighbours
 
 ADDED = Neighbours.ADD_REMOVE
@@ -173,10 +173,6 @@ class TestPersons:
 
         with pytest.raises(ParameterError, match=r"at most the 1\.5"):
             budget.refund(spend(budget, 0.5), 0.6)
-
-    def test_rows_are_refused_where_nobody_said_how_many(self, make):
-        with pytest.raises(NeighboursError, match="give user=who with max_per_user"):
-            spend(make(protects="who"))
 
     def test_a_source_with_one_record_each_is_one_of_persons(self, make):
         budget = make(protects="who").for_request(source="persons.csv", user="who")

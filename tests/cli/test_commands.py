@@ -1,8 +1,5 @@
 """The commands of ledgers, comparisons and the demo."""
 
-import subprocess
-import sys
-
 import pytest
 
 import dpselect as dp
@@ -43,37 +40,6 @@ def test_the_demo_wins_where_it_says_so_and_draws_a_picture(run, tmp_path):
     assert min(deciles["results"], key=deciles["results"].get) == "dpselect"
     assert min(markets["results"], key=markets["results"].get) == "dpselect"
     assert wrong["released"] == {"check": "l1", "ok": False, "excess": 1.0}
-
-
-ABSENT = """
-import sys
-from importlib.abc import MetaPathFinder
-
-class Absent(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {absent}:
-            raise ModuleNotFoundError(name, name=name)
-
-sys.meta_path.insert(0, Absent())
-"""
-
-
-@pytest.mark.slow
-def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
-    absent = {"pandas", "pyarrow", "networkx", "igraph", "duckdb", "pyspark", "ibis", "pyproj"}
-    script = ABSENT.replace("{absent}", repr(absent | {"geopandas", "rasterio", "shapely"}))
-    script += "from dpselect.cli import main; main(['demo'])"
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert ran.returncode == 0, ran.stderr
-    assert "1. Who of 2,000 has most contacts?" in ran.stdout
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_help_of_map_wraps_and_shows_the_options_of_a_release(run):
