@@ -324,15 +324,14 @@ def test_the_file_itself_refuses_to_forget_and_what_is_no_entry(path, budget, sa
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("epsilon", 9e999),
-        ("rho", 9e999),
-        ("rho", 5.0),
-        ("time", b"bytes"),
-        ("note", b"\xff"),
-        ("epsilons", "one"),
-        ("rhos", "1/0"),
-        ("deltas", b"0"),
-        ("epsilons", "1/3"),
+        *(
+            ("epsilon", 9e999),
+            ("rho", 9e999),
+            ("rho", 5.0),
+            ("time", b"bytes"),
+            ("note", b"\xff"),
+        ),
+        *(("epsilons", "one"), ("rhos", "1/0"), ("deltas", b"0"), ("epsilons", "1/3")),
     ],
 )
 def test_an_entry_that_is_not_one_is_a_ledger_error(path, budget, column, value):
