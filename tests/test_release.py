@@ -88,21 +88,15 @@ def test_a_release_pickles():
 
 
 def test_a_simulation_says_that_it_is_not_private():
-    simulated = dp.PermuteAndFlip(epsilon=1.0).simulate(
-        OBJECTIVE, size=3, rng=np.random.default_rng(0)
+    simulated, of_two = (
+        dp.PermuteAndFlip(epsilon=1.0).simulate(OBJECTIVE, k, size=3, rng=rng)
+        for k, rng in ((1, np.random.default_rng(0)), (2, np.random.default_rng(0)))
     )
 
     assert repr(simulated) == "Simulation(3 draws of PermuteAndFlip(epsilon=1.0); not private)"
     assert np.asarray(simulated).shape == (3,)
+    assert np.asarray(of_two).shape == (3, 2)
     assert len(simulated) == 3
-
-
-def test_a_simulation_of_several_has_a_row_for_each():
-    simulated = dp.PermuteAndFlip(epsilon=1.0).simulate(
-        OBJECTIVE, 2, size=3, rng=np.random.default_rng(0)
-    )
-
-    assert np.asarray(simulated).shape == (3, 2)
 
 
 def test_simulations_repeat_with_their_generator():

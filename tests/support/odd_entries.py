@@ -143,8 +143,8 @@ HALF = dp.Percentiles(**MEDIAN)
 BEST = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=AR)
 SEVERAL = [dp.Percentiles(**OF_F), dp.TopKeys(k=1, **KNOWN), dp.Keys(column="g", **SURE)]
 STUMP, DEPTHS = trees.ID3Classifier(**PUBLIC, max_depth=1), {"max_depth": [0, 1]}
-SEARCH = {"estimator": STUMP, "grid": DEPTHS, "columns": ["f", "g"], "method": "all"}
-SEARCH = tuning.Search(**SEARCH, epsilon=2.0)
+SEARCHED = {"estimator": STUMP, "grid": DEPTHS, "columns": ["f", "g"], "method": "all"}
+SEARCH = tuning.Search(**SEARCHED, epsilon=2.0)
 
 
 def studied(given):
