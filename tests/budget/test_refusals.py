@@ -23,6 +23,16 @@ IMPOSSIBLE = [nan, inf, -inf, -1.0, -sys.float_info.min, 5e-324, TINY, True, Fal
 IMPOSSIBLE += [None, "1", 1j, Decimal(1), [1.0], 10**400]
 NOT_AMOUNTS = [-1.0, 5e-324, nan, inf, True, "0.1"]
 totals = partial(Totals, epsilon=1.0, delta=1e-6, neighbours=ADDED)
+
+
+def made(place):
+    return Budget(1.0, neighbours=EDGE, path=place)
+
+
+def spent(**asked):
+    return Budget(1.0, neighbours=ADDED).spend(0.1, neighbours=ADDED, **asked)
+
+
 REFUSED = {
     "epsilon must be": [
         (partial(amount.positive, "epsilon"), [*IMPOSSIBLE, 0, 0.0, -0.0]),
@@ -53,12 +63,7 @@ REFUSED = {
     "must name an analyst": [(lambda one: totals(shares=(one,)), [("", 0.5), (3, 0.5)])],
     "each analyst once": [(lambda one: totals(shares=(one, one)), [("Ann", 0.1)])],
     "laplace_rounds must be an integer >= 0": [
-        (
-            lambda rounds: Budget(1.0, neighbours=EDGE).spend(
-                0.1, neighbours=EDGE, laplace_rounds=rounds
-            ),
-            [-1, 1.0, True, "2"],
-        )
+        (lambda rounds: spent(laplace_rounds=rounds), [-1, 1.0, True, "2"])
     ],
 }
 OF_RELATIONS = {
@@ -70,27 +75,12 @@ OF_RELATIONS = {
         (lambda relation: totals(neighbours=relation, persons=Persons("who")), [EDGE, "swap"])
     ],
     # What is released for persons is no release by rows: a row moves those that count.
-    "with all rows": [
-        (
-            lambda user: Budget(1.0, neighbours=ADDED).spend(0.5, neighbours=ADDED, user=user),
-            [""],
-        )
-    ],
+    "with all rows": [(lambda user: spent(user=user), [""])],
 }
 PLACES = {
     r"no ledger at .*budget\.db; make one first, by ": [(Budget.open, ["nowhere/budget.db"])],
-    "there is no folder .*(missing|file)": [
-        (
-            lambda place: Budget(1.0, neighbours=EDGE, path=place),
-            ["missing/budget.db", "file/budget.db"],
-        )
-    ],
-    "cannot be|no folder": [
-        (
-            lambda place: Budget(1.0, neighbours=EDGE, path=place),
-            ["/", "/proc/budget.db", "budget\0.db"],
-        )
-    ],
+    "there is no folder .*(missing|file)": [(made, ["missing/budget.db", "file/budget.db"])],
+    "cannot be|no folder": [(made, ["/", "/proc/budget.db", "budget\0.db"])],
 }
 ROWS = [
     pytest.param(error, said, make, value, id=f"{said}, {value!r}")
