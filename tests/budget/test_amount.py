@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import sys
-from decimal import Decimal
 from fractions import Fraction
-from math import inf, nan, nextafter
+from math import inf, nextafter
 
 import numpy as np
 import pytest
@@ -11,57 +10,14 @@ from hypothesis import given, strategies as st
 
 from dpselect import validation
 from dpselect.budget import amount
-from dpselect.errors import ParameterError
 
 positives = st.floats(min_value=sys.float_info.min, allow_infinity=False)
-
-IMPOSSIBLE = [
-    nan,
-    inf,
-    -inf,
-    -1.0,
-    -sys.float_info.min,
-    5e-324,
-    nextafter(sys.float_info.min, 0.0),
-    True,
-    False,
-    np.True_,
-    None,
-    "1",
-    1j,
-    Decimal(1),
-    [1.0],
-    10**400,
-    Fraction(1, 10**400),
-]
-
-
-@pytest.mark.parametrize("value", [*IMPOSSIBLE[:-1], 0, 0.0, -0.0], ids=repr)
-def test_positive_refuses_all_but_normal_numbers(value):
-    with pytest.raises(ParameterError, match="epsilon must be"):
-        validation.positive("epsilon", value)
-
-
-@pytest.mark.parametrize("value", [*IMPOSSIBLE[:-1], 1, 1.0, 1.5], ids=repr)
-def test_probability_refuses_all_but_numbers_below_one(value):
-    with pytest.raises(ParameterError, match="delta must be"):
-        validation.probability("delta", value)
-
-
-@pytest.mark.parametrize("value", IMPOSSIBLE[:-1], ids=repr)
-def test_non_negative_refuses_all_but_zero_and_normal_numbers(value):
-    with pytest.raises(ParameterError, match="epsilon must be"):
-        validation.non_negative("epsilon", value)
 
 
 @pytest.mark.parametrize("value", [0, 0.0, -0.0])
 def test_zero_is_not_negative_and_prints_without_a_sign(value):
     assert repr(validation.non_negative("epsilon", value)) == "0.0"
-
-
-def test_positive_refuses_a_fraction_that_is_zero_as_a_float():
-    with pytest.raises(ParameterError, match=r"must be finite and > 0, got 0\.0"):
-        validation.positive("epsilon", IMPOSSIBLE[-1])
+    assert repr(validation.probability("delta", value)) == "0.0"
 
 
 @pytest.mark.parametrize(
@@ -71,11 +27,6 @@ def test_real_numbers_of_any_kind_become_floats(value):
     number = validation.positive("epsilon", value)
 
     assert (number, type(number)) == (0.5, float)
-
-
-@pytest.mark.parametrize("value", [0, 0.0, -0.0])
-def test_no_delta_is_a_plain_zero(value):
-    assert repr(validation.probability("delta", value)) == "0.0"
 
 
 def test_the_extremes_are_amounts():
