@@ -9,7 +9,6 @@ import dpselect as dp
 from dpselect.draws.above_threshold import first_above_of_each, stop_probabilities
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.exact.selection import largest_of_each
-from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.percentiles.group_ranks import Reader
 from dpselect.percentiles.ranks import ranks_of
 from support.engines import ENGINES, held_by
@@ -192,42 +191,3 @@ def test_without_any_group_there_is_no_answer():
     )  # fmt: skip
 
     assert asked.release(pl.DataFrame({"g": ["a"], "v": [1]})).answer == ()
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"groups": ["a"], "by": None}, "groups goes with groups"),
-        ({"other": True, "by": None}, "other goes with groups"),
-        ({"delta": 0.1, "by": None}, "delta goes with groups"),
-        ({"groups": ["a"], "other": True}, "other is for groups that are not public"),
-        ({"groups": ["a"], "delta": 0.1}, "delta is for groups that are not public"),
-        ({"groups": ["a", "a"]}, "groups must be at least one"),
-        ({"groups": []}, "groups must be at least one"),
-        ({}, "need a delta"),
-        ({"delta": 0.1, "groups_share": 1}, "groups_share must be"),
-        ({"groups": ["a"], "column": None}, "the name of the column"),
-        ({"groups": ["a"], "by": "v"}, "must be different columns"),
-        ({"groups": ["a"], "user": "g", "max_per_user": 1}, "must be different columns"),
-    ],
-)
-def test_fields_that_do_not_go_together_are_refused(asked, message):
-    with pytest.raises(ParameterError, match=message):
-        query(**asked)
-
-
-def test_data_that_cannot_be_read_are_refused():
-    rows = pl.DataFrame({"g": ["a"], "v": [None], "x": [1.5]}, schema_overrides={"v": pl.Int64})
-
-    with pytest.raises(ParameterError, match="the column holds integer values"):
-        query(groups=["a"], by="v", column="x").release(rows)
-    with pytest.raises(ColumnError, match="no column 'ward'"):
-        query(groups=["a"], by="ward").release(rows)
-    with pytest.raises(ColumnError, match="is of type Float64"):
-        query(groups=["a"], by="x").release(rows)
-    with pytest.raises(DataError, match="a value is missing"):
-        query(groups=["a"], on_invalid="raise").release(rows)
-    nowhere = rows.with_columns(g=pl.lit(None, pl.String))
-    query(delta=DELTA, on_invalid="raise").release(nowhere)
-    with pytest.raises(DataError, match="a value is missing"):
-        query(delta=DELTA, other=True, on_invalid="raise").release(nowhere)

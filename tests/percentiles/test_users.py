@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.mechanisms import by_name
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.halves import Branches
@@ -148,26 +147,3 @@ def test_nobody_is_answered(method, candidates, relation):
     for data in (frame([]), frame([()]), frame([(1, 2, 2)]), frame([(1,), (2, 0)]).lazy()):
         answer = query.release(data).candidate
         assert 0 <= answer <= 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"user": None}, ParameterError, "go together"),
-        ({"max_per_user": None}, ParameterError, "go together"),
-        ({"max_per_user": 0}, ParameterError, "max_per_user must be"),
-        ({"column": None}, ParameterError, "user needs column"),
-        ({"user": "v"}, ParameterError, "cannot be the user and the number"),
-        ({"user": "nobody"}, ColumnError, "no column 'nobody'"),
-        ({"user": "weight"}, ColumnError, "users must be text"),
-        ({"on_invalid": "raise"}, DataError, "a value is missing"),
-    ],
-    ids=str,
-)
-def test_bad_arguments_are_named(arguments, error, message):
-    data = frame([(1, 2), (0,)]).with_columns(v=pl.lit(None, pl.Float64), weight=pl.lit(0.5))
-
-    with pytest.raises(error, match=message):
-        dp.Percentiles(
-            **ASKED | arguments, p=50, candidates=POINTS, neighbours="add-remove"
-        ).release(data)

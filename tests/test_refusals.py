@@ -1,0 +1,20 @@
+"""What is refused in each room: the type of the error, and the argument that it names."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOMS = sorted(one.stem for one in Path(__file__).with_name("refusals").glob("[a-z]*.py"))
+ROWS = [row for room in ROOMS for row in import_module(f"refusals.{room}").ROWS]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_it_is_refused(row):
+    """A text that the data hold, as "secret", is in no message."""
+    with pytest.raises(row.error) as caught:
+        row.make()
+
+    said, text = row.said, str(caught.value)
+    assert said in text if " " in said else said in caught.value.arguments
+    assert "secret" not in text
