@@ -239,19 +239,6 @@ ASKED = {
 }  # fmt: skip
 
 
-def test_the_top_of_released_groups_is_released():
-    budget = dp.Budget(80.0, delta=1e-5, neighbours=ADDED, protects="person")
-
-    release = dp.TopKeys(k=2, epsilon=40.0, **ASKED).release(ROWS, budget=budget)
-
-    assert release.groups == ("A", "B", "C")
-    assert release.by_group == dict.fromkeys("ABC", ("D0", "D1"))
-    assert (release.plan.epsilon, release.plan.delta) == (40.0, 1e-6)
-    assert release.to_dict()["groups"] == ["A", "B", "C"]
-    [entry] = budget.entries
-    assert entry.epsilon == 40.0
-
-
 def test_without_a_released_group_there_are_no_keys():
     asked = {"candidates": ["D0", "D1"], "groups_share": 0.25, **ASKED}
 

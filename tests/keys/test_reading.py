@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.keys import counts
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
@@ -216,25 +215,6 @@ def test_text_of_a_csv_file_is_compared_as_text(tmp_path):
     assert counts.tolist() == [1, 2]
 
 
-def test_what_keys_cannot_be_is_refused():
-    rows = pl.DataFrame({"person": [1], "x": [0.5], "word": ["a"], "code": [1]})
-
-    with pytest.raises(ColumnError, match="'x' is of type Float64: keys and users must be"):
-        counts_in(asked("x"), rows)
-    with pytest.raises(ColumnError, match="there is no column 'nothing'"):
-        counts_in(asked("nothing"), rows)
-    with pytest.raises(ColumnError, match="data is a table"):
-        counts_in(Question(columns=()), rows)
-    with pytest.raises(ParameterError, match="a candidate is a str, and the column holds int"):
-        counts_in(asked("code", candidates=("1",)), rows)
-    with pytest.raises(ParameterError, match="must be a tuple of 2 values"):
-        counts_in(asked("code", "word", candidates=(1,)), rows)
-    with pytest.raises(DataError, match="must be one-dimensional"):
-        counts_in(Question(columns=()), np.zeros(3))
-    with pytest.raises(DataError, match="data must be a table, or"):
-        counts_in(Question(columns=()), 7)
-
-
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
 def test_of_one_candidate_more_than_the_cap_a_person_has_no_more_than_the_cap(most):
     rows = [(person, key) for person in range(50) for key in "abc"]
@@ -294,11 +274,3 @@ def test_a_dash_is_not_a_missing_value():
     assert dp.Keys(column="k", missing="key", delta=1e-6, **LARGE).release(rows).answer == (
         "-", None,
     )  # fmt: skip
-
-
-def test_a_missing_candidate_or_group_needs_to_be_a_key():
-    for wrong in ({"candidates": ["x", None]}, {"groups": [None], "by": "g", "delta": 0.1}):
-        with pytest.raises(ParameterError, match="has a missing value: give missing='key'"):
-            dp.TopKeys(column="k", k=1, **LARGE, **wrong)
-    with pytest.raises(ParameterError, match="has a missing value"):
-        dp.TopKeys(column=["g", "k"], k=1, candidates=[("east", None)], **LARGE)

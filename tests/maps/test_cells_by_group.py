@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
 from support.engines import held_by
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -133,18 +132,3 @@ def test_intervals_and_a_threshold_for_each_group():
     assert release.by_group["nowhere"] == ()
     assert len(release.by_group["east"]) == len(release.interval) == len(release.surely) == 2
     assert release.shown()["west"][-1] == "(none)"
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"by": None, "groups": [1]}, "groups goes with groups"),
-        ({"groups": [1], "other": True}, "other is for groups that are not public"),
-        ({}, "need a delta"),
-        ({"groups": [1], "x": None, "y": None}, "by needs x and y"),
-        ({"groups": [1], "by": "lon"}, "must be different columns"),
-    ],
-)
-def test_fields_that_do_not_go_together(wrong, message):
-    with pytest.raises(ParameterError, match=message):
-        replace(query(groups=[1]), **{"groups": None, **wrong})

@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 import dpselect as dp
-from dpselect.errors import ColumnError
 from dpselect.maps import (
     Weighted,
     counting,
@@ -115,12 +114,6 @@ def test_a_point_without_an_individual_is_dropped():
 def test_no_points_are_nobody():
     assert capped(frame([]), 3).x.size == 0
     assert capped(frame([]).lazy(), 3).in_cells(uniform_grid(2)).tolist() == [0] * 4
-
-
-@pytest.mark.parametrize("convert", [pl.DataFrame.lazy, lambda table: table])
-def test_a_column_of_individuals_has_to_exist(convert):
-    with pytest.raises(ColumnError, match="no column 'who'"):
-        capped(convert(pl.DataFrame({"x": [1.0], "y": [50.0]})), 1)
 
 
 def test_no_part_of_the_box_is_preferred():

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.maps import counting, lattice_rectangles
 from dpselect.maps.box import Box
 from dpselect.maps.partition import nested, uniform_grid
@@ -128,23 +128,6 @@ def test_missing_values_are_dropped():
 
     assert read(frame).x.size == 1
     assert read(frame.lazy(), outside="clip").in_cells(uniform_grid(1)) == [1]
-
-
-@pytest.mark.parametrize(
-    ("points", "x", "y", "error", "message"),
-    [
-        (pl.DataFrame({"a": [1.0]}), "x", "y", ColumnError, "no column 'x'"),
-        (pl.LazyFrame({"a": [1.0]}), "x", "y", ColumnError, "no column 'x'"),
-        (pl.LazyFrame({"x": ["a"], "y": [1]}), "x", "y", ColumnError, "is not numeric"),
-        (pl.DataFrame({"x": [1.0], "y": [1.0]}), None, None, ColumnError, "need the columns"),
-        (np.zeros((3, 3)), None, None, DataError, r"shape \(n, 2\)"),
-        (np.array([["a", "b"]]), None, None, DataError, r"shape \(n, 2\)"),
-        (7, None, None, DataError, r"shape \(n, 2\)"),
-    ],
-)
-def test_what_holds_no_points_is_refused(points, x, y, error, message):
-    with pytest.raises(error, match=message):
-        read(points, x, y)
 
 
 def test_geometries_are_read_in_their_own_system():

@@ -578,13 +578,3 @@ def test_a_map_in_metres_comes_back_from_its_file_in_its_system(tmp_path):
     map_.to_parquet(tmp_path / "map.parquet")
 
     assert MapRelease.from_parquet(tmp_path / "map.parquet").box == map_.box
-
-
-def test_a_projected_system_known_to_pyproj_may_hold_metres():
-    pytest.importorskip("pyproj")
-    with pytest.raises(ParameterError, match="is in degrees"):
-        Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:4230")
-    with pytest.raises(ParameterError, match="not a reference system"):
-        Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:somewhere")
-    with pytest.raises(ParameterError, match="not a reference system"):
-        Box(0, 0, 1, 1, crs="EPSG:somewhere")

@@ -5,7 +5,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from dpselect.errors import ColumnError, ParameterError
 from dpselect.networks import edge_queries as queries
 from support.engines import every_engine, held_by
 
@@ -116,23 +115,6 @@ def test_labels_are_nodes_too():
 
     assert by_node(queries.count_degrees(edges, nodes=3), "degree") == {"x": 1, "y": 1}
     assert queries.count_invalid_edges(data, "a", "b", ("x", "y", "z")) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("nodes", "columns", "error", "message"),
-    [
-        (range(3), ("a", "a"), ParameterError, "must name the columns of the two ends"),
-        (range(3), ("a", "c"), ColumnError, "no column 'c'"),
-        (range(3), ("a", "t"), ColumnError, "'t' must name nodes, which are integers"),
-        (("x",), ("t", "a"), ColumnError, "'a' must name nodes, which are text"),
-        (tuple(range(1, 10_002)), ("a", "b"), ParameterError, "at most 10,000 labels"),
-    ],
-)
-def test_edges_that_cannot_be_counted_are_refused(nodes, columns, error, message):
-    data = pl.LazyFrame({"a": [1], "b": [2], "t": ["secret"]})
-
-    with pytest.raises(error, match=message):
-        queries.simple_edges(data, *columns, nodes)
 
 
 @pytest.mark.parametrize("nodes", [range(4), ("0", "1", "2", "3")])
