@@ -364,27 +364,6 @@ def test_scales_cost_epsilon_and_no_more(epsilon, rise, move, least):
     assert least / first <= Fraction(epsilon)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"threshold": 0.5}, "threshold must be"),
-        ({"threshold": 2**53}, "threshold must be at most"),
-        ({"sensitivity": 0}, "sensitivity must be"),
-        ({"stops": 0}, "stops must be"),
-        ({"epsilon": 0}, "epsilon must be"),
-        ({"epsilon": 1e-300}, "epsilon is too small"),
-        ({"queries": [0.5]}, "queries must be integers"),
-        ({"queries": [[1]]}, "queries must be integers"),
-    ],
-    ids=str,
-)
-def test_bad_arguments_are_named(arguments, message):
-    queries = arguments.pop("queries", [1])
-
-    with pytest.raises(ParameterError, match=message):
-        above_threshold(**arguments).release(queries)
-
-
 def yes_of_two_threads(stream, inside):
     """Send two queries above the threshold at once; return how many were found above.
 

@@ -111,23 +111,6 @@ def test_a_sequence_gets_the_public_facts_that_are_not_stated():
     assert choose(above=7).mechanism == dp.NoisySequence(epsilon=1.0, l1=2, bound=1, step=1)
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({}, "give k or above, one of them"),
-        ({"k": 1, "above": 2.0}, "give k or above, one of them"),
-        ({"k": 501}, "k must be at most the number of candidates, 500, not 501"),
-        ({"k": 0}, "k must be at least 1"),
-        ({"above": np.nan}, "above must be a finite number"),
-        ({"above": 2.0, "mechanism": "exponential"}, "above needs a noisy sequence"),
-        ({"k": 1, "mechanism": "median"}, "mechanism must be one of"),
-    ],
-)
-def test_a_choice_that_cannot_be_made_is_said(asked, message):
-    with pytest.raises(ParameterError, match=message):
-        choose(**asked)
-
-
 def test_its_release_is_the_draw_of_its_mechanism():
     scores = np.where(np.arange(500) < 3, 1e6, 0.0)
 

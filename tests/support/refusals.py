@@ -62,7 +62,8 @@ def fitting(estimator, /, *data, neighbours="add-remove", **usual):
     """Return what makes the rows of an estimator that is fitted, with nothing spent."""
 
     def fit(data=data, **parameters):
-        budget = dp.Budget(1e9, 0.9, neighbours=neighbours)
+        price = {"neighbours": neighbours, "protects": parameters.get("user")}
+        budget = dp.Budget(1e9, 0.9, **price)
         try:
             estimator(**parameters, budget=budget).fit(*data)
         finally:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import NeighboursError
 from dpselect.trees import InformationGainSensitivity
 from dpselect.trees.criteria import CRITERIA, objective_of
 from support.trees_definitions import add_remove, by_definition, substitute
@@ -160,13 +159,6 @@ def test_a_public_value_without_records_counts():
     without = InformationGainSensitivity([np.array([[50, 50]])], 100, ADD_REMOVE)
 
     assert with_empty.at(20)[0] > without.at(20)[0]
-
-
-def test_other_relations_and_one_class_are_refused():
-    with pytest.raises(NeighboursError, match="neighbours of tables must be"):
-        InformationGainSensitivity([np.zeros((1, 2), int)], 5, dp.Neighbours.EDGE)
-    with pytest.raises(ValueError, match="at least two"):
-        InformationGainSensitivity([np.zeros((1, 1), int)], 5, ADD_REMOVE)
 
 
 @pytest.mark.parametrize("most", [3_037_000_500, 2**40, 2**52])

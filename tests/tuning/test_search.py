@@ -1,7 +1,6 @@
 """PrivateSearchCV: scikit-learn's checks, the split, both ways, replay, refusals."""
 
 from collections import Counter
-from datetime import date
 from itertools import product
 
 import numpy as np
@@ -9,18 +8,15 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
-from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
 from dpselect.trees.reading import Rows
 from dpselect.tuning import (
     Geometric,
     Logarithmic,
-    Poisson,
     PrivateSearchCV,
     best_probabilities,
 )
@@ -232,53 +228,6 @@ def test_a_table_that_is_read_once_gives_the_law_of_one_that_is_read_for_each(mo
 
     # A design tries its draw on scores of 0 first.
     assert rights[1::2][0] == rights[1::2][1]
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"epsilon": 0.0}, "epsilon must be finite and > 0"),
-        ({"grid": {"epsilon": [1.0]}}, "grid must not have 'epsilon'"),
-        ({"grid": {"deep": [1]}}, "grid: Invalid parameter 'deep'"),
-        ({"grid": 3}, "grid: "),
-        ({"method": "best"}, "method must be one of auto, repeat, all"),
-        ({"repetitions": Poisson(mean=3)}, "must have at least one run"),
-        ({"validation_share": 1.0}, "validation_share must be above 0 and below 1"),
-        ({"random_state": -1}, "random_state must be at least 0"),
-        ({"grid": {"criterion": ["best"]}}, "criterion must be one of"),
-        ({"mechanism": "anchored"}, "needs a score that no candidate exceeds"),
-        ({"scoring": 3}, "scoring must be a function of one fitted"),
-        ({"scoring": object}, "scoring must be a function of one fitted"),
-        ({"scoring": lambda: 1.0}, "scoring must be a function of one fitted"),
-    ],
-)
-def test_public_arguments_are_checked_before_a_spend(changed, message):
-    x, y = frame(50)
-    budget = dp.Budget(20.0, neighbours="add-remove")
-
-    with pytest.raises(ParameterError, match=message):
-        search(**changed, budget=budget).fit(x, y)
-    assert budget.entries == ()
-
-
-def test_an_estimator_without_a_plan_is_refused():
-    with pytest.raises(ParameterError, match="a DummyClassifier has not"):
-        PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan()
-
-
-def test_tables_are_checked_before_a_spend():
-    x, y = frame(50)
-    budget = dp.Budget(20.0, neighbours="add-remove")
-
-    with pytest.raises(DataError, match="collect the lazy frame"):
-        search(budget=budget).fit(x.lazy(), y)
-    with pytest.raises(DataError, match="same number of records"):
-        search(budget=budget).fit(x, y[1:])
-    with pytest.raises(DataError, match="nothing declares how many fields"):
-        of_rows(Bins(0, 1), budget=budget).fit([[0, 1]], ["no"])
-    with pytest.raises(ColumnError, match="must hold numbers or text"):
-        search(budget=budget).fit(x.with_columns(day=pl.lit(date(2020, 1, 1))), y)
-    assert budget.entries == ()
 
 
 def of_rows(domains, kind=ID3Classifier, budget=None, **changed):
