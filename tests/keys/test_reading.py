@@ -14,7 +14,7 @@ from dpselect.keys import counts
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
-from support.engines import ENGINES, every_engine, held_by
+from support.engines import ENGINES, held_by
 from support.key_definitions import limited, subsets
 
 embedded = pytest.mark.parametrize("engine", ENGINES[:3])
@@ -76,18 +76,6 @@ def test_several_columns_and_missing_values_are_keys(engine):
     assert any(None in key for key in counts)
 
 
-@every_engine
-def test_a_limit_on_several_columns_is_the_same_in_every_engine(engine):
-    question = asked("word", "code", most=2, missing=True, by="ward", groups=("east", "west"))
-    ours = counts_in(question, ROWS).in_groups(("east", "west"))
-
-    theirs = counts_in(question, held_by(engine, ROWS)).in_groups(("east", "west"))
-
-    for (_, mine), (_, other) in zip(ours, theirs, strict=True):
-        assert mine.people.tolist() == other.people.tolist()
-        assert [mine.key(i) for i in range(5)] == [other.key(i) for i in range(5)]
-
-
 @embedded
 def test_only_keys_of_enough_people_leave_an_engine(engine, crossing):
     data = held_by(engine, ROWS)
@@ -99,19 +87,6 @@ def test_only_keys_of_enough_people_leave_an_engine(engine, crossing):
     found = {counted.key(i): n for i, n in enumerate(counted.people)}
     assert found == {key: n for key, n in exact.items() if n >= least}
     assert max(crossing) <= len(found) < len(exact)
-
-
-@every_engine
-def test_of_public_candidates_only_these_are_counted(engine, crossing):
-    listed = ("bb", "none such", "日本")
-    question = asked("word", most=1, candidates=listed)
-    rows = [(u, word) for u, word, *_ in ROWS.iter_rows() if word in listed]
-    exact = people_per_key(rows, 1)
-
-    [counts] = counts_in(question, held_by(engine, ROWS)).of(listed)
-
-    assert counts.tolist() == [exact[one] for one in listed]
-    assert max(crossing) <= 4
 
 
 def test_what_is_counted_of_a_person_hangs_on_that_person_alone():

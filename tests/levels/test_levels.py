@@ -16,7 +16,6 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.levels import levels, path_tree, prefix_tree
 from dpselect.levels.hierarchy import Hierarchy
 from dpselect.levels.unevenness import STEPS, largest_difference, largest_step, unevenness
-from support.engines import every_engine, held_by
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 TREES = {
@@ -363,17 +362,6 @@ def test_rows_of_inner_codes_can_have_leaves_of_their_own():
 )
 def test_codes_are_read_of_any_container(kind):
     assert counted(kind(rows_of(COUNTS))) == {"A0.0": 7, "A0.1": 3, "B1.1": 5}
-
-
-@every_engine
-def test_every_engine_counts_the_same(engine, crossing):
-    frame = pl.DataFrame({"code": rows_of(COUNTS)}).with_row_index("person")
-    frame = frame.with_columns(pl.col("person").cast(pl.Int64) // 2)
-    data = held_by(engine, frame)
-    assert counted(data, column="code") == {"A0.0": 7, "A0.1": 3, "B1.1": 5}
-    assert max(crossing) <= 60
-    persons = {"column": "code", "user": "person", "max_per_user": 1}
-    assert counted(held_by(engine, frame), **persons) == counted(frame, **persons)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -1,6 +1,5 @@
 """Densest cells of groups: engines, tables; `tests/test_groups.py` has their privacy."""
 
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -31,42 +30,6 @@ POINTS = pl.DataFrame(
     }
 )
 SURE = {"epsilon": 1e4, "k": 2, "groups": ["east", "nowhere", "west"]}
-
-
-@pytest.mark.parametrize("engine", [None, "polars", "duckdb", "spark"])
-@pytest.mark.parametrize("outside", ["drop", "clip"])
-def test_every_engine_counts_the_cells_of_groups(engine, outside):
-    data = POINTS if engine is None else held_by(engine, POINTS)
-    release = query(**SURE, outside=outside).release(data)
-
-    place = {
-        "drop": POINTS.filter(
-            pl.col("lon").is_between(0, 2, "left"), pl.col("lat").is_between(0, 1, "left")
-        ),
-        "clip": POINTS,
-    }
-    right = Counter(place[outside].select("g", (pl.col("lon") >= 1).cast(int)).iter_rows())
-    assert release.groups == ("east", "nowhere", "west")
-    for group in release.groups:
-        cells = release.by_group[group]
-        held = [
-            noisy
-            for (one, _), noisy in zip(release.answer, release.noisy_scores, strict=True)
-            if one == group
-        ]
-        assert held == [right[group, int(west)] for west, *_ in cells]
-
-
-@pytest.mark.parametrize("engine", [None, "duckdb", "spark"])
-def test_persons_count_as_the_definition_says(engine):
-    rows = POINTS.with_columns(pl.col("lon").clip(0, 1.9), pl.col("lat").clip(0, 0.9))
-    data = rows if engine is None else held_by(engine, rows)
-    release = query(**SURE, **PERSONS).release(data)
-
-    kept = rows.filter(pl.col("g").is_in(SURE["groups"]))
-    most = min(2, kept.group_by("who").len()["len"].min())
-    assert most == 2
-    assert sum(release.noisy_scores) == 2 * kept["who"].n_unique()
 
 
 @pytest.mark.parametrize("engine", [None, "polars", "duckdb"])

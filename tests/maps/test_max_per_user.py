@@ -93,17 +93,6 @@ def test_every_engine_keeps_the_same_points(convert, outside, rows, most):
     assert there.in_cells(fine).tolist() == here.in_cells(fine).tolist()
 
 
-def test_engines_agree_on_many_points():
-    rng = np.random.default_rng(0)
-    x, y = rng.uniform(-10, 20, 5000), rng.uniform(40, 60, 5000)
-    table = pl.DataFrame({"x": x, "y": y, "who": rng.integers(0, 90, 5000)})
-    here, there = capped(table, 7), capped(table.lazy(), 7)
-    fine = uniform_grid(500)
-
-    assert here.x.size == 630
-    assert there.in_cells(fine).tolist() == here.in_cells(fine).tolist()
-
-
 def test_a_point_without_an_individual_is_dropped():
     table = pd.DataFrame({"who": ["a", None, "b"], "x": [1.0, 2.0, 3.0], "y": [50.0] * 3})
 

@@ -3,7 +3,6 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from dpselect.errors import ParameterError
 from dpselect.maps import counting, lattice_rectangles
@@ -72,35 +71,6 @@ def test_every_frame_gives_the_same_counts(convert, outside, expected):
     for partition in PARTITIONS:
         assert (points.in_cells(partition) == expected[outside].in_cells(partition)).all()
     assert (points.in_rectangles(QUERIES) == expected[outside].in_rectangles(QUERIES)).all()
-
-
-def test_rows_of_a_lazy_frame_stay_in_their_engine(monkeypatch):
-    sizes = []
-    collect = pl.LazyFrame.collect
-
-    def watched(self, *args, **kwargs):
-        frame = collect(self, *args, **kwargs)
-        sizes.append(frame.height)
-        return frame
-
-    points = read(pl.LazyFrame({"x": X, "y": Y}))
-    monkeypatch.setattr(pl.LazyFrame, "collect", watched)
-    points.in_cells(uniform_grid(4))
-    points.in_rectangles(QUERIES)
-
-    assert max(sizes) <= 16
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.lists(st.tuples(st.floats(-10, 20), st.floats(40, 60)), max_size=20))
-def test_the_engine_rounds_like_the_kernels(points):
-    x, y = np.array(points, dtype=float).reshape(-1, 2).T
-    here = counting.Points(*BOX.locate(x, y), BOX)
-    there = read(pl.LazyFrame({"x": x, "y": y}, schema={"x": pl.Float64, "y": pl.Float64}))
-
-    for partition in PARTITIONS:
-        assert (there.in_cells(partition) == here.in_cells(partition)).all()
-    assert (there.in_rectangles(QUERIES) == here.in_rectangles(QUERIES)).all()
 
 
 def test_a_parquet_file_is_read(tmp_path, expected):

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.percentiles.ranks import ranks_in_engine, ranks_of
-from support.engines import every_engine, held_by
+from support.engines import held_by
 from support.placing import placed
 
 RNG = np.random.default_rng(5)
@@ -65,15 +65,6 @@ def test_text_of_a_csv_file_has_ranks(tmp_path):
     ranks = ranks_in_engine(tmp_path / "stays.csv", "days", np.array([0.0, 50.0]))
 
     assert (ranks.below.tolist(), ranks.numbers, ranks.missing) == ([[0, 1]], 2, 3)
-
-
-@every_engine
-def test_no_rows_have_no_ranks(engine):
-    data = held_by(engine, pl.DataFrame(schema={"v": pl.Float64}))
-
-    ranks = ranks_in_engine(data, "v", np.ones(1))
-
-    assert (ranks.upto.tolist(), ranks.numbers, ranks.missing) == ([[0]], 0, 0)
 
 
 @pytest.mark.spark

@@ -13,7 +13,6 @@ from dpselect.percentiles.halves import Branches
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.reading import Records
 from dpselect.tables.people import PeopleCap
-from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
@@ -104,25 +103,6 @@ def test_the_percentiles_of_what_counts_are_those_of_all_records(most):
     below = (days[:, None] <= np.array(found.answer)).mean(axis=0)
     spread = np.sqrt(shares * (1 - shares) / 4000)
     assert (np.abs(below - shares) < 5 * spread + 0.005).all()
-
-
-@every_engine
-@pytest.mark.parametrize("kind", [pl.Int64, pl.String], ids=str)
-def test_every_engine_counts_the_same_records(engine, kind, crossing):
-    rng = np.random.default_rng(3)
-    who = [None if i % 17 == 0 else int(i) for i in rng.integers(0, 40, 400)]
-    numbers = [None if i % 19 == 0 else float(i) for i in rng.integers(-20, 20, 400)]
-    rows = pl.DataFrame({"who": who, "v": numbers}).cast({"who": kind})
-    records = Records(BOTH[0], "v", PeopleCap("who", 5))
-    points = np.linspace(-25, 25, 11)
-
-    theirs = records.of(held_by(engine, rows)).ranks(points)
-    ours = records.of(rows).ranks(points)
-
-    for part in ("below", "upto"):
-        assert getattr(theirs, part).tolist() == getattr(ours, part).tolist()
-    assert theirs.numbers == ours.numbers < 200
-    assert max(crossing) <= 24
 
 
 def test_the_plan_says_whose_privacy_it_is():

@@ -137,13 +137,6 @@ def test_hits_of_many_trees(engine, crossing):
     assert max(crossing) <= most_rows(engine, 2, len(trees))
 
 
-@every_engine
-def test_an_empty_table_counts_nothing(engine):
-    empty = held_by(engine, CODES.head(0))
-
-    assert not count_tables(empty, {"code0": 3}, "y", 2, 0, leaves=1).any()
-
-
 def in_both(kind, **asked):
     """Return what is drawn without noise in memory and in an engine, and what was asked."""
     for label, data in ((None, PAIR), ("buys", FRAME.lazy())):
@@ -185,19 +178,6 @@ def test_a_table_is_released_from_by_the_column_of_its_labels(held, tmp_path):
     assert tree.root.column == expected.root.column
     leaves = zip(tree.root.branches, expected.root.branches, strict=True)
     assert all(one.counts == other.counts for one, other in leaves)
-
-
-@pytest.mark.slow
-@every_engine
-def test_a_tree_is_released_and_no_row_collected(engine, crossing):
-    budget = dp.Budget(20.0, neighbours=dp.Neighbours.ADD_REMOVE)
-    fitted = ID3Classifier(
-        20.0, max_depth=2, domains=DOMAINS, classes=CLASSES, max_records=2000, budget=budget
-    ).fit(held_by(engine, FRAME), "buys")
-
-    assert budget.remaining == 0
-    assert fitted.predict(FRAME.drop("buys")).shape == (N,)
-    assert max(crossing) <= most_rows(engine, 5 * len(CLASSES), PUBLIC.sizes.sum())
 
 
 def test_declared_values_do_not_raise():

@@ -10,12 +10,9 @@ import pytest
 import dpselect as dp
 from dpselect.errors import PublicClaimError
 from dpselect.mechanisms import by_name
-from dpselect.tables.people import PeopleCap
 from dpselect.trees import ID3Classifier, records
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
-from dpselect.trees.engine import EngineCounts
-from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
 from support.trees_definitions import drawn
 
@@ -133,22 +130,6 @@ def test_persons_with_the_same_rows_do_not_all_keep_the_same():
 
     assert dry + wet == 400
     assert abs(dry - wet) < 100  # five standard deviations
-
-
-@every_engine
-@pytest.mark.parametrize("kind", [pl.Int64, pl.String], ids=str)
-def test_every_engine_counts_the_same_records(engine, kind, crossing):
-    rows = some_rows(400, people=40).cast({"who": kind})
-
-    ours = limited(rows, 3)
-    crossing.clear()
-    theirs = EngineCounts(held_by(engine, rows), "weather", PUBLIC, PeopleCap("who", 3))
-
-    assert tables_of(theirs) == tables_of(ours)
-    assert theirs.number() == ours.number() < 130
-    assert max(crossing) <= (
-        2 * PUBLIC.sizes.sum() if engine == "spark" else 2
-    )  # of Spark, cells
 
 
 @pytest.mark.parametrize("convert", [pl.DataFrame.to_pandas, pl.DataFrame.lazy])
