@@ -16,8 +16,6 @@ from dpselect.errors import (
 )
 from dpselect.mechanisms import MECHANISMS
 from dpselect.networks import (
-    METRICS,
-    EdgeTable,
     Graph,
     degree,
     ego_betweenness,
@@ -33,7 +31,6 @@ COMBINED_METRICS = {
     "weighted-sum": {"metric": TWO, "combine": "weighted-sum", "weights": [1, 100]},
     "margin": {"metric": TWO, "combine": "margin"},
 }
-LOCAL = [name for name in MECHANISMS if name != "generalized"]
 
 
 def nodes(metric, *, n=5, k=1, epsilon=1.0, **asked):
@@ -42,40 +39,6 @@ def nodes(metric, *, n=5, k=1, epsilon=1.0, **asked):
 
 def mechanism_of(query):
     return query.design().draw.mechanism
-
-
-@pytest.mark.parametrize("mechanism", LOCAL)
-@pytest.mark.parametrize("metric", METRICS)
-def test_every_mechanism_chooses_by_every_metric(metric, mechanism):
-    release = nodes(metric, k=3, mechanism=mechanism, epsilon=1.5).release(GRAPH)
-
-    assert len(set(release.answer)) == 3
-    assert set(release.answer) <= set(range(5))
-    assert release.epsilon == 1.5
-    times = 1 if mechanism == "noisy-sequence" else 3
-    spends = [(spend.times, spend.epsilon) for spend in release.plan.spends]
-    assert spends == [(times, 1.5 / times)]
-    assert release.neighbours is dp.Neighbours.EDGE
-    assert release.exact
-
-
-@pytest.mark.parametrize("mechanism", [None, *LOCAL])
-@pytest.mark.parametrize("combine", COMBINATIONS)
-def test_several_metrics_are_combined(combine, mechanism):
-    if (combine, mechanism) == ("margin", "anchored"):
-        mechanism = partial(dp.AnchoredLocalDampening, anchor=4)  # it states no highest score
-    if combine != "margin" and mechanism == "shifted":  # neither states a direction
-        mechanism = {"name": "shifted", "direction": "non-increasing"}
-    budget = dp.Budget(1.0, neighbours=dp.Neighbours.EDGE)
-    asked = COMBINED_METRICS[combine]
-    release = nodes(**asked, k=3, mechanism=mechanism, epsilon=0.9).release(
-        GRAPH, budget=budget
-    )
-
-    assert len(set(release.answer)) == 3
-    assert release.arguments["metric"] == TWO
-    assert release.arguments["combine"] == combine
-    assert budget.remaining == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("combine", COMBINATIONS)
@@ -283,29 +246,6 @@ def test_nodes_are_compared_with_those_that_remain(monkeypatch):
 
 STAR = [(0, leaf) for leaf in range(1, 5)]
 FRAME = pl.DataFrame(STAR, schema=["source", "target"], orient="row")
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        STAR,
-        np.array(STAR),
-        FRAME,
-        FRAME.lazy(),
-        FRAME.to_pandas(),
-        FRAME.to_pandas().astype(object),
-        Graph.from_edges(STAR, nodes=5),
-        EdgeTable(FRAME.lazy(), source="source", target="target", nodes=5),
-        nx.star_graph(4),
-    ],
-    ids=lambda data: type(data).__name__,
-)
-def test_edges_of_any_kind_are_the_same_graph(data):
-    query = nodes("degree", epsilon=200.0)
-    query.check(data)
-
-    assert query.release(data).answer == (0,)
-    assert query.objective(data).scores.tolist() == [4, 1, 1, 1, 1]
 
 
 def test_files_are_read_in_memory_and_named_nodes_taken_from_networkx(tmp_path):

@@ -98,16 +98,6 @@ def test_each_of_several_percentiles_costs_its_part():
     assert "epsilon=1.0" in release.plan.mechanism
 
 
-def test_a_release_carries_the_plan_of_the_same_arguments():
-    row = dp.PercentileRecord(**LABEL).release([1, 2, 3])
-    values = dp.Percentiles(**SEVERAL).release([1, 2, 3])
-
-    assert row.plan == dp.PercentileRecord(**LABEL).plan
-    assert values.plan == dp.Percentiles(**SEVERAL).plan
-    assert values.p == (25.0, 50.0, 75.0)
-    assert values.table() == {"p": [25, 50, 75], "value": list(values.answer)}
-
-
 def test_a_plan_states_the_public_facts_of_the_mechanism():
     assert "direction='non-decreasing'" in dp.PercentileRecord(**LABEL).plan.mechanism
     anchored = dp.Percentiles(**VALUE, mechanism="anchored").plan

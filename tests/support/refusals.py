@@ -48,7 +48,7 @@ def releasing(kind, /, **usual):
     def release(data=None, **fields):
         query = kind(**fields)
         price = {"neighbours": query.plan.neighbours, "protects": fields.get("user")}
-        budget = dp.Budget(1e9, 0.9, **price)
+        budget = dp.Budget(1e9, 0.9, **price, composition="sum")
         try:
             query.release(data, budget=budget)
         finally:
@@ -63,7 +63,7 @@ def fitting(estimator, /, *data, neighbours="add-remove", **usual):
 
     def fit(data=data, **parameters):
         price = {"neighbours": neighbours, "protects": parameters.get("user")}
-        budget = dp.Budget(1e9, 0.9, **price)
+        budget = dp.Budget(1e9, 0.9, **price, composition="sum")
         try:
             estimator(**parameters, budget=budget).fit(*data)
         finally:

@@ -165,21 +165,6 @@ def test_an_evolved_front_is_the_one_in_memory():
     assert ours == theirs
 
 
-@pytest.mark.parametrize("held", ["eager", "lazy", "parquet"])
-def test_a_table_is_released_from_by_the_column_of_its_labels(held, tmp_path):
-    FRAME.write_parquet(tmp_path / "rows.parquet")
-    data = {"eager": FRAME, "lazy": FRAME.lazy(), "parquet": tmp_path / "rows.parquet"}[held]
-    query = dp.ID3Tree(**CLAIMS, **{**ADDED, "epsilon": 1e6}, max_depth=1, label="buys")
-
-    query.check(data)
-    tree = query.release(data).tree
-
-    expected = drawn(query, data, Certain()).tree
-    assert tree.root.column == expected.root.column
-    leaves = zip(tree.root.branches, expected.root.branches, strict=True)
-    assert all(one.counts == other.counts for one, other in leaves)
-
-
 def test_declared_values_do_not_raise():
     fine = FRAME.filter(pl.col("age").is_between(0, 100), pl.col("sex") != "x")
     fine = fine.filter(pl.col("rooms") < 4)

@@ -59,17 +59,6 @@ def classifier(**changed):
     return ID3Classifier(**(arguments | changed))
 
 
-@pytest.mark.parametrize(
-    "convert", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow, lambda f: f]
-)
-def test_takes_any_frame(convert):
-    x, y = frame()
-    tree = classifier().fit(convert(x), pd.Series(y))
-
-    assert tree.feature_names_in_.tolist() == ["colour", "age", "noise"]
-    assert tree.predict(convert(x)).shape == (3000,)
-
-
 def log_probability(plan, cells, script):
     """Log of the probability of one outcome, up to a constant that no data change."""
     codes = np.array(list(product(range(2), repeat=2)))
