@@ -202,40 +202,7 @@ def test_of_one_candidate_more_than_the_cap_a_person_has_no_more_than_the_cap(mo
     assert sum(found.counts) == 50 * min(most, 3)
 
 
-MISSING_PARTS = pl.DataFrame(
-    {
-        "g": [None] * 70 + ["east"] * 50 + [None] * 40 + ["east"] * 30,
-        "k": [None] * 70 + ["x"] * 50 + ["y"] * 40 + [None] * 30,
-    },
-    schema={"g": pl.String, "k": pl.String},
-)
 LARGE = {"epsilon": 1e3, "neighbours": "add-remove"}
-
-
-@pytest.mark.parametrize("engine", ["frame", "pandas", *ENGINES])
-def test_a_missing_part_or_group_is_dropped_or_one_of_its_own(engine):
-    held = {"frame": MISSING_PARTS, "pandas": MISSING_PARTS.to_pandas().astype(object)}
-    data = held[engine] if engine in held else held_by(engine, MISSING_PARTS)
-    price = {**LARGE, "delta": 1e-6}
-    whole = [("east", "x")]
-    every = [("east", "x"), ("east", None), (None, "y"), (None, None)]
-    for missing, right in (("drop", whole), ("key", every)):
-        pairs = {"column": ["g", "k"], "missing": missing, **price}
-        groups = {"column": "k", "by": "g", "missing": missing, **price}
-        assert sorted(dp.Keys(**pairs).release(data).answer, key=str) == sorted(right, key=str)
-        by_count = dp.TopKeys(**pairs, k=4).release(data)
-        assert by_count.answer[0] == right[-1 if missing == "key" else 0]
-        assert dp.Keys(**groups).release(data).answer == tuple(right)
-        assert sorted(dp.TopKeys(**groups, k=2).release(data).answer, key=str) == sorted(
-            right, key=str
-        )
-
-    named = {"column": "k", "by": "g", "missing": "key", "k": 1}
-    public = dp.TopKeys(**named, candidates=["x", None], groups=[None, "east"], **LARGE)
-    assert public.release(data).answer == ((None, None), ("east", "x"))
-    first = dp.TopKeys(**named, candidates=["x", None], **price)
-    assert first.release(data).answer == (("east", "x"), (None, None))
-    assert first.release(data).shown()["g"] == ["east", None]
 
 
 def test_a_dash_is_not_a_missing_value():

@@ -7,9 +7,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import (
-    ParameterError,
-)
+from dpselect.errors import ParameterError
 from dpselect.keys import plot_chances
 from dpselect.keys.objectives import by_count, facts_of
 from support.key_definitions import exact_delta, neighbouring

@@ -221,20 +221,14 @@ FAULTS = {
         lambda shape: int(STEPS * (2 - Fraction(2, int(shape.leaves[0])))) - STEPS // 4,
     ),
     "unevenness twice": ("unevenness", lambda shape, counts: 2 * unevenness(shape, counts)),
-    "half of the noise": (
-        "scale_for",
-        lambda epsilon, steps: steps / epsilon / 2,
-    ),
+    "half of the noise": ("scale_for", lambda epsilon, steps: steps / epsilon / 2),
     "one row of a replaced pair": ("changed_keys", lambda per_user, _relation: per_user),
     "one row of a person": (
         "changed_keys",
         lambda _per_user, relation: 2 if relation is REPLACED else 1,
     ),
 }
-SEEN = {
-    "one row of a replaced pair": (REPLACED, 0),
-    "one row of a person": (ADDED, 2),
-}
+SEEN = {"one row of a replaced pair": (REPLACED, 0), "one row of a person": (ADDED, 2)}
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -61,14 +61,7 @@ def test_the_rest_is_one_more_group():
     )
     assert release.table()["g"] == ["east"] * 2 + ["west"] * 2 + [None] * 2
     assert release.shown()["g"][-1] == "(other)"
-    assert release.to_frame().columns == [
-        "g",
-        "west",
-        "south",
-        "east",
-        "north",
-        "noisy_count",
-    ]
+    assert release.to_frame().columns == ["g", "west", "south", "east", "north", "noisy_count"]
     assert max(map(len, str(release).splitlines()[:7])) <= 80
 
 

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.maps import (
-    CountedCells,
-    Overlap,
-    counting,
-    lattice_rectangles,
-)
+from dpselect.maps import CountedCells, Overlap, counting, lattice_rectangles
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.partition import nested, uniform_grid
 from support.map_definitions import cells_of, inside, share

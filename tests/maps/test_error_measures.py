@@ -73,11 +73,7 @@ def test_the_weighted_sensitivity_is_exact_where_queries_cut_different_cells(
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
 def test_a_query_that_cuts_two_cells_moves_by_their_largest_alone(relation):
     """The bound under substitution adds both loads: 1.8 for a point that moves across."""
-    universe = (
-        uniform_grid((2, 1)),
-        queries([0.05, 0, 0.55, 1]),
-        line(0.02, 0.3, 0.52, 0.8),
-    )
+    universe = (uniform_grid((2, 1)), queries([0.05, 0, 0.55, 1]), line(0.02, 0.3, 0.52, 0.8))
     change = largest_change(universe, weighted([Fraction(1)]), relation)
     bound = claimed(universe, Weighted(neighbours=relation), 1.0) - ROUNDING
 

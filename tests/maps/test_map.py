@@ -106,9 +106,7 @@ def test_the_objective_of_the_choice_is_the_one_that_was_asked_for(relation, mon
     asked = []
     draw = dp.ExponentialMechanism.draw_positions
     monkeypatch.setattr(
-        dp.ExponentialMechanism,
-        "draw_positions",
-        lambda *of: asked.append(of) or draw(*of),
+        dp.ExponentialMechanism, "draw_positions", lambda *of: asked.append(of) or draw(*of)
     )
     made = release(measure="absolute", mechanism="exponential", neighbours=relation)
     [(used, objective)] = asked
@@ -152,9 +150,7 @@ def test_with_grids_the_default_chooses_among_them():
 
 
 @relations
-def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(
-    relation,
-):
+def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(relation):
     stated = plan(neighbours=relation)
     coarse, choice, counts = (spend.epsilon for spend in stated.spends)
     draw = dp.PermuteAndFlip(epsilon=choice).spend("").rho_of_all

@@ -11,12 +11,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 import dpselect as dp
-from dpselect.maps import (
-    Weighted,
-    counting,
-    lattice_rectangles,
-    partition_error,
-)
+from dpselect.maps import Weighted, counting, lattice_rectangles, partition_error
 from dpselect.maps.box import Box
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
@@ -145,12 +140,7 @@ def test_an_individual_changes_as_many_counts_as_points_count(most, relation, en
         rows = [("1", *p) for p in first] + [("2", *p) for p in second]
         points = capped(frame(rows).lazy() if engine else frame(rows), most)
         objective = partition_error(
-            points,
-            partitions=[grid],
-            queries=edges,
-            scale=1.0,
-            measure=form,
-            max_per_user=most,
+            points, partitions=[grid], queries=edges, scale=1.0, measure=form, max_per_user=most
         )
         counts[second], scores[second] = points.in_cells(uniform_grid(20)), objective.scores[0]
         bound = objective.sensitivity.bound

@@ -11,14 +11,7 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, MissingDependencyError, ParameterError
-from dpselect.maps import (
-    AdaptiveGrid,
-    CoarseGrid,
-    MapRelease,
-    Quadtree,
-    export,
-    uniform_grid,
-)
+from dpselect.maps import AdaptiveGrid, CoarseGrid, MapRelease, Quadtree, export, uniform_grid
 from dpselect.maps.box import Box
 from dpselect.maps.counting import standard_deviation
 from dpselect.maps.postprocess import blocks, consistent, nonnegative

@@ -172,12 +172,7 @@ FIGURE_1 = {
         (THRESHOLD, THRESHOLD - 1),
         False,
     ),
-    "6, Chen: no end": (
-        Published(HALF, HALF),
-        ZEROS + ONES,
-        ONES + ZEROS,
-        False,
-    ),
+    "6, Chen: no end": (Published(HALF, HALF), ZEROS + ONES, ONES + ZEROS, False),
 }
 
 

@@ -61,14 +61,8 @@ def test_the_probabilities_that_are_compared():
     sequence = dp.NoisySequence(epsilon=1.0, step=2.0**-9)
     for mechanism, law in (
         (sequence, top_k._at_once(top_k._laplace, 3, 37, 9 / 2)),
-        (
-            dp.PermuteAndFlip(epsilon=1.0),
-            top_k._by_rounds(top_k._exponential, 3, 37, 9 / 3),
-        ),
-        (
-            dp.ExponentialMechanism(epsilon=1.0),
-            top_k._by_rounds(top_k._gumbel, 3, 37, 9 / 3),
-        ),
+        (dp.PermuteAndFlip(epsilon=1.0), top_k._by_rounds(top_k._exponential, 3, 37, 9 / 3)),
+        (dp.ExponentialMechanism(epsilon=1.0), top_k._by_rounds(top_k._gumbel, 3, 37, 9 / 3)),
     ):
         drawn = mechanism.simulate(objective, 3, size=20_000, rng=rng).indices
         assert law == pytest.approx((drawn < 3).all(axis=1).mean(), abs=0.015)

@@ -11,14 +11,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError, PublicClaimError
-from dpselect.networks import (
-    EdgeTable,
-    Graph,
-    NodeCounts,
-    degree,
-    ego_betweenness,
-    ego_density,
-)
+from dpselect.networks import EdgeTable, Graph, NodeCounts, degree, ego_betweenness, ego_density
 from support.engines import every_engine, held_by
 
 RNG = np.random.default_rng(3)

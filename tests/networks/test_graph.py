@@ -104,10 +104,7 @@ UNKNOWN = "not among nodes, or none; on_invalid='repair'"
 NO_EDGES = {
     "a loop": ([*EDGES, (3, 3)], "joins a node to itself; on_invalid='repair'"),
     **{
-        f"{one} in a frame": (
-            pl.DataFrame([*EDGES, (3, one)], **FRAME),
-            UNKNOWN,
-        )
+        f"{one} in a frame": (pl.DataFrame([*EDGES, (3, one)], **FRAME), UNKNOWN)
         for one in STRANGERS[:4]
     },
     **{f"{one} in a list": ([*EDGES, (3, one)], UNKNOWN) for one in STRANGERS[3:]},

@@ -77,9 +77,7 @@ def test_every_metric_passes_the_audit_on_all_graphs_of_four_nodes(metric):
 def test_a_degree_bound_passes_the_audit_on_the_graphs_that_keep_it():
     keeping = [edges for edges in GRAPHS_ON_FOUR if of(edges, 4).degrees.max() <= 2]
     report = dp.audit.check_admissible(
-        lambda edges: ego_betweenness(of(edges, 4), max_degree=2),
-        keeping,
-        dp.Neighbours.EDGE,
+        lambda edges: ego_betweenness(of(edges, 4), max_degree=2), keeping, dp.Neighbours.EDGE
     )
 
     report.raise_if_failed()

@@ -11,16 +11,9 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.combine import COMBINATIONS
-from dpselect.errors import (
-    PublicClaimError,
-)
+from dpselect.errors import PublicClaimError
 from dpselect.mechanisms import MECHANISMS
-from dpselect.networks import (
-    Graph,
-    degree,
-    ego_betweenness,
-    ego_density,
-)
+from dpselect.networks import Graph, degree, ego_betweenness, ego_density
 from dpselect.networks.metrics import COMBINED
 
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]

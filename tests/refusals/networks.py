@@ -8,12 +8,7 @@ import polars as pl
 from scipy import sparse
 
 import dpselect as dp
-from dpselect.errors import (
-    ColumnError,
-    DataError,
-    NeighboursError,
-    PublicClaimError,
-)
+from dpselect.errors import ColumnError, DataError, NeighboursError, PublicClaimError
 from dpselect.networks import (
     EdgeTable,
     Graph,

@@ -227,11 +227,7 @@ def votes_run(votes, names, epsilon):
     return run
 
 
-PUBLIC = {
-    "repetitions": Geometric(mean=3),
-    "epsilon_per_run": 1.0,
-    "neighbours": "add-remove",
-}
+PUBLIC = {"repetitions": Geometric(mean=3), "epsilon_per_run": 1.0, "neighbours": "add-remove"}
 
 
 def of_votes(votes, claimed=1.0, used=1.0, **more):

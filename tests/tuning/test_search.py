@@ -7,19 +7,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
 from dpselect.trees.reading import Rows
-from dpselect.tuning import (
-    Geometric,
-    Logarithmic,
-    PrivateSearchCV,
-    best_probabilities,
-)
+from dpselect.tuning import Geometric, Logarithmic, PrivateSearchCV, best_probabilities
 from dpselect.tuning.search import _objective as objective
 from dpselect.tuning.train_validation import Records, validation_part
 
@@ -254,29 +247,3 @@ def test_no_record_and_no_part_of_the_key_ends_a_search(kind, method):
         made = of_rows([["a", "b"], Bins(0, 9)], kind, random_state=seed, method=method)
         for x, y in tables:
             assert made.fit(x, y).best_index_ in {0, 1}
-
-
-EXPECTED = {
-    "check_classifiers_classes": "classes_ are the declared ones, not those seen",
-    "check_classifiers_train": "probabilities are of all declared classes, not of those seen",
-    "check_classifiers_regression_target": "labels outside of classes are dropped, not learned",
-    "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output",
-    "check_estimators_empty_data_messages": "an empty table gives a tree at full cost",
-}
-
-
-@pytest.mark.slow
-def test_follows_scikit_learn():
-    estimator = ID3Classifier(
-        1.0, domains=Bins(-3, 3, bins=15), classes=[0, 1, 2], max_records=10_000
-    )
-    results = check_estimator(
-        PrivateSearchCV(estimator, {"max_depth": [5]}, epsilon=500.0, validation_share=0.01),
-        expected_failed_checks=EXPECTED,
-        on_fail=None,
-        on_skip=None,
-    )
-    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
-
-    assert failed == {}
-    assert clone(search()).epsilon == 20.0
