@@ -16,7 +16,7 @@ from dpselect.keys.objectives import by_count, facts_of
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
-from support.key_definitions import hockey_stick, independent, limited, subsets
+from support.key_definitions import ROWS, hockey_stick, independent, limited, subsets
 
 AS_THEY_ARE = KeyColumns(("v",), ("integer",), encoded=False)
 GROUPS, KEYS = (1, 2), (1, 2)
@@ -224,15 +224,6 @@ def test_every_engine_counts_groups_and_keys_as_the_definition(engine):
         assert [one.tolist() for one in both[0]] == [one.tolist() for one in both[1]]
 
 
-ROWS = pl.DataFrame(
-    [
-        (p, "ABC"[p % 3] if p < 900 else f"rare{p}", f"D{p % 7 % 6 // 3}")
-        for p in range(910)
-        for _ in range(2)
-    ],
-    schema=["person", "ward", "key"],
-    orient="row",
-)
 ASKED = {
     "column": "key", "by": "ward", "user": "person", "max_per_user": 1, "delta": 1e-6,
     "neighbours": ADDED,

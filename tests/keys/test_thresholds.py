@@ -5,28 +5,18 @@ from math import exp
 
 import duckdb
 import numpy as np
-import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.keys.selection import LaplaceSelection
 from dpselect.keys.thresholds import TopAboveThreshold
-from support.key_definitions import add_person, exact_delta, neighbouring
+from support.key_definitions import ROWS, add_person, exact_delta, neighbouring
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 EPSILON, DELTA = 1.0, 0.2
 FAR = 60
 """Noisy counts from so far above the threshold on are one outcome."""
 
-ROWS = pl.DataFrame(
-    [
-        (p, "ABC"[p % 3] if p < 900 else f"rare{p}", f"D{p % 7 % 6 // 3}")
-        for p in range(910)
-        for _ in range(2)
-    ],
-    schema=["person", "ward", "key"],
-    orient="row",
-)
 ASKED = {
     "column": "key", "user": "person", "max_per_user": 1, "delta": 1e-6, "neighbours": ADDED,
 }  # fmt: skip

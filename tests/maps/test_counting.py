@@ -134,23 +134,6 @@ def test_all_regions_that_a_query_meets_are_found_among_many(shuffled):
     assert overlap.added(weights) == pytest.approx(loads.max())
 
 
-@every_partition
-def test_overlaps_agree_with_shapely(partition):
-    shapely = pytest.importorskip("shapely")
-    rng = np.random.default_rng(1)
-    corners = np.sort(rng.random((20, 2, 2)), axis=1)
-    rectangles = np.column_stack([corners[:, 0], corners[:, 1]])
-    counts = rng.integers(0, 50, partition.cells).astype(float)
-    cells = shapely.box(*partition.rectangles().T)
-    queries = shapely.box(*rectangles.T)
-    alpha = shapely.area(shapely.intersection(cells, queries[:, None])) / shapely.area(cells)
-    counted = CountedCells(partition, counts)
-
-    assert counted.answers(lattice_rectangles(rectangles, bounds=UNIT.bounds)) == pytest.approx(
-        alpha @ counts, abs=1e-5
-    )
-
-
 def test_the_whole_box_holds_every_point():
     points = counting.Points(*UNIT.locate([0, 0.5, 1], [0, 0.9, 0.5]), UNIT)
 

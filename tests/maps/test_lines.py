@@ -159,17 +159,6 @@ def test_planted_the_lower_cell_on_edges_is_seen(monkeypatch):
     assert counts.argmax() == 66
 
 
-def test_areas_off_the_map_have_no_estimate():
-    released = dp.Map(
-        bounds=(0, 0, 1, 1), grids=[4], epsilon=1e3, neighbours="add-remove"
-    ).release(np.full((100, 2), 0.5))
-    found = released.estimate([[2, 2, 3, 3], [0, 0, 1, 1]]).table()
-
-    assert [found[name][0] for name in ("count", "low", "high", "standard_error")] == [None] * 4
-    assert found["inside"] == [0, 1]
-    assert found["count"][1] == pytest.approx(100, abs=0.5)
-
-
 def test_bins_hold_what_their_labels_say():
     edges = lines(0, 1, np.arange(11), 10).tolist()
     assert edges == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]

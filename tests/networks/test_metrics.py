@@ -9,7 +9,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import PublicClaimError
-from dpselect.networks import METRICS, Graph, degree, ego_betweenness, ego_density
+from dpselect.networks import Graph, degree, ego_betweenness, ego_density
 
 FOUR = list(combinations(range(4), 2))
 GRAPHS_ON_FOUR = [frozenset(edges) for size in range(7) for edges in combinations(FOUR, size)]
@@ -168,14 +168,6 @@ def test_bounds_anchors_and_directions_are_public():
         assert None not in {one.highest, one.direction}
     bounded = ego_betweenness(empty, max_degree=3)
     assert (bounded.highest, bounded.sensitivity.bound) == (3, 2)
-
-
-def test_every_name_states_how_it_is_best_drawn():
-    assert {name: metric.mechanism for name, metric in METRICS.items()} == {
-        "degree": "permute-and-flip",
-        "ego-density": "pairwise",
-        "ego-betweenness": "pairwise",
-    }
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -1,13 +1,12 @@
 """The most influential nodes: plans, laws, data, and what names of metrics stand for."""
 
 from functools import partial
-from itertools import combinations, permutations
+from itertools import combinations
 
 import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 import dpselect as dp
 from dpselect.combine import COMBINATIONS
@@ -152,64 +151,6 @@ def test_a_plan_states_the_error_in_the_unit_of_the_metric():
     assert "neighbours" in plan.error.unit
     shifted = nodes("ego-betweenness", n=30, k=2, mechanism="shifted")
     assert shifted.plan.error.value == np.inf
-
-
-def law_of_rounds(mechanism, objective, k):
-    """Return the law of ordered ``k``-tuples by drawing round after round, by enumeration.
-
-    Unit scores are those of all nodes: a round only leaves out what was drawn before.
-    """
-    scores = mechanism.unit_scores(objective)
-    law = {}
-    for chosen in permutations(range(scores.size), k):
-        left, probability = list(range(scores.size)), 1.0
-        for node in chosen:
-            one_round = mechanism.draw.probabilities(scores[left], mechanism.epsilon / k)
-            probability *= one_round[left.index(node)]
-            left.remove(node)
-        law[chosen] = probability
-    return law
-
-
-ROUNDS = [
-    dp.ExponentialMechanism(epsilon=3),
-    dp.PermuteAndFlip(epsilon=3),
-    dp.LocalDampening(epsilon=3),
-    dp.ShiftedLocalDampening(epsilon=3, direction="non-decreasing"),
-    dp.AnchoredLocalDampening(epsilon=3, anchor=6),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mechanism", ROUNDS, ids=lambda m: m.name)
-def test_simulations_of_k_follow_the_law_of_k_rounds(mechanism):
-    """False alarm 1 in 10^6 each; a 5 % error in one of 20 outcomes is seen 9 times in 10."""
-    objective = dp.networks.ego_betweenness(GRAPH)
-    law = law_of_rounds(mechanism, objective, 2)
-    drawn = mechanism.simulate(objective, 2, size=400_000, rng=np.random.default_rng(5))
-    outcomes = np.asarray(drawn) @ [5, 1]
-    observed = np.bincount(outcomes, minlength=25)[[5 * a + b for a, b in law]]
-    expected = 400_000 * np.array(list(law.values()))
-
-    assert sum(law.values()) == pytest.approx(1)
-    assert stats.chisquare(observed, expected).pvalue > 1e-6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mechanism", ["local-dampening", "permute-and-flip"])
-def test_releases_of_k_follow_the_law_of_k_rounds(mechanism):
-    """Unseeded: false alarm 1 in 10^6; a shift of 10 % of mass is seen 99 times in 100."""
-    draws = 1500
-    kind = {"local-dampening": dp.LocalDampening, "permute-and-flip": dp.PermuteAndFlip}
-    objective = degree(GRAPH)
-    law = law_of_rounds(kind[mechanism](epsilon=2), objective, 2)
-    counts = dict.fromkeys(law, 0)
-    for _ in range(draws):
-        release = nodes("degree", k=2, mechanism=mechanism, epsilon=2).release(GRAPH)
-        counts[release.answer] += 1
-    expected = [draws * probability for probability in law.values()]
-
-    assert stats.chisquare(list(counts.values()), expected).pvalue > 1e-6
 
 
 def test_nodes_are_compared_with_those_that_remain(monkeypatch):

@@ -1,4 +1,4 @@
-"""The plain truth: at a large epsilon every default, and each method that can, is right."""
+"""The plain truth where epsilon is not large, and faults that were there."""
 
 import numpy as np
 import pytest
@@ -16,18 +16,10 @@ SHAPES = {
     "births": (1 + N // 970, {"upper": 10, "step": 1}),
     "Likert": (1 + N % 5, {"lower": 1, "upper": 10, "step": 1}),
     "constant": (0 * N + 40, {"upper": 100, "step": 1}),
-    "constant in a wide range": (0 * N + 40, WIDE),
     "zeros": (np.maximum(N - 599, 0) * 3, {"upper": 5000, "step": 1}),
-    "zeros in a wide range": (np.maximum(N - 599, 0) * 3, WIDE),
-    "heavy": (np.round(10 / (1 - (N + 0.5) / 1000) ** 0.9), {"upper": 10_000, "step": 1}),
     "corner": (240_000 + N % 20, WIDE),
-    "seconds": (1_714_550_000 + 60 * (N % 1440), {"upper": 2 * 10**9, "step": 1}),
-    "open": (1000 + N % 50, {"step": 1}),
-    "below zero": (-500 + N % 50, {"lower": -1000, "upper": 1000, "step": 1}),
     "longitudes": (8.54 + (N % 30) / 1e6, {"lower": -180, "upper": 180, "step": 1e-6}),
 }
-SETS = [50, 90, 99, (25, 75), (50, 90), (10, 50, 90), (50, 90, 99)]
-SETS += [(25, 50, 75, 90), tuple(range(10, 100, 10)), (1, 5, 25, 50, 75, 95, 99)]
 RELATIONS = ["add-remove", "substitute"]
 FLAGS = [
     ([0] * 8000 + [1] * 2000, (10, 50, 90), (0, 0, 1)),
@@ -46,13 +38,13 @@ def off(values, p, answer):
     return float(np.maximum(low - found, found - high).max()) > 1e-9 * abs(found).max()
 
 
-def wrong(names=tuple(SHAPES), sets=tuple(SETS), relation="add-remove", epsilon=1e4, **more):
+def wrong(names, sets, epsilon=1e4, **more):
     """Return the questions whose answer is not the exact one."""
     found = []
     for name in names:
         values, kw = SHAPES[name]
         for p in sets:
-            query = dp.Percentiles(p=p, epsilon=epsilon, neighbours=relation, **kw | more)
+            query = dp.Percentiles(p=p, epsilon=epsilon, neighbours="add-remove", **kw | more)
             answer = query.release(values.astype(float)).answer
             found += [(name, p, answer)] if off(values, p, answer) else []
     return found

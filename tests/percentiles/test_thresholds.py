@@ -238,15 +238,3 @@ def test_a_percentile_next_to_100_is_that_of_the_largest_record(relation):
         assert (
             dp.Percentiles(p=p, assumed_records=10**9, **asked).release(data).candidate == 399
         )
-
-
-def test_each_percentile_has_the_method_that_suits_it():
-    plan = dp.Percentiles(
-        p=[50, 99], upper=1e6, step=1, epsilon=1.0, neighbours="add-remove",
-        assumed_records=1000,
-    ).plan  # fmt: skip
-
-    first, second = plan.mechanism.split("; ")
-    assert first.startswith("ExponentialMechanism")
-    assert second.startswith("AboveThreshold")
-    assert [spend.epsilon for spend in plan.spends] == [0.5, 0.5]
