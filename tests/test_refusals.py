@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 ROOMS = sorted(one.stem for one in Path(__file__).with_name("refusals").glob("[a-z]*.py"))
-ROWS = [row for room in ROOMS for row in import_module(f"refusals.{room}").ROWS]
+ROWS = {
+    f"{room} {number}: {row.name}": row
+    for room in ROOMS
+    for number, row in enumerate(import_module(f"refusals.{room}").ROWS, 1)
+}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_it_is_refused(row):
     """What rows hold, as "secret" or 77, is in no message."""
     with pytest.raises(row.error) as caught:

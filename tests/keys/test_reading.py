@@ -143,17 +143,6 @@ def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatc
         assert found.from_count(200).people.tolist() == at_once.from_count(200).people.tolist()
 
 
-def test_no_key_is_preferred():
-    """Of 10,000 persons with all keys, each key is counted by about as many."""
-    rows = pl.DataFrame({"person": range(10_000)}).join(
-        pl.DataFrame({"word": list("abcde")}), how="cross"
-    )
-
-    counts = counts_of(rows, asked("word", most=1))
-
-    assert set(counts.values()) <= set(range(1_900, 2_101))
-
-
 def test_frames_of_pandas_and_values_are_read_as_those_of_polars():
     frame = pd.DataFrame(ROWS.to_dict(as_series=False)).astype({"person": "Int64"})
     frame["code"] = frame["code"].astype("Int64")

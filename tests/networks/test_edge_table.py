@@ -67,13 +67,6 @@ def test_labels_and_nodes_without_edges():
     assert repr(there) == "EdgeTable(4 nodes)"
 
 
-def test_nodes_are_released_from_a_lazy_frame():
-    star = pl.LazyFrame({"a": [0] * 49, "b": range(1, 50)})
-    query = dp.TopNodes(nodes=50, **ENDS, k=1, metric="degree", epsilon=30.0)
-
-    assert query.release(star).answer == (0,)
-
-
 def test_both_kinds_of_graph_are_node_counts():
     frame = pl.LazyFrame({"a": [0], "b": [1]})
 

@@ -87,24 +87,6 @@ def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
     assert max(moved) == pytest.approx(scores[()].sensitivity.bound)
 
 
-@pytest.mark.parametrize("most", [1, 3, 10])
-def test_the_percentiles_of_what_counts_are_those_of_all_records(most):
-    """One in the middle of a person's numbers has the percentiles 2.4, 3.4 and 5.1 instead."""
-    rng = np.random.default_rng(5)
-    who = np.repeat(np.arange(4000), rng.integers(1, 41, 4000))
-    days = np.round(rng.lognormal(np.log(3.3), 0.92, who.size), 2)
-    shares = np.array([0.1, 0.5, 0.9])
-    asked = ASKED | {"max_per_user": most, "epsilon": 50.0 * most}
-
-    found = dp.Percentiles(
-        **asked, p=100 * shares, upper=100, step=0.01, neighbours="add-remove"
-    ).release(pl.DataFrame({"who": who, "v": days}))
-
-    below = (days[:, None] <= np.array(found.answer)).mean(axis=0)
-    spread = np.sqrt(shares * (1 - shares) / 4000)
-    assert (np.abs(below - shares) < 5 * spread + 0.005).all()
-
-
 def test_the_plan_says_whose_privacy_it_is():
     asked = {"p": 50, "candidates": range(3)}
     plan = dp.Percentiles(**ASKED, **asked, neighbours="substitute").plan

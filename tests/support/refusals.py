@@ -13,7 +13,7 @@ class Row:
     """One refusal.
 
     Attributes:
-        name: Whose call it is, and what is changed in it.
+        name: Whose call it is, and which arguments are changed.
         make: The call.
         said: The argument that the error names, or several words of its message.
         error: The type of the error.
@@ -24,9 +24,6 @@ class Row:
     said: str
     error: type[Exception]
 
-    def __str__(self):
-        return self.name
-
 
 def refusing(call, /, *given, **usual):
     """Return what makes the rows of a call, whose arguments are the usual ones or changed."""
@@ -34,7 +31,7 @@ def refusing(call, /, *given, **usual):
 
     def row(said, error=ParameterError, /, **changed):
         make = partial(call, *given, **{**usual, **changed})
-        return Row(f"{name} {changed}"[:60], make, said, error)
+        return Row(" ".join([name, *changed]), make, said, error)
 
     return row
 

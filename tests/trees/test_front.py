@@ -139,20 +139,6 @@ def classifier(**changed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("selection", "rate_bound"), KINDS)
-def test_fits_with_every_selection(selection, rate_bound):
-    x, y = frame()
-    fitted = classifier(selection=selection, rate_bound=rate_bound).fit(x, y)
-
-    assert len(fitted.front_) == 3
-    for i in range(3):
-        assert set(fitted.predict(x, tree=i)) <= {"no", "yes"}
-        assert 0 <= fitted.front_[i].true_positive_rate <= 1
-    assert fitted.predict_proba(x).sum(axis=1) == pytest.approx(1)
-    assert sum(s.times * s.epsilon for s in fitted.plan_.spends) == pytest.approx(20)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [

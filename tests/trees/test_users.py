@@ -122,16 +122,6 @@ def test_the_limit_depends_on_each_person_alone(most):
     assert sum(map(MemoryCounts.number, alone)) == np.minimum(sizes, most).sum()
 
 
-def test_persons_with_the_same_rows_do_not_all_keep_the_same():
-    """Each of 400 persons has one dry and one wet row, and one of these is counted."""
-    both = frame([(SUN, RAIN)] * 400)
-
-    dry, wet = limited(both, 1).totals().tolist()
-
-    assert dry + wet == 400
-    assert abs(dry - wet) < 100  # five standard deviations
-
-
 @pytest.mark.parametrize("convert", [pl.DataFrame.to_pandas, pl.DataFrame.lazy])
 def test_only_records_that_count_are_bounded(convert):
     rows = frame([(SUN,) * 60, (RAIN,) * 60])
