@@ -144,9 +144,3 @@ def is_enough(epsilon, asked):
     except dp.errors.ParameterError:
         return False
     return True
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
-def test_an_epsilon_that_is_too_small_is_refused_before_anything_is_read(relation):
-    with pytest.raises(dp.errors.ParameterError, match="is too small"):
-        dp.Percentiles(p=99, upper=9, step=1, epsilon=1e-15, neighbours=relation)

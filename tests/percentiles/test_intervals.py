@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.intervals import Intervals, cuts_around
 from dpselect.percentiles.objectives import exact_fraction
@@ -301,31 +300,6 @@ def test_the_values_themselves_get_all_but_a_part_of_fifty_one():
     plan = query(epsilon=51.0, assumed_records=1000).plan
     assert [spend.epsilon for spend in plan.spends] == pytest.approx([50.0, 1.0])
     assert plan.epsilon == 51.0
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"interval": 1.0},
-        {"interval": 1 - 1e-8, "interval_of": "population"},
-        {"interval": 0.0},
-        {"interval": 95},
-        {"interval_of": "sample"},
-        {"interval": None, "interval_of": "population"},
-        {"column": "x", "user": "who", "max_per_user": 2, "interval_of": "population"},
-        {
-            "column": "x",
-            "by": "g",
-            "groups": ["a"],
-            "user": "who",
-            "max_per_user": 2,
-            "interval_of": "population",
-        },
-    ],
-)
-def test_intervals_refuse(more):
-    with pytest.raises(ParameterError, match="interval"):
-        query(**more)
 
 
 def test_binomial_without_noise_is_the_order_statistic_interval():
