@@ -123,7 +123,7 @@ ROWS = [
     SEQUENCE("out delta", delta=0.1),
     SEQUENCE("noise", noise="cauchy"),
     SEQUENCE("l1", l1=-1.0),
-    refusing(dp.NoisySequence(epsilon=0.1).release_above, TWO, inf)("above"),
+    refusing(dp.NoisySequence(epsilon=0.1).release, TWO, above=inf)("above"),
     refusing(dp.NoisySequence(epsilon=0.1).release, TINY, 1)("epsilon is too small"),
     CONFIDENCE("k must be at", k=6),
     CONFIDENCE("l1", k=1, mechanism=dp.NoisySequence(epsilon=1.0)),
