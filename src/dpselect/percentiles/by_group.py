@@ -154,13 +154,6 @@ def grouped(asked: Percentiles) -> GroupedPercentiles:
     if asked.minus is not None:
         raise ParameterError("with `by`, leave out `minus`: make a column of the differences")
     grouping = grouping_of(asked)
-    # The design of one group knows of no persons.
-    of_person = 1 if grouping.cap is None else grouping.cap.most
-    if asked.interval_of == "population" and of_person > 1:
-        raise ParameterError(
-            "`interval_of`='population' takes records as drawn independently: count one of "
-            "each person by `max_per_user`=1"
-        )
     each: Any = replace(asked, **grouping.in_each, column=None, on_invalid="repair").design()
     if each.unit.moment != "number":
         raise ParameterError("with `by` values are numbers: make days of dates first")

@@ -125,13 +125,6 @@ CASES = [
             _values(
                 "with intervals of a range", relation, upper=UPPER, step=1e-5, interval=0.9
             ),
-            _values(
-                "with an interval for a population",
-                relation,
-                50,
-                interval=0.9,
-                interval_of="population",
-            ),
             _values("from noisy counts", relation, method="noisy-counts"),
             _values("one by one", relation, (25, 50, 75), method="one-by-one"),
             *(
