@@ -12,8 +12,8 @@ import pytest
 import dpselect as dp
 from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import Counted, people_in
-from dpselect.keys.objectives import by_count, facts_of
 from dpselect.keys.question import Question
+from dpselect.keys.top import by_count, facts_of
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
 from support.key_definitions import hockey_stick, independent, limited, subsets

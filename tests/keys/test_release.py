@@ -15,7 +15,7 @@ from dpselect.errors import (
     ParameterError,
 )
 from dpselect.keys import plot_chances
-from dpselect.keys.objectives import by_count, facts_of
+from dpselect.keys.top import by_count, facts_of
 from support.key_definitions import exact_delta, neighbouring
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,7 +79,7 @@ class PeoplePerKey:
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
     ) -> list[Indices]:
         """Return the counts of public candidates, for each group; one list without groups."""
-        found = self._counted(most=most_rows(len(candidates), groups))
+        found = self._counted(most=len(candidates) * max(1, len(groups)))
         places = {self.rows.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
         columns = [places[_plain(key)] for key in found["key"]]
@@ -211,11 +211,11 @@ class KeyCounts(Design[KeyRelease]):
 
     Attributes:
         question: What is read of the rows.
-        rest: How the keys that are not released are counted, if they are.
+        rest: How the keys that are not released are counted.
     """
 
     question: Question
-    rest: Rest | None = None
+    rest: Rest = field(default_factory=Rest)
 
     def check(self, data: object) -> None:
         people_in(data, self.question)
@@ -226,11 +226,6 @@ class KeyCounts(Design[KeyRelease]):
     @abstractmethod
     def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
         """Return the draw of everything, after the first reading."""
-
-
-def most_rows(keys: int, groups: Sequence[Hashable]) -> int:
-    """Return the most rows of a query for so many keys, of each group if there are groups."""
-    return keys * max(1, len(groups))
 
 
 def people_in(data: object, question: Question) -> PeoplePerKey:

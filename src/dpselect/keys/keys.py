@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import KeyCounts, PeoplePerKey
-from dpselect.keys.parts import Parts, above_least, by_value, in_order
+from dpselect.keys.parts import Order, Parts, above_least, by_value, in_order
 from dpselect.keys.question import (
     Missing,
     changed_keys,
@@ -17,7 +17,7 @@ from dpselect.keys.question import (
     question_of,
 )
 from dpselect.keys.release import Chances, KeyRelease
-from dpselect.keys.rest import Rest, price_of, without
+from dpselect.keys.rest import Rest
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
 from dpselect.keys.selection import (
     KeyMethod,
@@ -124,8 +124,8 @@ class Keys(Query[KeyRelease]):
         changed = changed_keys(question.max_per_user, relation)
         persons = changed // question.max_per_user
         rest = Rest.of(self, epsilon, changed)
-        of_keys = without(epsilon, rest)
-        if rest is not None and self.method is None:
+        of_keys = epsilon - rest.epsilon
+        if rest and self.method is None:
             selection: KeySelection | RoundsSelection = selection_with_counts(
                 of_keys, delta, changed
             )
@@ -138,7 +138,7 @@ class Keys(Query[KeyRelease]):
         return KeysDesign(
             plan=Plan(
                 mechanism=selection.label,
-                spends=(*selection.spends(), *price_of(rest)),
+                spends=(*selection.spends(), *rest.spends),
                 epsilon=epsilon,
                 delta=delta,
                 neighbours=relation,
@@ -199,10 +199,17 @@ class Keys(Query[KeyRelease]):
 
 @dataclass(frozen=True, kw_only=True)
 class KeysDesign(KeyCounts):
-    """How each key is selected, and the draw for all of them."""
+    """How each key is selected, and the draw for all of them.
+
+    Attributes:
+        selection: The probability of a release by the number of people, and its draw.
+        min_people: Keys of fewer people are never released.
+        order: Which of the selected keys of a group are released, and in which order.
+    """
 
     selection: KeySelection | RoundsSelection
-    min_people: int
+    min_people: int = 1
+    order: Order = by_value
 
     def probabilities(self, people: Indices) -> Probabilities:
         """Return the probability that a key of so many people is released."""
@@ -214,7 +221,7 @@ class KeysDesign(KeyCounts):
             return lambda plan: KeyRelease(tuple(sorted(keys(), key=in_order)), plan)
         # What is not released is counted with keys of fewer people.
         parts = Parts.of(people, self.question, 1 if self.rest else self.min_people)
-        return parts.drawing(self.selection, by_value, least=self.min_people, rest=self.rest)
+        return parts.drawing(self.selection, self.order, least=self.min_people, rest=self.rest)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to be released."""

@@ -58,7 +58,7 @@ class Parts:
         return np.concatenate([none, *(part.people for _, part in self.parts)])
 
     def drawing(
-        self, selection: KeySelection, order: Order, *, least: int = 1, rest: Rest | None = None
+        self, selection: KeySelection, order: Order, *, rest: Rest, least: int = 1
     ) -> Callable[[Plan], KeyRelease]:
         """Return the draw of the keys, and of the rest of each group.
 
@@ -66,7 +66,7 @@ class Parts:
             selection: How each key is selected.
             order: Order of the keys of a group.
             least: A key of fewer people is never released; public.
-            rest: How the rest is counted, if it is.
+            rest: How the rest is counted.
         """
         hides, by = self.question.hides_groups, self.question.by
         people = above_least(self.people, least)
@@ -97,7 +97,7 @@ class Parts:
                 counts=None if noisy is None else tuple(counts),
                 scale=getattr(selection, "scale", None),
                 groups=None if by is None else tuple(groups),
-                other=None if rest is None else _noisy(rest, rests, groups, hides=hides),
+                other=_noisy(rest, rests, groups, hides=hides) if rest else None,
             )
 
         return draw

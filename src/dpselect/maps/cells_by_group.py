@@ -12,11 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpselect.errors import ParameterError
-from dpselect.keys.grouping import Grouping, grouping_of
+from dpselect.keys.grouping import GroupedDesign, grouping_of
 from dpselect.maps.points import PointRows
 from dpselect.mechanisms.base import Drawn
 from dpselect.plan import Plan
-from dpselect.query import Design
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
@@ -24,47 +23,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupedCells(Design["CellRelease"]):
+class GroupedCells(GroupedDesign["CellRelease", Drawn]):
     """The cells of one group, and how points are grouped.
 
     Attributes:
-        each: The design of one group, for single points that come or go.
-        grouping: How rows are grouped.
         rows: How they are read as points.
     """
 
     each: CellsDesign
-    grouping: Grouping
     rows: PointRows
 
     def check(self, data: object) -> None:
+        from dpselect.keys import group_rows
+
         self.rows.check(data)
-        self.grouping.check(data)
+        group_rows.check(data, self.grouping)
 
-    def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
-        if self.grouping.first is not None:
-            # The rows of released groups are read after the charge.
-            self.check(data)
-        nothing: list[Drawn] = []
-        draw = self.grouping.prepare(data, partial(self._of_groups, data), nothing)
+    def released(
+        self, groups: tuple[Hashable, ...], answers: list[Drawn], plan: Plan
+    ) -> CellRelease:
+        release = self.each.release_of(answers, plan)
+        pairs = zip(groups, answers, strict=True)
+        of_each = [group for group, one in pairs for _ in one.positions]
+        answer = tuple(zip(of_each, release.answer, strict=True))
+        return replace(release, answer=answer, groups=groups)
 
-        def drawn(plan: Plan) -> CellRelease:
-            found = draw(plan)
-            pairs = list(zip(found.groups, found.answers, strict=True))
-            release = self.each.release_of([one for _, one in pairs], plan)
-            of_each = [group for group, one in pairs for _ in one.positions]
-            return replace(
-                release,
-                answer=tuple(zip(of_each, release.answer, strict=True)),
-                groups=found.groups,
-            )
-
-        return drawn
-
-    def _of_groups(
-        self, data: object, groups: tuple[Hashable, ...]
-    ) -> Callable[[], list[Drawn]]:
-        """Count the points of groups, and return the draw of their cells."""
+    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         each = self.each
         draws = [
             each.draw.prepare_positions(each.objective(one))
@@ -75,11 +59,12 @@ class GroupedCells(Design["CellRelease"]):
     def _counts(self, data: object, groups: tuple[Hashable, ...]) -> list[Values]:
         """Return the number of points in each cell, for each group."""
         # narwhals takes as long to import as all of this room.
+        from dpselect.keys.group_rows import rows_of
         from dpselect.maps import engine
 
         placed = partial(engine.inside, box=self.rows.box, outside=self.rows.outside)
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
-        points = self.grouping.rows(data, numeric, groups, placed=placed)
+        points = rows_of(data, self.grouping, numeric, groups, placed=placed)
         shape = self.each.grid.shape or (1, 1)
         return engine.in_cells_of_groups(points, self.rows.box, shape, len(groups))
 
