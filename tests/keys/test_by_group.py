@@ -12,8 +12,8 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError
-from dpselect.keys.columns import KeyColumns
-from dpselect.keys.counts import Counted, people_in
+from dpselect.keys.columns import Counted, KeyColumns
+from dpselect.keys.counts import people_in
 from dpselect.keys.parts import Parts
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap

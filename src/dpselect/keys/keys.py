@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import KeyCounts, PeoplePerKey
+from dpselect.keys.counts import KeyCounts
 from dpselect.keys.parts import Order, Parts, above_least, by_value, in_order
 from dpselect.keys.question import (
     Missing,
     changed_keys,
     check_people,
     checked_delta,
-    question_of,
+    question_for,
 )
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rest import Rest
@@ -30,6 +31,9 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.typing import Indices, Probabilities
+
+if TYPE_CHECKING:
+    from dpselect.keys.reading import Rows
 
 MOST_PEOPLE = 2**53
 """Limit of ``min_people``."""
@@ -110,14 +114,7 @@ class Keys(Query[KeyRelease]):
 
     def design(self) -> KeysDesign:
         check_people(self.delta, self.assumed_people)
-        question = question_of(
-            column=self.column,
-            user=self.user,
-            max_per_user=self.max_per_user,
-            missing=self.missing,
-            by=self.by,
-            groups=validation.listed("groups", self.groups),
-        )
+        question = question_for(self)
         relation = validation.table_neighbours(self.neighbours)
         epsilon, delta = validation.positive("epsilon", self.epsilon), checked_delta(self.delta)
         least = validation.at_least("min_people", self.min_people, 1, MOST_PEOPLE)
@@ -215,7 +212,7 @@ class KeysDesign(KeyCounts):
         """Return the probability that a key of so many people is released."""
         return self.selection.probabilities(above_least(people, self.min_people))
 
-    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
+    def drawing(self, people: Rows) -> Callable[[Plan], KeyRelease]:
         if isinstance(self.selection, RoundsSelection):
             keys = self.selection.drawing(people)
             return lambda plan: KeyRelease(tuple(sorted(keys(), key=in_order)), plan)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpselect import validation
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.plan import Spend
 
@@ -89,7 +89,5 @@ class Rest:
 
     def noisy(self, rests: Sequence[int]) -> list[int]:
         """Return rests with noise: a release."""
-        from dpselect.draws.exact.noisy_counts import discrete_laplace
-
         noisy = discrete_laplace(np.array(rests, dtype=np.int64), self.scale)
         return [int(one) for one in noisy]

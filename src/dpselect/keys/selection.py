@@ -26,7 +26,11 @@ from dpselect import validation
 from dpselect._numbers import least
 from dpselect.budget.zcdp import rho_for, rho_of_pure
 from dpselect.draws.exact.bernoulli import BITS, select
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE
+from dpselect.draws.exact.noisy_counts import (
+    LARGEST_SCALE,
+    discrete_gaussian,
+    discrete_laplace,
+)
 from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import ParameterError
 from dpselect.keys.rounds import RoundsSelection, normal_tail, probabilities_of
@@ -242,8 +246,6 @@ class LaplaceSelection(NoisyCountSelection):
         return np.exp(-z / self.scale) / (1 + exp(-1 / self.scale))
 
     def noisy(self, people: Indices) -> Indices:
-        from dpselect.draws.exact.noisy_counts import discrete_laplace
-
         return discrete_laplace(people, self.scale)
 
 
@@ -289,8 +291,6 @@ class GaussianSelection(NoisyCountSelection):
         return _gaussian_tail(self.scale)(z)
 
     def noisy(self, people: Indices) -> Indices:
-        from dpselect.draws.exact.noisy_counts import discrete_gaussian
-
         return discrete_gaussian(people, self.scale)
 
 

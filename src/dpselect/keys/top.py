@@ -16,23 +16,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpselect import validation
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import OTHER
-from dpselect.keys.counts import KeyCounts, PeoplePerKey
+from dpselect.keys.counts import KeyCounts
 from dpselect.keys.grouping import after_groups, release_of_groups
 from dpselect.keys.keys import KeysDesign
 from dpselect.keys.parts import largest
 from dpselect.keys.question import (
     Missing,
-    Question,
     changed_keys,
     check_people,
     checked_delta,
-    question_of,
+    question_for,
 )
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rest import Rest
@@ -45,6 +46,9 @@ from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices
+
+if TYPE_CHECKING:
+    from dpselect.keys.reading import Rows
 
 MOST = 10**8
 """Keys of a release without candidates, at most."""
@@ -167,20 +171,19 @@ class TopDesign(KeyCounts):
 
     Attributes:
         draw: How candidates of one group are drawn.
-        candidates: The public keys.
-        groups: The public groups.
         changed: How many counts one neighbour step changes, over all groups.
         count_scale: Scale of the noise of the counts, where they are drawn separately.
     """
 
     draw: TopK
-    candidates: tuple[Hashable, ...]
-    groups: tuple[Hashable, ...]
     changed: int
     count_scale: float | None = None
 
-    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
-        objectives = self._objectives(people)
+    def drawing(self, people: Rows) -> Callable[[Plan], KeyRelease]:
+        candidates, groups = self.question.candidates or (), self.question.groups
+        facts = facts_of(len(candidates), self.plan.neighbours, self.changed)
+        counted = people.of(candidates, groups)
+        objectives = [by_count(counts, candidates, facts) for counts in counted]
         draws = [self.draw.prepare_positions(one) for one in objectives]
 
         def draw(plan: Plan) -> KeyRelease:
@@ -199,11 +202,11 @@ class TopDesign(KeyCounts):
                 sure += drawn.surely or ()
                 people += list(noisy)
                 for position in drawn.positions:
-                    key = self.candidates[position]
-                    answer.append((self.groups[place], key) if self.groups else key)
+                    key = candidates[position]
+                    answer.append((groups[place], key) if groups else key)
             release = self._release(plan, answer, np.array(people, dtype=np.int64))
             if self.rest:
-                of_groups = zip(self.groups or (OTHER,), self.rest.noisy(rests), strict=True)
+                of_groups = zip(groups or (OTHER,), self.rest.noisy(rests), strict=True)
                 release = replace(release, other=tuple(of_groups))
             if self.draw.interval is None:
                 return release
@@ -216,33 +219,23 @@ class TopDesign(KeyCounts):
         if isinstance(self.draw.mechanism, NoisySequence):
             counts = tuple(people.tolist())
         elif self.count_scale is not None:
-            from dpselect.draws.exact.noisy_counts import discrete_laplace
-
             counts = tuple(discrete_laplace(people, self.count_scale).tolist())
         return KeyRelease(
             tuple(answer),
             plan,
             counts=counts,
             scale=self.count_scale,
-            groups=self.groups or None,
+            groups=self.question.groups or None,
         )
 
     def chances(self) -> tuple[Chances, ...]:
         """Return no chances: all keys are public."""
         return ()
 
-    def _objectives(self, people: PeoplePerKey) -> list[Objective]:
-        """Return one objective for each group, or one."""
-        facts = facts_of(len(self.candidates), self.plan.neighbours, self.changed)
-        return [
-            by_count(counts, self.candidates, facts)
-            for counts in people.of(self.candidates, self.groups)
-        ]
-
 
 def _design(asked: TopKeys) -> TopDesign:
     """Return rounds in each public group, if any, or one sequence of the counts of all."""
-    question = _question(asked)
+    question = question_for(asked)
     relation = validation.table_neighbours(asked.neighbours)
     epsilon = validation.positive("epsilon", asked.epsilon)
     if not 0 <= validation.finite("counts_share", asked.counts_share) < 1:
@@ -276,7 +269,9 @@ def _design(asked: TopKeys) -> TopDesign:
     else:
         spends = (replace(draw.spend, times=times * draw.spend.times),)
         if for_counts > 0:
-            scale = _count_scale(for_counts, min(changed, draw.k * max(1, len(groups))))
+            scale = scale_for(for_counts, min(changed, draw.k * max(1, len(groups))))
+            if scale > LARGEST_SCALE:
+                raise ParameterError("`counts_share` gives the counts an epsilon below 2**-50")
             spends += (Spend("noise on the counts of the chosen keys", for_counts),)
     if rest and scale is None:
         raise ParameterError(
@@ -302,8 +297,6 @@ def _design(asked: TopKeys) -> TopDesign:
         question=question,
         rest=rest,
         draw=draw,
-        candidates=candidates,
-        groups=groups,
         changed=changed,
         count_scale=scale,
     )
@@ -321,7 +314,7 @@ class GroupedTop(KeyCounts):
     of_groups: KeysDesign
     within: Callable[[tuple[Hashable, ...]], TopDesign]
 
-    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
+    def drawing(self, people: Rows) -> Callable[[Plan], KeyRelease]:
         draw_groups = self.of_groups.drawing(people.of_groups())
 
         def draw(plan: Plan) -> KeyRelease:
@@ -372,7 +365,7 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
     Raises:
         ParameterError: A field is out of its range, or for public candidates.
     """
-    question, relation = _question(asked), validation.table_neighbours(asked.neighbours)
+    question, relation = question_for(asked), validation.table_neighbours(asked.neighbours)
     for name in ("above", "groups_share", "counts_share", "mechanism"):
         if getattr(asked, name) != getattr(type(asked), name):
             raise ParameterError(
@@ -424,28 +417,6 @@ def by_count(people: Indices, candidates: Sequence[Hashable], facts: Facts) -> O
     """Return the objective of the counts of public candidates."""
     return Objective(
         people, facts.sensitivity, candidates, monotone=facts.monotone, step=facts.step
-    )
-
-
-def _count_scale(epsilon: float, changed: int) -> float:
-    """Return the scale of the noise of counts, of which a person changes so many."""
-    from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
-
-    scale = scale_for(epsilon, changed)
-    if scale > LARGEST_SCALE:
-        raise ParameterError("`counts_share` gives the counts an epsilon below 2**-50")
-    return scale
-
-
-def _question(asked: TopKeys) -> Question:
-    return question_of(
-        column=asked.column,
-        user=asked.user,
-        max_per_user=asked.max_per_user,
-        missing=asked.missing,
-        candidates=validation.listed("candidates", asked.candidates),
-        by=asked.by,
-        groups=validation.listed("groups", asked.groups),
     )
 
 

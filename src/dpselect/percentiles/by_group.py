@@ -7,21 +7,19 @@ that draw percentiles one by one draw those of all groups at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpselect.draws.exact.noisy_counts import discrete_laplace
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import GroupedDesign, grouping_of
-from dpselect.percentiles.first_count import AfterCount, size_of
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, checked_type
 from dpselect.percentiles.release import PercentileRelease
-from dpselect.percentiles.single import Answer, ForGroups, Method
+from dpselect.percentiles.single import Answer
 from dpselect.plan import Plan
 
 if TYPE_CHECKING:
@@ -94,39 +92,11 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, OfOne]):
 
     def _of_some(self, ranks: Ranks) -> list[OfOne]:
         """Draw the answers of some groups."""
-        method = self.each.method
-        if self.each.intervals is None and isinstance(method, AfterCount):
-            return self._after_count(method, ranks)
-        if self.each.intervals is None:
-            return self._by(method, ranks)
-        return [self._of_one(one) for one in self._numbers(ranks)]
-
-    def _after_count(self, method: AfterCount, ranks: Ranks) -> list[OfOne]:
-        """Draw by the methods that the noisy numbers of records choose."""
-        noisy, held = np.unique(
-            discrete_laplace(ranks.numbers, method.scale), return_inverse=True
-        )
-        sizes = np.array([size_of(one) for one in noisy.tolist()])[held]
-        found: list[OfOne] = [((), None)] * sizes.size
-        for size in np.unique(sizes).tolist():
-            which = np.flatnonzero(sizes == size)
-            drawn = self._by(method.choice.of_number(2.0**size), ranks.some(which))
-            for place, one in zip(which.tolist(), drawn, strict=True):
-                found[place] = one
-        return found
-
-    def _by(self, method: Method, ranks: Ranks) -> list[OfOne]:
-        """Draw by one method, of all groups at once where it can."""
-        draw = method.prepare_groups(ranks) if isinstance(method, ForGroups) else None
-        if draw is not None:
-            return [(tuple(values), None) for values in draw().tolist()]
-        return [(method.prepare(one)(), None) for one in self._numbers(ranks)]
-
-    def _numbers(self, ranks: Ranks) -> Iterator[Numbers]:
-        """Yield each group's numbers by their ranks."""
         points, records = np.asarray(self.each.points), self.each.records
-        for group in range(ranks.numbers.size):
-            yield Numbers.counted(points, ranks.some(np.array([group])), records)
+        if self.each.intervals is None:
+            drawn = self.each.method.prepare_groups(ranks)()
+            return [(tuple(values), None) for values in drawn.tolist()]
+        return [self._of_one(Numbers.counted(points, one, records)) for one in ranks.each()]
 
 
 def grouped(asked: Percentiles) -> GroupedPercentiles:

@@ -286,11 +286,11 @@ def _transform(scale: float, weight: int, grid: int, size: int) -> NDArray[np.co
     kind = np.int64 if reach * grid < 2**62 else object
     edges = np.arange(-reach - 1, reach + 1).astype(kind) * grid // weight
     law = np.zeros(size)
-    law[np.arange(-reach, reach + 1)] = np.diff(_upto(edges.astype(np.float64), scale))
+    law[np.arange(-reach, reach + 1)] = np.diff(laplace_upto(edges.astype(np.float64), scale))
     return np.fft.rfft(law)
 
 
-def _upto(z: Values, scale: float) -> Probabilities:
+def laplace_upto(z: Values, scale: float) -> Probabilities:
     """Return ``P(Z ≤ z)`` of discrete Laplace noise."""
     q = exp(-1 / scale)
     below = np.exp(np.minimum(z, 0) / scale) / (1 + q)

@@ -21,15 +21,14 @@ from dpselect.keys.grouping import check_ungrouped
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles.by_group import GroupedPercentiles, grouped
-from dpselect.percentiles.choice import Choice
-from dpselect.percentiles.first_count import AfterCount
+from dpselect.percentiles.choice import AfterCount, Choice
 from dpselect.percentiles.intervals import SHARE, Ends, Intervals
 from dpselect.percentiles.objectives import checked_candidates, percent
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import passes
 from dpselect.percentiles.reading import Numbers, Records, records_cap
 from dpselect.percentiles.release import PercentileRelease
-from dpselect.percentiles.single import Answer, Method, MethodName
+from dpselect.percentiles.single import Answer, Method, MethodName, not_listed
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import Design, Query, query
@@ -298,6 +297,8 @@ class Percentiles(Query[PercentileRelease]):
                 "probabilities are computed for the numbers of one group: leave out `by`"
             )
         design: Any = self.design()
+        if isinstance(design.points, Range):
+            raise not_listed()
         return design.method.probabilities(design.records.of(data))
 
 
