@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys.columns import KeyColumns
-from dpselect.keys.counts import Counted, people_in
+from dpselect.keys.columns import Counted, KeyColumns
+from dpselect.keys.counts import people_in
 from dpselect.keys.parts import Parts
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap

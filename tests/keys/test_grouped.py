@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys.columns import KeyColumns
-from dpselect.keys.counts import Counted, people_in
-from dpselect.keys.objectives import facts_of
+from dpselect.keys.columns import Counted, KeyColumns
+from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
+from dpselect.keys.top import facts_of
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
 from support.key_definitions import ROWS, hockey_stick, independent, limited, subsets

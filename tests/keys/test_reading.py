@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys import counts
+from dpselect.keys import reading
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
@@ -124,7 +124,7 @@ def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatc
     groups = ("east", "north") if grouped else ()
     question = Question((column,), by="ward" if grouped else None, groups=groups)
     at_once = people_in(ROWS, question)
-    monkeypatch.setattr(counts, "ROWS_IN_ONE_PASS", 300)
+    monkeypatch.setattr(reading, "ROWS_IN_ONE_PASS", 300)
 
     found = people_in(path, question)
 

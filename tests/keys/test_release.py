@@ -9,7 +9,7 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.keys import plot_chances
-from dpselect.keys.objectives import facts_of
+from dpselect.keys.top import facts_of
 from support.key_definitions import exact_delta, neighbouring
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE

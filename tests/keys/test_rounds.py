@@ -12,9 +12,10 @@ import pytest
 
 import dpselect as dp
 from dpselect.budget.zcdp import delta_of_gaussian
-from dpselect.keys.columns import KeyColumns
-from dpselect.keys.counts import MOST_WEIGHT, Counted, people_in
+from dpselect.keys.columns import Counted, KeyColumns
+from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
+from dpselect.keys.reading import MOST_WEIGHT
 from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
 from dpselect.passes import watching
 from dpselect.tables.people import PeopleCap

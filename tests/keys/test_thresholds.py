@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.keys.keys import KeysDesign
 from dpselect.keys.selection import LaplaceSelection
-from dpselect.keys.thresholds import TopAboveThreshold
 from support.key_definitions import ROWS, add_person, exact_delta, neighbouring
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -82,7 +82,7 @@ def test_it_is_the_default_and_has_counts():
     query = dp.TopKeys(k=2, epsilon=40.0, by="ward", **ASKED)
     release = query.release(ROWS)
 
-    assert isinstance(query.design(), TopAboveThreshold)
+    assert isinstance(query.design(), KeysDesign)
     assert release.groups == ("A", "B", "C")
     assert release.by_group == dict.fromkeys("ABC", ("D0", "D1"))
     true = {one[:2]: one[2] for one in ROWS.unique().group_by("ward", "key").len().rows()}

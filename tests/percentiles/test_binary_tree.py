@@ -11,10 +11,10 @@ import dpselect as dp
 from dpselect.draws.grid import ROUNDING_STEPS, SENSITIVITY, STEPS_PER_UNIT
 from dpselect.mechanisms import by_name
 from dpselect.percentiles import split_tree
-from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.halves import Branches
+from dpselect.percentiles.binary_tree import Branches, Recursive
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
+from dpselect.percentiles.single import OneByOne
 from support.neighbours import are_neighbours
 
 POINTS, PARTS, EPSILON = np.arange(4.0), 2, 1.5
@@ -291,10 +291,11 @@ def test_the_default_is_chosen_by_public_arguments():
     asked = {"epsilon": 1.0, "neighbours": "add-remove"}
 
     def method(p, candidates=range(10), **other):
-        return dp.Percentiles(p=p, candidates=candidates, **asked, **other).design().method.name
+        made = dp.Percentiles(p=p, candidates=candidates, **asked, **other).design()
+        return type(made.method)
 
-    assert method(50) == method([25, 75]) == "one-by-one"
-    assert method([25, 50, 75], assumed_records=500) == "recursive"
-    assert method([25, 50, 75], mechanism="exponential") == "recursive"
-    assert method([25, 50, 75], mechanism="anchored") == "one-by-one"
-    assert method([25, 50, 75], candidates=[2, 1, 3], assumed_records=500) == "one-by-one"
+    assert method(50) == method([25, 75]) == OneByOne
+    assert method([25, 50, 75], assumed_records=500) == Recursive
+    assert method([25, 50, 75], mechanism="exponential") == Recursive
+    assert method([25, 50, 75], mechanism="anchored") == OneByOne
+    assert method([25, 50, 75], candidates=[2, 1, 3], assumed_records=500) == OneByOne

@@ -8,8 +8,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.mechanisms import by_name
-from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.halves import Branches
+from dpselect.percentiles.binary_tree import Branches, Recursive
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.reading import Records
 from dpselect.tables.people import PeopleCap

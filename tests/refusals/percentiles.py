@@ -126,15 +126,9 @@ ROWS = [
     GROUPED("a value is missing", DataError, groups=["a"], on_invalid="raise"),
     GROUPED("a value is", DataError, data=NO_GROUP, delta=0.1, other=True, on_invalid="raise"),
     INTERVAL("interval", interval=1.0),
-    INTERVAL("interval", interval=1 - 1e-8, interval_of="population"),
+    INTERVAL("interval", interval=1 - 1e-8),
     INTERVAL("interval", interval=0.0),
     INTERVAL("interval", interval=95),
-    INTERVAL("interval_of", interval_of="sample"),
-    INTERVAL("interval", interval=None, interval_of="population"),
-    INTERVAL("interval_of", column="x", **LIMIT, interval_of="population"),
-    INTERVAL(
-        "interval_of", column="x", by="g", groups=["a"], **LIMIT, interval_of="population"
-    ),
     OF_PERSONS("go together", user=None),
     OF_PERSONS("go together", max_per_user=None),
     OF_PERSONS("max_per_user", max_per_user=0),

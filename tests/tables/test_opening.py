@@ -274,11 +274,13 @@ def test_decimal_commas_are_numbers_of_a_text_file(tmp_path, engine):
     """A point is none: it might separate thousands."""
     path = tmp_path / "rows.csv"
     path.write_text("v;w\n1,5;a\n-2;a\n 1e3 ;a\n,5;b\n1.5;a\n1,2,3;a\nx;a\n;a\n-9,5;a\n")
-    source = tables.Source(path, separator=";", decimal=",", where=["v > -2.5"])
+    declared = {"v": "number"} if engine == "spark" else {}
+    source = tables.Source(
+        path, separator=";", decimal=",", where=["v > -2.5"], column_type=declared
+    )
 
     if engine == "spark":
-        server = master()[1] if master() else None
-        source = tables.spark_table(source, master=server, numeric=["v"])
+        source = tables.spark_table(source, master=master()[1] if master() else None)
 
     assert sorted(tables.numeric_column(source, "v")) == [-2.0, 0.5, 1.5, 1000.0]
 

@@ -8,10 +8,12 @@ from datetime import date
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.tables.kinds import Kind, coded
+from dpselect.typing import Indices
 
 MISSING = "-"
 """Stands for a missing value in the encoded form of a key."""
@@ -79,6 +81,32 @@ class KeyColumns:
                 "column"
             )
         return candidate
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Counted:
+    """Some keys with the number of people who have each; private.
+
+    Attributes:
+        keys: As the engine has them.
+        people: Shape ``(n,)``, integers >= 0.
+        columns: How keys are written.
+    """
+
+    keys: Sequence[Any] | NDArray[Any]
+    people: Indices
+    columns: KeyColumns
+
+    def key(self, position: int) -> Hashable:
+        """Return a key as plain Python values."""
+        return self.columns.decode(self.keys[position])
+
+    def keys_at(self, positions: Indices) -> list[Hashable]:
+        """Return several keys, for which ``key`` would take longer."""
+        if self.columns.encoded:
+            return [self.key(position) for position in positions.tolist()]
+        keys: list[Hashable] = np.asarray(self.keys)[positions].tolist()
+        return keys
 
 
 def parsed(text: str, kind: Kind) -> Hashable:

@@ -37,7 +37,12 @@ def column_of(data: object, by: str) -> KeyColumns:
 
 
 def check(data: object, grouping: Grouping) -> None:
-    """Make the checks of a release that read no row; see ``Grouping.check``."""
+    """Check the columns of groups and persons; no row is read.
+
+    Raises:
+        ColumnError: One is missing, or of a type that these cannot have.
+        ParameterError: A public group is not of the column's kind.
+    """
     column = column_of(data, grouping.by)
     for one in grouping.groups:
         column.encode(one)
@@ -108,7 +113,11 @@ def _numbered(
 
 
 def refuse_missing(data: object, grouping: Grouping, column: str) -> None:
-    """Refuse a missing number; see ``Grouping.refuse_missing``."""
+    """Refuse a missing number in a row of the groups that may be released.
+
+    Raises:
+        DataError: One is missing.
+    """
     rows = _opened(data, grouping, {"number": column})
     names = [name for name in rows.collect_schema().names() if name != "number"]
     if grouping.other:

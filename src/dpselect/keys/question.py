@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -94,6 +94,19 @@ def question_of(
         groups=groups or (),
         candidates=candidates,
         missing=missing == "key",
+    )
+
+
+def question_for(asked: Any) -> Question:  # noqa: ANN401 -- a query
+    """Return what is read for ``Keys`` or ``TopKeys``, from its fields."""
+    return question_of(
+        column=asked.column,
+        user=asked.user,
+        max_per_user=asked.max_per_user,
+        missing=asked.missing,
+        candidates=validation.listed("candidates", getattr(asked, "candidates", None)),
+        by=asked.by,
+        groups=validation.listed("groups", asked.groups),
     )
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpselect import validation
-from dpselect.draws.exact.noisy_counts import check_scale, scale_for
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.plan import Spend
 
@@ -30,19 +30,22 @@ SHARE = 0.1
 
 @dataclass(frozen=True)
 class Rest:
-    """What the rests cost, and their noise; public.
+    """What the rests cost, and their noise; false if no rest is counted; public.
 
     Attributes:
-        epsilon: Epsilon of all rests together.
+        epsilon: Epsilon of all rests together; 0 for none.
         changed: How much of what is counted one neighbour step changes.
     """
 
-    epsilon: float
-    changed: int
+    epsilon: float = 0.0
+    changed: int = 1
+
+    def __bool__(self) -> bool:
+        return self.epsilon > 0
 
     @classmethod
-    def of(cls, asked: Any, epsilon: float, changed: int) -> Rest | None:  # noqa: ANN401
-        """Return the rest of a query, if it asks for it.
+    def of(cls, asked: Any, epsilon: float, changed: int) -> Rest:  # noqa: ANN401
+        """Return the rest of a query, an empty one if it does not ask for it.
 
         Args:
             asked: The query: ``Keys`` or ``TopKeys``.
@@ -55,7 +58,7 @@ class Rest:
         if not asked.other:
             if asked.other_share is not None:
                 raise ParameterError("`other_share` goes with `other`: leave it out")
-            return None
+            return cls()
         if asked.missing == "key":
             raise ParameterError(
                 "`other` shows the rest as a row without a key, and `missing`='key' has such a "
@@ -72,26 +75,14 @@ class Rest:
         return scale_for(self.epsilon, self.changed)
 
     @property
-    def spend(self) -> Spend:
-        """The price."""
+    def spends(self) -> tuple[Spend, ...]:
+        """The price, if there is one."""
+        if not self:
+            return ()
         what = f"noise of scale {self.scale:.4g} on the number of all other rows"
-        return Spend(what, self.epsilon)
+        return (Spend(what, self.epsilon),)
 
     def noisy(self, rests: Sequence[int]) -> list[int]:
         """Return rests with noise: a release."""
-        from dpselect.draws.exact.noisy_counts import discrete_laplace
-
-        found: list[int] = discrete_laplace(
-            np.array(rests, dtype=np.int64), self.scale
-        ).tolist()
-        return found
-
-
-def without(epsilon: float, rest: Rest | None) -> float:
-    """Return what is left of epsilon for the keys."""
-    return epsilon if rest is None else epsilon - rest.epsilon
-
-
-def price_of(rest: Rest | None) -> tuple[Spend, ...]:
-    """Return the price of the rest, if it is released."""
-    return () if rest is None else (rest.spend,)
+        noisy = discrete_laplace(np.array(rests, dtype=np.int64), self.scale)
+        return [int(one) for one in noisy]

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, erfc, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
 from statistics import NormalDist
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +44,11 @@ from dpselect._numbers import least
 from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.draws.exact.bernoulli import BITS, Chances, up_to
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, check_scale, discrete_gaussian
-from dpselect.keys.counts import PeoplePerKey
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
+
+if TYPE_CHECKING:
+    from dpselect.keys.reading import Rows
 
 MARGIN = 1e-9
 """Relative, far above the rounding of the normal distribution's tails and of the noise."""
@@ -237,7 +239,7 @@ class RoundsSelection:
         """The mean weight of all rounds from which on a key is released after the last one."""
         return self.noise.released[-1] / ROUNDS
 
-    def drawing(self, people: PeoplePerKey) -> Callable[[], list[Hashable]]:
+    def drawing(self, people: Rows) -> Callable[[], list[Hashable]]:
         """Return the draw of the keys, after the first reading."""
         first, scale = people.weighed(self.weights, None), self.noise.scale * self.steps
 

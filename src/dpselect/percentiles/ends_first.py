@@ -37,17 +37,15 @@ import numpy as np
 
 from dpselect.draws import above_threshold
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
-from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.halves import Branches, draw_halves
+from dpselect.percentiles.binary_tree import Branches, Recursive, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer
+from dpselect.percentiles.single import Answer, Method
 from dpselect.percentiles.thresholds import COARSEST, EULER, fewer_alarms
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Indices, Values
 
 NUMBER = 1 / 16
 """Share of epsilon for the number of records, of which a small share is wanted at an end."""
@@ -133,7 +131,7 @@ Middle: TypeAlias = Callable[[Indices, Values, Indices, Indices, Left], Values]
 
 
 @dataclass(frozen=True, eq=False)
-class EndsFirst:
+class EndsFirst(Method):
     """Percentiles near both ends by parts, and those of the middle by halves.
 
     Attributes:
@@ -156,9 +154,6 @@ class EndsFirst:
     records: Records
     epsilon: float
     assumed: float
-    name: str = "ends-first"
-    exact: bool = True
-    error: None = None
 
     def __post_init__(self) -> None:
         check_scale(max(self.count_scale, self.noise_scale, self.number_scale))
@@ -213,16 +208,6 @@ class EndsFirst:
     @property
     def composition(self) -> str:
         return "parallel over the parts, each record in one; sequential with their number"
-
-    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
-        """Raise: the distribution has no closed form.
-
-        Raises:
-            ParameterError: Always.
-        """
-        raise ParameterError(
-            "the distribution of percentiles from both ends has no closed form"
-        )
 
     def wanted(self, p: float, left: Left) -> tuple[Any, int]:
         """Return how many records are wanted up to a percentile: numerators, denominator."""

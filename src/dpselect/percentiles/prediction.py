@@ -21,16 +21,15 @@ import numpy as np
 
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Recursive
+from dpselect.percentiles.choice import AfterCount
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst, Left
-from dpselect.percentiles.first_count import AfterCount
-from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
+from dpselect.percentiles.single import ByPieces, Method, OneByOne, Parts, Single
 from dpselect.percentiles.split_tree import Node
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Probabilities, Values

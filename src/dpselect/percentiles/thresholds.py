@@ -62,7 +62,7 @@ from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers
-from dpselect.percentiles.single import ByPieces, Single
+from dpselect.percentiles.single import ByPieces, Single, not_listed
 from dpselect.plan import ErrorBound, Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -198,7 +198,7 @@ class ByThreshold(Single):
 
     def probabilities(self, numbers: Numbers) -> Probabilities:
         if isinstance(self.points, Range):
-            return super().probabilities(numbers)
+            raise not_listed()
         visited, law = self.visited, np.zeros(self.points.size)
         queries = self.queries(numbers)
         stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]

@@ -144,18 +144,14 @@ def unreadable(data: object) -> DataError:
         right = "it must be a Parquet file that is complete"
     else:
         right = "its engine refused the query"
-        if _is_of_spark(source.frame):
+        frame = nw.from_native(source.frame, pass_through=True)
+        if isinstance(frame, nw.LazyFrame) and frame.implementation.is_spark_like():
             right = (
                 "Spark stopped the query, as it does for a file that is incomplete, not of "
                 "the types it declares or not where its executors look for it, and when "
                 "executors or its server are lost; their logs say which"
             )
     return DataError(f"{source} cannot be read: {right}")
-
-
-def _is_of_spark(native: object) -> bool:
-    frame = nw.from_native(native, pass_through=True)
-    return isinstance(frame, nw.LazyFrame) and frame.implementation.is_spark_like()
 
 
 def choices(types: nw.Schema, data: object) -> str:

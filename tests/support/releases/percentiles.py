@@ -86,7 +86,6 @@ def _groups(name, relation, **asked):
 
 PERSONS = {"user": "who", "max_per_user": 2}
 OF_A_RANGE = {"upper": UPPER, "step": 1e-5}
-OF_A_POPULATION = {"interval": 0.9, "interval_of": "population"}
 PUBLIC, PRIVATE = {"groups": (0, 1, 2)}, {"delta": 0.3, "epsilon": 3.0}
 CASES = [
     *(
@@ -117,7 +116,6 @@ CASES = [
             _values("from both ends", relation, (50, 90, 95), assumed_records=4000),
             _values("with intervals", relation, interval=0.9),
             _values("with intervals of a range", relation, **OF_A_RANGE, interval=0.9),
-            _values("with an interval for a population", relation, 50, **OF_A_POPULATION),
             _values("from noisy counts", relation, method="noisy-counts"),
             _values("one by one", relation, (25, 50, 75), method="one-by-one"),
             *(
