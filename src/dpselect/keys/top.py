@@ -247,7 +247,7 @@ def _design(asked: TopKeys) -> TopDesign:
         facts,
         k=asked.k,
         above=asked.above,
-        mechanism=(lambda **_: sequence) if needs_counts else asked.mechanism,
+        mechanism=NoisySequence.name if needs_counts else asked.mechanism,
         rounds=PermuteAndFlip(epsilon=(of_keys - for_counts) / times),
         sequence=sequence,
         interval=asked.interval,
