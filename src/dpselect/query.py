@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
+from numbers import Real
 from typing import (
     Any,
     ClassVar,
@@ -102,6 +103,23 @@ class Design(ABC, Generic[Out]):
         """Read and count, and return the draw; after all that can fail, before the charge."""
 
 
+class Stopped(BaseException):
+    """A drawn release, and what stopped the work on it that costs nothing, an interrupt too."""
+
+    def __init__(self, release: Release[Any], error: BaseException) -> None:
+        super().__init__("the release was drawn")
+        self.release, self.error = release, error
+
+
+@contextmanager
+def keeping(drawn: Release[Any]) -> Iterator[None]:
+    """Let nothing that happens in the block lose what was drawn, and paid for, before it."""
+    try:
+        yield
+    except BaseException as error:
+        raise Stopped(drawn, error) from error
+
+
 class Query(ABC, Generic[Out]):
     """A release before its data; subclasses define what is chosen and document their fields.
 
@@ -152,7 +170,14 @@ class Query(ABC, Generic[Out]):
 
     @cached_property
     def _designed(self) -> Design[Out]:
-        return self.design()
+        try:
+            return self.design()
+        except ArithmeticError:
+            given = [name for name in self._given if isinstance(getattr(self, name), Real)]
+            raise ParameterError(
+                f"a {type(self).__name__} cannot be computed with such numbers: one of "
+                f"{', '.join(f'`{name}`' for name in given)} is too small or too large"
+            ) from None
 
     @cached_property
     def plan(self) -> Plan:
@@ -401,7 +426,11 @@ def _one_by_one(queries: Sequence[Query[Any]], data: object) -> Iterator[list[Dr
 
 def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:
     """Draw what was charged, and keep it."""
-    made = draw(query.plan)
+    try:
+        made = draw(query.plan)
+    except Stopped as stopped:
+        stopped.release.recorded(receipt)
+        raise stopped.error from None
     found = replace(made, exact=made.exact and query._designed.exact)  # noqa: SLF001 -- its own
     if query.plan.counted:  # what is sure of the counted rows is not sure of all
         found = replace(found, surely=None)

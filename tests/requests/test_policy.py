@@ -82,9 +82,9 @@ def test_no_request_says_what_one_individual_changes(clinic, policy, option):
         "queries": [query],
     }
     limits = policy and clinic / policy
-    with pytest.raises(ParameterError, match="mechanism"):
+    with pytest.raises(ParameterError):
         dp.Request.from_dict(asked, policy=limits)
-    with pytest.raises(ParameterError, match="mechanism"):
+    with pytest.raises(ParameterError):
         dp.Query.from_dict({**query, "neighbours": "add-remove"})
 
 

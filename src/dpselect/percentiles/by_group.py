@@ -18,13 +18,14 @@ from dpselect.draws.exact.noisy_counts import discrete_laplace
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, grouping_of
 from dpselect.percentiles.first_count import AfterCount, size_of
+from dpselect.percentiles.intervals import Ends
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, checked_type
 from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Answer, ForGroups, Method
 from dpselect.plan import Plan
-from dpselect.query import Design
+from dpselect.query import Design, keeping
 
 if TYPE_CHECKING:
     from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 NUMBER = "number"
 """The column of numbers in the rows that are read."""
 
-OfOne = tuple[Answer, tuple[tuple[float, float], ...] | None]
-"""The values of one group, and the intervals around them, if these were asked for."""
+OfOne = tuple[Answer, Callable[[], Ends] | None]
+"""The values of one group, and what works out intervals, if they were asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,19 +71,24 @@ class GroupedPercentiles(Design[PercentileRelease]):
         nothing: list[OfOne] = []
         draw = self.grouping.prepare(data, partial(self._of_groups, data), nothing)
 
-        def drawn(plan: Plan) -> PercentileRelease:
+        def draw_all(plan: Plan) -> PercentileRelease:
             found = draw(plan)
             pairs = list(zip(found.groups, found.answers, strict=True))
             in_units = self.each.in_units
-            around = [in_units(ends) for _, (_, some) in pairs for ends in some or ()]
-            return PercentileRelease(
+            drawn = PercentileRelease(
                 tuple((group, in_units(values)) for group, (values, _) in pairs),
                 plan,
                 p=self.each.percents,
-                interval=None if self.each.intervals is None else tuple(around),
             )
+            if self.each.intervals is None:
+                return drawn
+            with keeping(drawn):
+                each = [work() for _, (_, work) in pairs if work is not None]
+                return replace(
+                    drawn, interval=tuple(in_units(ends) for some in each for ends in some)
+                )
 
-        return drawn
+        return draw_all
 
     def _of_groups(
         self, data: object, groups: tuple[Hashable, ...]
