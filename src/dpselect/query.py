@@ -158,7 +158,10 @@ class Query(ABC, Generic[Out]):
     @final
     def __post_init__(self) -> None:
         for name, given in self._values().items():
-            kept = relation(given) if name == "neighbours" else writing.frozen(given)
+            try:
+                kept = relation(given) if name == "neighbours" else writing.frozen(given)
+            except RecursionError:
+                raise ParameterError(f"`{name}` is nested too deeply") from None
             if name in FLOATS:
                 kept = writing.real(kept)
             object.__setattr__(self, name, kept)
@@ -315,7 +318,11 @@ class Query(ABC, Generic[Out]):
         required = [name for name, default in known.items() if default is MISSING]
         if missing := [f"`{name}`" for name in required if name not in given]:
             raise ParameterError(f"a {kind.__name__} needs {', '.join(missing)}")
-        return kind(**{name: writing.from_json(name, one) for name, one in given.items()})
+        try:
+            fields_of = {name: writing.from_json(name, one) for name, one in given.items()}
+        except RecursionError:
+            raise ParameterError(f"a {kind.__name__} is nested too deeply") from None
+        return kind(**fields_of)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -326,7 +333,7 @@ class Query(ABC, Generic[Out]):
         """
         try:
             found = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             raise ParameterError("a query must be one JSON object")

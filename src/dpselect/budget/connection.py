@@ -197,3 +197,5 @@ def _refusing(path: Path, what: str = "ledger") -> Iterator[None]:
                 f"{path} is not a {what} of dpselect; it was left as it is"
             ) from None
         raise LedgerError(f"the {what} {path} cannot be used: {error}") from error
+    except UnicodeDecodeError:  # of what SQLite says of a damaged file
+        raise LedgerError(f"the {what} {path} cannot be used: it is damaged") from None

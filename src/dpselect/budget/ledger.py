@@ -376,6 +376,8 @@ class Ledger:
         if last is None:
             return State(read=read)
         sequence, token, period = last
+        if not (isinstance(sequence, int) and isinstance(token, str)):
+            raise LedgerError(f"the ledger {self.path} holds an entry that is not one")
         self._seen = max(self._seen, (sequence, token))
         return State(sequence, str(period), read=read)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import Grouping, grouping_of
 from dpselect.maps.points import PointRows
@@ -93,7 +94,8 @@ def grouped(asked: HeavyCells) -> GroupedCells:
     rows = PointRows.of(asked)
     if rows.x is None:
         raise ParameterError("`by` needs `x` and `y`, the names of the columns of coordinates")
-    named = [rows.x, rows.y, asked.by, *([] if asked.user is None else [asked.user])]
+    by = validation.instance("by", asked.by, str)
+    named = [rows.x, rows.y, by, *([] if asked.user is None else [asked.user])]
     if len(set(named)) < len(named):
         raise ParameterError("`x`, `y`, `by` and `user` must be different columns")
     grouping = grouping_of(asked)

@@ -180,6 +180,8 @@ class Percentiles(Query[PercentileRelease]):
         for name in ("column", "minus", "by", "user"):
             if (named := getattr(self, name)) is not None:
                 validation.instance(name, named, str)
+        if self.minus is not None and self.minus == self.column:
+            raise ParameterError("`column` and `minus` must be different columns")
         if self.by is not None:
             return grouped(self)
         check_ungrouped(self)

@@ -221,7 +221,7 @@ class Tree:
             title += (
                 f"\nthe first {levels} of {short.depth} levels, {short.leaves} leaves in all"
             )
-        ax.set_title(title.strip(), fontsize=10)
+        ax.set_title(title.strip(), fontsize=10, parse_math=False)
         _Drawing(short, levels, iter(range(leaves)), ax, 7.5 if leaves <= 24 else 6).node(
             short.root, "", 0
         )
@@ -428,7 +428,14 @@ class _Drawing:
     def _text(self, depth: int, height: float, text: str, colour: str) -> None:
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
         self.ax.text(
-            depth, height, text.strip(), ha="center", va="center", fontsize=self.size, bbox=box
+            depth,
+            height,
+            text.strip(),
+            ha="center",
+            va="center",
+            fontsize=self.size,
+            bbox=box,
+            parse_math=False,  # a dollar sign of a value begins no formula
         )
 
 
