@@ -548,7 +548,9 @@ ABSURD = [
         for share in (TINY, 1e-300, NEAR_ONE)
     ),
     *(
-        partial(dp.AboveThreshold, threshold=1, epsilon=epsilon, neighbours="add-remove", **more)
+        partial(
+            dp.AboveThreshold, threshold=1, epsilon=epsilon, neighbours="add-remove", **more
+        )
         for more in (
             {"sensitivity": 2**60},
             {"sensitivity": 10**400},

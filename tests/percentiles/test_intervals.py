@@ -271,7 +271,7 @@ def test_the_counts_cost_their_share_by_persons(relation, monkeypatch):
 
     share = float(SHARE)
     assert most() == pytest.approx(share)
-    without_persons = property(lambda self: 2 if relation == "substitute" else 1)
+    without_persons = property(lambda _: 2 if relation == "substitute" else 1)
     monkeypatch.setattr(Intervals, "_changed", without_persons)
     assert most() == pytest.approx(2 * share)
 

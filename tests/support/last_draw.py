@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dpselect.draws.exact.samplers import intercepted, name_of
 from dpselect.draws.exact.noisy_counts import discrete_laplace
+from dpselect.draws.exact.samplers import intercepted, name_of
 
 
 def loss_of_last_noise(release, x, y):
