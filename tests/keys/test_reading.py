@@ -302,3 +302,14 @@ def test_a_missing_candidate_or_group_needs_to_be_a_key():
             dp.TopKeys(column="k", k=1, **LARGE, **wrong)
     with pytest.raises(ParameterError, match="has a missing value"):
         dp.TopKeys(column=["g", "k"], k=1, candidates=[("east", None)], **LARGE)
+
+
+@every_engine
+def test_a_candidate_that_no_column_can_hold_is_of_nobody(engine):
+    held = held_by(engine, pl.DataFrame({"k": [1, 1, 2]}))
+    top = dp.TopKeys(
+        column="k", k=3, candidates=[1, 2, 2**63], mechanism="noisy-sequence", **LARGE
+    )
+    found = top.release(held)
+
+    assert dict(zip(found.answer, found.counts, strict=True)) == {1: 2, 2: 1, 2**63: 0}
