@@ -5,6 +5,8 @@ from math import inf, nan
 import numpy as np
 
 import dpselect as dp
+from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
+from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import NeighboursError
 from dpselect.mechanisms import TopK, by_name, set_confidence
 from support.refusals import Each, both, refusing, releasing
@@ -51,6 +53,9 @@ OF_EPSILON = refusing(kept, dp.ExponentialMechanism(epsilon=1.0))
 SIMULATED = refusing(dp.ExponentialMechanism(epsilon=1.0).simulate, TWO, size=1, rng=RNG)
 BOUND = refusing(
     dp.ExponentialMechanism(epsilon=1).error_bound, candidates=1, bound=1, unit="votes"
+)
+NOISE = both(
+    *(refusing(one, counts=[0, 0], scale=1.0) for one in (discrete_laplace, discrete_gaussian))
 )
 CONFIDENCE = refusing(
     set_confidence,
@@ -99,6 +104,12 @@ ROWS = [
     refusing(dp.NoisySequence(epsilon=0.1).release, TINY, 1)("epsilon is too small"),
     CONFIDENCE("k must be at", k=6),
     CONFIDENCE("l1", k=1, mechanism=dp.NoisySequence(epsilon=1.0)),
+    refusing(OptimalChances, 1.0)("delta is too small", delta=1e-31),
+    NOISE("scale must be", scale=Each([0, -1.0, inf, nan, 2.0**51])),
+    NOISE(
+        "counts must be integers",
+        counts=Each([np.array(one) for one in ([0.5], [1.0], ["1"], [True])]),
+    ),
     CHOOSE("k"),
     CHOOSE("k", k=1, above=2.0),
     CHOOSE("k", k=Each([501, 0])),
