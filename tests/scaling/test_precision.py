@@ -1,6 +1,7 @@
 """Computed unit scores against the same in fractions: the error that the grid pays for."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -126,19 +127,6 @@ def local_objectives(draw, scores):
 
 
 @given(local_objectives(integers | floats))
-def test_dampened_errs_by_what_the_grid_pays_for(objective):
-    if objective.sensitivity.horizon == 0:
-        return
-    expected = [
-        dampened_exactly(abs(u), widths_exactly(objective.sensitivity, [r]))
-        * (1 if u > 0 else -1)
-        for r, u in enumerate(exact_scores(objective))
-    ]
-
-    assert_paid(scaling.dampened(objective), brought_near(expected))
-
-
-@given(local_objectives(integers | floats))
 def test_pairwise_errs_by_what_the_grid_pays_for(objective):
     """Before: 1.012 units at 2^51, where a score and a sum of sensitivities were rounded."""
     exact, sensitivity = exact_scores(objective), objective.sensitivity
@@ -227,21 +215,24 @@ def test_shifted_errs_by_what_the_grid_pays_for_at_long_horizons(horizon):
     assert max(errors) <= Fraction(2) ** -20
 
 
-@given(
-    local_objectives(integers | floats),
-    st.sampled_from([0.0, 301.0, -7.5, 2.0**51, 2.0**60, 2.0**62, 1e15, 1e300, -1e300]),
-)
-def test_anchored_errs_by_what_the_grid_pays_for(objective, anchor):
+ANCHORS = [0.0, 301.0, -7.5, 2.0**51, 2.0**60, 2.0**62, 1e15, 1e300, -1e300]
+
+
+@pytest.mark.parametrize("anchors", [[None], ANCHORS], ids=["dampened", "anchored"])
+@given(local_objectives(integers | floats), st.data())
+def test_dampened_errs_by_what_the_grid_pays_for(anchors, objective, data):
+    anchor = data.draw(st.sampled_from(anchors))
     if objective.sensitivity.horizon == 0:
         return
-    far = [Fraction(anchor) - u for u in exact_scores(objective)]
+    gaps = [u - Fraction(anchor or 0) for u in exact_scores(objective)]
     expected = [
-        dampened_exactly(abs(a), widths_exactly(objective.sensitivity, [r]))
-        * (-1 if a > 0 else 1)
-        for r, a in enumerate(far)
+        dampened_exactly(abs(u), widths_exactly(objective.sensitivity, [r]))
+        * (1 if u > 0 else -1)
+        for r, u in enumerate(gaps)
     ]
+    found = scaling.dampened if anchor is None else partial(scaling.anchored, anchor=anchor)
 
-    assert_paid(scaling.anchored(objective, anchor), brought_near(expected))
+    assert_paid(found(objective), brought_near(expected))
 
 
 @given(
