@@ -77,7 +77,7 @@ ROWS = [
     MAP("sanity", sanity=2),
     MAP("measure", measure="squared"),
     MAP(
-        "for substitute neighbours and the",
+        "the measure is for substitute neighbours",
         NeighboursError,
         measure=Weighted(neighbours=SUBSTITUTE),
     ),

@@ -174,7 +174,6 @@ ROWS = [
     RATE("be integers", dp.errors.DPSelectError, hits=[0.5], total=2),
     RATE("be integers", dp.errors.DPSelectError, hits=[[1]], total=2),
     RATE("be integers", dp.errors.DPSelectError, hits=[1], total=2.5),
-    RATE("'exact' or 'safe'", dp.errors.DPSelectError, hits=[1], total=2, form="tight"),
     RATE(
         "neighbours", dp.errors.DPSelectError, hits=[1], total=2, neighbours=dp.Neighbours.EDGE
     ),
