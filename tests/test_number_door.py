@@ -34,6 +34,9 @@ PAID = Fraction(grid.ROUNDING_STEPS, 2)
 class Index:
     """An object that is no number and has one."""
 
+    def __repr__(self):
+        return "Index()"
+
     def __index__(self):
         return 2**60 + 1
 

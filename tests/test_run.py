@@ -304,7 +304,7 @@ class TestPasses:
 
         assert caught.value.__context__ is None
         assert budget.entries == ()
-        assert threading.active_count() == before
+        assert threading.active_count() <= before
 
 
 SURE = [
