@@ -275,19 +275,20 @@ def _position_of_max(values: Values) -> tuple[int, ...]:
 
 
 def sums(tables: Tables) -> Finding:
-    """Compare ``cumulative``, ``shortfall`` and ``locate`` with sums of ``at``."""
+    """Compare ``cumulative``, ``shortfall`` and ``locate`` with sums of ``at``, zeros with it."""
     worst, where = -inf, (0, 0)
     for x, one in enumerate(tables.objectives):
         for error in (
             _error_of_cumulative(one, tables.max_distance),
             _error_of_shortfall(one),
             _error_of_locate(one),
+            _error_of_zeros(one),
         ):
             if error.max() > worst:
                 worst, where = float(error.max()), (x, int(error.argmax()))
     return Finding(
         "sums",
-        "cumulative, shortfall and locate are the sums of at (relative to them)",
+        "cumulative, shortfall and locate are the sums of at (relative to them), zeros its own",
         ok=worst <= TOLERANCE,
         excess=worst,
         worst=tables.witness(where[0], candidate=where[1]),
@@ -344,6 +345,15 @@ def _error_of_locate(one: Objective) -> Values:
     # What an error changes of a dampened score, by the steps that this has; beyond the
     # horizon by the height.
     return _relative(error, np.maximum((end - start) * (steps + 1), heights * ~inside))
+
+
+def _error_of_zeros(one: Objective) -> Values:
+    """Compare at how many distances a sensitivity is 0 before it is not."""
+    sensitivity, everyone = one.sensitivity, np.arange(one.scores.size)
+    if not overrides(sensitivity, "leading_zeros"):
+        return np.zeros(one.scores.shape)
+    expected = Sensitivity.leading_zeros(sensitivity, everyone, LONGEST)
+    return np.abs(sensitivity.leading_zeros(everyone, LONGEST) - expected).astype(np.float64)
 
 
 def _relative(error: Values, unit: Values) -> Values:

@@ -187,6 +187,9 @@ class _Grouped(Sensitivity):
         # Beyond its horizon the part falls short of its bound by 0.
         return self._part.shortfall()
 
+    def leading_zeros(self, positions: Indices, most: int) -> Indices:
+        return self._part.leading_zeros(positions, most * self._size) // self._size
+
 
 class _WeightedSum(Sensitivity):
     """The sum of the parts, with closed forms where every part has one."""
