@@ -172,7 +172,7 @@ def test_the_metric_chooses_the_mechanism(metric, mechanism):
 @pytest.mark.parametrize(
     ("metric", "combine", "weights", "mechanism"),
     [
-        (TWO, "pareto", None, dp.PairwiseLocalDampening),
+        (TWO, "pareto", None, dp.LocalDampening),
         (TWO, "weighted-sum", [1, 100], dp.PermuteAndFlip),
         (TWO, "weighted-sum", [1, -100], dp.PermuteAndFlip),
         (["degree", "ego-betweenness"], "weighted-sum", [1, 1], dp.PairwiseLocalDampening),
@@ -184,6 +184,33 @@ def test_the_combination_chooses_the_mechanism(metric, combine, weights, mechani
 
     assert isinstance(mechanism_of(query), mechanism)
     query.release(GRAPH)
+
+
+@pytest.mark.parametrize(
+    ("asked", "mechanism"),
+    [
+        ({"k": 1}, dp.LocalDampening),
+        ({"k": 1, "dominance": "strict"}, dp.LocalDampening),
+        ({"k": 3, "redraw": "remaining"}, dp.LocalDampening),
+        ({"k": 1, "dominance": "weak"}, dp.PairwiseLocalDampening),
+        ({"k": 2}, dp.PairwiseLocalDampening),
+    ],
+)
+def test_a_front_in_every_round_is_drawn_by_its_lead(asked, mechanism):
+    """Of nodes that are dominated plain dampening may prefer those of large sensitivities."""
+    assert isinstance(mechanism_of(nodes(TWO, combine="pareto", **asked)), mechanism)
+
+
+def test_the_front_leads_at_a_small_epsilon():
+    """A hub among 2,000 nodes, which no edge brings near the others."""
+    hub = [(0, leaf) for leaf in range(1, 700)] + [(1, 2), (2, 3)]
+    query = nodes(TWO, n=2000, epsilon=0.5, combine="pareto")
+    objective = query.objective(Graph.from_edges(hub, nodes=2000))
+    front = objective.scores == 0
+
+    assert mechanism_of(query).probabilities(objective)[front].sum() > 0.999
+    pairwise = dp.PairwiseLocalDampening(epsilon=0.5).probabilities(objective)
+    assert pairwise[front].sum() < 0.01
 
 
 def test_ego_betweenness_is_found_on_a_graph_with_hubs():

@@ -17,6 +17,7 @@ from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,
+    LocalDampening,
     Mechanism,
     NoisySequence,
     PairwiseLocalDampening,
@@ -173,7 +174,8 @@ COMBINED = MappingProxyType(
 )
 """Mechanism and unit of each combination, as ``METRICS`` has them of each metric.
 
-A weighted sum with ego betweenness has another mechanism: ``_suited``.
+A weighted sum with ego betweenness has another mechanism, and so has a Pareto score of which each
+round draws one of the front: ``_suited``.
 """
 
 
@@ -225,7 +227,7 @@ class MetricChoice:
         if named is None and asked.above is not None:
             named = NoisySequence.name
         if named is None:
-            named = _suited(metrics, combine)
+            named = _suited(metrics, combine, in_fronts=_in_fronts(asked))
         return cls(
             metrics,
             combine,
@@ -318,12 +320,20 @@ def _check_combination(
         )
 
 
-def _suited(metrics: Sequence[str | Metric], combine: str | None) -> str:
+def _in_fronts(asked: TopNodes) -> bool:
+    """Return whether in each round some node has the Pareto score 0."""
+    return asked.dominance != "weak" and (asked.k == 1 or asked.redraw is not None)
+
+
+def _suited(metrics: Sequence[str | Metric], combine: str | None, *, in_fronts: bool) -> str:
     """Return the short name of the mechanism that suits a metric or a combination.
 
     Each finds the best node at a large epsilon on every graph, as shifted, anchored and plain
-    dampening do not: they let a node of another sensitivity overtake.
+    dampening do not: they let a node of another sensitivity overtake. Plain dampening does so
+    among nodes that are dominated; of the front it draws, and by its lead at any epsilon.
     """
+    if combine == "pareto" and in_fronts:
+        return LocalDampening.name
     # Its largest change is of no use. Sums of the others are hardly drawn better by pairs,
     # which take as many steps as a node has neighbours.
     if combine == "weighted-sum" and "ego-betweenness" in metrics:
