@@ -1,4 +1,4 @@
-"""How often a draw is on the Pareto front, by the combination, and how good fronts of trees are.
+"""How often a draw is on the Pareto front, by the combination, and fronts of evolved trees.
 
 ``python benchmarks/fronts.py DATA [OUT]`` reads graphs and ``nltcs`` from the folder DATA and
 writes ``fronts.csv`` into OUT, ``benchmarks/results`` if not given. Of graphs the value is the
@@ -94,12 +94,12 @@ def of_graphs(folder: Path) -> Iterator[dict[str, Any]]:
 def evolutions(schema: Schema, epsilon: float) -> Mapping[str, Evolution]:
     """Return how trees evolve, by method; epsilon is the price of all selections."""
     each = epsilon / SIZES.generations
-    bounds = {"Pareto, global": "global", "Pareto, plain": "local"}
-    plans = {
-        name: evolution(schema, SIZES, Method("pareto", bound, dominance="weak"), each)
-        for name, bound in bounds.items()
+    methods = {
+        "Pareto, global": Method("pareto", "global", dominance="weak"),
+        "Pareto, plain": Method("pareto", "local", dominance="weak"),
+        f"Pareto, {NO_LEADS}": Method("pareto", "local", dominance="weak"),
     }
-    return plans | {f"Pareto, {NO_LEADS}": plans["Pareto, plain"]}
+    return {name: evolution(schema, SIZES, one, each) for name, one in methods.items()}
 
 
 def of_trees(folder: Path) -> Iterator[dict[str, Any]]:

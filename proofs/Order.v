@@ -47,7 +47,7 @@ Proof.
   replace (- f d - - g d) with (- (f d - g d)) by ring. rewrite Rabs_Ropp. auto.
 Qed.
 
-(** ** Pairwise local dampening *)
+(** ** Anchored and pairwise local dampening *)
 
 Section Pairwise.
   Context {X C : Type} (near : X -> X -> Prop) (u : X -> C -> R) (delta : X -> C -> nat -> R).
@@ -57,6 +57,15 @@ Section Pairwise.
   Hypothesis covers_local : forall x y r, near x y -> Rabs (u x r - u y r) <= delta x r 0.
   Hypothesis covers_neighbours :
     forall x y r t, near x y -> delta y r t <= delta x r (S t).
+
+  (** The dampened distance to a public number [a]. *)
+  Theorem anchored_scores_are_unit_scores a x y r v w :
+    near x y -> dampens_score longest (delta x r) (u x r - a) v ->
+    dampens_score longest (delta y r) (u y r - a) w -> Rabs (v - w) <= 1.
+  Proof.
+    apply (dampened_scores_are_unit_scores near (fun z => u z r - a) (fun z => delta z r)); auto.
+    intros p q H. replace (u p r - a - (u q r - a)) with (u p r - u q r) by ring. auto.
+  Qed.
 
   (** [v q] is the dampened lead of [r] over the rival [q]. *)
   Definition leads (x : X) (r : C) (v : C -> R) : Prop :=

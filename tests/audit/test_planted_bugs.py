@@ -94,6 +94,11 @@ class StaleIntervals(dp.ElementSensitivity):
         return found._replace(width=found.width + 0.5)
 
 
+class StaleZeros(dp.ElementSensitivity):
+    def leading_zeros(self, positions, most):
+        return super().leading_zeros(positions, most) + 1
+
+
 class AboveItsBound(dp.ElementSensitivity):
     def at(self, distance):
         if distance >= self.horizon:
@@ -216,6 +221,17 @@ PLANTED = {
     "stale intervals": (
         of_sensitivity(lambda x: StaleIntervals(growing(x), 9.0, 6, AR)),
         "sums",
+    ),
+    "zeros that are not there": (
+        of_sensitivity(lambda x: StaleZeros(growing(x), 9.0, 6, AR)),
+        "sums",
+    ),
+    "a score of 0 with a rounding error, which no step changes": (
+        lambda x: dp.Objective(
+            [-1e-17 if x == () else 0.0, 0.0],
+            element(lambda t: [0.0 if t < 3 else 1.0, 1.0]),
+        ),
+        "condition (i)",
     ),
     "candidates that occur in the data": (seen_only, "public parts"),
     "candidates ordered by the data": (most_common_first, "public parts"),

@@ -275,7 +275,10 @@ def _position_of_max(values: Values) -> tuple[int, ...]:
 
 
 def sums(tables: Tables) -> Finding:
-    """Compare ``cumulative``, ``shortfall`` and ``locate`` with sums of ``at``, zeros with it."""
+    """Compare ``cumulative``, ``shortfall`` and ``locate`` with sums of ``at``.
+
+    And the number of first values that are 0 with them.
+    """
     worst, where = -inf, (0, 0)
     for x, one in enumerate(tables.objectives):
         for error in (
@@ -288,7 +291,7 @@ def sums(tables: Tables) -> Finding:
                 worst, where = float(error.max()), (x, int(error.argmax()))
     return Finding(
         "sums",
-        "cumulative, shortfall and locate are the sums of at (relative to them), zeros its own",
+        "cumulative, shortfall, locate and leading_zeros are those of at (relative to sums)",
         ok=worst <= TOLERANCE,
         excess=worst,
         worst=tables.witness(where[0], candidate=where[1]),

@@ -174,8 +174,8 @@ COMBINED = MappingProxyType(
 )
 """Mechanism and unit of each combination, as ``METRICS`` has them of each metric.
 
-A weighted sum with ego betweenness has another mechanism, and so has a Pareto score of which each
-round draws one of the front: ``_suited``.
+A weighted sum with ego betweenness has another mechanism, and so has a Pareto score where each
+round draws one of a front: ``_suited``.
 """
 
 

@@ -20,8 +20,8 @@ FAR = 2.0**29
 """Half of what the grid of the draws holds."""
 
 LONGEST_LEAD = 2**12
-"""The lead of a score of 0 is cut here: a public number, so that it still moves by at most 1. It
-is beyond what a draw tells apart, unless epsilon is below 0.01."""
+"""Largest lead of a score of 0. A public number: cut at it, a lead still moves by at most 1. No
+draw needs more, unless epsilon is below 0.01."""
 
 
 @finite
