@@ -201,6 +201,49 @@ def test_a_front_in_every_round_is_drawn_by_its_lead(asked, mechanism):
     assert isinstance(mechanism_of(nodes(TWO, combine="pareto", **asked)), mechanism)
 
 
+def test_a_sum_of_metrics_is_one_of_several():
+    one_sum = {"ego-density": 2, "ego-betweenness": 0.5}
+    query = nodes(["degree", one_sum], combine="pareto", max_degree=4)
+    parts = [degree(GRAPH), ego_density(GRAPH), ego_betweenness(GRAPH, max_degree=4)]
+    expected = dp.pareto([parts[0], dp.weighted_sum(parts[1:], [2, 0.5])])
+    found = query.objective(GRAPH)
+
+    assert (found.scores == expected.scores).all()
+    for distance in range(6):
+        assert (found.sensitivity.at(distance) == expected.sensitivity.at(distance)).all()
+    assert query.design().choice.metrics == (
+        "degree",
+        {"ego-density": 2, "ego-betweenness": 0.5},
+    )
+    assert query.release(GRAPH).answer[0] in range(5)
+
+
+def test_a_sum_of_metrics_is_drawn_as_a_weighted_sum():
+    weights = {"degree": 1, "ego-betweenness": 2}
+    alone, combined = (
+        nodes(weights),
+        nodes([*weights], combine="weighted-sum", weights=[*weights.values()]),
+    )
+
+    assert mechanism_of(alone) == mechanism_of(combined)
+    assert (alone.objective(GRAPH).scores == combined.objective(GRAPH).scores).all()
+
+
+@pytest.mark.parametrize(
+    ("metric", "says"),
+    [
+        ([{}, "degree"], "needs a metric"),
+        ([{"degree": 0}, "ego-density"], "not all 0"),
+        ([{"degree": float("nan")}, "ego-density"], "finite"),
+        ([{"degree": "two"}, "ego-density"], "must be numbers"),
+        ([{"deg": 1}, "ego-density"], "metric must be one of"),
+    ],
+)
+def test_a_sum_of_metrics_is_checked_before_the_data(metric, says):
+    with pytest.raises(ParameterError, match=says):
+        nodes(metric, combine="pareto")
+
+
 def test_the_front_leads_at_a_small_epsilon():
     """A hub among 2,000 nodes, which no edge brings near the others."""
     hub = [(0, leaf) for leaf in range(1, 700)] + [(1, 2), (2, 3)]

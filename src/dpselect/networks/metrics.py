@@ -45,6 +45,9 @@ Metric: TypeAlias = Callable[[NodeCounts], Objective]
 sensitivity (bound, horizon, ``highest``, ``direction``) may depend on the nodes alone. Of a
 graph whose edges belong to persons the sensitivity must not fall with the distance."""
 
+Term: TypeAlias = str | Metric | Mapping[str, float]
+"""A metric, or a weighted sum of several: their weights by name."""
+
 
 def degree(graph: AnyGraph) -> Objective:
     """Return the degree of every node as an objective.
@@ -184,7 +187,7 @@ class MetricChoice:
     """One metric or several combined, and the mechanism that their bounds suit; all public.
 
     Attributes:
-        metrics: Keys of ``METRICS``, or callables.
+        metrics: Keys of ``METRICS``, or callables, or weighted sums of those.
         combine: How several are combined; None for one.
         weights: For the combination.
         dominance: For the Pareto score.
@@ -193,7 +196,7 @@ class MetricChoice:
         mechanism: The mechanism that was named, or else suits the metrics.
     """
 
-    metrics: tuple[str | Metric, ...]
+    metrics: tuple[Term, ...]
     combine: str | None
     weights: Sequence[float] | None
     dominance: Dominance
@@ -214,12 +217,13 @@ class MetricChoice:
         """
         metric, combine, weights = asked.metric, asked.combine, asked.weights
         if isinstance(metric, Sequence) and not isinstance(metric, str):
-            metrics = tuple(map(_known, metric))
+            metrics = tuple(map(_known_term, metric))
         else:
-            metrics = (_known(metric),)
+            metrics = (_known_term(metric),)
         _check_combination(metrics, combine, weights)
         dominance = checked_dominance(asked.dominance, combine, of="combine")
-        takes = [isinstance(one, str) and METRICS[one].takes_max_degree for one in metrics]
+        leaves = _leaves(metrics)
+        takes = [isinstance(one, str) and METRICS[one].takes_max_degree for one in leaves]
         if asked.max_degree is not None and not any(takes):
             names = ", ".join(name for name, one in METRICS.items() if one.takes_max_degree)
             raise ParameterError(f"`max_degree` goes with the metric {names}")
@@ -250,7 +254,7 @@ class MetricChoice:
     def passes(self) -> int:
         """The queries of an edge table, one for each count; all counts for a callable."""
         asked: set[str] = set()
-        for metric in self.metrics:
+        for metric in _leaves(self.metrics):
             named = METRICS[metric] if isinstance(metric, str) else None
             for count in COUNTS if named is None else named.counts:
                 if count != COMMON or named is None or self.mechanism.name not in named.bounds:
@@ -268,25 +272,45 @@ class MetricChoice:
 
     def parts(self, graph: NodeCounts) -> list[Objective]:
         """Return the objective of each metric, for one edge or for all edges of a person."""
-        parts = [
-            METRICS[metric].of(graph, mechanism=self.mechanism, max_degree=self.max_degree)
-            if isinstance(metric, str)
-            else validation.instance("what metric returns", metric(graph), Objective)
-            for metric in self.metrics
+        return [
+            of_persons(self._term(metric, graph), self.max_per_user) for metric in self.metrics
         ]
-        for part in parts:
-            if part.neighbours is not Neighbours.EDGE:
-                raise NeighboursError(
-                    f"a metric of nodes must be stated for edge neighbours, not for "
-                    f"{part.neighbours} neighbours"
-                )
-        return [of_persons(part, self.max_per_user) for part in parts]
+
+    def _term(self, metric: Term, graph: NodeCounts) -> Objective:
+        if isinstance(metric, Mapping):
+            terms = [self._term(one, graph) for one in metric]
+            return _combine.weighted_sum(terms, list(metric.values()))
+        if isinstance(metric, str):
+            named = METRICS[metric]
+            return named.of(graph, mechanism=self.mechanism, max_degree=self.max_degree)
+        part = validation.instance("what metric returns", metric(graph), Objective)
+        if part.neighbours is not Neighbours.EDGE:
+            raise NeighboursError(
+                f"a metric of nodes must be stated for edge neighbours, not for "
+                f"{part.neighbours} neighbours"
+            )
+        return part
 
     def combined(self, parts: list[Objective]) -> Objective:
         """Return the one objective of several, for the same nodes."""
         if self.combine is None:
             return parts[0]
         return _combine.by_name(self.combine, parts, self.weights, dominance=self.dominance)
+
+
+def _leaves(metrics: Sequence[Term]) -> list[str | Metric]:
+    """Return the metrics, those of a sum one by one."""
+    nested = [[*one] if isinstance(one, Mapping) else [one] for one in metrics]
+    return [metric for each in nested for metric in each]
+
+
+def _known_term(metric: object) -> Term:
+    """Return a metric, or a sum of several, by their names."""
+    if not isinstance(metric, Mapping):
+        return _known(metric)
+    if not metric:
+        raise ParameterError("a weighted sum in `metric` needs a metric")
+    return {validation.one_of("metric", one, METRICS): w for one, w in metric.items()}
 
 
 def _known(metric: object) -> str | Metric:
@@ -300,7 +324,7 @@ def _known(metric: object) -> str | Metric:
 
 
 def _check_combination(
-    metrics: tuple[str | Metric, ...], combine: str | None, weights: Sequence[float] | None
+    metrics: tuple[Term, ...], combine: str | None, weights: Sequence[float] | None
 ) -> None:
     if not metrics:
         raise ParameterError("`metric` must name at least one metric")
@@ -325,7 +349,7 @@ def _in_fronts(asked: TopNodes) -> bool:
     return asked.dominance != "weak" and (asked.k == 1 or asked.redraw is not None)
 
 
-def _suited(metrics: Sequence[str | Metric], combine: str | None, *, in_fronts: bool) -> str:
+def _suited(metrics: Sequence[Term], combine: str | None, *, in_fronts: bool) -> str:
     """Return the short name of the mechanism that suits a metric or a combination.
 
     Each finds the best node at a large epsilon on every graph, as shifted, anchored and plain
@@ -336,7 +360,8 @@ def _suited(metrics: Sequence[str | Metric], combine: str | None, *, in_fronts: 
         return LocalDampening.name
     # Its largest change is of no use. Sums of the others are hardly drawn better by pairs,
     # which take as many steps as a node has neighbours.
-    if combine == "weighted-sum" and "ego-betweenness" in metrics:
+    summed = combine == "weighted-sum" or (combine is None and isinstance(metrics[0], Mapping))
+    if summed and "ego-betweenness" in _leaves(metrics):
         return PairwiseLocalDampening.name
     if combine is not None:
         return COMBINED[combine][0] if combine in COMBINED else PermuteAndFlip.name

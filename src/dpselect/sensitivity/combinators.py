@@ -239,6 +239,12 @@ class _WeightedSum(Sensitivity):
             return super().shortfall()
         return self._sum(lambda part: part.shortfall())
 
+    def leading_zeros(self, positions: Indices, most: int) -> Indices:
+        # Of the parts: a weight times a number above 0 may round to 0.
+        pairs = zip(self._weights, self._parts, strict=True)
+        each = [part.leading_zeros(positions, most) for weight, part in pairs if weight > 0]
+        return np.minimum.reduce(each)
+
 
 def _sum_of_l1(parts: Sequence[Sensitivity], factors: Values) -> float | None:
     known = [
