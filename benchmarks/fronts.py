@@ -30,7 +30,6 @@ from dpselect.trees.domains import Categories
 from dpselect.trees.evolution import Evolution
 from dpselect.trees.records import Schema
 from dpselect.typing import Scores
-from dpselect_studies.farias_2024.coverage import coverage
 from dpselect_studies.farias_2024.evolving import (
     NO_PRIVACY,
     Maximum,
@@ -119,7 +118,7 @@ def of_trees(folder: Path) -> Iterator[dict[str, Any]]:
                 best = rates(free, counts, np.random.default_rng([0, run]), Maximum)
                 with without_leads() if NO_LEADS in method else nullcontext():
                     drawn = rates(plan, counts, np.random.default_rng([1, run]))
-                found.append(coverage(best, drawn, dominance="strict"))
+                found.append(dp.combine.coverage(best, drawn, dominance="strict"))
             yield {
                 "data": "nltcs",
                 "method": method,

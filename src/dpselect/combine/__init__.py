@@ -1,6 +1,7 @@
 """Combinations of several objectives into one: Pareto score, weighted sum and margin."""
 
 from dpselect.combine.margin import margin
+from dpselect.combine.pareto.coverage import coverage
 from dpselect.combine.pareto.plot import plot_front
 from dpselect.combine.pareto.score import pareto, pareto_front
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
@@ -11,6 +12,7 @@ __all__ = [
     "COMBINATIONS",
     "ParetoSensitivity",
     "by_name",
+    "coverage",
     "disjoint_sum",
     "margin",
     "pareto",

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import polars as pl
 
+from dpselect.combine import coverage
+from dpselect.combine.pareto.dominance import Dominance
 from dpselect.trees.samplers import Simulated
 from dpselect.typing import Values
 from dpselect_studies import surveys
-from dpselect_studies.farias_2024.coverage import DOMINANCES, coverage
 from dpselect_studies.farias_2024.evolving import (
     NO_PRIVACY,
     NOTHING,
@@ -118,7 +119,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
         ]
     rows: list[Row] = []
     for (epsilon, fronts), dominance in product(
-        zip(cell.epsilons, drawn, strict=True), DOMINANCES
+        zip(cell.epsilons, drawn, strict=True), get_args(Dominance)
     ):
         pairs = zip(best, fronts, strict=True)
         found = np.array(

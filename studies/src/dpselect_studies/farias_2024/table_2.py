@@ -9,17 +9,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import polars as pl
 
 from dpselect import combine, scaling
+from dpselect.combine.pareto.dominance import Dominance
 from dpselect.draws import Exponential, PermuteAndFlip
 from dpselect.networks import degree, ego_density
 from dpselect.typing import Indices, Scores
 from dpselect_studies import graphs
-from dpselect_studies.farias_2024.coverage import DOMINANCES, Dominance, coverage
 from dpselect_studies.panels import marked, panels
 from dpselect_studies.study import Null, Printed, Reason, Row, Study, of_shares
 
@@ -128,9 +128,9 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
     rows: list[Row] = []
     for epsilon, draw in product(cell.epsilons, (Exponential(), PermuteAndFlip())):
         drawn = draw.simulate(unit, epsilon, k=cell.k, size=cell.runs, rng=rng)
-        for dominance in DOMINANCES:
+        for dominance in get_args(Dominance):
             shares = [
-                coverage(values[true], values[one], dominance=dominance)
+                combine.coverage(values[true], values[one], dominance=dominance)
                 for true, one in zip(best, drawn, strict=True)
             ]
             rows.append({
