@@ -273,11 +273,11 @@ of the rest. The setting is the paper's; its depths 4 and 10 are taken to count 
 and 5. **The global column is a choice by chance**, .31, .22 and .15 at every epsilon; the
 printed one is flat too, at .48, .28 and .20.
 
-**The stored local numbers are of a score of 0 that is dampened to 0**, whatever its sensitivity.
-By Definition 12 it is dampened to the number of its leading sensitivities that are 0, and C is
-smaller: .28, .14 and .11 on NLTCS at epsilon .1, .5 and 2 in all, for .50, .46 and .31
-([measured](measurements.md#fronts-of-trees-by-the-pareto-score) at the settings of the published
-code), where .25, .13 and .11 are printed.
+**The stored local numbers are of a score of 0 that is dampened to 0**, whatever its
+sensitivity. By Definition 12 it is dampened to the number of its leading sensitivities that
+are 0, and C is smaller: .28, .14 and .11 on NLTCS at epsilon .1, .5 and 2 in all, for .50,
+.46 and .31 ([measured](measurements.md#fronts-of-trees-by-the-pareto-score) at the settings
+of the published code), where .25, .13 and .11 are printed.
 
 **The text does not say how equal trees are treated.** Here equal trees do not dominate each
 other, and are kept at random. If the first of equals is kept the global column is as printed,

@@ -255,14 +255,14 @@ Pareto dominance GitHub's global column has .56 where .20 is printed.
 28,085 of the substitute for DBLP. The true best are drawn among them anew in each run; with
 those of the lowest numbers C is .1 lower on GitHub and .22 on DBLP.
 
-**Most of the table is a choice by chance.** Up to epsilon 2 on GitHub (global) and 5 on Enron a
-uniform choice has the same values. Only the fall from there on says anything: it agrees on
-GitHub from 5 to 20 in the global column. **The local columns do not agree.** By Definition 12 the
-hub of GitHub, which no edge within 2,372 steps lets another node dominate, is drawn in every run;
-but by Definition 4.5 one edge can move the median node past 16,818 of its 37,699 rivals, so that
-the other two are drawn by chance, and .00 is printed. On Enron our C falls sooner than the
-printed one: .09 and .005 at epsilon 5 and 10, for .30 and .16. DBLP is a substitute with a tenth
-of the nodes.
+**Most of the table is a choice by chance.** Up to epsilon 2 on GitHub (global) and 5 on Enron
+a uniform choice has the same values. Only the fall from there on says anything: it agrees on
+GitHub from 5 to 20 in the global column. **The local columns do not agree.** By Definition 12
+the hub of GitHub, which no edge within 2,372 steps lets another node dominate, is drawn in
+every run; but by Definition 4.5 one edge can move the median node past 16,818 of its 37,699
+rivals, so that the other two are drawn by chance, and .00 is printed. On Enron our C falls
+sooner than the printed one: .09 and .005 at epsilon 5 and 10, for .30 and .16. DBLP is a
+substitute with a tenth of the nodes.
 
 The **shifted** form, which is ours, has 0.00 from epsilon 0.1 on for GitHub and from 0.5 on for
 Enron, and so has **degree alone**, which needs neither density nor dampening.
