@@ -51,7 +51,8 @@ LARGEST_TABLE = 2**25
 """Numbers that the shortfall may tabulate before it counts distance by distance: 256 MB."""
 
 FEW = 128
-"""Candidates up to which all are compared, and the radii of many distances taken at once."""
+"""Candidates up to which all are compared, and the radii of many distances taken at once; and
+distances up to which sums are added without a closed form."""
 
 
 class _Rivals(NamedTuple):
@@ -204,7 +205,8 @@ class ParetoSensitivity(Sensitivity):
         """
         found = np.zeros(positions.size, dtype=np.int64)
         most = min(most, self.horizon)
-        if not all(part.sensitivity.closed_form for part in self._parts):
+        sums = [part.sensitivity for part in self._parts]
+        if any(not one.closed_form and one.horizon > FEW for one in sums):
             # Sums to far distances cost as much as to all before them.
             left = np.arange(positions.size)
             for radii in islice(self._each_radii(), 1, most + 1):
