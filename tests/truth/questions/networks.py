@@ -298,18 +298,20 @@ def nested(draw):
     n, edges = draw(edges_of())
     nodes, data, of = draw(held_edges(n, edges))
     first, *others = draw(st.permutations(sorted(METRICS)))
-    weights = dict(zip(others, draw(st.sampled_from(WEIGHTS)), strict=True))
+    both = st.sampled_from([*WEIGHTS, (1, -1), (-2, 1), (1, 100)])
+    weights = dict(zip(others, draw(both), strict=True))
     epsilon = draw(st.sampled_from([1e4, 1e6]))
     graph = graph_of(edges, n)
     total, _ = summed([METRICS[one][0](graph) for one in others], [0, 0], [], weights.values())
     scores, bound = dominated([METRICS[first][0](graph), total], [], [], [1, 1])
     fields = {"metric": [first, weights], "combine": "pareto", "epsilon": epsilon}
-    slack = Slack(bound, epsilon, n, 1, 0).value
+    k = min(n, draw(st.sampled_from([1, 3, n if n < 20 else 5])))
+    slack = Slack(bound, epsilon, n, k, 0).value
     return released(
-        Call("dp.TopNodes", nodes=nodes, k=1, **fields),
+        Call("dp.TopNodes", nodes=nodes, k=k, **fields),
         data,
         lambda release: best_first(
-            release.answer, {of(node): score for node, score in scores.items()}, 1, slack
+            release.answer, {of(node): score for node, score in scores.items()}, k, slack
         ),
     )
 
