@@ -19,6 +19,7 @@ from dpselect.networks import Graph, ego_betweenness, ego_density
 from dpselect.percentiles import percentile
 from dpselect.sensitivity import Sensitivity, floored, grouped, jump_to_bound, weighted_sum
 from dpselect.sensitivity.base import Pairs
+from dpselect.trees.rates import weighted_rates
 from support.strategies import dampened_by_definition, several_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
@@ -221,6 +222,16 @@ def test_columns_of_no_records_are_a_step_away_from_a_change():
     )
 
     assert scaling.dampened(gain).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("weights", [(1, 0), (0, 1), (2, 3)])
+def test_no_rate_is_certain_to_stay(weights):
+    """Some record changes each rate, also of classes without records."""
+    for hits, total in [(h, t) for t in range(5) for h in range(t + 1)]:
+        rate = dp.trees.true_positive_rate([hits], total, neighbours="add-remove")
+        both = weighted_rates([[hits, 0]], (total, 0), weights=weights)
+        for objective in (rate, both):
+            assert objective.sensitivity.leading_zeros(np.zeros(1, dtype=int), 9) == [0]
 
 
 def test_the_front_leads_by_the_steps_until_a_node_may_dominate_it():
