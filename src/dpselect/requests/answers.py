@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpselect import writing
 from dpselect._optional import needed
 from dpselect.budget import Budget, report
 from dpselect.errors import DataError
@@ -48,7 +49,7 @@ def save(
     """
     for name, release in answers.items():
         frame = _flat(release.to_frame())
-        frame.write_csv(folder / f"{name}.csv")
+        writing.for_csv(frame).write_csv(folder / f"{name}.csv")
         frame.write_parquet(folder / f"{name}.parquet")
     (folder / "answers.json").write_text(to_json(request, answers), encoding="utf-8")
     (folder / "report.html").write_text(html(request, budget), encoding="utf-8")
