@@ -124,6 +124,24 @@ def test_the_limited_do_not_name_their_limit(run, ledger):
     assert run("run", ledger / "asked.toml", "--dry-run").code == 0
 
 
+def test_a_contradiction_is_told_to_the_curator_alone(run, ledger):
+    claims = "\n[claims]\non_invalid = 'raise'\n"
+    policy = (ledger / "policy.toml").read_text("utf-8") + claims
+    (ledger / "policy.toml").write_text(policy, "utf-8")
+    odd = pl.read_parquet(ledger / "stays.parquet").with_columns(days=None)
+    odd.with_columns(pl.col("days").cast(pl.Float64)).write_parquet(ledger / "stays.parquet")
+    before = run("budget", ledger / "clinic.budget").out
+
+    ran = [run("run", ledger / "hospital.toml", *within(ledger)) for _ in range(2)]
+    after = run("budget", ledger / "clinic.budget").out
+
+    assert [(one.code, one.out) for one in ran] == [(2, "")] * 2
+    assert ran[0].error == ran[1].error
+    assert "the data contradict a claim of the policy" in ran[0].error
+    assert "beware" not in before
+    assert "clinic.budget.contradicted" in "".join(after.split())
+
+
 def test_a_terminal_and_a_spreadsheet_get_no_orders(run, tmp_path, monkeypatch):
     """Neither from values of a table, nor from a candidate of a request or its mistakes."""
     monkeypatch.chdir(tmp_path)
