@@ -25,6 +25,7 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpselect._optional import needed
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -385,6 +386,7 @@ def for_csv(frame: pl.DataFrame) -> pl.DataFrame:
 
     Those that begin as a formula does get an apostrophe before them.
     """
+    needed("polars", extra="standard")
     import polars as pl
 
     def cell(text: str | None) -> str | None:

@@ -93,7 +93,9 @@ def _opened(ledger: Path) -> Iterator[TextIOWrapper]:
         is_new = not path.exists()
         file = path.open("a+", encoding="utf-8")
     except OSError as error:
-        raise LedgerError(f"{path} cannot be used: {error.strerror}") from None
+        raise LedgerError(
+            f"contradictions cannot be kept in {path}: {error.strerror}"
+        ) from None
     with file:
         if is_new:
             share_rights(ledger, path)
