@@ -8,6 +8,7 @@ import pytest
 
 import dpselect as dp
 from dpselect import writing
+from dpselect.release import for_csv
 from dpselect.writing import MOST_ROWS, card
 
 VOTES = dp.Objective(
@@ -84,7 +85,7 @@ def test_no_text_of_a_file_for_spreadsheets_is_a_formula():
         }
     )
 
-    assert writing.for_csv(frame).write_csv().splitlines() == [
+    assert for_csv(frame).write_csv().splitlines() == [
         "'=head,number",
         "'=cmd|' /C calc'!A0,-1.5",
         "'+1,0.0",

@@ -25,11 +25,9 @@ from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpselect._optional import needed
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
 
@@ -74,9 +72,6 @@ DIGITS = 6
 """Significant digits of an epsilon that is shown."""
 
 _LONG = re.compile(r"(?<![\w.])\d+\.\d{6,}(?:e[-+]?\d+)?")
-
-FORMULA = "=+-@"
-"""With which a spreadsheet begins a formula."""
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -379,25 +374,6 @@ def visible(text: str) -> str:
 def in_a_cell(text: str) -> str:
     """Return what ``visible`` does, on one line."""
     return visible(text).replace("\n", r"\n").replace("\t", r"\t")
-
-
-def for_csv(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame whose texts a spreadsheet takes for texts.
-
-    Those that begin as a formula does get an apostrophe before them.
-    """
-    needed("polars", extra="standard")
-    import polars as pl
-
-    def cell(text: str | None) -> str | None:
-        given = None if text is None else in_a_cell(text)
-        return f"'{given}" if given and given[0] in FORMULA else given
-
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    made = frame.with_columns(
-        pl.Series(name, [cell(one) for one in frame[name]], dtype=pl.String) for name in texts
-    )
-    return made.rename({name: cell(name) or "" for name in frame.columns})
 
 
 def card(

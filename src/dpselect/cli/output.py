@@ -16,6 +16,7 @@ from dpselect import writing as written
 from dpselect.cli import options
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import remaining_after
+from dpselect.release import for_csv
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,7 +138,7 @@ def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
     frame = release.to_frame()
     with writing(out, "a table such as table.csv"):
         if out.suffix.lower() == ".csv":
-            written.for_csv(frame).write_csv(out)
+            for_csv(frame).write_csv(out)
         else:
             frame.write_parquet(out)
     return {"written to": str(out)}

@@ -15,8 +15,8 @@ from dpselect import validation
 from dpselect._optional import needed
 from dpselect.errors import ParameterError, no_column
 from dpselect.maps.box import Box
+from dpselect.release import for_csv
 from dpselect.typing import Values
-from dpselect.writing import for_csv
 
 if TYPE_CHECKING:
     import geopandas
