@@ -16,7 +16,6 @@ from dpselect import writing as written
 from dpselect.cli import options
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import remaining_after
-from dpselect.release import for_csv
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,6 +134,8 @@ def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
         left = len(table) - len(shown)
         more = f"{left} more rows: --out table.csv writes them all"
         return {"not printed": more} if left > 0 else {}
+    from dpselect.release import for_csv
+
     frame = release.to_frame()
     with writing(out, "a table such as table.csv"):
         if out.suffix.lower() == ".csv":
