@@ -428,3 +428,29 @@ def test_exact_counts_of_statuses_cannot_be_asked_for(stays):
         found.append(str(raised.value))
 
     assert {"must be stated here (policy [claims]" in one for one in found} == {True}
+
+
+def test_how_a_text_file_is_written_is_a_claim_as_well(tmp_path):
+    """An open quotation mark of one record is told once, and the file is not read again."""
+    path = tmp_path / "stays.csv"
+    path.write_text('days,ward\n3,a\n4,"b\n5,c\n', "utf-8")
+    days = {"query": "TopKeys", "column": "ward", "k": 1, "candidates": ["a", "b"]}
+    request, ledger = asked_of(path, "add-remove", days, {})
+    with pytest.raises(PublicClaimError) as first:
+        request.release()
+    path.write_text("days,ward\n3,a\n", "utf-8")
+    for other in (days, {**days, "k": 2}):
+        with pytest.raises(PublicClaimError) as later:
+            asked_of(path, "add-remove", other, {})[0].release()
+        assert str(later.value) == str(first.value)
+
+    assert "the data contradict a claim of the policy" in str(first.value)
+    lines = [json.loads(one) for one in file_of(ledger).read_text("utf-8").splitlines()]
+    assert "separator" in {one["claim"] for one in lines}
+    stated = {"path": str(path), "separator": ","}
+    policy = policy_of("add-remove", ledger=str(ledger), data=stated)
+    left = {one["claim"] for one in lines} - {"separator"}
+    kept = [json.dumps(one) for one in lines if one["claim"] not in left]
+    file_of(ledger).write_text("\n".join(kept) + "\n", "utf-8")
+    asked = {"queries": [{**days, "epsilon": 1.0}]}
+    dp.Request.from_dict(asked, policy=policy).release()  # another value of the separator

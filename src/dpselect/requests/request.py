@@ -27,6 +27,7 @@ from dpselect.requests.reading import READERS, columns_of
 from dpselect.requests.runs import run
 from dpselect.tables import Source
 from dpselect.tables.engines import checked_engine, held
+from dpselect.writing import strict
 
 TABLES: dict[str, dict[str, Kind]] = {
     "": {
@@ -266,7 +267,8 @@ class Request:
             DataError: The table cannot be opened.
             PublicClaimError: The table contradicts a claim.
         """
-        table = self.table()
+        with self._keeping_contradictions(()):
+            table = self.table()
         for at, query in enumerate(self.queries.values()):
             with self.document.naming("queries", at), self._keeping_contradictions([query]):
                 query.check(table)
@@ -295,6 +297,9 @@ class Request:
         claims: dict[str, Any] = {}
         for query in queries:
             claims |= self.policy.resting(query)
+        source = Source.of(self.source)
+        if self.policy.ledger is not None and source.is_csv:
+            claims |= {name: strict(getattr(source, name)) for name in READING}
         asked = {"analyst": self.analyst, "query": ", ".join(one.plan.name for one in queries)}
         with contradictions.kept(self.policy.ledger, claims, **asked):
             yield
