@@ -41,6 +41,8 @@ audit/test_public_claims.py::test_a_degree_above_the_claim_raises_without_a_numb
 audit/test_public_claims.py::test_records_beyond_the_claim_raise_without_a_number
 maps/test_error_measures.py::test_more_points_than_a_measure_declares_are_refused
     If the data contradict | - **No degree is above | - **At most `max_ | - **At most `most_
+requests/test_claims.py::test_an_analyst_states_nothing_of_the_data  Whoever may choose a claim
+requests/test_claims.py::test_row_numbers_are_a_claim_as_well  - **Labels are public
 percentiles/test_percentiles.py::test_another_number_of_records_than_is_declared_is_refused
     - **`records` is the number
 tables/test_opening.py::test_a_file_that_cannot_be_read_is_named  - **A CSV file is well-formed

@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 
 import dpselect as dp
+from dpselect import writing
+from dpselect.release import for_csv
 from dpselect.writing import MOST_ROWS, card
 
 VOTES = dp.Objective(
@@ -62,3 +64,35 @@ def test_numbers_stand_to_the_right_and_words_to_the_left():
     assert [re.findall(f"<{tag}[^>]*align:(\\w+)", shown)[:2] for tag in ("th", "td")] == [
         ["right", "left"]
     ] * 2
+
+
+ORDERS = "\x1b]0;title\x07 \u202eabc\u2066 \x9b2J \ud800"
+
+
+def test_what_a_terminal_obeys_is_spelled_out():
+    said = writing.visible(ORDERS)
+
+    assert said == r"\x1b]0;title\x07 \u202eabc\u2066 \x9b2J \ud800"
+    assert writing.visible("a\tb\nö 漢 👩‍👩") == "a\tb\nö 漢 👩‍👩"
+    assert writing.as_text("a\tb\nc\r") == r"a\tb\nc\r"
+
+
+def test_no_text_of_a_file_for_spreadsheets_is_a_formula():
+    frame = pl.DataFrame(
+        {
+            "=head": ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "a=b", "", None, "\x1b[2J"],
+            "number": [-1.5, *range(7)],
+        }
+    )
+
+    assert for_csv(frame).write_csv().splitlines() == [
+        "'=head,number",
+        "'=cmd|' /C calc'!A0,-1.5",
+        "'+1,0.0",
+        "'-1,1.0",
+        "'@x,2.0",
+        "a=b,3.0",
+        '"",4.0',
+        ",5.0",
+        r"\x1b[2J,6.0",
+    ]

@@ -166,9 +166,9 @@ def no_file(path: object) -> DataError:
     return DataError(f"there is no file {path}")
 
 
-def missing_value() -> DataError:
+def missing_value() -> PublicClaimError:
     """Return the error of a missing value that was declared impossible."""
-    return DataError(
+    return PublicClaimError(
         "a value is missing, which `on_invalid`='raise' declares impossible; "
         "`on_invalid`='repair' goes on without it"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial
@@ -25,6 +25,7 @@ from typing import (
     final,
     get_args,
     get_origin,
+    get_type_hints,
 )
 
 import numpy as np
@@ -60,6 +61,22 @@ OF_PRICES = {"epsilon", "delta", "neighbours"}
 NAMING = ("column", "label", "x", "source")
 """Fields of which one names what is read of a table. A query without them reads what it is
 given, such as scores: it does not say what it asks of a source."""
+
+
+class Claim:
+    """Mark of a field that declares something public of the data, by ``typing.Annotated``.
+
+    What the data are is for a curator to declare: under a policy such a field has the policy's
+    value (``dpselect.Policy``).
+
+    Args:
+        nothing: Values that declare nothing; without them every value declares something.
+        can_fail: Whether data can contradict it, which an error then tells.
+    """
+
+    def __init__(self, *nothing: Hashable, can_fail: bool = True) -> None:
+        self.nothing, self.can_fail = nothing, can_fail
+
 
 Draw = Callable[[Plan], Out]
 """Draws once and returns what may be published, with the plan that was charged."""
@@ -466,6 +483,16 @@ def _kind_of_release(kind: type[Query[Any]]) -> type[Any]:
                 if isinstance(found, type) and issubclass(found, Release):
                     return found
     return Release
+
+
+@cache
+def claims_of(kind: type[Query[Any]]) -> Mapping[str, Claim]:
+    """Return the fields of a class that declare something public of the data."""
+    marks = {
+        name: [one for one in get_args(hint) if isinstance(one, Claim)]
+        for name, hint in get_type_hints(kind, include_extras=True).items()
+    }
+    return {name: one for name, found in marks.items() for one in found}
 
 
 @cache

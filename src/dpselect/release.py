@@ -28,6 +28,9 @@ T_co = TypeVar("T_co", covariant=True)
 NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated"}
 """Fields of a release that its query and its entry state."""
 
+FORMULA = "=+-@"
+"""With which a spreadsheet begins a formula."""
+
 
 @dataclass(frozen=True, repr=False)
 class Release(Generic[T_co]):
@@ -307,3 +310,22 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"Simulation({len(self)} draws of {self.mechanism}; not private)"
+
+
+def for_csv(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame whose texts a spreadsheet takes for texts.
+
+    Those that begin as a formula does get an apostrophe before them.
+    """
+    needed("polars", extra="standard")
+    import polars as pl
+
+    def cell(text: str | None) -> str | None:
+        given = None if text is None else writing.in_a_cell(text)
+        return f"'{given}" if given and given[0] in FORMULA else given
+
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    made = frame.with_columns(
+        pl.Series(name, [cell(one) for one in frame[name]], dtype=pl.String) for name in texts
+    )
+    return made.rename({name: cell(name) or "" for name in frame.columns})

@@ -73,6 +73,10 @@ DIGITS = 6
 
 _LONG = re.compile(r"(?<![\w.])\d+\.\d{6,}(?:e[-+]?\d+)?")
 
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
 FRAME = "border:1px solid #8886;border-radius:6px;padding:.6em .9em;display:inline-block"
 NAME = (
     "text-align:left;padding:.1em 1.2em .1em 0;opacity:.7;font-weight:normal;vertical-align:top"
@@ -357,7 +361,21 @@ def as_text(value: object) -> str:
     """Return a value as it stands in a table."""
     if isinstance(value, timedelta):
         return duration(value)
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    return f"{value:.15g}" if isinstance(value, float) else in_a_cell(str(value))
+
+
+def visible(text: str) -> str:
+    """Return a text whose control characters and marks of direction are spelled out.
+
+    A terminal obeys the former, and the latter show a text in another order than it has. Ends
+    of lines and tabs stay.
+    """
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def in_a_cell(text: str) -> str:
+    """Return what ``visible`` does, on one line."""
+    return visible(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
 def card(

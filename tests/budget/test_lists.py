@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 
+import polars as pl
 import pytest
 
 import dpselect as dp
@@ -67,14 +70,33 @@ def test_a_folder_that_cannot_be_written_is_a_ledger_error(tmp_path):
         lists.keep(tmp_path / "file" / "lists", {"0" * 64: "[]"})
 
 
+@pytest.mark.skipif(os.name != "posix", reason="rights of other systems are of other kinds")
+@pytest.mark.parametrize(
+    ("rights", "of_folder"), [(0o660, 0o770), (0o644, 0o755), (0o600, 0o700)]
+)
+def test_who_may_read_a_ledger_may_read_its_lists(tmp_path, rights, of_folder):
+    """Whoever cannot pays again for what was answered."""
+    ledger = tmp_path / "clinic.budget"
+    dp.Budget(1.0, neighbours="add-remove", path=ledger)
+    ledger.chmod(rights)
+    before = os.umask(0o077)
+    try:
+        table = pl.DataFrame({"ward": ["ward 3"]})
+        asked().release(table, budget=dp.Budget.open(ledger))
+    finally:
+        os.umask(before)
+    folder = tmp_path / "clinic.budget.lists"
+
+    assert stat.S_IMODE(folder.stat().st_mode) == of_folder
+    assert {stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()} == {rights}
+
+
 def asked(**fields):
     given = {"column": "ward", "k": 1, "candidates": LONG, "epsilon": 0.25, **fields}
     return dp.TopKeys(**given, neighbours="add-remove")
 
 
 def test_a_ledger_keeps_the_question_whole(tmp_path):
-    import polars as pl
-
     budget = dp.Budget(1.0, neighbours="add-remove", path=tmp_path / "budget")
     asked().release(pl.DataFrame({"ward": ["ward 3"] * 99}), budget=budget)
     [entry] = dp.Budget.open(budget.path).entries

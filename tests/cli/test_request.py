@@ -17,6 +17,11 @@ def ledger(clinic):
     return clinic
 
 
+def within(folder):
+    """Return the option by which whoever runs a request limits it."""
+    return "--policy", folder / "policy.toml"
+
+
 def test_a_check_reads_neither_data_nor_a_ledger(run, clinic):
     (clinic / "stays.parquet").unlink()
     ran = run("run", clinic / "hospital.toml", "--check")
@@ -42,7 +47,7 @@ def test_answers_are_written_with_a_report_that_begins_with_the_file(run, ledger
     text, out = (ledger / "hospital.toml").read_text(encoding="utf-8"), ledger / "answers"
     digest = hashlib.sha256(text.encode()).hexdigest()
 
-    ran = run("run", ledger / "hospital.toml", "--out", out)
+    ran = run("run", ledger / "hospital.toml", *within(ledger), "--out", out)
 
     assert ran.code == 0, ran.error
     assert "remaining budget  200" in ran.out
@@ -65,8 +70,9 @@ def test_a_run_without_a_ledger_is_printed(run, ledger):
     (ledger / "free.toml").write_text(free, "utf-8")
     (ledger / "hospital.toml").write_text(text.replace("policy.toml", "free.toml"), "utf-8")
 
-    shown = run("run", ledger / "hospital.toml").out
-    ran = run("run", ledger / "hospital.toml", "--json").json
+    limits = "--policy", ledger / "free.toml"
+    shown = run("run", ledger / "hospital.toml", *limits).out
+    ran = run("run", ledger / "hospital.toml", *limits, "--json").json
 
     assert "heart" in shown
     assert "remaining" not in shown
@@ -77,9 +83,13 @@ def test_a_run_without_a_ledger_is_printed(run, ledger):
     ("options", "message"),
     [
         (("--check", "--dry-run"), "--check or --dry-run"),
-        (("--out", "."), "has files: give a new folder"),
-        (("--out", "hospital.toml"), "cannot make the folder"),
+        (("--policy", "policy.toml", "--out", "."), "has files: give a new folder"),
+        (("--policy", "policy.toml", "--out", "hospital.toml"), "cannot make the folder"),
         (("--policy", "absent.toml"), "policy is another one"),
+        ((), "give the --policy that limits the request, or --no-policy"),
+        (("--no-policy",), "give --policy or --no-policy: hospital.toml names one"),
+        (("--no-policy", "--check"), "give --policy or --no-policy: hospital.toml names one"),
+        (("--policy", "policy.toml", "--no-policy"), "--no-policy: both are given"),
     ],
 )
 def test_what_is_wrong_is_one_line_before_anything_is_spent(
@@ -92,6 +102,76 @@ def test_what_is_wrong_is_one_line_before_anything_is_spent(
     assert message in ran.error
     assert ran.error.count("\n") == 1
     assert dp.Budget.open("clinic.budget").entries == ()
+
+
+def test_the_limited_do_not_name_their_limit(run, ledger):
+    """Without the line or with another one a file was answered, and the ledger not charged."""
+    text = (ledger / "hospital.toml").read_text(encoding="utf-8")
+    mine = (ledger / "policy.toml").read_text(encoding="utf-8").replace("50.0", "5000.0")
+    (ledger / "mine.toml").write_text(mine, "utf-8")
+    bare = '[data]\npath = "stays.parquet"\n[unit]\nneighbours = "add-remove"\n'
+    wide = bare + '[[queries]]\nquery = "Keys"\ncolumn = "patient"\nepsilon = 50\ndelta = 1\n'
+    for written in (text.replace("policy.toml", "mine.toml"), wide):
+        (ledger / "asked.toml").write_text(written, "utf-8")
+        for options in ((), within(ledger)):
+            ran = run("run", ledger / "asked.toml", *options)
+            assert (ran.code, ran.out) == (2, "")
+    assert dp.Budget.open(ledger / "clinic.budget").entries == ()
+
+    (ledger / "asked.toml").write_text(wide.replace("delta = 1\n", "delta = 1e-6\n"), "utf-8")
+    assert run("run", ledger / "asked.toml").code == 2
+    assert run("run", ledger / "asked.toml", "--no-policy").code == 0
+    assert run("run", ledger / "asked.toml", "--dry-run").code == 0
+
+
+def test_a_contradiction_is_told_to_the_curator_alone(run, ledger):
+    claims = "\n[claims]\non_invalid = 'raise'\n"
+    policy = (ledger / "policy.toml").read_text("utf-8") + claims
+    (ledger / "policy.toml").write_text(policy, "utf-8")
+    odd = pl.read_parquet(ledger / "stays.parquet").with_columns(days=None)
+    odd.with_columns(pl.col("days").cast(pl.Float64)).write_parquet(ledger / "stays.parquet")
+    before = run("budget", ledger / "clinic.budget").out
+
+    ran = [run("run", ledger / "hospital.toml", *within(ledger)) for _ in range(2)]
+    after = run("budget", ledger / "clinic.budget").out
+
+    assert [(one.code, one.out) for one in ran] == [(2, "")] * 2
+    assert ran[0].error == ran[1].error
+    assert "the data contradict a claim of the policy" in ran[0].error
+    assert "beware" not in before
+    assert "clinic.budget.contradicted" in "".join(after.split())
+
+
+def test_a_terminal_and_a_spreadsheet_get_no_orders(run, tmp_path, monkeypatch):
+    """Neither from values of a table, nor from a candidate of a request or its mistakes."""
+    monkeypatch.chdir(tmp_path)
+    orders = ["=cmd|' /C calc'!A0", "\x1b]0;title\x07\x1b[2J", "a\u202eb"]
+    pl.DataFrame({"key": [one for one in orders for _ in range(99)]}).write_parquet("t.parquet")
+    query = {"query": "TopKeys", "name": "top", "column": "key", "k": 3}
+    query |= {"candidates": orders, "epsilon": 9.0}
+    lines = ["[data]", 'path = "t.parquet"', "[unit]", 'neighbours = "add-remove"']
+    lines += ["[[queries]]", *(f"{name} = {json.dumps(one)}" for name, one in query.items())]
+    (tmp_path / "asked.toml").write_text("\n".join(lines), "utf-8")
+    price = ("--epsilon", 9, "--delta", 1e-6, "--neighbours", "add-remove")
+
+    ran = [
+        run("run", "asked.toml", "--no-policy", "--out", "answers"),
+        run("run", "asked.toml", "--dry-run"),
+        run("keys", "t.parquet", "--column", "key", *price),
+        run("keys", "t.parquet", "--column", "key", *price, "--out", "keys.csv"),
+        run("keys", "t.parquet", "--column", "\x1b[2J\u202e", *price),
+    ]
+
+    assert [one.code for one in ran] == [0, 0, 0, 0, 2]
+    for one in ran:
+        assert not {"\x1b", "\x07", "\u202e"} & set(one.out + one.error)
+    assert r"\x1b[2J\u202e" in ran[4].error
+    for table in ("answers/top.csv", "keys.csv"):
+        text = (tmp_path / table).read_text("utf-8")
+        assert not {"\x1b", "\x07", "\u202e"} & set(text)
+        assert "\n'=cmd" in text
+    whole = pl.read_parquet(tmp_path / "answers" / "top.parquet")
+    assert sorted(whole["key"]) == sorted(orders)
 
 
 def test_a_policy_is_named_by_an_option(run, ledger):

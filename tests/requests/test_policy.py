@@ -158,7 +158,7 @@ def test_what_is_left_out_is_filled_in(clinic, query, filled):
 
 
 OF_A_PATIENT = {"data": {"where": ["patient = 'p1'"]}}
-RAISES = ({**MEDIAN, "on_invalid": "raise"}, r"on_invalid must be 'repair' \(policy \[claims\]")
+RAISES = ({**MEDIAN, "on_invalid": "raise"}, r"on_invalid must be stated here \(policy \[cl")
 
 
 @pytest.mark.parametrize(
@@ -290,6 +290,9 @@ def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
     line = line_of(POLICY, "ledger")
     assert str(raised.value).startswith(f"{clinic / 'policy.toml'}:{line}: ")
     (clinic / "policy.toml").write_text(POLICY.replace("epsilon = 300.0\n", ""), "utf-8")
+    with pytest.raises(ParameterError, match=r"\[person\] needs epsilon: else it limits noth"):
+        dp.Policy.read(clinic / "policy.toml")
+    (clinic / "policy.toml").write_text(re.sub(r"\[person\][^\[]*", "", POLICY), "utf-8")
     with pytest.raises(ParameterError, match="a ledger needs"):
         dp.Policy.read(clinic / "policy.toml").budget()
 

@@ -197,7 +197,7 @@ def test_other_files_are_left_as_they_are(path, tmp_path):
 
 def test_a_file_of_another_version_is_refused(path, monkeypatch):
     asked().release_through(ROWS, PERIODS[0], path=path)
-    monkeypatch.setattr(file, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr(file, "SCHEMA_VERSION", 3)
 
     with pytest.raises(LedgerError, match="another version"):
         asked().release_through(ROWS, PERIODS[0], path=path)
@@ -211,3 +211,78 @@ def test_a_release_is_the_same_from_both():
     assert replace(release, sums=release.sums[:2]).running.tolist() == (
         release.running[:2].tolist()
     )
+
+
+WARDS = ROWS.with_columns(ward=pl.col("person") % 3)
+
+
+def test_one_payment_is_for_one_selection_of_rows(path, budget):
+    """One person, a row a period each in another ward, would count in every period."""
+    first = dp.tables.Source(frame=WARDS, where=["ward = 1"])
+    asked().release_through(first, PERIODS[0], path=path, budget=budget)
+    held = path.read_bytes()
+
+    for where in (["ward = 2"], []):
+        other = dp.tables.Source(frame=WARDS, where=where)
+        for more in ({"budget": budget}, {}):
+            for period in PERIODS[:2]:
+                with pytest.raises(LedgerError, match="of a series of other rows"):
+                    asked().release_through(other, period, path=path, **more)
+    assert path.read_bytes() == held
+    again = asked().release_through(first, PERIODS[1], path=path, budget=budget)
+    assert (len(again.sums), len(budget.entries)) == (2, 1)
+    assert budget.entries[0].question["arguments"]["where"] == ["ward = 1"]
+
+
+def test_one_payment_is_for_one_source_and_version(path, tmp_path, monkeypatch):
+    budget = dp.Budget(1.0, neighbours="add-remove").for_request(source="visits", version="1")
+    asked().release_through(ROWS, PERIODS[0], path=path, budget=budget)
+    for source, version in (("others", "1"), ("visits", "2")):
+        other = budget.for_request(source=source, version=version)
+        with pytest.raises(LedgerError, match="of a series of other rows"):
+            asked().release_through(ROWS, PERIODS[1], path=path, budget=other)
+    with pytest.raises(LedgerError, match="of a series of other rows"):
+        asked().release_through(ROWS, PERIODS[1], path=path)
+
+    kept = tmp_path / "files.series"
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        ROWS.write_parquet(tmp_path / name / "visits.parquet")
+    monkeypatch.chdir(tmp_path / "one")
+    asked().release_through("visits.parquet", PERIODS[0], path=kept)
+    monkeypatch.chdir(tmp_path / "two")
+    with pytest.raises(LedgerError, match="of a series of other rows"):
+        asked().release_through("visits.parquet", PERIODS[1], path=kept)
+    same = asked().release_through("../one/visits.parquet", PERIODS[1], path=kept)
+    assert len(same.sums) == 2
+
+
+def test_the_budget_that_paid_is_the_only_one(path, tmp_path):
+    def ledger(name):
+        return dp.Budget(1.0, neighbours="add-remove", path=tmp_path / name)
+
+    first, second = ledger("first.budget"), ledger("second.budget")
+    asked().release_through(ROWS, PERIODS[0], path=path, budget=first)
+    asked(epsilon=0.5).release(ROWS, budget=second)
+
+    for other in (second, ledger("third.budget"), dp.Budget(1.0, neighbours="add-remove")):
+        with pytest.raises(LedgerError, match="was not charged to this budget"):
+            asked().release_through(ROWS, PERIODS[1], path=path, budget=other)
+    again = dp.Budget.open(tmp_path / "first.budget")
+    assert len(asked().release_through(ROWS, PERIODS[1], path=path, budget=again).sums) == 2
+
+
+def test_a_series_that_nobody_paid_for_is_not_continued_by_a_budget(path, budget):
+    asked().release_through(ROWS, PERIODS[0], path=path)
+
+    with pytest.raises(LedgerError, match="was not charged to this budget"):
+        asked().release_through(ROWS, PERIODS[1], path=path, budget=budget)
+    assert budget.entries == ()
+
+
+def test_rows_are_not_selected_under_substitution(path):
+    source = dp.tables.Source(frame=WARDS, where=["ward = 1"])
+
+    with pytest.raises(ParameterError, match="where goes with"):
+        asked(neighbours="substitute").release_through(source, PERIODS[0], path=path)
+    assert not path.exists()

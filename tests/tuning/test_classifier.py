@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 import dpselect as dp
-from dpselect.errors import PublicClaimError
+from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.tuning import PrivateClassifier, PrivateSearchCV
 
 RNG = np.random.default_rng(1)
@@ -101,3 +101,43 @@ def test_models_of_diffprivlib_are_searched(name, given, grid):
     assert (searched.predict(X) == Y).mean() > 0.8
     with pytest.raises(PublicClaimError, match="such as bounds"):
         PrivateClassifier(kind(), epsilon=1.0, **relation).fit(X, Y)
+
+
+class Seeded(Cut):
+    """A model whose noise can be made repeatable."""
+
+    def __init__(self, eps=1.0, at=0.5, random_state=None, inner=None):
+        super().__init__(eps, at)
+        self.random_state, self.inner = random_state, inner
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (Seeded(random_state=1), "'random_state' seeds the noise of this Seeded"),
+        (Seeded(random_state=np.random.default_rng(1)), "'random_state' seeds"),
+        (Seeded(random_state=0), "'random_state' seeds"),
+        (Seeded(inner=Seeded(random_state=7)), "'inner__random_state' seeds"),
+    ],
+)
+def test_noise_with_a_seed_is_refused(model, said):
+    """Whoever knows the seed knows the noise."""
+    made = PrivateClassifier(model, epsilon=1.0, neighbours="add-remove", epsilon_name="eps")
+    for refused in (
+        made.plan,
+        lambda: made.fit(X, Y),
+        lambda: PrivateSearchCV(made, {"model__at": [0.1, 0.5]}, epsilon=2.0).fit(X, Y),
+    ):
+        with pytest.raises(ParameterError, match=said):
+            refused()
+
+
+def test_a_search_does_not_set_a_seed():
+    made = PrivateClassifier(Seeded(), epsilon=1.0, neighbours="add-remove", epsilon_name="eps")
+    budget = dp.Budget(2.0, neighbours="add-remove")
+
+    with pytest.raises(ParameterError, match="'random_state' seeds"):
+        PrivateSearchCV(
+            made, {"model__random_state": [None, 5]}, epsilon=2.0, budget=budget
+        ).fit(X, Y)
+    assert budget.entries == ()

@@ -149,6 +149,11 @@ class Budget:
         return self._store.lists
 
     @property
+    def origin(self) -> Origin:
+        """Analyst and source that entries state (``for_request``)."""
+        return self._origin
+
+    @property
     def entries(self) -> Entries:
         """All spends, the first one first."""
         return self._store.entries()

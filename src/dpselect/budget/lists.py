@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, TypeGuard
@@ -55,14 +56,32 @@ def keep(folder: Path, files: Mapping[str, str]) -> None:
     try:
         for digest, text in files.items():
             if not _file(folder, digest).exists():
-                folder.mkdir(exist_ok=True)
+                if not folder.exists():
+                    folder.mkdir(exist_ok=True)
+                    share_rights(folder.with_suffix(""), folder)
                 with NamedTemporaryFile("w", dir=folder, suffix=".part", delete=False) as new:
                     new.write(text)
                     new.flush()
                     os.fsync(new.fileno())
+                share_rights(folder.with_suffix(""), Path(new.name))
                 Path(new.name).replace(_file(folder, digest))
     except OSError as error:
         raise LedgerError(f"cannot write a list into {folder}: {error.strerror}") from None
+
+
+def share_rights(ledger: Path, path: Path) -> None:
+    """Let those who may read and write a ledger do so with what is beside it.
+
+    Whoever cannot read a list of an answer would pay for the same answer again.
+    """
+    with suppress(OSError):  # where it is somebody else's, they did so
+        rights = ledger.stat()
+        mode = rights.st_mode & 0o666
+        if path.is_dir():  # who may read a folder may enter it
+            mode |= (mode & 0o444) >> 2
+        path.chmod(mode)
+        if hasattr(os, "chown"):
+            os.chown(path, -1, rights.st_gid)
 
 
 def whole(value: Mapping[str, Any], folder: Path | None) -> list[Any] | None:

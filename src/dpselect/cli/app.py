@@ -25,6 +25,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from dpselect.cli import output
 from dpselect.errors import DPSelectError, MissingDependencyError
+from dpselect.writing import visible
 
 DEBUG = "DPSELECT_DEBUG"
 """Environment variable that shows tracebacks; they may hold private values."""
@@ -305,5 +306,5 @@ def _warn(message: Warning | str, category: type[Warning], *_: object, **__: obj
 
 
 def _complain(message: str, code: int) -> None:
-    sys.stderr.write(f"dpselect: {message}\n")
+    sys.stderr.write(f"dpselect: {visible(message)}\n")
     sys.exit(code)

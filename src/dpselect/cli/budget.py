@@ -166,6 +166,7 @@ def _show(shown: Budget, file: Path) -> None:
     from rich.table import Table
 
     from dpselect.budget import words
+    from dpselect.requests.contradictions import file_of
 
     totals = shown.totals
     facts = {
@@ -187,6 +188,10 @@ def _show(shown: Budget, file: Path) -> None:
         f"all releases together change them by a factor of at most "
         f"{words.odds(totals.epsilon)}, for one {totals.unit}"
     )
+    if (found := file_of(file)).exists() and found.stat().st_size > 0:
+        facts["beware"] = (
+            f"data contradict a claim of a policy, which stops queries: see {found}"
+        )
     output.print_facts(facts)
     if not shown.entries:
         return

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from dpselect import writing as written
 from dpselect.cli import options
@@ -28,12 +29,22 @@ TINY = 1e-6
 """Smaller numbers are not printed with their digits."""
 
 
-def console() -> Console:
-    """Return the console of standard output, as wide as the terminal or ``COLUMNS`` says.
+class _Plain(Console):
+    """A console that prints texts as they are: an answer may look like markup.
 
-    It prints texts as they are: an answer may look like markup.
+    What a terminal would obey is spelled out.
     """
-    return Console(highlight=False, markup=False, emoji=False)
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, stderr=stderr)
+
+    def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 -- rich's own
+        return super().render_str(written.visible(text), **options)
+
+
+def console() -> Console:
+    """Return the console of standard output, as wide as the terminal or ``COLUMNS`` says."""
+    return _Plain()
 
 
 def print_json(content: Mapping[str, Any]) -> None:
@@ -43,8 +54,7 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 def print_warning(text: str) -> None:
     """Print a warning on standard error."""
-    out = Console(stderr=True, highlight=False, markup=False)
-    out.print(f"dpselect: warning: {text}", soft_wrap=True)
+    _Plain(stderr=True).print(f"dpselect: warning: {text}", soft_wrap=True)
 
 
 def print_facts(facts: Mapping[str, object]) -> None:
@@ -124,10 +134,14 @@ def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
         left = len(table) - len(shown)
         more = f"{left} more rows: --out table.csv writes them all"
         return {"not printed": more} if left > 0 else {}
+    from dpselect.release import for_csv
+
     frame = release.to_frame()
-    write = frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet
     with writing(out, "a table such as table.csv"):
-        write(out)
+        if out.suffix.lower() == ".csv":
+            for_csv(frame).write_csv(out)
+        else:
+            frame.write_parquet(out)
     return {"written to": str(out)}
 
 

@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 RUN_HELP = """Release all queries of a file, within a policy.
 
 The file (TOML) states the table, the ledger, the unit of protection and the queries with their
-fields. It must stay within its policy, if it names one. The total price is checked before a row
-is read.
+fields. It must stay within the policy that whoever runs it gives; the file may name the same
+one. The total price is checked before a row is read.
 
 [bold]dpselect run hospital.toml --check[/bold]
 
 [bold]dpselect run hospital.toml --dry-run[/bold]
 
-[bold]dpselect run hospital.toml --out answers[/bold]
+[bold]dpselect run hospital.toml --policy policy.toml --out answers[/bold]
+
+--no-policy says that nothing limits the request but its ledger. --check and --dry-run read no
+row and need neither.
 
 With --out each answer is written as CSV and Parquet, all of them as answers.json, and the file
 with its SHA-256, the plan and the ledger as report.html.
@@ -56,6 +59,9 @@ def run(
     policy: Annotated[
         Path | None, typer.Option("--policy", help="The policy that limits the request.")
     ] = None,
+    no_policy: Annotated[
+        bool, typer.Option("--no-policy", help="Release without a policy.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", help="A new folder for the answers and the report.")
     ] = None,
@@ -72,6 +78,7 @@ def run(
     if check and dry_run:
         raise ParameterError("give `check` or `dry_run`")
     request = Request.read(file, policy=policy)
+    _check_policy(request, policy, no_policy=no_policy, reads_rows=not (check or dry_run))
     if check or dry_run:
         _print_plan(request, dry_run=dry_run, as_json=as_json)
         return
@@ -91,6 +98,21 @@ def run(
     left = {} if budget.path is None else {"remaining budget": f"{budget.remaining:.6g}"}
     written = {} if out is None else {"written": out}
     output.print_facts({"price of all": request.plan.price, **left, **written})
+
+
+def _check_policy(
+    request: Request, policy: Path | None, *, no_policy: bool, reads_rows: bool
+) -> None:
+    """Raise unless whoever runs a request said what limits it.
+
+    A request is limited by somebody else than who writes it: the policy that it names is none
+    until the runner gives it.
+    """
+    if no_policy and (policy is not None or request.policy is not None):
+        named = "both are given" if policy is not None else f"{request.document.path} names one"
+        raise ParameterError(f"give `policy` or `no_policy`: {named}")
+    if reads_rows and policy is None and not no_policy:
+        raise ParameterError("give the `policy` that limits the request, or `no_policy`")
 
 
 def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:

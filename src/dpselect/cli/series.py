@@ -26,7 +26,8 @@ periods are released at once.
 
 A person's value counts once, in the first period in which the person has it. The file is
 public. Keep it, and never put back an older copy: the noise of a period must be drawn once.
-Rows of a period that was released must stay as they are.
+Rows of a period that was released must stay as they are. Another table, another --where,
+another --source-version and another --ledger are refused.
 """
 
 SHOWN = 31

@@ -116,7 +116,7 @@ def refuse_missing(data: object, grouping: Grouping, column: str) -> None:
     """Refuse a missing number in a row of the groups that may be released.
 
     Raises:
-        DataError: One is missing.
+        PublicClaimError: One is missing.
     """
     rows = _opened(data, grouping, {"number": column})
     names = [name for name in rows.collect_schema().names() if name != "number"]

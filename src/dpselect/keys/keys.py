@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -29,7 +29,7 @@ from dpselect.keys.selection import (
 )
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan
-from dpselect.query import Query, query
+from dpselect.query import Claim, Query, query
 from dpselect.typing import Indices, Probabilities
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Keys(Query[KeyRelease]):
     method: KeyMethod | None = None
     min_people: int = 1
     missing: Missing = "drop"
-    assumed_people: int | None = None
+    assumed_people: Annotated[int | None, Claim(None, can_fail=False)] = None
     epsilon: float
     delta: float
     neighbours: NeighboursLike

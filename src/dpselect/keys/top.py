@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from dpselect.mechanisms.top_k import gap, or_gaussian
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts
 from dpselect.plan import ErrorBound, Plan, Spend
-from dpselect.query import Query, query
+from dpselect.query import Claim, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices
 
@@ -140,7 +140,7 @@ class TopKeys(Query[KeyRelease]):
     other: bool = False
     other_share: float | None = None
     missing: Missing = "drop"
-    assumed_people: int | None = None
+    assumed_people: Annotated[int | None, Claim(None, can_fail=False)] = None
     interval: float | None = None
     epsilon: float
     delta: float = 0.0

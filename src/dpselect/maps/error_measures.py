@@ -224,4 +224,4 @@ def check_number(points: Counts, measure: ErrorMeasure) -> None:
     """
     most = measure.most_records
     if most is not None and points.in_cells(uniform_grid(1)).sum() > most:
-        raise PublicClaimError("there are more points than the measure declares")
+        raise PublicClaimError("there are more points than the `measure` declares")

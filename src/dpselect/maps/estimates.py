@@ -15,6 +15,7 @@ from dpselect import validation
 from dpselect._optional import needed
 from dpselect.errors import ParameterError, no_column
 from dpselect.maps.box import Box
+from dpselect.release import for_csv
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class Estimates:
         """
         suffix = check_suffix(path)
         if suffix == ".csv":
-            self.to_frame().write_csv(path)
+            for_csv(self.to_frame()).write_csv(path)
         elif suffix in {".parquet", ".geoparquet"}:
             self.to_geopandas().to_parquet(path)
         else:

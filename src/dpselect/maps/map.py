@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, Permute
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts
 from dpselect.plan import Plan
-from dpselect.query import Design, Query, query
+from dpselect.query import Claim, Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices
 
@@ -112,7 +112,7 @@ class Map(Query[MapRelease]):
     method: Method | Sequence[Method] | None = None
     tuning_share: float = 0.2
     sanity: float = 0.001
-    measure: Objectives | ErrorMeasure = "relative"
+    measure: Annotated[Objectives | ErrorMeasure, Claim("relative", "absolute")] = "relative"
     user: str | None = None
     max_per_user: int | None = None
     outside: Outside = "drop"

@@ -69,7 +69,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, nextafter
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,7 @@ from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import degree_facts
 from dpselect.networks.reading import Nodes
 from dpselect.plan import Plan, Spend
-from dpselect.query import Design, Query, query
+from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import grouped
 from dpselect.typing import Indices, OnInvalid, Values
@@ -223,7 +223,7 @@ class Hubs(Query[Release[Any]]):
     degrees_share: float = 0.5
     user: str | None = None
     max_per_user: int | None = None
-    on_invalid: OnInvalid = "repair"
+    on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
     epsilon: float
 
     def heads(self) -> tuple[str, str]:

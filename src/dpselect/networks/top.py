@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from dpselect.networks.metrics import MetricChoice, Term
 from dpselect.networks.reading import Nodes
 from dpselect.objective import Objective
 from dpselect.plan import Plan
-from dpselect.query import Design, Query, query
+from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import OnInvalid
 
@@ -114,11 +114,11 @@ class TopNodes(Query[Release[Any]]):
     combine: str | None = None
     weights: Sequence[float] | None = None
     dominance: Dominance = "standard"
-    max_degree: int | None = None
+    max_degree: Annotated[int | None, Claim(None)] = None
     user: str | None = None
     max_per_user: int | None = None
     redraw: Redraw | None = None
-    on_invalid: OnInvalid = "repair"
+    on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
     interval: float | None = None
     epsilon: float
     mechanism: MechanismLike | None = None

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from dpselect import tables, validation
 from dpselect._twofold import Twofold, exact_sum
-from dpselect.errors import DataError, ParameterError, missing_value
+from dpselect.errors import DataError, ParameterError, PublicClaimError, missing_value
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.percentiles.placing import exact_decimal
@@ -80,6 +80,7 @@ def percentile(
         ParameterError: ``p``, ``upper``, ``horizon``, ``missing_as`` or ``labels`` is out of
             range.
         DataError: ``values`` is empty or not numeric.
+        PublicClaimError: A value is missing or out of range and ``on_invalid="raise"``.
 
     Source: Farias et al., VLDB J. 2023, section 5 (there ``k`` can be ``n + 1``).
 
@@ -165,6 +166,7 @@ def percentile_rank(
         ColumnError: The column is missing or not numeric.
         DataError: The data cannot be read or are not numeric; under substitution also if
             there is no record.
+        PublicClaimError: A value is missing and ``on_invalid="raise"``.
 
     Source: Smith, STOC 2011, with ties counted; interpolated as in the piecewise Laplace
         mechanism (Durfee 2025); signed is ours. Compared with each other and with
@@ -341,7 +343,7 @@ def _clamped(numbers: Values, upper: float, missing_as: float, on_invalid: OnInv
     without a score; under substitution every record keeps its place.
     """
     if on_invalid == "raise" and not ((numbers >= 0) & (numbers <= upper)).all():
-        raise DataError(
+        raise PublicClaimError(
             "a value is missing or outside [0, upper], which `on_invalid`='raise' declares "
             "impossible; `on_invalid`='repair' takes it as the nearest end, a missing one as "
             "`missing_as`"

@@ -11,7 +11,7 @@ from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
 from math import isinf
-from typing import Any
+from typing import Annotated, Any
 
 from numpy.typing import ArrayLike
 
@@ -31,7 +31,7 @@ from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Answer, Method, MethodName, not_listed
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
-from dpselect.query import Design, Query, keeping, query
+from dpselect.query import Claim, Design, Query, keeping, query
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
 from dpselect.writing import as_text, six_digits
@@ -162,14 +162,14 @@ class Percentiles(Query[PercentileRelease]):
     other: bool = False
     user: str | None = None
     max_per_user: int | None = None
-    assumed_records: int | None = None
+    assumed_records: Annotated[int | None, Claim(None, can_fail=False)] = None
     method: MethodName | None = None
     interval: float | None = None
     epsilon: float
     delta: float = 0.0
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
-    on_invalid: OnInvalid = "repair"
+    on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
 
     def design(self) -> PercentilesDesign | GroupedPercentiles:
         for name in ("column", "minus", "by", "user"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from dpselect.objective import Objective
 from dpselect.percentiles.objectives import no_records, percentile
 from dpselect.percentiles.reading import checked_column
 from dpselect.plan import ErrorBound, Plan
-from dpselect.query import Design, Query, query
+from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity, weighted_sum
 from dpselect.tables.values import listed
@@ -74,15 +74,15 @@ class PercentileRecord(Query[Release[Any]]):
     """
 
     column: str | None = None
-    label: str | None = None
+    label: Annotated[str | None, Claim()] = None
     p: float
     upper: float
     horizon: int = 1
     missing_as: float = 0.0
-    records: int | None = None
+    records: Annotated[int | None, Claim(None)] = None
     epsilon: float
     mechanism: MechanismLike | None = None
-    on_invalid: OnInvalid = "repair"
+    on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
 
     def heads(self) -> tuple[str, str]:
         return self.label or "record", super().heads()[1]

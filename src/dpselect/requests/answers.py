@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpselect._optional import needed
 from dpselect.budget import Budget, report
 from dpselect.errors import DataError
-from dpselect.release import Release
+from dpselect.release import Release, for_csv
 from dpselect.requests.request import Request
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def save(
     """
     for name, release in answers.items():
         frame = _flat(release.to_frame())
-        frame.write_csv(folder / f"{name}.csv")
+        for_csv(frame).write_csv(folder / f"{name}.csv")
         frame.write_parquet(folder / f"{name}.parquet")
     (folder / "answers.json").write_text(to_json(request, answers), encoding="utf-8")
     (folder / "report.html").write_text(html(request, budget), encoding="utf-8")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, get_args, get_type_hints
 
 from dpselect import validation, writing
 from dpselect.budget import Budget
@@ -15,7 +16,7 @@ from dpselect.budget.amount import exact
 from dpselect.budget.totals import Period
 from dpselect.errors import ParameterError, PolicyError
 from dpselect.neighbours import NeighboursLike, relation
-from dpselect.query import Query
+from dpselect.query import Claim, Query, claims_of
 from dpselect.requests.document import (
     OF_DATA,
     READING,
@@ -31,12 +32,6 @@ from dpselect.tables.fields import FieldType
 
 if TYPE_CHECKING:
     from dpselect.requests.request import Request
-
-CLAIMS = ("assumed_people", "assumed_records", "max_degree", "max_records")
-"""Numbers of the data that a query declares public."""
-
-BINDING = ("max_degree", "max_records")
-"""Those that data can contradict, which an error then tells."""
 
 TABLES: dict[str, dict[str, Kind]] = {
     "": {
@@ -61,9 +56,10 @@ TABLES: dict[str, dict[str, Kind]] = {
     },
     "person.shares": {"*": "number"},
     "columns": {"*": "table"},
-    "claims": dict.fromkeys(CLAIMS, "integer"),
+    "claims": {"*": "anything"},
 }
-"""The keys of each table of a policy."""
+"""The keys of each table of a policy; those of [claims] are fields of queries
+(``claims_known``)."""
 
 NEEDED = (("data", "path"), ("unit", "neighbours"), ("release", "epsilon"))
 """Keys of every policy."""
@@ -111,16 +107,21 @@ class Policy:
         [columns.ward]
         candidates = ["heart", "lung", "skin"]
 
-        [claims]                               # numbers that may be declared public
+        [claims]                               # what is declared public of the data
         assumed_people = 20_000
 
     ``path``, ``neighbours`` and the ``epsilon`` of a release are needed. A request may ask for
     fewer rows of the table (``where``), count fewer rows of a person and release fewer values.
     What a request leaves out is filled in: the table, the ledger, the unit, and bounds and
-    candidates of the columns, and claims. With ``[columns]`` no other column is read; with
-    ``[claims]`` no other number is declared public: ``assumed_people``, ``assumed_records``,
-    ``max_degree`` or ``max_records``. The last two, which data can contradict, are those of
-    ``[claims]`` in any case, and invalid values are repaired.
+    candidates of the columns, and claims. With ``[columns]`` no other column is read.
+
+    What queries declare public of the data has the value of ``[claims]``, by the name of their
+    field: ``n``, ``d``, ``records``, ``max_records``, ``max_degree``, ``positive``, ``label``
+    (``""`` for row numbers, whose order is then public), ``on_invalid`` and ``measure``; a
+    query that rests on another value, or on one that is not stated, is refused.
+    ``assumed_people`` and ``assumed_records``, which no data contradict, are free without
+    ``[claims]``. A claim that the data contradict stops what rests on it
+    (``dpselect.requests.contradictions``).
 
     Attributes:
         path: The table.
@@ -133,8 +134,8 @@ class Policy:
         max_per_user: Largest number of rows counted per person.
         queries: The classes of queries that may be asked.
         columns: The values of each column that may be released; None if there is no such limit.
-        claims: Numbers of the data that are declared public; None if there is no limit of
-            those that no data contradict.
+        claims: What is declared public of the data, by the fields of queries; None if there is
+            no limit of what no data contradict.
         epsilon: Largest price of a release, in nats.
         delta: The same; 0 if not given.
         neighbours: The relation that all releases are stated for.
@@ -155,7 +156,7 @@ class Policy:
     max_per_user: int | None = None
     queries: tuple[str, ...] = tuple(READERS)
     columns: Mapping[str, Released] | None = None
-    claims: Mapping[str, int] | None = None
+    claims: Mapping[str, Any] | None = None
     epsilon: float
     delta: float = 0.0
     neighbours: NeighboursLike
@@ -211,22 +212,23 @@ class Policy:
             **{name: data[name] for name in READING if name in data},
             "where": tuple(data.get("where", ())),
         }
-        if "person" in values and "ledger" not in values:
+        if "person" in values:
             with document.naming("person"):
-                raise ParameterError(
-                    "a sum of releases needs `ledger`, which keeps it: without one [person] "
-                    "limits nothing"
-                )
+                if "ledger" not in values:
+                    raise ParameterError(
+                        "a sum of releases needs `ledger`, which keeps it: without one "
+                        "[person] limits nothing"
+                    )
+                if "epsilon" not in values["person"]:
+                    raise ParameterError("[person] needs `epsilon`: else it limits nothing")
         if "ledger" in values:
             given["ledger"] = Path(located(values["ledger"], folder))
         if columns is not None:
             given["columns"] = {
                 name: _column(document, name, one) for name, one in columns.items()
             }
-        given["claims"] = values.get("claims")
-        with document.naming("claims"):
-            for name, number in values.get("claims", {}).items():
-                validation.at_least(name, number, 1)
+        if "claims" in values:
+            given["claims"] = _claims(document)
         with document.naming("unit"):
             given["neighbours"] = relation(given["neighbours"])
             if "max_per_user" in given:
@@ -238,12 +240,12 @@ class Policy:
         """Return the ledger of the policy, with what ``[person]`` grants; made if not there.
 
         Raises:
-            ParameterError: There is no ``ledger``, or no epsilon of a person.
+            ParameterError: There is no ``ledger``, or no ``[person]``.
             LedgerError: The ledger has other totals.
         """
         person = dict(self.document.values.get("person", {}))
         with self.document.naming("person"):
-            if self.ledger is None or "epsilon" not in person:
+            if self.ledger is None or not person:
                 raise ParameterError("a ledger needs `ledger`, and `epsilon` in [person]")
             length, unit = person.pop("period", None), person.pop("period_unit", None)
             period = None if length is None and unit is None else Period(length, unit)
@@ -256,12 +258,12 @@ class Policy:
             )
 
     def check_ledger(self) -> None:
-        """Raise unless the ledger that is there grants what ``[person]`` says, if it does.
+        """Raise unless the ledger that is there grants what ``[person]`` says, if there is one.
 
         Raises:
             LedgerError: It has other totals.
         """
-        if self.ledger is not None and "epsilon" in self.document.values.get("person", {}):
+        if self.document.values.get("person"):
             self.budget()
 
     def filled(self, document: Document) -> dict[str, Any]:
@@ -295,7 +297,6 @@ class Policy:
             self._check_known(column)  # before what could not be filled in is missed
         known = limits.get(column) if isinstance(column, str) else None
         more: dict[str, Any] = {}
-        claimed = _claims_of(name)
         if name == "TopKeys" and known is not None:
             more["candidates"] = known.listed
         if name == "Percentiles" and known is not None and "candidates" not in table:
@@ -305,14 +306,19 @@ class Policy:
                 if any(isinstance(one, str) for one in known.listed):
                     said = f"column {column!r} is of text, which has no percentiles"
                     raise self._beyond(said, "columns", str(column))
-        more |= {one: number for one, number in (self.claims or {}).items() if one in claimed}
+        claimed = claims_of(_kind(name)) if name in READERS else {}
+        more |= {one: value for one, value in (self.claims or {}).items() if one in claimed}
+        if "max_degree" in more and not _takes_max_degree(table.get("metric")):
+            del more["max_degree"]
         if isinstance(by := table.get("by"), str) and by in limits:
             more["groups"] = limits[by].listed
         axes = [limits.get(str(table.get(axis)), Released()) for axis in ("x", "y")]
         ends = [one.low for one in axes] + [one.high for one in axes]
         if name in {"Map", "HeavyCells"} and None not in ends:
             more["bounds"] = ends
-        return {**{key: one for key, one in more.items() if one is not None}, **table}
+        filled = {**{key: one for key, one in more.items() if one is not None}, **table}
+        self._check_claims(claimed, filled)
+        return filled
 
     def check(self, request: Request) -> None:
         """Raise unless a request stays within the policy.
@@ -361,24 +367,40 @@ class Policy:
         if most is not None and rows is not None and rows > most:
             said = f"`max_per_user` {rows} is more than {most}"
             raise self._beyond(said, "unit", "max_per_user")
-        self._check_claims(query)
+        claimed = claims_of(type(query))
+        self._check_claims(claimed, {name: getattr(query, name) for name in claimed})
         for column, released in columns_of(query):
             self._check_known(column)
             if said := _wider(column, released, (self.columns or {}).get(column)):
                 raise self._beyond(said, "columns", column)
 
-    def _check_claims(self, query: Query[Any]) -> None:
-        # An error that depends on private values costs nothing and can be asked for again, of
-        # the rows of one person: what makes one is for the curator to declare.
-        if getattr(query, "on_invalid", "repair") != "repair":
-            raise self._beyond("`on_invalid` must be 'repair'", "claims", "on_invalid")
-        for claim in CLAIMS if self.claims is not None else BINDING:
-            known, asked = (self.claims or {}).get(claim), getattr(query, claim, None)
-            if asked is not None and asked != known:
-                must = f"be {known}, not {asked}"
-                if known is None:
-                    must = "be stated here" if claim in BINDING else "not be said"
-                raise self._beyond(f"`{claim}` must {must}", "claims", claim)
+    def _check_claims(self, claims: Mapping[str, Claim], stated: Mapping[str, Any]) -> None:
+        """Refuse another claim than that of the policy.
+
+        An error that depends on private values costs nothing and can be asked for again, of
+        the rows of one person: what makes one is for the curator to declare.
+        """
+        known = self.claims or {}
+        for name, claim in claims.items():
+            asked = writing.frozen(stated.get(name, next(iter(claim.nothing), None)))
+            if asked in claim.nothing or (self.claims is None and not claim.can_fail):
+                continue
+            if name not in known:
+                must = "be stated here" if claim.can_fail else "not be said"
+                raise self._beyond(f"`{name}` must {must}", "claims", name)
+            if asked != known[name]:
+                must = "be left out" if known[name] is None else f"be {known[name]!r}"
+                said = f"`{name}` must {must}, not {writing.in_short(asked)}"
+                raise self._beyond(said, "claims", name)
+
+    def resting(self, query: Query[Any]) -> dict[str, Any]:
+        """Return the claims that a query rests on and data can contradict, as plain values."""
+        asked = {name: getattr(query, name) for name in claims_of(type(query))}
+        return {
+            name: writing.strict(asked[name])
+            for name, claim in claims_of(type(query)).items()
+            if claim.can_fail and asked[name] not in claim.nothing
+        }
 
     def _check_known(self, column: str) -> None:
         if self.columns is not None and column not in self.columns:
@@ -396,12 +418,46 @@ class Policy:
         return PolicyError(f"{said} (policy {words}{where})")
 
 
-def _claims_of(name: str) -> set[str]:
-    """Return which claims the queries of a class make."""
-    if name not in READERS:
-        return set()
-    kind = getattr(import_module("dpselect"), name)
-    return {one.name for one in fields(kind)} & {*CLAIMS}
+def _kind(name: str) -> type[Query[Any]]:
+    kind: type[Query[Any]] = getattr(import_module("dpselect"), name)
+    return kind
+
+
+def _takes_max_degree(metric: object) -> bool:
+    from dpselect.networks.metrics import METRICS
+
+    named = metric if isinstance(metric, list | tuple) else (metric,)
+    return any(one.takes_max_degree for name, one in METRICS.items() if name in named)
+
+
+@cache
+def claims_known() -> Mapping[str, tuple[Kind, Claim]]:
+    """Return what [claims] can state, by the fields of all queries of a table."""
+    known: dict[str, tuple[Kind, Claim]] = {}
+    for kind in map(_kind, READERS):
+        hints = get_type_hints(kind)
+        for name, claim in claims_of(kind).items():
+            members = get_args(hints[name]) or (hints[name],)
+            of_members: Kind = "integer" if int in members else "anything"
+            known[name] = ("text" if str in members else of_members), claim
+    return known
+
+
+def _claims(document: Document) -> dict[str, Any]:
+    """Return what the table [claims] declares public of the data."""
+    known = claims_known()
+    check_keys(document, {"claims": {name: kind for name, (kind, _) in known.items()}})
+    stated = writing.frozen(document.values["claims"])
+    with document.naming("claims"):
+        for name, (kind, claim) in known.items():
+            if name in stated and kind == "integer":
+                validation.at_least(name, stated[name], 0)
+            if name in stated and claim.can_fail and "ledger" not in document.values:
+                raise ParameterError(
+                    f"`{name}` needs `ledger`, beside which it is written down if the data "
+                    "contradict it"
+                )
+    return {name: None if one == "" else one for name, one in stated.items()}
 
 
 def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released:

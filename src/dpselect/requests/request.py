@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
@@ -19,12 +20,14 @@ from dpselect.neighbours import check_where, relation
 from dpselect.plan import Plan
 from dpselect.query import Query
 from dpselect.release import Release
+from dpselect.requests import contradictions
 from dpselect.requests.document import OF_DATA, READING, Document, Kind, check_keys, located
 from dpselect.requests.policy import Policy
 from dpselect.requests.reading import READERS, columns_of
 from dpselect.requests.runs import run
 from dpselect.tables import Source
 from dpselect.tables.engines import checked_engine, held
+from dpselect.writing import strict
 
 TABLES: dict[str, dict[str, Kind]] = {
     "": {
@@ -267,10 +270,12 @@ class Request:
         Raises:
             ColumnError: A column is missing, or not of its type.
             DataError: The table cannot be opened.
+            PublicClaimError: The table contradicts a claim.
         """
-        table = self.table()
+        with self._keeping_contradictions(()):
+            table = self.table()
         for at, query in enumerate(self.queries.values()):
-            with self.document.naming("queries", at):
+            with self.document.naming("queries", at), self._keeping_contradictions([query]):
                 query.check(table)
 
     def release(self, *, budget: Budget | None = None) -> dict[str, Release[Any]]:
@@ -284,9 +289,25 @@ class Request:
             ColumnError, DataError, PublicClaimError: As for each query.
         """
         charged, queries = budget or self.budget(), list(self.queries.values())
-        with self.document.naming("queries"):
+        with self.document.naming("queries"), self._keeping_contradictions(queries):
             found = run(queries, self.table(), budget=charged)
         return dict(zip(self.queries, found, strict=True))
+
+    @contextmanager
+    def _keeping_contradictions(self, queries: Sequence[Query[Any]]) -> Iterator[None]:
+        """Write down which claim of the policy data contradict in a block, and tell none."""
+        if self.policy is None:
+            yield
+            return
+        claims: dict[str, Any] = {}
+        for query in queries:
+            claims |= self.policy.resting(query)
+        source = Source.of(self.source)
+        if self.policy.ledger is not None and source.is_csv:
+            claims |= {name: strict(getattr(source, name)) for name in READING}
+        asked = {"analyst": self.analyst, "query": ", ".join(one.plan.name for one in queries)}
+        with contradictions.kept(self.policy.ledger, claims, **asked):
+            yield
 
 
 def _check_name(name: object) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpselect import validation
 from dpselect.budget import Budget
+from dpselect.budget.origin import stated_rows
 from dpselect.budget.zcdp import rho_for
 from dpselect.draws.exact.noisy_counts import check_scale
 from dpselect.draws.sequence import DiscreteLaplace, largest
@@ -18,7 +19,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question, changed_keys, question_of
 from dpselect.mechanisms.sequence import laplace_rho
-from dpselect.neighbours import NeighboursLike
+from dpselect.neighbours import NeighboursLike, check_where
 from dpselect.plan import ErrorBound, Plan, Receipt, Spend, SupportsSpend
 from dpselect.query import Design, Query, query
 from dpselect.series import file
@@ -175,25 +176,30 @@ class Series(Query[SeriesRelease]):
         Periods that are in the file are not drawn again, and cost nothing: a period that was
         released is answered from the file. Earlier periods that were left out are drawn
         together with this one. A crash leaves the file as it was, or with the answer in it. A
-        query that differs in ``k`` alone shares it.
+        query that differs in ``k`` alone shares it. The file knows its rows and who paid: those
+        of another source, another version of it or another ``where`` are refused, and so is a
+        budget that was not charged.
 
         Args:
             data: The rows of at least all periods so far; those of later ones are not read.
-                Private.
+                Private. Not needed for a period that is in the file.
             through: The last period to release, one of ``periods``.
             path: The file, which is made for the first period. It is public, and must be kept:
                 without it the series starts anew and pays again. Never put back an older copy.
             budget: Where to record the price, for the first period.
 
         Raises:
-            ParameterError: ``through`` is not one of ``periods``.
+            ParameterError: ``through`` is not one of ``periods``, or ``where`` selects rows
+                under substitution.
             ColumnError: A column is missing, or not of its type.
             DataError: The data cannot be read.
             InsufficientBudgetError: The budget does not allow it; nothing was drawn.
             NeighboursError: The budget is kept for another neighbour relation.
-            LedgerError: The file is of another series, or cannot be used.
+            LedgerError: The file is of another series or of other rows, or was paid for by
+                another budget, or cannot be used.
         """
         number = self.made.number_of(through)
+        check_where(stated_rows(data).get("where"), self.plan.neighbours)
         where = Path(path).absolute()
         if isinstance(budget, Budget):
             budget = budget.for_rows_of(data)
@@ -201,15 +207,16 @@ class Series(Query[SeriesRelease]):
             # A refusal leaves no file.
             self.plan.reserve(budget)
             self.check(data)
-        receipt = Receipt()
-        with file.opened(where, self._with(k=1).to_json()) as kept:
+        receipt, rows = Receipt(), file.rows_of(data, budget, where)
+        with file.opened(where, self._with(k=1).to_json(), rows) as kept:
+            kept.check_payer(budget)
             sums = kept.sums() if kept.is_paid else []
             if len(sums) < number:
                 charge = None if kept.is_paid else self.plan.reserve(budget)
                 counts = self.made.counts(data, number)
                 if charge is not None:
                     receipt = charge()
-                    kept.pay(receipt.number)
+                    kept.pay(receipt.entry)
                     sums = kept.sums()  # the lock was given up for a moment
                 new = self.made.noisy(counts, first=len(sums))
                 kept.add(len(sums), new)

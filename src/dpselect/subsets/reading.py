@@ -60,9 +60,10 @@ class Members:
 
         Raises:
             ColumnError: A column is missing.
-            DataError: Positions do not exist, or a label is missing or occurs twice.
+            DataError: Positions do not exist.
             ParameterError: The rows have no order, or not all are asked for.
-            PublicClaimError: There is another number of rows than ``n``.
+            PublicClaimError: There is another number of rows than ``n``, or a label is missing
+                or occurs twice.
         """
         if self.column is None:
             return checked_members(data, self.n), range(self.n)
@@ -78,11 +79,11 @@ class Members:
         column = table[str(self.label)]
         labels = listed(column)
         if not all(isinstance(one, Hashable) for one in labels):
-            raise DataError("`label` must hold names: texts, numbers or dates")
+            raise PublicClaimError("`label` must hold names: texts, numbers or dates")
         if column.null_count() or "" in labels:
-            raise DataError("`label` must name every person, and a label is missing")
+            raise PublicClaimError("`label` must name every person, and a label is missing")
         if len(set(labels)) < len(labels):
-            raise DataError("`label` must name each person once, and one occurs twice")
+            raise PublicClaimError("`label` must name each person once, and one occurs twice")
 
 
 LARGEST = 2**63

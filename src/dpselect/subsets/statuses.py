@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from dpselect import validation
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
-from dpselect.query import Design, Query, query
+from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
 from dpselect.subsets.reading import checked_members
 from dpselect.subsets.subset import MOST_PEOPLE, PEOPLE
@@ -41,7 +41,7 @@ class Statuses(Query[Release[int]]):
         True
     """
 
-    n: int
+    n: Annotated[int, Claim()]
     epsilon: float
 
     def design(self) -> _Flips:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import nextafter
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from dpselect.draws.subset_distance import DistanceDistribution
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
-from dpselect.query import Design, Query, query
+from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
 from dpselect.subsets.reading import Members, check_number, word
 from dpselect.subsets.schemes import Retrieval, Scheme
@@ -99,10 +99,10 @@ class Subset(Query[Release[Any]]):
     """
 
     column: str | None = None
-    positive: Hashable | Sequence[Hashable] = None
-    label: str | None = None
-    n: int
-    d: int | None = None
+    positive: Annotated[Hashable | Sequence[Hashable], Claim()] = None
+    label: Annotated[str | None, Claim()] = None
+    n: Annotated[int, Claim()]
+    d: Annotated[int | None, Claim(None)] = None
     beta: int | None = None
     failure: float = 0.0
     size_share: float = 0.2

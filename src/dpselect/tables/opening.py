@@ -15,7 +15,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import ColumnError, DataError, no_column, no_file
+from dpselect.errors import ColumnError, DataError, PublicClaimError, no_column, no_file
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
@@ -156,7 +156,9 @@ def unreadable(data: object) -> DataError:
                 "the types it declares or not where its executors look for it, and when "
                 "executors or its server are lost; their logs say which"
             )
-    return DataError(f"{source} cannot be read: {right}")
+    # How a text file is written is stated by whoever reads it.
+    kind = PublicClaimError if source.is_csv else DataError
+    return kind(f"{source} cannot be read: {right}")
 
 
 def choices(types: nw.Schema, data: object) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.plan import SEQUENTIAL, Plan
-from dpselect.query import Design, Query, query
+from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
 from dpselect.tables.people import people_cap
 from dpselect.trees import records
@@ -82,11 +82,11 @@ class _RecordsQuery(Query[Out]):
 
     domains: Mapping[str, DomainLike]
     classes: Sequence[Hashable]
-    max_records: int
+    max_records: Annotated[int, Claim()]
     label: str | None = None
     user: str | None = None
     max_per_user: int | None = None
-    on_invalid: OnInvalid = "repair"
+    on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
     epsilon: float
     neighbours: NeighboursLike
 

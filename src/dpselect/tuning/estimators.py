@@ -30,6 +30,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d  # noqa: E402
 LEAK = "PrivacyLeakWarning"
 """The category by which diffprivlib warns that it reads a parameter off the data."""
 
+SEEDS = {"random_state", "random_seed", "seed", "rng"}
+"""What libraries call the parameter that makes noise repeatable."""
+
 
 @dataclass(eq=False, repr=False)
 class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -155,7 +158,8 @@ class PrivateClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     Read the model's documentation for its neighbour relation, and give it everything that it
     would otherwise read from the data, such as bounds. A fit in which diffprivlib warns of such
-    a leak is refused. All other warnings of a fit are suppressed, since they may reveal
+    a leak is refused, and so is a seed of its noise (``random_state``), since whoever knows it
+    can take the noise away. All other warnings of a fit are suppressed, since they may reveal
     something about the data.
 
     Guarantee:
@@ -176,7 +180,7 @@ class PrivateClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     Examples:
         >>> from diffprivlib.models import GaussianNB  # doctest: +SKIP
         >>> from dpselect.tuning import PrivateClassifier, PrivateSearchCV
-        >>> model = GaussianNB(bounds=(0.0, 1.0), random_state=1)  # doctest: +SKIP
+        >>> model = GaussianNB(bounds=(0.0, 1.0))  # doctest: +SKIP
         >>> search = PrivateSearchCV(  # doctest: +SKIP
         ...     PrivateClassifier(model, epsilon=1.0, neighbours="add-remove"),
         ...     {"model__var_smoothing": [1e-9, 1e-3]}, epsilon=2.0,
@@ -197,12 +201,19 @@ class PrivateClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             columns: Not used.
 
         Raises:
-            ParameterError: ``epsilon`` is out of its range, or the model has no such parameter.
+            ParameterError: ``epsilon`` is out of its range, the model has no such parameter, or
+                its noise has a seed.
         """
-        name = type(self.model).__name__
+        name, given = type(self.model).__name__, self.model.get_params()
         epsilon = validation.positive("epsilon", self.epsilon)
-        if self.epsilon_name not in self.model.get_params():
+        if self.epsilon_name not in given:
             raise ParameterError(f"`epsilon_name`: a {name} has no {self.epsilon_name!r}")
+        for one, value in given.items():
+            if one.rpartition("__")[2] in SEEDS and value is not None:
+                raise ParameterError(
+                    f"`model`: {one!r} seeds the noise of this {name}, which whoever knows the "
+                    "seed can take away: leave it out"
+                )
         return Plan(
             name=type(self).__name__,
             mechanism=f"{name}, as its library states",

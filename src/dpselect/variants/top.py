@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import Annotated, Any
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -13,7 +13,7 @@ from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
-from dpselect.query import Design, Query, query
+from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.variants.reading import VariantRows
@@ -73,11 +73,11 @@ class TopVariants(Query[Release[Any]]):
         (0,)
     """
 
-    label: str = "variant"
+    label: Annotated[str, Claim()] = "variant"
     counts: Sequence[str] = COUNTS
-    variants: int
-    cases: int
-    controls: int
+    variants: Annotated[int, Claim()]
+    cases: Annotated[int, Claim()]
+    controls: Annotated[int, Claim()]
     significance: float = 5e-8
     k: int
     epsilon: float

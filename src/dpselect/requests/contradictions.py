@@ -1,0 +1,105 @@
+"""Claims of a policy that data contradicted: written down for its curator, and not used again.
+
+That a claim is false is one fact about the data which no price covers. It is told once, in
+words that do not depend on the claim, and stands in a file beside the ledger, one contradiction
+a line. Nothing that rests on the claim is answered until the curator states another value in
+the policy, or removes the line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from pathlib import Path
+
+from dpselect.budget.lists import share_rights
+from dpselect.errors import LedgerError, PublicClaimError
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover -- where there is none, one process at a time asks
+    fcntl = None  # type: ignore[assignment]
+
+
+def file_of(ledger: Path) -> Path:
+    """Return the file of the contradictions of the policies of a ledger."""
+    return ledger.with_name(f"{ledger.name}.contradicted")
+
+
+@contextmanager
+def kept(ledger: Path | None, claims: Mapping[str, object], **asked: str) -> Iterator[None]:
+    """Read data in a block that rests on claims, unless one was contradicted before.
+
+    One process at a time is in such a block: else each of many could learn one fact.
+
+    Args:
+        ledger: The ledger of the policy.
+        claims: The values of the claims, by the names of their fields; plain.
+        asked: Who asks what, for the curator.
+
+    Raises:
+        PublicClaimError: The data contradict a claim now, or did before.
+        LedgerError: There is no ledger, or the file cannot be used.
+    """
+    if not claims:
+        try:
+            yield
+        except PublicClaimError:
+            raise _contradicted() from None
+        return
+    if ledger is None:
+        raise LedgerError("claims need a `ledger`, beside which a contradiction is kept")
+    with _opened(ledger) as file:
+        for line in filter(str.strip, file):
+            name, value = _read(line, ledger)
+            if name in claims and claims[name] == value:
+                raise _contradicted()
+        try:
+            yield
+        except PublicClaimError as error:
+            time = datetime.now(UTC).isoformat(timespec="seconds")
+            for name in [one for one in error.arguments if one in claims] or claims:
+                found = {"claim": name, "value": claims[name], "time": time, **asked}
+                file.write(json.dumps(found) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+            raise _contradicted() from None
+
+
+def _read(line: str, ledger: Path) -> tuple[str, object]:
+    """Return the claim and the value of a line of the file."""
+    try:
+        found = json.loads(line)
+        return found["claim"], found["value"]
+    except (ValueError, TypeError, KeyError):
+        raise LedgerError(f"{file_of(ledger)} has a line that is no contradiction") from None
+
+
+def _contradicted() -> PublicClaimError:
+    return PublicClaimError(
+        "the data contradict a claim of the policy: nothing that rests on it is answered until "
+        "the curator has looked at it"
+    )
+
+
+@contextmanager
+def _opened(ledger: Path) -> Iterator[TextIOWrapper]:
+    path = file_of(ledger)
+    try:
+        is_new = not path.exists()
+        file = path.open("a+", encoding="utf-8")
+    except OSError as error:
+        raise LedgerError(
+            f"contradictions cannot be kept in {path}: {error.strerror}"
+        ) from None
+    with file:
+        if is_new:
+            share_rights(ledger, path)
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        yield file
