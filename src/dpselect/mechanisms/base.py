@@ -105,7 +105,8 @@ def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
             objective.
 
     Raises:
-        ParameterError: There is no such mechanism, or an argument is out of range.
+        ParameterError: There is no such mechanism, an argument is out of range, or the callable
+            returns a mechanism of a larger epsilon.
 
     Examples:
         >>> by_name("permute-and-flip", 0.5)
@@ -124,7 +125,24 @@ def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
             "`mechanism` must be a callable that takes epsilon=, or a name with options that "
             "the mechanism of that name has"
         ) from None
-    return validation.instance("mechanism", made, Mechanism)
+    if validation.instance("mechanism", made, Mechanism).epsilon > epsilon:
+        raise ParameterError("`mechanism` must keep to the epsilon that it is called with")
+    return made
+
+
+def as_step(mechanism: MechanismLike, epsilon: float) -> Mechanism:
+    """Return a mechanism as one step of an exact release that is pure epsilon-DP.
+
+    Raises:
+        ParameterError: As of ``by_name``; or it needs a delta, or draws otherwise than by the
+            samplers of the library.
+    """
+    made = by_name(mechanism, epsilon)
+    if made.spend("").delta > 0:
+        raise ParameterError("`mechanism` must not need a delta")
+    if not made.exact:
+        raise ParameterError("`mechanism` must draw by the samplers of dpselect.draws")
+    return made
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,8 +29,10 @@ from dpselect.mechanisms import (
     ExponentialMechanism,
     LocalDampening,
     Mechanism,
+    MechanismLike,
     PermuteAndFlip,
 )
+from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.passes import of_sums
@@ -72,6 +74,7 @@ class Evolution:
         steps: How many records one neighbour step adds or removes. Every query sees every
             record, so that many steps move it at most that many times as far.
         operators: How trees are crossed and mutated.
+        mechanism: How trees are drawn; if not given, what suits the score and the bound.
     """
 
     schema: Schema
@@ -90,6 +93,7 @@ class Evolution:
     rates_epsilon: float
     steps: int = 1
     operators: Operators = "shallow"
+    mechanism: MechanismLike | None = None
 
     def spends(self) -> tuple[Spend, ...]:
         """Return the prices of all queries."""
@@ -183,6 +187,12 @@ class Evolution:
 
     def selected_by(self, epsilon: float) -> Mechanism:
         """Return the mechanism of a selection."""
+        if self.mechanism is not None:
+            given = as_step(self.mechanism, epsilon)
+            # Refused before the charge: what it needs and no score of trees states.
+            totals = (0.0, 0.0) if self.totals_epsilon > 0 else None
+            given.for_objective(self._objective(np.zeros((1, 2), np.int64), (0, 0), totals))
+            return given
         noisy = self.rate_bound == "noisy-denominators"
         if self.selection == "margin" or (self.selection == "weighted-sum" and noisy):
             return PermuteAndFlip(epsilon=epsilon)
