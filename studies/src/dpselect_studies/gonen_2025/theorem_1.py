@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect.subsets import Subset
-from dpselect_studies.gonen_2025.bounds import sphere_delta, theorem_1_lower, theorem_1_upper
+from dpselect.subsets import Subset, theorem_1_lower, theorem_1_upper
+from dpselect_studies.gonen_2025.bounds import sphere_delta
 from dpselect_studies.panels import panels
 from dpselect_studies.study import Printed, Reason, Row, Study
 
