@@ -40,7 +40,7 @@ from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.trees.candidates import BREEDERS, Individual, Operators
 from dpselect.trees.counts import Counts, level_passes
-from dpselect.trees.rates import rate_over, true_positive_rate, weighted_rates
+from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.records import Schema
 from dpselect.trees.samplers import Sampler
 from dpselect.typing import Indices, Values
@@ -120,6 +120,11 @@ class Evolution:
         trees = [self.population] + [later] * (len(self.epsilons) - 1)
         trees += [self.front] if self.rates_epsilon else []
         return level_passes(self.schema, 0) + sum(map(of_sums, trees))
+
+    @property
+    def _horizon(self) -> int:
+        """The distance from which on the bound is used: without records it is attained."""
+        return min(self.max_records, FAR)
 
     @property
     def _pairs(self) -> int:
@@ -211,7 +216,7 @@ class Evolution:
             noisy: The same with noise, released; for ``"noisy-denominators"`` alone.
         """
         if self.selection == "weighted-sum" and self.rate_bound == "local":
-            return weighted_rates(hits, totals, weights=self.weights)
+            return weighted_rates(hits, totals, weights=self.weights, horizon=self._horizon)
         parts = self._rates(hits, totals, noisy)
         if self.selection == "weighted-sum":
             return disjoint_sum(parts, self.weights)
@@ -230,7 +235,7 @@ class Evolution:
                 for correct, total in zip(hits.T, noisy, strict=True)
             ]
         exact = [
-            true_positive_rate(correct, total, neighbours=relation)
+            true_positive_rate(correct, total, neighbours=relation, horizon=self._horizon)
             for correct, total in zip(hits.T, totals, strict=True)
         ]
         if self.rate_bound == "local":
