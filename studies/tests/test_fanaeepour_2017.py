@@ -135,7 +135,7 @@ def test_the_published_choice_on_points_loses_more_than_its_epsilon_too():
     [
         (
             RelativeClipped(
-                neighbours=dp.Neighbours.ADD_REMOVE, floor=floor, clip=clip, norm="l1"
+                neighbours=dp.Neighbours.ADD_REMOVE, floor=floor, largest=clip, norm="l1"
             ),
             dp.ExponentialMechanism,
         )

@@ -176,7 +176,7 @@ relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=st
 def test_the_clipped_sensitivity_holds_for_any_number_of_points(
     universe, relation, scale, norm, floor, clip
 ):
-    form = RelativeClipped(neighbours=relation, floor=floor, clip=clip, norm=norm)
+    form = RelativeClipped(neighbours=relation, floor=floor, largest=clip, norm=norm)
     change = largest_change(universe, clipped(floor, clip, scale, norm), relation)
 
     assert change <= claimed(universe, form, scale)
@@ -194,7 +194,7 @@ def test_the_clipped_sensitivity_holds_for_any_number_of_points(
 def test_the_clipped_sensitivity_is_reached(relation, floor, clip, scale, part):
     """So half of either term would be too little."""
     universe = ONE_QUERY["a line of five" if floor == 1 else "the paper's line"]
-    form = RelativeClipped(neighbours=relation, floor=floor, clip=clip)
+    form = RelativeClipped(neighbours=relation, floor=floor, largest=clip)
     change = largest_change(universe, clipped(floor, clip, scale, "l2"), relation)
     bound = claimed(universe, form, scale)
 
@@ -210,7 +210,7 @@ def test_without_the_cut_the_change_grows_with_the_number_of_points():
 
     assert changes[0] < changes[1] < changes[2]
     assert changes[2] > claimed(
-        universe, RelativeClipped(neighbours=ADD_REMOVE, floor=1.0, clip=0.1), 0.0
+        universe, RelativeClipped(neighbours=ADD_REMOVE, floor=1.0, largest=0.1), 0.0
     )
 
 
@@ -224,7 +224,7 @@ def test_clipped_scores_are_minus_the_mean_error():
         grids=[1, (2, 5), 7],
         queries=rectangles,
         scale=0.5,
-        measure=RelativeClipped(neighbours=ADD_REMOVE, floor=2.0, clip=0.2, norm="l1"),
+        measure=RelativeClipped(neighbours=ADD_REMOVE, floor=2.0, largest=0.2, norm="l1"),
     )
     positions = [tuple(p) for p in np.floor(points * POSITIONS).astype(int).tolist()]
     expected = []
@@ -241,7 +241,7 @@ CLIPPED = pytest.mark.parametrize(
     "form",
     [
         RelativeClipped(neighbours=ADD_REMOVE, floor=5.0),
-        RelativeClipped(neighbours=ADD_REMOVE, floor=27.0, clip=500.0, norm="l1"),
+        RelativeClipped(neighbours=ADD_REMOVE, floor=27.0, largest=500.0, norm="l1"),
     ],
     ids=["l2", "l1"],
 )
@@ -263,7 +263,7 @@ def test_clipped_noise_of_any_scale_leaves_what_one_point_changes(form, scale):
     [
         ({"norm": "max"}, "norm must be"),
         ({"floor": 0.0}, "floor must be"),
-        ({"clip": np.inf}, "clip must be"),
+        ({"largest": np.inf}, "largest must be"),
         ({"neighbours": "edge"}, "neighbours of tables"),
     ],
 )

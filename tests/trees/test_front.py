@@ -164,7 +164,11 @@ def test_every_outcome_is_epsilon_private(more):
     """By definition, over whole runs: no outcome's probability moves by more than e^eps."""
     query = classifier(
         **{"max_records": 40, "rates_share": 0.3, **more},
-        **{"epsilon": 1.0, "front": 1, "survivors": 1, "population": 4, "generations": 2},
+        epsilon=1.0,
+        front=1,
+        survivors=1,
+        population=4,
+        generations=2,
     ).query(["a", "b"])
     codes, design = np.array(list(product(range(2), repeat=2))), query.design()
 

@@ -34,7 +34,7 @@ from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Values
 
 Norm: TypeAlias = Literal["l2", "l1"]
-"""Of the weights of cells, in the bound on the noise of an answer."""
+"""Norm of the weights of cells in the bound on the noise of an answer."""
 
 RELATIVE_ROUNDING = 2.0**-44
 """What rounding can add to the noise, which is part of what is divided by a private count."""
@@ -151,7 +151,7 @@ class RelativeClipped(ErrorMeasure):
     Attributes:
         neighbours: ``"add-remove"`` or ``"substitute"``.
         floor: ``ρ``, in points; finite, > 0. Public: not a share of the number of points.
-        clip: ``C``, above which all errors count as equal; finite, > 0.
+        largest: ``C``, above which all errors count as equal; finite, > 0.
         norm: ``"l2"`` for the noise ``λ√2‖α‖_2``, which is at least its mean; ``"l1"`` for the
             paper's ``λ‖α‖_1``, far above it for large queries: it prefers coarser grids.
 
@@ -160,13 +160,13 @@ class RelativeClipped(ErrorMeasure):
 
     neighbours: NeighboursLike
     floor: float
-    clip: float = 1.0
+    largest: float = 1.0
     norm: Norm = "l2"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "neighbours", validation.table_neighbours(self.neighbours))
         validation.positive("floor", self.floor)
-        validation.positive("clip", self.clip)
+        validation.positive("largest", self.largest)
         validation.one_of("norm", self.norm, get_args(Norm))
 
     @property
@@ -178,14 +178,14 @@ class RelativeClipped(ErrorMeasure):
 
     def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
         errors = (gaps + noise) / np.maximum(exact, self.floor)
-        return np.minimum(errors, self.clip), np.zeros(exact.shape)
+        return np.minimum(errors, self.largest), np.zeros(exact.shape)
 
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         moves = self.relation is Neighbours.SUBSTITUTE
         change = (overlap.spread if moves else overlap.largest) / self.floor
-        change += self.clip / (self.floor + 1)
-        rounding = self.rounded(np.minimum(noise, self.clip * self.floor))
-        return float(np.mean(np.minimum(self.clip, change))) + rounding
+        change += self.largest / (self.floor + 1)
+        rounding = self.rounded(np.minimum(noise, self.largest * self.floor))
+        return float(np.mean(np.minimum(self.largest, change))) + rounding
 
     def rounded(self, noise: Values) -> float:
         """Return what rounding on both databases can add to a mean relative error."""

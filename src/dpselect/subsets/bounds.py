@@ -32,7 +32,7 @@ def theorem_1_upper(n: int, d: int, beta: int) -> float:
 
 
 def theorem_1_lower(
-    n: int, d: int, beta: int, *, epsilon: float = 0.0, failure: float = 0.0
+    n: int, d: int, beta: int, *, epsilon: float, failure: float = 0.0
 ) -> float:
     """Return a δ that no scheme can be below; never above the optimum.
 

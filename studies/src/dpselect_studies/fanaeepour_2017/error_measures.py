@@ -47,7 +47,7 @@ class RelativeKnownSize(RelativeClipped):
     """
 
     neighbours: NeighboursLike = Neighbours.SUBSTITUTE
-    clip: float = UNCUT
+    largest: float = UNCUT
     records: int
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class RelativeCappedSize(RelativeClipped):
     """
 
     neighbours: NeighboursLike = Neighbours.ADD_REMOVE
-    clip: float = UNCUT
+    largest: float = UNCUT
     max_records: int
 
     def __post_init__(self) -> None:

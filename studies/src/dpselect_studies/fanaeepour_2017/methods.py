@@ -137,7 +137,7 @@ def repaired(
     measure = RelativeClipped(
         neighbours=dp.Neighbours.ADD_REMOVE,
         floor=public_floor(here.floor),
-        clip=CLIP,
+        largest=CLIP,
         norm="l1",
     )
     choice = dp.ExponentialMechanism(epsilon=share * epsilon)

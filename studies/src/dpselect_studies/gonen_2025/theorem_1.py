@@ -67,7 +67,8 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:  # noqa: ARG001 
         UPPER: [theorem_1_upper(n, d, beta) for beta in betas],
         SPHERE: [sphere_delta(n, d, beta) for beta in betas],
         PRINTED_LOWER: [
-            max(theorem_1_lower(n, d, beta) - expm1(epsilon), 0.0) for beta in betas
+            max(theorem_1_lower(n, d, beta, epsilon=0.0) - expm1(epsilon), 0.0)
+            for beta in betas
         ],
     }
     return [

@@ -83,7 +83,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
             "decoded": right / cell.runs,
             "members missed": missed / cell.runs,
             "delta": union_delta(cell.n, cell.d, cell.beta),
-            "lower bound (23)": theorem_1_lower(cell.n, cell.d, cell.beta)
+            "lower bound (23)": theorem_1_lower(cell.n, cell.d, cell.beta, epsilon=0.0)
             if lower_bound_applies
             else 0.0,
         }
