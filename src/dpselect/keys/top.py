@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -256,7 +257,7 @@ def _design(asked: TopKeys) -> TopDesign:
         facts,
         k=asked.k,
         above=asked.above,
-        mechanism=(lambda **_: sequence) if needs_counts else asked.mechanism,
+        mechanism=partial(replace, sequence) if needs_counts else asked.mechanism,
         rounds=PermuteAndFlip(epsilon=(of_keys - for_counts) / times),
         sequence=sequence,
         interval=asked.interval,
