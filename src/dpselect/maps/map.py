@@ -291,9 +291,9 @@ def _choice(
     given: MechanismLike | None, epsilon: float, relation: Neighbours
 ) -> Mechanism | None:
     """Return what draws the partition; None where there is nothing to choose."""
+    mechanism = as_step(PermuteAndFlip.name if given is None else given, epsilon or 1.0)
     if epsilon == 0:
         return None
-    mechanism = as_step(PermuteAndFlip.name if given is None else given, epsilon)
     # Refused before the charge: what it needs and no partition states. Noise on all errors is
     # made for the partitions that are scored.
     sensitivity = GlobalSensitivity(1.0, relation)
