@@ -458,7 +458,7 @@ def test_trees_are_drawn_by_the_mechanism_that_was_asked_for(rate_bound, name, m
         ({"mechanism": lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon)}, "keep to"),
         (
             {"mechanism": {"name": "noisy-sequence", "noise": "gaussian", "delta": 1e-6}},
-            "must not need a delta",
+            "cannot have 'noise'",
         ),
     ],
 )
