@@ -16,6 +16,7 @@ from dpselect.maps import (
     CoarseGrid,
     CountedCells,
     Points,
+    RelativeClipped,
     Weighted,
     lattice_rectangles,
     partition_error,
@@ -23,7 +24,6 @@ from dpselect.maps import (
 )
 from dpselect.maps.box import POSITIONS, Box
 from dpselect_studies.fanaeepour_2017 import figure_11c, methods, places
-from dpselect_studies.fanaeepour_2017.error_measures import RelativeClipped
 from dpselect_studies.fanaeepour_2017.published_not_private import (
     PublishedNotPrivate,
     error,
@@ -133,7 +133,12 @@ def test_the_published_choice_on_points_loses_more_than_its_epsilon_too():
 @pytest.mark.parametrize(
     ("measure", "mechanism"),
     [
-        (RelativeClipped(floor=floor, clip=clip, norm="l1"), dp.ExponentialMechanism)
+        (
+            RelativeClipped(
+                neighbours=dp.Neighbours.ADD_REMOVE, floor=floor, largest=clip, norm="l1"
+            ),
+            dp.ExponentialMechanism,
+        )
         for floor in (1.0, 10.0, 27.0)
         for clip in (0.1, methods.CLIP, 600.0)
     ]

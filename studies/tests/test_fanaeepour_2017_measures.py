@@ -8,11 +8,9 @@ import pytest
 import dpselect as dp
 from dpselect.errors import DPSelectError, ParameterError, PublicClaimError
 from dpselect.maps import grid_error, lattice_rectangles
-from dpselect.maps.box import POSITIONS
 from dpselect.maps.partition import uniform_grid
 from dpselect_studies.fanaeepour_2017.error_measures import (
     RelativeCappedSize,
-    RelativeClipped,
     RelativeKnownSize,
     error_parts,
 )
@@ -23,7 +21,6 @@ from support.map_definitions import (
     ONE_QUERY,
     SEVERAL,
     SUBSTITUTE,
-    Answered,
     claimed,
     largest_change,
     line,
@@ -46,29 +43,16 @@ def noise_by_definition(alpha, scale, norm):
     return [scale * (2 * float(sum(a * a for a in row))) ** 0.5 for row in alpha]
 
 
-def relative(floor, scale, norm, clip=None):
+def relative(floor, scale, norm):
     def error(gaps, exact, alpha):
         noise = noise_by_definition(alpha, scale, norm)
         errors = [
             (g + Fraction(n)) / max(Fraction(q), Fraction(floor))
             for g, q, n in zip(gaps, exact, noise, strict=True)
         ]
-        return sum(e if clip is None else min(e, Fraction(clip)) for e in errors) / len(errors)
+        return sum(errors) / len(errors)
 
     return error
-
-
-@pytest.mark.slow
-@every_universe
-@every_scale
-@pytest.mark.parametrize("norm", ["l1", "l2"])
-def test_the_clipped_relative_sensitivity_holds_without_a_bound_on_the_size(
-    universe, scale, norm
-):
-    form = RelativeClipped(floor=1.5, clip=30.0, norm=norm)
-    change = largest_change(universe, relative(1.5, scale, norm, clip=30), ADD_REMOVE)
-
-    assert change <= claimed(universe, form, scale)
 
 
 @pytest.mark.slow
@@ -92,34 +76,32 @@ def test_the_relative_sensitivity_holds_for_a_known_size(universe, scale):
 
 
 @pytest.mark.parametrize(
-    ("form", "relation", "clip"),
+    ("form", "relation"),
     [
-        (RelativeCappedSize(floor=1.0, max_records=MOST), ADD_REMOVE, None),
-        (RelativeKnownSize(floor=1.0, records=MOST), SUBSTITUTE, None),
-        (RelativeClipped(floor=1.0, clip=38_000.0), ADD_REMOVE, 38_000),
+        (RelativeCappedSize(floor=1.0, max_records=MOST), ADD_REMOVE),
+        (RelativeKnownSize(floor=1.0, records=MOST), SUBSTITUTE),
     ],
-    ids=["capped size", "known size", "clipped"],
+    ids=["capped size", "known size"],
 )
-def test_the_relative_sensitivities_are_reached_when_noise_dominates(form, relation, clip):
+def test_the_relative_sensitivities_are_reached_when_noise_dominates(form, relation):
     universe = ONE_QUERY["a line of five"]
-    change = largest_change(universe, relative(1, 20_000, "l2", clip), relation)
+    change = largest_change(universe, relative(1, 20_000, "l2"), relation)
     bound = claimed(universe, form, 20_000)
 
     assert 0.97 * bound <= change <= bound
 
 
 @pytest.mark.parametrize(
-    ("form", "relation", "clip"),
+    ("form", "relation"),
     [
-        (RelativeCappedSize(floor=100.0, max_records=MOST), ADD_REMOVE, None),
-        (RelativeKnownSize(floor=100.0, records=MOST), SUBSTITUTE, None),
-        (RelativeClipped(floor=100.0, clip=0.05), ADD_REMOVE, 0.05),
+        (RelativeCappedSize(floor=100.0, max_records=MOST), ADD_REMOVE),
+        (RelativeKnownSize(floor=100.0, records=MOST), SUBSTITUTE),
     ],
-    ids=["capped size", "known size", "clipped"],
+    ids=["capped size", "known size"],
 )
-def test_the_relative_sensitivities_are_reached_where_the_floor_divides(form, relation, clip):
+def test_the_relative_sensitivities_are_reached_where_the_floor_divides(form, relation):
     universe = ONE_QUERY["the paper's line"]
-    change = largest_change(universe, relative(100, 1e-9, "l2", clip), relation)
+    change = largest_change(universe, relative(100, 1e-9, "l2"), relation)
 
     assert 0.93 * claimed(universe, form, 1e-9) <= change <= claimed(universe, form, 1e-9)
 
@@ -142,36 +124,10 @@ def test_without_a_bound_the_relative_change_grows_with_the_size():
     assert changes[0] < changes[1] < changes[2]
 
 
-def test_scores_are_minus_the_mean_error():
-    rng = np.random.default_rng(3)
-    points = rng.random((40, 2))
-    rectangles = [[0.1, 0.2, 0.5, 0.9], [0.3, 0.0, 1.0, 0.45]]
-    form = RelativeClipped(floor=2.0, clip=9.0, norm="l1")
-    objective = grid_error(
-        *points.T,
-        bounds=UNIT,
-        grids=[1, (2, 5), 7],
-        queries=rectangles,
-        scale=0.5,
-        measure=form,
-    )
-    positions = [tuple(p) for p in np.floor(points * POSITIONS).astype(int).tolist()]
-    expected = []
-    for grid in (uniform_grid(1), uniform_grid((2, 5)), uniform_grid(7)):
-        answered = Answered(grid, queries(*rectangles), positions)
-        gaps, exact = answered.gaps_and_exact(positions)
-        expected.append(-float(relative(2, 0.5, "l1", clip=9)(gaps, exact, answered.alpha)))
-
-    assert objective.scores == pytest.approx(expected)
-    assert objective.candidates == [1, (2, 5), 7]
-
-
 FORMS = pytest.mark.parametrize(
     "form",
     [
-        RelativeClipped(floor=5.0, clip=4.0),
         RelativeCappedSize(floor=5.0, max_records=40),
-        RelativeClipped(floor=27.0, clip=500.0, norm="l1"),
         RelativeCappedSize(floor=27.0, max_records=40, norm="l1"),
     ],
     ids=lambda form: f"{type(form).__name__} {form.norm}",
@@ -192,9 +148,6 @@ def test_noise_of_any_scale_leaves_what_one_point_changes(form, scale):
 @pytest.mark.parametrize(
     ("form", "arguments", "message"),
     [
-        (RelativeClipped, {"floor": 1.0, "clip": 1.0, "norm": "max"}, "norm must not be"),
-        (RelativeClipped, {"floor": 0.0, "clip": 1.0}, "floor must not be"),
-        (RelativeClipped, {"floor": 1.0, "clip": 0.0}, "clip must not be"),
         (RelativeKnownSize, {"floor": 1.0, "records": -1}, "records must not be"),
         (RelativeCappedSize, {"floor": 1.0, "max_records": 0}, "max_records must not be"),
     ],
@@ -213,7 +166,7 @@ RELATION = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str
 def measure_under(relation):
     if relation is SUBSTITUTE:
         return RelativeKnownSize(floor=3.0, records=len(SAMPLE), norm="l1")
-    return RelativeClipped(floor=3.0, clip=2.0, norm="l1")
+    return RelativeCappedSize(floor=3.0, max_records=len(SAMPLE), norm="l1")
 
 
 @RELATION
@@ -276,7 +229,7 @@ def test_a_map_whose_query_has_no_text_keeps_its_plan(tmp_path):
         ({"measure": RelativeCappedSize(floor=1.0, max_records=9)}, "more points than"),
         (
             {
-                "measure": RelativeClipped(floor=1.0, clip=1.0),
+                "measure": RelativeCappedSize(floor=1.0, max_records=len(SAMPLE)),
                 "x": "x",
                 "y": "y",
                 "user": "who",

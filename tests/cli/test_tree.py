@@ -97,6 +97,32 @@ def test_a_front_is_evolved_and_drawn(run, weather):
     assert (weather / "front.png").stat().st_size > 1000
 
 
+def test_dp_moet_is_evolved_by_the_inputs_of_the_paper(run, weather):
+    inputs = ("--dp-moet", "p=20,s=4,k=2,d=3,d_max=4,o=2")
+    made = run("trees-front", weather / "weather.csv", *options(weather, *inputs))
+    planned = ("--dry-run", "--rate-bound", "global", "--selection", "weighted-sum")
+    more = ("--mechanism", "permute-and-flip", "--generations", 5, "--json")
+    plan = run(
+        "trees-front", weather / "weather.csv", *options(weather, *inputs, *planned, *more)
+    )
+
+    assert made.code == 0, made.error
+    assert "local-dampening by pareto, local" in made.out
+    assert "None" not in made.out
+    assert plan.json["mechanism"] == "permute-and-flip by weighted-sum, global"
+    assert [spend["times"] for spend in plan.json["spends"]] == [4, 4, 4, 4, 2]
+
+
+@pytest.mark.parametrize(
+    "inputs", ["p=20", "p=20,s=4,k=2,d=3,d_max=4,o=2,q=1", "20,4,2,3,4,2", "p=2.5", "k", ""]
+)
+def test_inputs_that_are_not_those_of_the_paper_are_refused(run, weather, inputs):
+    ran = run("trees-front", weather / "weather.csv", *options(weather, "--dp-moet", inputs))
+
+    assert ran.code == 2
+    assert "--dp-moet must be the inputs of Algorithm 1" in ran.error
+
+
 @pytest.mark.parametrize("command", ["tree", "trees-front"])
 def test_an_empty_file_gives_trees_at_full_cost(run, weather, command):
     ledger = weather / "ledger"

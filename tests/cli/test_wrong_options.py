@@ -130,7 +130,7 @@ WRONG = {
         "--out map.geojson": "GeoJSON is in EPSG:4326: give --crs 'EPSG:4326'",
         "--plot /nowhere/map.png": "existing folder",
         "--plot map.png --dry-run": "--plot draws the released map",
-        "--measure squared": "--measure must be 'relative' or 'absolute'",
+        "--measure squared": "--measure must be one of relative, relative-clipped, absolute",
         "--outside wrap": "--outside must be 'drop' or 'clip'",
         "--queries none.csv": "no file none.csv",
     },

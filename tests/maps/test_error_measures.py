@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.maps import ErrorMeasure, Weighted, grid_error, uniform_grid
+from dpselect.errors import ParameterError
+from dpselect.maps import ErrorMeasure, RelativeClipped, Weighted, grid_error, uniform_grid
 from dpselect.maps.box import POSITIONS
 from support.map_definitions import (
     ADD_REMOVE,
@@ -143,3 +144,249 @@ def test_more_points_than_a_measure_declares_are_refused():
     assert "4" not in str(refused.value)
     assert budget.entries == ()
     assert query.release([[0.5, 0.5]] * 3, budget=budget).entry is not None
+
+
+def clipped(floor, clip, scale, norm):
+    """The mean of the errors over the exact answers, each cut, by its definition."""
+
+    def noise(row):
+        if norm == "l1":
+            return Fraction(scale) * sum(row)
+        return Fraction(scale * (2 * float(sum(a * a for a in row))) ** 0.5)
+
+    def error(gaps, exact, alpha):
+        errors = [
+            (gap + noise(row)) / max(Fraction(q), Fraction(floor))
+            for gap, q, row in zip(gaps, exact, alpha, strict=True)
+        ]
+        return sum(min(one, Fraction(clip)) for one in errors) / len(errors)
+
+    return error
+
+
+EVERY = {**ONE_QUERY, **SEVERAL}
+relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
+
+
+@pytest.mark.slow
+@relations
+@pytest.mark.parametrize("universe", EVERY.values(), ids=EVERY)
+@pytest.mark.parametrize(("scale", "norm"), [(0.5, "l1"), (0.5, "l2"), (40.0, "l2")])
+@pytest.mark.parametrize(("floor", "clip"), [(1.5, 30.0), (0.4, 1.0), (2.5, 0.3)])
+def test_the_clipped_sensitivity_holds_for_any_number_of_points(
+    universe, relation, scale, norm, floor, clip
+):
+    form = RelativeClipped(neighbours=relation, floor=floor, largest=clip, norm=norm)
+    change = largest_change(universe, clipped(floor, clip, scale, norm), relation)
+
+    assert change <= claimed(universe, form, scale)
+
+
+@pytest.mark.parametrize(
+    ("relation", "floor", "clip", "scale", "part"),
+    [
+        (ADD_REMOVE, 1.0, 38_000.0, 20_000, 0.97),  # noise, over one point more
+        (SUBSTITUTE, 1.0, 38_000.0, 20_000, 0.97),
+        (ADD_REMOVE, 100.0, 0.05, 1e-9, 0.93),  # a gap, over the floor
+        (SUBSTITUTE, 100.0, 0.05, 1e-9, 0.93),
+    ],
+)
+def test_the_clipped_sensitivity_is_reached(relation, floor, clip, scale, part):
+    """So half of either term would be too little."""
+    universe = ONE_QUERY["a line of five" if floor == 1 else "the paper's line"]
+    form = RelativeClipped(neighbours=relation, floor=floor, largest=clip)
+    change = largest_change(universe, clipped(floor, clip, scale, "l2"), relation)
+    bound = claimed(universe, form, scale)
+
+    assert part * bound <= change <= bound
+
+
+def test_without_the_cut_the_change_grows_with_the_number_of_points():
+    universe = (uniform_grid((2, 1)), queries([0, 0, 0.45, 1]), line(0.2, 0.47))
+    changes = [
+        largest_change(universe, clipped(1, 10**6, 0, "l2"), ADD_REMOVE, most)
+        for most in (4, 8, 16)
+    ]
+
+    assert changes[0] < changes[1] < changes[2]
+    assert changes[2] > claimed(
+        universe, RelativeClipped(neighbours=ADD_REMOVE, floor=1.0, largest=0.1), 0.0
+    )
+
+
+def test_clipped_scores_are_minus_the_mean_error():
+    rng = np.random.default_rng(3)
+    points = rng.random((40, 2))
+    rectangles = [[0.1, 0.2, 0.5, 0.9], [0.3, 0.0, 1.0, 0.45]]
+    objective = grid_error(
+        *points.T,
+        bounds=UNIT,
+        grids=[1, (2, 5), 7],
+        queries=rectangles,
+        scale=0.5,
+        measure=RelativeClipped(neighbours=ADD_REMOVE, floor=2.0, largest=0.2, norm="l1"),
+    )
+    positions = [tuple(p) for p in np.floor(points * POSITIONS).astype(int).tolist()]
+    expected = []
+    for grid in (uniform_grid(1), uniform_grid((2, 5)), uniform_grid(7)):
+        answered = Answered(grid, queries(*rectangles), positions)
+        found = clipped(2, 0.2, 0.5, "l1")(*answered.gaps_and_exact(positions), answered.alpha)
+        expected.append(-float(found))
+
+    assert objective.scores == pytest.approx(expected)
+    assert len(set(expected)) == 3
+
+
+CLIPPED = pytest.mark.parametrize(
+    "form",
+    [
+        RelativeClipped(neighbours=ADD_REMOVE, floor=5.0),
+        RelativeClipped(neighbours=ADD_REMOVE, floor=27.0, largest=500.0, norm="l1"),
+    ],
+    ids=["l2", "l1"],
+)
+
+
+@CLIPPED
+def test_clipped_it_loses_no_more_than_epsilon_where_the_published_form_does(form):
+    assert np.abs(log_law(form, 27, 29) - log_law(form, 27, 30)).max() <= 1
+
+
+@CLIPPED
+@pytest.mark.parametrize("scale", [1.0, 1e15, 1e25])
+def test_clipped_noise_of_any_scale_leaves_what_one_point_changes(form, scale):
+    assert moves_within_bounds(form, scale)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"norm": "max"}, "norm must be"),
+        ({"floor": 0.0}, "floor must be"),
+        ({"largest": np.inf}, "largest must be"),
+        ({"neighbours": "edge"}, "neighbours of tables"),
+    ],
+)
+def test_a_clipped_measure_refuses_what_is_out_of_range(wrong, message):
+    with pytest.raises(dp.errors.DPSelectError, match=message):
+        RelativeClipped(**{"neighbours": ADD_REMOVE, "floor": 1.0, **wrong})
+
+
+ASKED = {
+    "bounds": UNIT,
+    "grids": [4, 9, 20],
+    "queries": [[0.1, 0.1, 0.43, 0.3], [0.5, 0.2, 0.9, 0.95]],
+    "epsilon": 2.0,
+}
+SAMPLE = np.random.default_rng(5).beta(2, 5, (3000, 2))
+
+
+@relations
+@pytest.mark.parametrize("mechanism", ["exponential", "generalized"])
+def test_a_map_is_tuned_for_the_clipped_error_by_name(relation, mechanism, monkeypatch):
+    kind, asked = dp.mechanisms.MECHANISMS[mechanism], []
+    draw = kind.draw_positions
+    monkeypatch.setattr(kind, "draw_positions", lambda *of: asked.append(of) or draw(*of))
+    query = dp.Map(
+        **ASKED,
+        measure="relative-clipped",
+        floor=30,
+        mechanism=mechanism,
+        neighbours=relation,
+    )
+    made = query.release(SAMPLE)
+    [(used, objective)] = asked
+    expected = grid_error(
+        *SAMPLE.T,
+        bounds=UNIT,
+        grids=ASKED["grids"],
+        queries=ASKED["queries"],
+        scale=made.scale,
+        measure=RelativeClipped(neighbours=relation, floor=30.0),
+    )
+
+    assert [round(spend.epsilon, 6) for spend in made.plan.spends] == [0.4, 1.6]
+    assert (used.epsilon, made.coarse) == (0.4, None)
+    assert objective.scores.tolist() == expected.scores.tolist()
+    assert objective.sensitivity.bounds.tolist() == expected.sensitivity.bounds.tolist()
+
+
+@relations
+def test_all_points_of_a_person_move_the_clipped_error_by_so_many_bounds(relation, monkeypatch):
+    import polars as pl
+
+    asked = []
+    draw = dp.PermuteAndFlip.draw_positions
+    monkeypatch.setattr(
+        dp.PermuteAndFlip, "draw_positions", lambda *of: asked.append(of) or draw(*of)
+    )
+    trips = pl.DataFrame(SAMPLE, schema=["x", "y"]).with_columns(who=pl.int_range(3000) // 3)
+    users = {"x": "x", "y": "y", "user": "who"}
+    for most in (1, 3):
+        dp.Map(
+            **ASKED,
+            **users,
+            max_per_user=most,
+            measure="relative-clipped",
+            floor=30,
+            neighbours=relation,
+        ).release(trips)
+    [(_, one), (_, three)] = asked
+
+    assert three.sensitivity.bounds == pytest.approx(3 * one.sensitivity.bounds, rel=1e-4)
+
+
+def test_a_floor_in_points_takes_the_place_of_a_share():
+    from dpselect.maps import CoarseGrid, lattice_rectangles
+
+    coarse = CoarseGrid(np.full(256, 100.0), 1.0)
+    edges = lattice_rectangles([[0, 0, 0.25, 0.25], [0, 0, 1, 1]], bounds=UNIT)
+
+    assert coarse.weights(edges, 0.5) == pytest.approx([1 / 12_800, 1 / 25_600])
+    assert coarse.weights(edges, 0.5, 3000.0) == pytest.approx([1 / 3000, 1 / 25_600])
+    assert coarse.weights(edges, 0.5, 10.0) == pytest.approx([1 / 1600, 1 / 25_600])
+
+
+def test_a_map_has_the_floor_that_was_asked_for(monkeypatch):
+    from dpselect.maps import CoarseGrid
+
+    asked = []
+    weigh = CoarseGrid.weights
+    monkeypatch.setattr(CoarseGrid, "weights", lambda *of: asked.append(of[2:]) or weigh(*of))
+    for floor in (None, 250.0):
+        dp.Map(**ASKED, floor=floor, neighbours=ADD_REMOVE).release(SAMPLE)
+
+    assert asked == [(0.001, None), (0.001, 250.0)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"measure": "relative-clipped"}, "needs a floor"),
+        ({"measure": "relative-clipped", "floor": 0}, "floor must be"),
+        ({"floor": -1.0}, "floor must be"),
+        ({"measure": "absolute", "floor": 5}, "floor goes with"),
+        ({"measure": Weighted(neighbours=ADD_REMOVE), "floor": 5}, "floor goes with"),
+    ],
+)
+def test_a_wrong_floor_is_refused_before_anything_is_spent(wrong, message):
+    with pytest.raises(ParameterError, match=message):
+        _ = dp.Map(**ASKED, neighbours=ADD_REMOVE, **wrong).plan
+
+
+def test_at_a_large_epsilon_the_clipped_error_finds_the_grid_of_least_error():
+    """Points in one of 16 cells, asked for by its quarters: one cell would spread them."""
+    rng = np.random.default_rng(2)
+    points = np.column_stack([rng.random(4000) / 4, 0.75 + rng.random(4000) / 4])
+    corner = [[0, 0.75, 0.125, 0.875], [0.125, 0.875, 0.25, 1.0], [0.5, 0.5, 0.75, 0.75]]
+    query = dp.Map(
+        bounds=UNIT,
+        grids=[1, 2, 4],
+        queries=corner,
+        measure="relative-clipped",
+        floor=20,
+        epsilon=1000.0,
+        neighbours="add-remove",
+    )
+
+    assert {query.release(points).candidate for _ in range(5)} == {"uniform 4 x 4"}

@@ -3,10 +3,13 @@ from typing import get_args
 import pytest
 
 import dpselect as dp
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS, by_name
 from dpselect.mechanisms.base import MechanismName
 
 EDGE = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
+
+PUBLIC = {"domains": {"a": [0, 1], "b": [0, 1]}, "classes": [0, 1], "max_records": 99}
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -38,3 +41,30 @@ def test_what_the_caller_says_goes_before_the_objective():
     anchored = dp.AnchoredLocalDampening(epsilon=1.0, anchor=9.0)
 
     assert anchored.for_objective(objective) == anchored
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda factory: by_name(factory, 1.0),
+        lambda factory: dp.ID3Tree(
+            **PUBLIC, max_depth=1, mechanism=factory, epsilon=4.0, neighbours="add-remove"
+        ).plan,
+        lambda factory: dp.BestColumns(
+            **PUBLIC, k=1, mechanism=factory, epsilon=1.0, neighbours="add-remove"
+        ).plan,
+        lambda factory: dp.Map(
+            bounds=(0, 0, 1, 1), grids=[1, 2], mechanism=factory, epsilon=1.0,
+            neighbours="add-remove",
+        ).plan,
+        lambda factory: dp.TopKeys(
+            column="x", k=1, candidates=["a", "b"], mechanism=factory, epsilon=1.0,
+            neighbours="add-remove",
+        ).plan,
+    ],
+)  # fmt: skip
+def test_a_callable_must_keep_to_the_epsilon_that_it_is_called_with(make):
+    """A split of a tree was drawn at the epsilon of the callable, not at that of its plan."""
+    with pytest.raises(ParameterError, match="mechanism must keep to the epsilon"):
+        make(lambda epsilon: dp.ExponentialMechanism(epsilon=1.5 * epsilon))
+    make(lambda epsilon: dp.ExponentialMechanism(epsilon=epsilon))

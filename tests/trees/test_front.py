@@ -28,6 +28,8 @@ from support.trees_definitions import Costs, Recording, add_remove, drawn
 SELECTIONS = ["weighted-sum", "pareto", "margin"]
 RATE_BOUNDS = ["global", "local", "noisy-denominators"]
 KINDS = [kind for kind in product(SELECTIONS, RATE_BOUNDS) if kind != ("margin", "local")]
+GIVEN = ["exponential", "permute-and-flip", "noisy-max", "local-dampening", "pairwise"]
+SHIFTED = {"name": "shifted", "direction": "non-decreasing"}
 SCHEMA = Schema(
     ("a", "b", "c"), (Categories([0, 1]), Bins(0, 1, bins=5), Categories("xyz")), (0, 1)
 )
@@ -151,12 +153,22 @@ def classifier(**changed):
                 {"dominance": "strict"},
             )
         ),
+        *(
+            {"selection": selection, "rate_bound": bound, "mechanism": mechanism}
+            for selection, bound in KINDS
+            for mechanism in (*GIVEN, SHIFTED)
+        ),
     ],
 )
 def test_every_outcome_is_epsilon_private(more):
     """By definition, over whole runs: no outcome's probability moves by more than e^eps."""
     query = classifier(
-        **more, epsilon=1.0, front=1, survivors=1, population=4, generations=2, rates_share=0.3
+        **{"max_records": 40, "rates_share": 0.3, **more},
+        epsilon=1.0,
+        front=1,
+        survivors=1,
+        population=4,
+        generations=2,
     ).query(["a", "b"])
     codes, design = np.array(list(product(range(2), repeat=2))), query.design()
 
@@ -420,3 +432,86 @@ def test_published_operators_evolve_what_is_paid_for():
     fitted = classifier(operators="published", max_depth=4).fit(x, y)
 
     assert max(one.tree.depth for one in fitted.front_) <= 4
+
+
+@pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
+@pytest.mark.parametrize("name", [*GIVEN, "noisy-sequence"])
+def test_trees_are_drawn_by_the_mechanism_that_was_asked_for(rate_bound, name, monkeypatch):
+    kind, asked = dp.mechanisms.MECHANISMS[name], []
+    draw = kind.draw_positions
+    monkeypatch.setattr(kind, "draw_positions", lambda *of: asked.append(of) or draw(*of))
+    fitted = classifier(rate_bound=rate_bound, mechanism=name).fit(*frame())
+    totals = {"noisy-denominators": 0.05}.get(rate_bound, 0.0)
+
+    assert [k for *_, k in asked] == [4, 4, 3]
+    each = 20 * (1 - totals - 0.1) / 3
+    assert [one.epsilon for one, *_ in asked] == pytest.approx([each] * 3)
+    assert fitted.plan_.mechanism == f"{name} by weighted-sum, {rate_bound}"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"mechanism": "best"}, "mechanism must be"),
+        ({"mechanism": "shifted", "rate_bound": "local"}, "requires direction"),
+        ({"mechanism": "anchored"}, "give anchor"),
+        ({"mechanism": lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon)}, "keep to"),
+        (
+            {"mechanism": {"name": "noisy-sequence", "noise": "gaussian", "delta": 1e-6}},
+            "cannot have 'noise'",
+        ),
+    ],
+)
+def test_a_mechanism_that_cannot_draw_trees_is_refused_before_the_charge(wrong, message):
+    budget = dp.Budget(25.0, neighbours="add-remove")
+    with pytest.raises(ParameterError, match=message):
+        classifier(**wrong, budget=budget).fit(*frame())
+
+    assert budget.entries == ()
+
+
+def test_dp_moet_has_the_inputs_of_algorithm_1():
+    """One selection more than rounds; a path has one question less than levels of nodes."""
+    fields = dp.trees.dp_moet(p=30, s=5, k=3, d=4, d_max=10, o=2)
+    query = dp.TreeFront(
+        **fields, domains={"a": [0, 1]}, classes=[0, 1], max_records=9, epsilon=1.0,
+        neighbours="add-remove",
+    )  # fmt: skip
+    training = query.design().training
+
+    assert training.label == "local-dampening by pareto, local"
+    assert (training.dominance, training.operators) == ("weak", "published")
+    assert len(training.epsilons) == 3 + 1
+    assert sum(training.epsilons) == pytest.approx(1.0)
+    first = ev.Breeder(SCHEMA, np.random.default_rng(1), 9).random_tree(training.initial_depth)
+    assert len(first) == 2**4 - 1
+    assert (training.max_depth, training.population, training.survivors) == (9, 30, 5)
+    assert training.front == 2
+
+
+@pytest.mark.parametrize(
+    ("selection", "rate_bound", "label"),
+    [
+        ("pareto", "global", "exponential by pareto, global"),
+        ("weighted-sum", "local", "local-dampening by weighted-sum, local"),
+        ("weighted-sum", "global", "exponential by weighted-sum, global"),
+    ],
+)
+def test_dp_moet_has_four_forms(selection, rate_bound, label):
+    fields = dp.trees.dp_moet(
+        p=6, s=2, k=1, d=2, d_max=3, o=1, selection=selection, rate_bound=rate_bound
+    )
+
+    assert classifier(**fields).plan(["a"]).mechanism == label
+
+
+@pytest.mark.parametrize("wrong", [{"k": -1}, {"d": 0}, {"d_max": 2}, {"d": 2.5}])
+def test_dp_moet_names_the_input_that_is_wrong(wrong):
+    with pytest.raises(ParameterError, match=f"^{next(iter(wrong))} must be"):
+        dp.trees.dp_moet(**{"p": 9, "s": 3, "k": 1, "d": 3, "d_max": 4, "o": 1, **wrong})
+
+
+def test_without_noisy_rates_a_table_has_no_columns_of_them():
+    kept = classifier(rates_share=0.0).fit(*frame())
+
+    assert dp.trees.FrontRelease(kept.front_, kept.plan_).shown() == {"tree": [0, 1, 2]}

@@ -29,12 +29,19 @@ if TYPE_CHECKING:
 
 HELP = """Release noisy counts of points in privately selected cells.
 
+With --grids and --queries this is E2EPriv, whose objective is repaired; --method guideline is
+its Heuristic, and 'map query' its Algorithm 2.
+
 The bounds, the grids and the queries are public; the points are private. Without --queries the
 map is tuned for rectangles of several sizes within the bounds. With --engine spark only counts
 of cells and rectangles leave the cluster.
 
 [bold]dpselect map cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 --crs EPSG:4326 \
 --epsilon 1 --neighbours add-remove --out map.parquet --out map.gpkg --plot map.png[/bold]
+
+[bold]dpselect map cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 --grids 16,32,64 \
+--queries areas.csv --measure relative-clipped --floor 100 --epsilon 1 --neighbours add-remove \
+--out map.parquet[/bold]
 
 [bold]dpselect map query map.parquet --areas districts.gpkg --name district[/bold]
 
@@ -121,6 +128,10 @@ def _after(release: MapRelease, given: Given) -> Mapping[str, object]:
     facts: dict[str, object] = {"chosen among": many} if many > 1 else {}
     facts["noise"] = f"of a cell, standard deviation {release.standard_deviation:.4g} points"
     facts["written to"] = _listed(out)
+    if given.options["queries"] is not None:
+        asked = release.estimate(_rows(given.options["queries"], given))
+        noise, cut = asked.noise_errors.mean(), asked.non_uniformity_errors.mean()
+        facts["queries"] = f"standard error {noise:.4g} points by noise, {cut:.4g} by cut cells"
     if all(path.suffix not in QUERIED for path in out):
         facts["queries"] = "'map query' reads .parquet alone: no --out has that suffix"
     return facts
@@ -247,6 +258,9 @@ def query(
     as_json: options.Json = False,
 ) -> None:
     """Estimate how many points of a released map lie in rectangles or areas, at no epsilon.
+
+    Each answer has the two parts of its error, as in Theorem 7.1 of E2EPriv: by the noise,
+    and by cut cells, which is estimated from the noisy counts.
 
     Of an area that leaves the map the part on it is answered, and the share of it is said.
     """

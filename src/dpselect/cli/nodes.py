@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 NODES_HELP = """Release the k most influential nodes of a network; one edge is protected.
 
+By one metric this is PrivTopk (local dampening): --mechanism exponential, permute-and-flip,
+local-dampening and shifted are its EM, PF, LD and SLD. By several it is DP-MOTkIN, by
+PrivPareto (--combine pareto) or PrivAgg (--combine weighted-sum).
+
 --nodes is public: the number of nodes, if ids are 0 to N-1, or a text file with one label per
 line. With several metrics, nodes are ranked by all of them. Edges to other nodes, or from a
 node to itself, are dropped.

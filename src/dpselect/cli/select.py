@@ -29,7 +29,8 @@ FORM = "COLUMN[:WEIGHT]:global=BOUND[:local=PREFIX][:highest=SCORE][:monotone]"
 
 HELP = f"""Release candidates by scores of your own: a table with one row per candidate.
 
-Which rows there are is public, scores are private.
+Which rows there are is public, scores are private. Several objectives are one by PrivPareto
+(--combine pareto), PrivAgg (--combine weighted-sum) or --combine margin, which is ours.
 
 An objective is {FORM}. WEIGHT -1 makes smaller
 better. BOUND is what one individual can change of a score: a number, or a column with one

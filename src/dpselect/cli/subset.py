@@ -12,7 +12,9 @@ from dpselect.errors import ParameterError
 if TYPE_CHECKING:
     from dpselect.subsets import Subset
 
-HELP = """Release who tested positive, with a few errors.
+HELP = """Release who tested positive, with a few errors: private subset retrieval.
+
+--scheme ball is its Algorithm A1 as proved, union A2, optimal the least delta of all.
 
 The table has one row per person. The people, their order and their number are public; the
 statuses are private. With --label the answer has the names of that column, otherwise row

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpselect.cli import options, output
-from dpselect.cli.command import OUTPUT, Given, Option, QueryCommand, extra
+from dpselect.cli.command import OUTPUT, QUESTION, Given, Option, QueryCommand, extra
 from dpselect.errors import ColumnError, ParameterError
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from dpselect.trees import FrontRelease, ID3Tree, TreeFront, TreeRelease
 
 TREE_HELP = """Train a decision tree privately; print it with its plan.
+
+The splits are those of DiffPID3 (local dampening): --mechanism exponential, local-dampening and
+shifted are its global, local and shifted forms.
 
 --domains is a file of public claims: the column of the labels, the classes, a domain for every
 column, and a bound on the number of records; 'dpselect domains' writes a template. Values
@@ -39,8 +42,18 @@ With --engine polars or spark only counts leave the engine.
 """
 FRONT_HELP = """Evolve cost-sensitive trees privately and show how they trade the two rates.
 
+This is DP-MOET, with PrivPareto or PrivAgg as its selection; the defaults are ours.
+
 [bold]dpselect trees-front adult.parquet --domains adult.json --epsilon 1 \
 --neighbours add-remove --weights 3,2 --plot front.png[/bold]
+
+As the paper has it, by the inputs of its Algorithm 1:
+
+[bold]dpselect trees-front adult.parquet --domains adult.json --epsilon 1 \
+--neighbours add-remove --dp-moet p=100,s=20,k=2,d=3,d_max=5,o=1[/bold]
+
+These are DP-MOET-Pareto with local sensitivities; --rate-bound global has global ones, and
+--selection weighted-sum is DP-MOET-Agg. --mechanism is what draws the trees.
 """
 DOMAINS_HELP = """Write a template of a domains file from column names and types.
 
@@ -63,6 +76,28 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
             f"`label` is {given['label']!r} and {path} declares {stated['label']!r}"
         )
     return {**stated, "classes": tuple(stated["classes"])}
+
+
+def _declared_front(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the same, and the fields of DP-MOET that were not given themselves."""
+    declared = _declared(given)
+    if given["dp_moet"] is None:
+        return declared
+    from dpselect.trees import dp_moet
+
+    inputs: dict[str, Any] = {
+        name: given[name] for name in ("selection", "rate_bound") if given[name]
+    }
+    try:
+        pairs = (one.split("=") for one in given["dp_moet"].split(","))
+        fields = dp_moet(**inputs | {name: int(number) for name, number in pairs})
+    except ParameterError:
+        raise
+    except (TypeError, ValueError):
+        raise ParameterError(
+            "`dp_moet` must be the inputs of Algorithm 1, as p=100,s=20,k=2,d=3,d_max=5,o=1"
+        ) from None
+    return {**{name: one for name, one in fields.items() if given[name] is None}, **declared}
 
 
 def _numeric(given: Mapping[str, Any]) -> list[str]:
@@ -155,9 +190,18 @@ FRONT = QueryCommand(
         ),
         "split": _numbers("split", "Shares of epsilon of the selections, as 1,1,2,4."),
     },
-    more=MORE,
+    more={
+        **MORE,
+        "dp_moet": extra(
+            str,
+            "dp_moet",
+            QUESTION,
+            "Inputs of the paper's Algorithm 1, as p=100,s=20,k=2,d=3,d_max=5,o=1: DP-MOET as "
+            "published, but for the fields that are given themselves.",
+        ),
+    },
     left_out=("classes", "max_records"),
-    declared=_declared,
+    declared=_declared_front,
     numeric=_numeric,
     before=_check,
     after=_after_front,

@@ -5,7 +5,13 @@
 """
 
 from dpselect.maps.counting import Counts, Points
-from dpselect.maps.error_measures import ErrorMeasure, Weighted, grid_error, partition_error
+from dpselect.maps.error_measures import (
+    ErrorMeasure,
+    RelativeClipped,
+    Weighted,
+    grid_error,
+    partition_error,
+)
 from dpselect.maps.estimates import Estimates
 from dpselect.maps.heavy_cells import CellRelease, HeavyCells, cell_counts
 from dpselect.maps.map import Map
@@ -39,6 +45,7 @@ __all__ = [
     "PartitionRule",
     "Points",
     "Quadtree",
+    "RelativeClipped",
     "Weighted",
     "cell_counts",
     "even_queries",

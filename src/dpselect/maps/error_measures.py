@@ -5,9 +5,9 @@ and the bound on the noise ``L_t = λ √2 ‖α_t‖_2``, the score of a partit
 ``w_t (|g_t| + L_t)`` over the queries, for public weights (``Weighted``).
 
 Weights ``1/max(T̃_t, ρ)`` from noisy counts make it a relative error, whose denominator does
-not depend on the data. The sensitivity of Theorem 7.10 of Fanaeepour and Rubinstein depends on
-the number of points, and is not private under add/remove. Their error, which divides by the
-exact ``q_t``, has repaired sensitivities in the studies of the papers.
+not depend on the data. E2EPriv of Fanaeepour and Rubinstein divides by the exact ``q_t``; the
+sensitivity of Theorem 7.10 depends on the number of points, and is not private under
+add/remove. ``RelativeClipped`` is this error with a sensitivity that is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,12 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Values
+
+Norm: TypeAlias = Literal["l2", "l1"]
+"""Norm of the weights of cells in the bound on the noise of an answer."""
+
+RELATIVE_ROUNDING = 2.0**-44
+"""What rounding can add to the noise, which is part of what is divided by a private count."""
 
 
 class ErrorMeasure(ABC):
@@ -129,6 +135,63 @@ class Weighted(ErrorMeasure):
         return np.broadcast_to(weights, queries).copy()
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RelativeClipped(ErrorMeasure):
+    """The error of E2EPriv over the exact answer, cut at a public number: repaired.
+
+    The score of a query is ``min(C, (|g_t| + L_t)/max(q_t, ρ))``.
+
+    Guarantee:
+        Under ``neighbours``, for any number of points, the sensitivity of a query is
+        ``min(C, κ/ρ + C/(ρ + 1))``, with ``S`` in place of ``κ`` under substitution. One step
+        moves ``|g_t|`` by at most ``κ`` or ``S``, and ``B = max(q_t, ρ)`` by at most 1. Let the
+        error ``A/B`` be the larger of two, made smaller until it is at most ``C``; then it is
+        above the other one by ``(A - A')/B' + (A/B)(B' - B)/B'``, at most ``κ/ρ + C/(ρ + 1)``.
+
+    Attributes:
+        neighbours: ``"add-remove"`` or ``"substitute"``.
+        floor: ``ρ``, in points; finite, > 0. Public: not a share of the number of points.
+        largest: ``C``, above which all errors count as equal; finite, > 0.
+        norm: ``"l2"`` for the noise ``λ√2‖α‖_2``, which is at least its mean; ``"l1"`` for the
+            paper's ``λ‖α‖_1``, far above it for large queries: it prefers coarser grids.
+
+    Source: Fanaeepour and Rubinstein, Corollary 7.6; the sensitivity is ours.
+    """
+
+    neighbours: NeighboursLike
+    floor: float
+    largest: float = 1.0
+    norm: Norm = "l2"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", validation.table_neighbours(self.neighbours))
+        validation.positive("floor", self.floor)
+        validation.positive("largest", self.largest)
+        validation.one_of("norm", self.norm, get_args(Norm))
+
+    @property
+    def relation(self) -> Neighbours:
+        return validation.table_neighbours(self.neighbours)
+
+    def noise(self, overlap: Overlap, scale: float) -> Values:
+        return scale * overlap.l1 if self.norm == "l1" else super().noise(overlap, scale)
+
+    def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
+        errors = (gaps + noise) / np.maximum(exact, self.floor)
+        return np.minimum(errors, self.largest), np.zeros(exact.shape)
+
+    def sensitivity(self, overlap: Overlap, noise: Values) -> float:
+        moves = self.relation is Neighbours.SUBSTITUTE
+        change = (overlap.spread if moves else overlap.largest) / self.floor
+        change += self.largest / (self.floor + 1)
+        rounding = self.rounded(np.minimum(noise, self.largest * self.floor))
+        return float(np.mean(np.minimum(self.largest, change))) + rounding
+
+    def rounded(self, noise: Values) -> float:
+        """Return what rounding on both databases can add to a mean relative error."""
+        return (self.rounding + RELATIVE_ROUNDING * float(np.mean(noise))) / self.floor
+
+
 def grid_error(
     x: ArrayLike,
     y: ArrayLike,
@@ -158,7 +221,7 @@ def grid_error(
         grids: Cells along an axis, or ``(along x, along y)``; each once.
         queries: Rectangles that the map is for, shape ``(m, 4)``, inside the bounds.
         scale: ``λ > 0`` of the Laplace noise that the counts will have.
-        measure: The error, such as ``Weighted(neighbours=...)``.
+        measure: The error, such as ``Weighted(neighbours=...)``, or ``RelativeClipped``.
 
     Raises:
         ParameterError: An argument is out of its range.
@@ -200,7 +263,7 @@ def partition_error(
         scale: Scale of the Laplace noise.
         measure: The error.
         max_per_user: Number of points that one neighbour step can add, remove or replace; more
-            than one only for ``Weighted``.
+            than one only for measures of this module that declare no ``most_records``.
     """
     exact = points.in_rectangles(queries)
     private, public, bounds = (np.empty(len(partitions)) for _ in range(3))

@@ -16,7 +16,13 @@ from dpselect.errors import ParameterError
 from dpselect.keys.question import changed_keys
 from dpselect.maps.box import Outside
 from dpselect.maps.counting import Counts, noisy
-from dpselect.maps.error_measures import ErrorMeasure, Weighted, check_number, partition_error
+from dpselect.maps.error_measures import (
+    ErrorMeasure,
+    RelativeClipped,
+    Weighted,
+    check_number,
+    partition_error,
+)
 from dpselect.maps.partition import Partition
 from dpselect.maps.plan import Candidates, Steps, split_epsilon
 from dpselect.maps.points import PointRows
@@ -24,7 +30,8 @@ from dpselect.maps.postprocess import consistent, non_uniformity
 from dpselect.maps.queries import even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import CoarseGrid, Method
-from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, PermuteAndFlip, by_name
+from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, PermuteAndFlip
+from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts
 from dpselect.plan import Plan
@@ -32,7 +39,7 @@ from dpselect.query import Claim, Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices
 
-Objectives: TypeAlias = Literal["relative", "absolute"]
+Objectives: TypeAlias = Literal["relative", "relative-clipped", "absolute"]
 """Errors that a map can be tuned for by name."""
 
 
@@ -74,8 +81,10 @@ class Map(Query[MapRelease]):
             default, without ``grids``, only the quadtree, which needs no selection.
         tuning_share: Share of epsilon for the tuning.
         sanity: Share of all points below which errors of queries count as absolute.
-        measure: The error by which cells are selected: ``"relative"``, or ``"absolute"`` in
-            points. Or an ``ErrorMeasure``.
+        floor: Number of points below which they do, in place of ``sanity``.
+        measure: The error by which cells are selected: ``"relative"``, ``"relative-clipped"``,
+            or ``"absolute"`` in points. Clipped it is the one of the paper, over the exact
+            answer, made private: at most 1, and with a ``floor``. Or an ``ErrorMeasure``.
         user: Column of the person that a point belongs to.
         max_per_user: Maximal number of points counted per person. They are selected at random;
             the total and all estimates are of counted points.
@@ -112,7 +121,10 @@ class Map(Query[MapRelease]):
     method: Method | Sequence[Method] | None = None
     tuning_share: float = 0.2
     sanity: float = 0.001
-    measure: Annotated[Objectives | ErrorMeasure, Claim("relative", "absolute")] = "relative"
+    floor: float | None = None
+    measure: Annotated[
+        Objectives | ErrorMeasure, Claim("relative", "absolute", "relative-clipped")
+    ] = "relative"
     user: str | None = None
     max_per_user: int | None = None
     outside: Outside = "drop"
@@ -124,7 +136,7 @@ class Map(Query[MapRelease]):
         rows = PointRows.of(self)
         relation = validation.table_neighbours(self.neighbours)
         candidates = Candidates.of(self.grids, self.method)
-        measure = _measure(self.measure, relation, rows.max_per_user)
+        measure = _measure(self.measure, relation, rows.max_per_user, self.floor)
         split = split_epsilon(
             self.epsilon, self.tuning_share, candidates, weighted=measure is None
         )
@@ -159,6 +171,7 @@ class Map(Query[MapRelease]):
             candidates=candidates,
             steps=steps,
             sanity=validation.within("sanity", self.sanity, 0, 1),
+            floor=self.floor,
             measure=measure,
         )
 
@@ -182,6 +195,7 @@ class _MapDesign(Design[MapRelease]):
         candidates: What the cells are chosen from.
         steps: The noise.
         sanity: Share of all points below which an error counts as absolute.
+        floor: Number of points below which it does, if that is stated.
         measure: The error of a partition; None for the relative one, whose weights come from
             the coarse grid.
     """
@@ -191,6 +205,7 @@ class _MapDesign(Design[MapRelease]):
     candidates: Candidates
     steps: Steps
     sanity: float
+    floor: float | None
     measure: ErrorMeasure | None
 
     def prepare(self, data: object) -> Callable[[Plan], MapRelease]:
@@ -232,7 +247,8 @@ class _MapDesign(Design[MapRelease]):
         """Draw a partition; the only one if there is nothing to choose."""
         if self.steps.choice is None:
             return partitions[0]
-        weights = 1.0 if coarse is None else coarse.weights(self.queries, self.sanity)
+        of = self.queries, self.sanity, self.floor
+        weights = 1.0 if coarse is None else coarse.weights(*of)
         objective = partition_error(
             points,
             partitions=partitions,
@@ -245,17 +261,30 @@ class _MapDesign(Design[MapRelease]):
 
 
 def _measure(
-    given: Objectives | ErrorMeasure, relation: Neighbours, max_per_user: int
+    given: Objectives | ErrorMeasure,
+    relation: Neighbours,
+    max_per_user: int,
+    floor: float | None,
 ) -> ErrorMeasure | None:
     """Return the measure; None for the one whose weights come from the coarse grid."""
+    own = isinstance(given, ErrorMeasure)
+    named = None if own else validation.one_of("measure", given, get_args(Objectives))
+    if floor is not None and named in {None, "absolute"}:
+        raise ParameterError("`floor` goes with `measure` 'relative' or 'relative-clipped'")
+    if named == "relative-clipped":
+        if floor is None:
+            raise ParameterError("`measure` 'relative-clipped' needs a `floor`, in points")
+        return RelativeClipped(neighbours=relation, floor=floor)
+    if floor is not None:
+        validation.positive("floor", floor)
     if not isinstance(given, ErrorMeasure):
-        named = validation.one_of("measure", given, get_args(Objectives))
         return None if named == "relative" else Weighted(neighbours=relation)
     validation.same_neighbours("the `measure`", given.relation, "the release", relation)
-    if max_per_user > 1 and not isinstance(given, Weighted):
+    several = isinstance(given, Weighted | RelativeClipped) and given.most_records is None
+    if max_per_user > 1 and not several:
         raise ParameterError(
-            "with several points of a `user`, `measure` must be 'relative', 'absolute' or "
-            "Weighted: the others are for one point at a time"
+            "with several points of a `user`, `measure` must be a name, Weighted or "
+            "RelativeClipped: the others are for one point at a time"
         )
     return given
 
@@ -264,11 +293,9 @@ def _choice(
     given: MechanismLike | None, epsilon: float, relation: Neighbours
 ) -> Mechanism | None:
     """Return what draws the partition; None where there is nothing to choose."""
-    mechanism = by_name(PermuteAndFlip.name if given is None else given, epsilon or 1.0)
+    mechanism = as_step(PermuteAndFlip.name if given is None else given, epsilon or 1.0)
     if epsilon == 0:
         return None
-    if not mechanism.exact:
-        raise ParameterError("`mechanism` must draw by the samplers of dpselect.draws")
     # Refused before the charge: what it needs and no partition states. Noise on all errors is
     # made for the partitions that are scored.
     sensitivity = GlobalSensitivity(1.0, relation)

@@ -56,20 +56,22 @@ class CoarseGrid:
         """The noisy number of points, at least 1."""
         return max(float(self.counts.sum()), 1.0)
 
-    def weights(self, queries: Indices, sanity: float) -> Values:
+    def weights(self, queries: Indices, sanity: float, floor: float | None = None) -> Values:
         """Return ``w_t = 1/max(T̃_t, ρ)``, the weights of a relative error.
 
-        ``T̃_t`` is the coarse grid's answer. The floor ρ is ``sanity`` of the noisy total, and
-        at least the standard deviation of one coarse count.
+        ``T̃_t`` is the coarse grid's answer. ρ is ``floor``, or ``sanity`` of the noisy total,
+        and at least the standard deviation of one coarse count.
 
         Args:
             queries: Lattice edges, shape ``(m, 4)``.
             sanity: Share of all points below which an error counts as absolute, 0 to 1.
+            floor: Number of points below which it does, in place of the share.
 
         Returns:
             Shape ``(m,)``, > 0; public.
         """
-        floor = max(sanity * self.total, standard_deviation(self.scale), 1.0)
+        least = sanity * self.total if floor is None else floor
+        floor = max(least, standard_deviation(self.scale), 1.0)
         answers = CountedCells(self.cells(), self.counts).answers(queries)
         return 1 / np.maximum(answers, floor)
 
@@ -159,7 +161,7 @@ class Quadtree(PartitionRule):
         return nested(self.label, COARSE, np.array(blocks))
 
 
-def guideline_size(points: float, *, epsilon: float, c: float) -> int:
+def guideline_size(points: float, *, epsilon: float, c: float = 10.0) -> int:
     """Return the cells along an axis by the guideline, 1 to ``MOST_ALONG``."""
     return min(max(ceil(sqrt(max(points, 0.0) * epsilon / c)), 1), MOST_ALONG)
 

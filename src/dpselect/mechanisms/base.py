@@ -148,6 +148,21 @@ def with_any_option(mechanism: MechanismLike, epsilon: float) -> Mechanism:
     return validation.instance("mechanism", made, Mechanism)
 
 
+def as_step(mechanism: MechanismLike, epsilon: float) -> Mechanism:
+    """Return a mechanism as one step of an exact release that is pure epsilon-DP.
+
+    Raises:
+        ParameterError: As of ``by_name``; or it needs a delta, or draws otherwise than by the
+            samplers of the library.
+    """
+    made = by_name(mechanism, epsilon)
+    if made.spend("").delta > 0:
+        raise ParameterError("`mechanism` must not need a delta")
+    if not made.exact:
+        raise ParameterError("`mechanism` must draw by the samplers of dpselect.draws")
+    return made
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
     """Base of all mechanisms; a subclass gives the unit scores and the draw.

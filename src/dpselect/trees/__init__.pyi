@@ -24,6 +24,7 @@ from .front import (
     FrontRelease as FrontRelease,
     FrontTree as FrontTree,
     TreeFront as TreeFront,
+    dp_moet as dp_moet,
 )
 from .id3 import (
     ID3Tree as ID3Tree,

@@ -147,7 +147,8 @@ class PublishedBreeder(Breeder):
     """The operators of Algorithm 1: mutation grows full subtrees, and children are parents.
 
     A mutated tree is as deep as trees may be, and has about twenty times as many nodes as by
-    ``Breeder``.
+    ``Breeder``. Children are cut before they are mutated, as in the authors' code; Algorithm 1
+    mutates first.
     """
 
     def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:

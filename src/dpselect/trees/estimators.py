@@ -289,6 +289,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
     totals_share: float = 0.05
     rates_share: float = 0.1
     random_state: Any = None
+    mechanism: MechanismLike | None = None
     _kind = TreeFront
 
     def _keep(self, release: FrontRelease) -> None:

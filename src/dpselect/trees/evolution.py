@@ -29,8 +29,10 @@ from dpselect.mechanisms import (
     ExponentialMechanism,
     LocalDampening,
     Mechanism,
+    MechanismLike,
     PermuteAndFlip,
 )
+from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.passes import of_sums
@@ -38,7 +40,7 @@ from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.trees.candidates import BREEDERS, Individual, Operators
 from dpselect.trees.counts import Counts, level_passes
-from dpselect.trees.rates import rate_over, true_positive_rate, weighted_rates
+from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.records import Schema
 from dpselect.trees.samplers import Sampler
 from dpselect.typing import Indices, Values
@@ -72,6 +74,7 @@ class Evolution:
         steps: How many records one neighbour step adds or removes. Every query sees every
             record, so that many steps move it at most that many times as far.
         operators: How trees are crossed and mutated.
+        mechanism: How trees are drawn; if not given, what suits the score and the bound.
     """
 
     schema: Schema
@@ -90,6 +93,7 @@ class Evolution:
     rates_epsilon: float
     steps: int = 1
     operators: Operators = "shallow"
+    mechanism: MechanismLike | None = None
 
     def spends(self) -> tuple[Spend, ...]:
         """Return the prices of all queries."""
@@ -116,6 +120,11 @@ class Evolution:
         trees = [self.population] + [later] * (len(self.epsilons) - 1)
         trees += [self.front] if self.rates_epsilon else []
         return level_passes(self.schema, 0) + sum(map(of_sums, trees))
+
+    @property
+    def _horizon(self) -> int:
+        """The distance from which on the bound is used: without records it is attained."""
+        return min(self.max_records, FAR)
 
     @property
     def _pairs(self) -> int:
@@ -183,6 +192,12 @@ class Evolution:
 
     def selected_by(self, epsilon: float) -> Mechanism:
         """Return the mechanism of a selection."""
+        if self.mechanism is not None:
+            given = as_step(self.mechanism, epsilon)
+            # Refused before the charge: what it needs and no score of trees states.
+            totals = (0.0, 0.0) if self.totals_epsilon > 0 else None
+            given.for_objective(self._objective(np.zeros((1, 2), np.int64), (0, 0), totals))
+            return given
         noisy = self.rate_bound == "noisy-denominators"
         if self.selection == "margin" or (self.selection == "weighted-sum" and noisy):
             return PermuteAndFlip(epsilon=epsilon)
@@ -201,7 +216,7 @@ class Evolution:
             noisy: The same with noise, released; for ``"noisy-denominators"`` alone.
         """
         if self.selection == "weighted-sum" and self.rate_bound == "local":
-            return weighted_rates(hits, totals, weights=self.weights)
+            return weighted_rates(hits, totals, weights=self.weights, horizon=self._horizon)
         parts = self._rates(hits, totals, noisy)
         if self.selection == "weighted-sum":
             return disjoint_sum(parts, self.weights)
@@ -220,7 +235,7 @@ class Evolution:
                 for correct, total in zip(hits.T, noisy, strict=True)
             ]
         exact = [
-            true_positive_rate(correct, total, neighbours=relation)
+            true_positive_rate(correct, total, neighbours=relation, horizon=self._horizon)
             for correct, total in zip(hits.T, totals, strict=True)
         ]
         if self.rate_bound == "local":

@@ -12,6 +12,7 @@ from dpselect import validation
 from dpselect._optional import needed
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
+from dpselect.mechanisms import MechanismLike
 from dpselect.plan import Plan
 from dpselect.query import query
 from dpselect.release import Release
@@ -90,12 +91,13 @@ class FrontRelease(Release[FrontTree]):
         }
 
     def shown(self) -> dict[str, list[Any]]:
-        """Return the noisy rates with four digits."""
+        """Return the noisy rates with four digits, if any were released."""
         return {
             f"{name.replace('_', ' ')}, noisy" if name != "tree" else name: [
                 round(one, 4) if isinstance(one, float) else one for one in column
             ]
             for name, column in self.table().items()
+            if None not in column
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -114,8 +116,9 @@ class FrontRelease(Release[FrontTree]):
 class TreeFront(_RecordsQuery[FrontRelease]):
     """A front of decision trees that trade the rates of two classes, evolved privately.
 
-    As printed, DP-MOET passes the same epsilon to every selection and so costs a multiple of
-    it; here ``epsilon`` is the price of everything together. The first class is the negative
+    It is DP-MOET, whose fields ``dp_moet`` returns; the defaults are ours. As printed, the same
+    epsilon is passed to every selection, which costs a multiple of it; here ``epsilon`` is the
+    price of everything together. The first class is the negative
     one, the second the positive one.
 
     Attributes:
@@ -132,10 +135,11 @@ class TreeFront(_RecordsQuery[FrontRelease]):
         survivors: Number of trees that each selection but the last keeps; at most
             ``population``.
         front: Number of trees that the last selection keeps; at most ``population``.
-        generations: Number of selections; >= 1.
-        initial_depth: Number of questions on each path of the first trees; 0 to 20.
-        max_depth: Maximal number of questions on a path; >= ``initial_depth``. With
-            ``"published"`` at most 20.
+        generations: Number of selections; >= 1. The paper's ``k`` is one less (``dp_moet``).
+        initial_depth: Number of questions on each path of the first trees; 0 to 20. The
+            paper's ``d`` counts levels of nodes, one more.
+        max_depth: Maximal number of questions on a path; >= ``initial_depth``. The paper's
+            ``d_max`` is one more. With ``"published"`` at most 20.
         operators: How trees are crossed and mutated: ``"shallow"`` or ``"published"``.
             Shallow mutation grows a subtree no deeper than the tree was, and only selected
             trees are parents; as published it grows a full one down to ``max_depth``, and
@@ -147,6 +151,9 @@ class TreeFront(_RecordsQuery[FrontRelease]):
         rates_share: Share of epsilon for noisy rates of the front; 0 for none.
         random_state: Seed of the candidates, which do not depend on the records. Private draws
             are never seeded.
+        mechanism: How trees are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
+            function of ``epsilon=``. By default permute-and-flip where a sum or a margin has
+            public bounds, ``"exponential"`` with ``"global"``, else ``"local-dampening"``.
 
     Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
     """
@@ -166,6 +173,7 @@ class TreeFront(_RecordsQuery[FrontRelease]):
     totals_share: float = 0.05
     rates_share: float = 0.1
     random_state: int | None = None
+    mechanism: MechanismLike | None = None
 
     composition = "sequential: all selections and counts are made of all records"
 
@@ -210,6 +218,7 @@ class TreeFront(_RecordsQuery[FrontRelease]):
             epsilons=selections,
             rates_epsilon=last,
             steps=claims.steps,
+            mechanism=self.mechanism,
         )
 
     def _drawn(
@@ -273,6 +282,59 @@ class TreeFront(_RecordsQuery[FrontRelease]):
         if not any(pair):
             raise ParameterError("`weights` must not both be 0")
         return pair[0], pair[1]
+
+
+def dp_moet(
+    *,
+    p: int,
+    s: int,
+    k: int,
+    d: int,
+    d_max: int,
+    o: int,
+    selection: Selection = "pareto",
+    rate_bound: RateBound = "local",
+) -> dict[str, Any]:
+    """Return the fields of ``TreeFront`` that are DP-MOET, from the inputs of Algorithm 1.
+
+    It makes one selection more than ``k``, and its depths count levels of nodes, of which a
+    path has one more than questions. All of epsilon is spent on the selections.
+
+    Args:
+        p: Size of the population.
+        s: Number of trees that each selection but the last keeps.
+        k: Number of iterations; >= 0.
+        d: Depth of the first trees; >= 1.
+        d_max: Maximal depth of a tree; >= ``d``.
+        o: Number of trees of the last selection.
+        selection: ``"pareto"`` for DP-MOET-Pareto, ``"weighted-sum"`` for DP-MOET-Agg.
+        rate_bound: ``"local"`` or ``"global"``, the paper's subscripts.
+
+    Raises:
+        ParameterError: ``k``, ``d`` or ``d_max`` is out of its range.
+
+    Source: Farias et al., PrivPareto, Algorithm 1.
+
+    Examples:
+        >>> from dpselect import trees
+        >>> fields = trees.dp_moet(p=100, s=20, k=2, d=3, d_max=5, o=1)
+        >>> fields["generations"], fields["initial_depth"], fields["max_depth"]
+        (3, 2, 4)
+    """
+    first = validation.at_least("d", d, 1)
+    return {
+        "population": p,
+        "survivors": s,
+        "generations": validation.at_least("k", k, 0) + 1,
+        "initial_depth": first - 1,
+        "max_depth": validation.at_least("d_max", d_max, first) - 1,
+        "front": o,
+        "selection": selection,
+        "rate_bound": rate_bound,
+        "dominance": "weak" if selection == "pareto" else "standard",
+        "operators": "published",
+        "rates_share": 0.0,
+    }
 
 
 def plot_front(front: Sequence[FrontTree], best: int, ax: Axes | None = None) -> Axes:

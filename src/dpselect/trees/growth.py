@@ -23,7 +23,8 @@ import numpy as np
 
 from dpselect.accuracy import count_error
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.mechanisms import Mechanism, MechanismLike, ShiftedLocalDampening, by_name
+from dpselect.mechanisms import Mechanism, MechanismLike, ShiftedLocalDampening
+from dpselect.mechanisms.base import as_step
 from dpselect.plan import ErrorBound, Spend
 from dpselect.trees.counts import Branching, Counts, Target, level_passes
 from dpselect.trees.criteria import Criterion, objective_of
@@ -101,7 +102,7 @@ def drawn_by(
         few = len(schema.names) ** 2 * max_records <= MOST_STEPS
         local = criterion == "information-gain" and few
         mechanism = "pairwise" if local else "permute-and-flip"
-    drawn = by_name(mechanism, epsilon)
+    drawn = as_step(mechanism, epsilon)
     if isinstance(drawn, ShiftedLocalDampening):
         # As published; the objective does not state it, since it is not true on all data.
         drawn = replace(drawn, direction=drawn.direction or "non-decreasing")

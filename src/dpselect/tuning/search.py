@@ -15,7 +15,8 @@ from dpselect import validation
 from dpselect._optional import needed
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import DataError, ParameterError
-from dpselect.mechanisms import Mechanism, MechanismLike, by_name
+from dpselect.mechanisms import Mechanism, MechanismLike
+from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Facts, Objective
 from dpselect.plan import ROUNDING, Plan, Spend
@@ -255,10 +256,7 @@ class Search(Query[SearchRelease]):
         monotone = relation is Neighbours.ADD_REMOVE
         facts = Facts(candidates=candidates, sensitivity=one, monotone=monotone)
         named = "permute-and-flip" if self.mechanism is None else self.mechanism
-        draw = by_name(named, self.epsilon).for_objective(facts)
-        if draw.spend("").delta > 0:
-            raise ParameterError("`mechanism` must not need a delta")
-        return draw
+        return as_step(named, self.epsilon).for_objective(facts)
 
     def _candidate(self, parameters: Mapping[str, Any], epsilon: float) -> Any:  # noqa: ANN401
         try:

@@ -18,6 +18,7 @@ METHODS = {
     "adaptive": {"grids": [3], "method": "adaptive"},
     "quadtree": {"method": "quadtree"},
     "absolute error": {"grids": [4, 9], "measure": "absolute", "mechanism": "exponential"},
+    "clipped error": {"grids": [4, 9], "measure": "relative-clipped", "floor": 2},
 }
 USERS = {"x": "lon", "y": "lat", "user": "who", "max_per_user": 3}
 

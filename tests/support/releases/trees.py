@@ -111,6 +111,7 @@ CASES = [
         for one in SELECTIONS
     ),
     case(dp.TreeFront, RELATIONS[0], "as published", rate_bound="local", **PUBLISHED, **FRONT),
+    case(dp.TreeFront, RELATIONS[1], "pairwise", mechanism="pairwise", **FRONT),
     fitted(ID3Classifier, RELATIONS[1], max_depth=2),
     fitted(MultiObjectiveTreeClassifier, RELATIONS[0], **FRONT),
     fitted(PrivateSelectKBest, RELATIONS[0], k=2),

@@ -151,6 +151,8 @@ def plan(
         return
     if question is not None:
         _print_table(question, rows, epsilon, probability)
+    if name == "subset":
+        _print_least(n, d, beta, epsilon)
     _print_risk(risk, best, relation)
 
 
@@ -330,6 +332,20 @@ def _print_table(
         shown = {**row, "epsilon_needed": None if needed is None else _upwards(needed)}
         table.add_row(row["mechanism"], *(_cell(shown[name]) for name in kept))
     output.console().print(table)
+
+
+def _print_least(n: int, d: int, beta: int, epsilon: float) -> None:
+    """Print the delta that no scheme can be below; without neighbours there is none."""
+    from dpselect.subsets import theorem_1_lower, theorem_2_lower
+
+    facts = {}
+    if 0 < d < n:
+        least = theorem_1_lower(n, d, beta, epsilon=epsilon)
+        facts["any scheme"] = f"delta at least {least:.4g}, by Theorem 1"
+    if 0 < d < n - beta:
+        least = theorem_2_lower(n, d, beta, epsilon=epsilon)
+        facts["one that adds people"] = f"delta at least {least:.4g}, by Theorem 2"
+    output.print_facts(facts)
 
 
 def _cell(value: float | None) -> str:

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 HELP = """Plan and decode pooled tests.
 
+With --replace, or --clean and --contaminated, 'pool worksheet' makes the private tests of
+subset retrieval, section V: pooled tests with the noise of its equations (21) and (22).
+
 [bold]dpselect pool plan --n 500 --prevalence 0.02 --max-pool-size 32 --sensitivity 0.95 \
 --specificity 0.99[/bold]
 

@@ -170,9 +170,12 @@ class JointNoise(PoolNoise):
     def __post_init__(self) -> None:
         combinations_ = [validation.instance("weights", one, str) for one in self.weights]
         lengths = set(map(len, combinations_))
-        if len(lengths) != 1 or not 1 <= max(lengths) <= MOST_POOLS:
+        if len(lengths) != 1 or 0 in lengths:
+            raise ParameterError("`weights` must name one state for each pool")
+        if max(lengths) > MOST_POOLS:
             raise ParameterError(
-                f"`weights` must name one state for each pool, of at most {MOST_POOLS}"
+                f"`weights` must be of at most {MOST_POOLS} pools, whose outcomes are all "
+                "enumerated: of more, use ReplacedSamples (equation 21) or IndependentNoise"
             )
         if not set("".join(combinations_)) <= set("012"):
             raise ParameterError("a state must be 0 (clean), 1 (contaminated) or 2 (kept)")

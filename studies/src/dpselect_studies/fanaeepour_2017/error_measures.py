@@ -1,80 +1,41 @@
-"""The published error of a grid, over the exact answer, with private sensitivities.
+"""The published error of a grid, over the exact answer, for numbers of points that are bounded.
 
 With the error of uniform cells ``g_t``, the bound on the noise ``L_t`` and the exact answer
-``q_t`` (``dpselect.maps.error_measures``):
+``q_t`` (``dpselect.maps.error_measures``), the error of one query is
+``(|g_t| + L_t)/max(q_t, ρ)``:
 
-======================  =============================  ==========================
-measure                 error of one query             neighbour relation
-======================  =============================  ==========================
-``RelativeKnownSize``   ``(|g_t| + L_t)/max(q_t, ρ)``  substitution, ``n`` public
-``RelativeClipped``     the same, at most ``C``        add/remove
-``RelativeCappedSize``  the same                       add/remove, ``n`` <= ``N``
-======================  =============================  ==========================
+======================  ==========================
+measure                 neighbour relation
+======================  ==========================
+``RelativeKnownSize``   substitution, ``n`` public
+``RelativeCappedSize``  add/remove, ``n`` <= ``N``
+======================  ==========================
 
-Each goes as ``measure=`` with ``dpselect.Map`` and ``dpselect.maps.grid_error``.
-``RelativeClipped`` is the repaired form of the figures, whose errors are about those of the
-library's own ``measure="relative"``.
+Each goes as ``measure=`` with ``dpselect.Map`` and ``dpselect.maps.grid_error``. The repaired
+form of the figures is the library's ``RelativeClipped``, which needs no such bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from dpselect import Neighbours
 from dpselect.errors import ParameterError
-from dpselect.maps import CountedCells, Counts, ErrorMeasure, Overlap, Partition
+from dpselect.maps import CountedCells, Counts, Overlap, Partition, RelativeClipped
+from dpselect.maps.error_measures import Norm
+from dpselect.neighbours import NeighboursLike
 from dpselect.typing import Indices, Values
 
-Norm: TypeAlias = Literal["l2", "l1"]
-"""Of the weights of cells, in the bound on the noise of an answer."""
-
-RELATIVE_ROUNDING = 2.0**-44
-"""What rounding can add to the noise, which is part of what is divided by a private count."""
+UNCUT = 1e300
+"""A relative error that no query has."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Relative(ErrorMeasure):
-    """Errors over the exact answer, or over a public floor where that is larger.
-
-    Attributes:
-        floor: ρ, in points; finite, > 0. Public: not a share of the data's size.
-        norm: ``"l2"`` for the noise bound ``λ√2‖α‖_2``, which is at least the mean of the
-            noise; ``"l1"`` for the paper's ``λ‖α‖_1``, which is far above it for large queries
-            and so prefers grids that are too coarse.
-
-    Raises:
-        ParameterError: A number is out of its range.
-    """
-
-    floor: float
-    norm: Norm = "l2"
-
-    def __post_init__(self) -> None:
-        _check("floor", self.floor, 0 < self.floor < inf)
-        _check("norm", self.norm, self.norm in {"l2", "l1"})
-
-    @property
-    def relation(self) -> Neighbours:
-        return Neighbours.ADD_REMOVE
-
-    def noise(self, overlap: Overlap, scale: float) -> Values:
-        return scale * overlap.l1 if self.norm == "l1" else super().noise(overlap, scale)
-
-    def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
-        return (gaps + noise) / np.maximum(exact, self.floor), np.zeros(exact.shape)
-
-    def _rounding(self, noise: Values) -> float:
-        """Return what rounding on both databases can add to a mean relative error."""
-        return (self.rounding + RELATIVE_ROUNDING * float(np.mean(noise))) / self.floor
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RelativeKnownSize(_Relative):
+class RelativeKnownSize(RelativeClipped):
     """Relative error of a data set whose number of records is public.
 
     Guarantee:
@@ -85,20 +46,18 @@ class RelativeKnownSize(_Relative):
         records: ``n``; >= 0. Points that were dropped do not count against it.
     """
 
+    neighbours: NeighboursLike = Neighbours.SUBSTITUTE
+    largest: float = UNCUT
     records: int
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check("records", self.records, self.records >= 0)
 
-    @property
-    def relation(self) -> Neighbours:
-        return Neighbours.SUBSTITUTE
-
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         rho = self.floor
         moved = (self.records * overlap.largest + noise) / (rho * (rho + 1))
-        return float(np.mean(overlap.spread / rho + moved)) + self._rounding(noise)
+        return float(np.mean(overlap.spread / rho + moved)) + self.rounded(noise)
 
     @property
     def most_records(self) -> int | None:
@@ -106,35 +65,7 @@ class RelativeKnownSize(_Relative):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RelativeClipped(_Relative):
-    """Relative error, cut at a public ``clip``; needs no bound on the number of records.
-
-    Guarantee:
-        Under add/remove, ``min(C, κ/ρ + C/(ρ + 1))`` a query.
-
-    Attributes:
-        clip: ``C``, above which all relative errors count as equal; > 0.
-    """
-
-    clip: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check("clip", self.clip, 0 < self.clip < inf)
-
-    def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
-        errors, none = super().errors(gaps, noise, exact)
-        return np.minimum(errors, self.clip), none
-
-    def sensitivity(self, overlap: Overlap, noise: Values) -> float:
-        rho = self.floor
-        change = overlap.largest / rho + self.clip / (rho + 1)
-        rounding = self._rounding(np.minimum(noise, self.clip * rho))
-        return float(np.mean(np.minimum(self.clip, change))) + rounding
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RelativeCappedSize(_Relative):
+class RelativeCappedSize(RelativeClipped):
     """Relative error of a data set that has at most a public number of records.
 
     Guarantee:
@@ -144,6 +75,8 @@ class RelativeCappedSize(_Relative):
         max_records: ``N``; >= 1.
     """
 
+    neighbours: NeighboursLike = Neighbours.ADD_REMOVE
+    largest: float = UNCUT
     max_records: int
 
     def __post_init__(self) -> None:
@@ -153,7 +86,7 @@ class RelativeCappedSize(_Relative):
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         rho = self.floor
         moved = ((self.max_records - 1) * overlap.largest + noise) / (rho * (rho + 1))
-        return float(np.mean(overlap.largest / rho + moved)) + self._rounding(noise)
+        return float(np.mean(overlap.largest / rho + moved)) + self.rounded(noise)
 
     @property
     def most_records(self) -> int | None:
@@ -194,7 +127,7 @@ def error_parts(
     Source: Fanaeepour and Rubinstein, Theorem 7.1.
     """
     exact = points.in_rectangles(queries)
-    measure = RelativeClipped(floor=1.0, clip=1.0, norm=norm)
+    measure = RelativeClipped(neighbours=Neighbours.ADD_REMOVE, floor=1.0, norm=norm)
     gaps, noises = [], []
     for partition in partitions:
         answers = CountedCells(partition, points.in_cells(partition)).answers(queries)

@@ -22,13 +22,13 @@ from dpselect.maps import (
     Partition,
     PartitionRule,
     Quadtree,
+    RelativeClipped,
     Weighted,
     guideline_size,
     partition_error,
     uniform_grid,
 )
 from dpselect.typing import Values
-from dpselect_studies.fanaeepour_2017.error_measures import RelativeClipped
 from dpselect_studies.fanaeepour_2017.places import EACH, OTHERS, PLACES, SIDES, Case, case
 from dpselect_studies.fanaeepour_2017.published_not_private import (
     PublishedNotPrivate,
@@ -134,7 +134,12 @@ def repaired(
     The floor is a power of ten, as somebody who knows the order of magnitude would declare.
     """
     left = (1 - share) * epsilon
-    measure = RelativeClipped(floor=public_floor(here.floor), clip=CLIP, norm="l1")
+    measure = RelativeClipped(
+        neighbours=dp.Neighbours.ADD_REMOVE,
+        floor=public_floor(here.floor),
+        largest=CLIP,
+        norm="l1",
+    )
     choice = dp.ExponentialMechanism(epsilon=share * epsilon)
     return _drawn(here, here.partitions, left, measure, choice, rng), left
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect.subsets import Subset
-from dpselect_studies.gonen_2025.bounds import sphere_delta, theorem_1_lower, theorem_1_upper
+from dpselect.subsets import Subset, theorem_1_lower, theorem_1_upper
+from dpselect_studies.gonen_2025.bounds import sphere_delta
 from dpselect_studies.panels import panels
 from dpselect_studies.study import Printed, Reason, Row, Study
 
@@ -67,7 +67,8 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:  # noqa: ARG001 
         UPPER: [theorem_1_upper(n, d, beta) for beta in betas],
         SPHERE: [sphere_delta(n, d, beta) for beta in betas],
         PRINTED_LOWER: [
-            max(theorem_1_lower(n, d, beta) - expm1(epsilon), 0.0) for beta in betas
+            max(theorem_1_lower(n, d, beta, epsilon=0.0) - expm1(epsilon), 0.0)
+            for beta in betas
         ],
     }
     return [

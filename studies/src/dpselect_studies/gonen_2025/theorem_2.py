@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect_studies.gonen_2025.bounds import (
-    theorem_2_lower,
-    theorem_2_upper,
-    union_delta,
-)
+from dpselect.subsets import theorem_2_lower, theorem_2_upper
+from dpselect_studies.gonen_2025.bounds import union_delta
 from dpselect_studies.panels import panels
 from dpselect_studies.study import Printed, Reason, Row, Study
 

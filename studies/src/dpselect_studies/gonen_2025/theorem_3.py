@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from dpselect.subsets import theorem_1_lower, theorem_2_upper
 from dpselect_pooling import comp, kautz_singleton
-from dpselect_studies.gonen_2025.bounds import (
-    theorem_1_lower,
-    theorem_2_upper,
-    union_delta,
-)
+from dpselect_studies.gonen_2025.bounds import union_delta
 from dpselect_studies.panels import COLOURS
 from dpselect_studies.study import Null, Printed, Row, Study
 
@@ -86,7 +83,7 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:
             "decoded": right / cell.runs,
             "members missed": missed / cell.runs,
             "delta": union_delta(cell.n, cell.d, cell.beta),
-            "lower bound (23)": theorem_1_lower(cell.n, cell.d, cell.beta)
+            "lower bound (23)": theorem_1_lower(cell.n, cell.d, cell.beta, epsilon=0.0)
             if lower_bound_applies
             else 0.0,
         }
