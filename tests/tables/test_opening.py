@@ -158,8 +158,8 @@ def test_a_connection_is_asked_for_one_of_its_tables():
         ("staff.duckdb::pay", b"", "a table of DuckDB is read as clinic.duckdb::stays by"),
         ("staff", b"", "must be a .parquet, .csv or .tsv file"),
         ("staff.parquet", b"secret", "cannot be read: it must be a Parquet file"),
-        ("staff.csv", b"", "cannot be read: it must have a header"),
-        ("staff.csv", b'pay,who\n1,a\n2,"secret\n3,b\n', "every quotation mark must be closed"),
+        ("staff.csv", b"", "its first line has no line end"),
+        ("staff.csv", b'pay,who\n1,a\n2,"secret\n3,b\n', "it is not written as stated"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, message):
@@ -288,8 +288,8 @@ def test_decimal_commas_are_numbers_of_a_text_file(tmp_path, engine):
     [
         ("rows.csv", {"decimal": ";"}, "decimal must be"),
         ("rows.csv", {"decimal": ","}, "give another separator"),
-        ("rows.parquet", {"decimal": ","}, "go with .csv"),
-        (None, {"decimal": ","}, "go with path"),
+        ("rows.parquet", {"decimal": ","}, "goes with text files"),
+        (None, {"decimal": ","}, "goes with text files"),
     ],
 )
 def test_a_decimal_mark_is_of_a_text_file(tmp_path, name, given, message):

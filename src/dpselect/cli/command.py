@@ -165,7 +165,7 @@ class QueryCommand:
     def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
         types, said = get_type_hints(kind), self._said(kind)
         reading = (name for name in ROWS if name not in self.left_out)
-        every = [_parameter("data", engines.Data), *map(_shared, reading)]
+        every = [_parameter("data", engines.Data)]
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
@@ -186,6 +186,7 @@ class QueryCommand:
             ]
             every.append(_parameter(one.name, annotated, default))
         every += [_parameter(name, kind, None) for name, kind in self.more.items()]
+        every += map(_shared, reading)
         drawn = ("out",) * self._has_out + ("plot",) * (self.plot is not None)
         engine = _parameter("engine", engines.engine(self.leaving), "memory")
         return [*every, engine, *map(_shared, (*AFTER, *drawn))]
@@ -248,8 +249,7 @@ class QueryCommand:
 
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
-        reading = {name: given[name] for name in ROWS if name in given}
-        source = engines.rows_of(given["data"], **reading)
+        source = engines.rows_of(given["data"], **reading(given))
         kind = self.query()
         missing = [
             one.name
@@ -285,9 +285,7 @@ class QueryCommand:
 
 SHARED: dict[str, tuple[Any, Any]] = {
     "where": (engines.Where, None),
-    "separator": (engines.Separator, None),
-    "decimal": (engines.Decimal, "."),
-    "column_type": (engines.ColumnType, None),
+    **{name: (kind, None) for name, kind in engines.DIALECT.items()},
     "master": (engines.Master, None),
     "ledger": (options.Ledger, None),
     "note": (options.Note, ""),
@@ -302,7 +300,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
 """Options of every query, with their defaults."""
 
 
-ROWS = ("separator", "decimal", "column_type", "where")
+ROWS = ("where", *engines.DIALECT)
 """Options that say which rows are read and how, as ``engines.rows_of`` takes them."""
 
 AFTER = (
@@ -310,6 +308,11 @@ AFTER = (
     *("dry_run", "as_json"),
 )
 """Those that every command has, after those of its question."""
+
+
+def reading(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the options of a command that say which rows are read and how."""
+    return {name: given[name] for name in ROWS if given.get(name) is not None}
 
 
 def _shared(name: str) -> inspect.Parameter:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -48,7 +48,7 @@ _INTEGER = re.compile(r"\s*[+-]?\d{1,30}\s*")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("select", help=HELP)(select)
+    app.command("select", help=HELP)(engines.with_dialect(select))
 
 
 def select(
@@ -86,17 +86,15 @@ def select(
             "sensitivities. Only for shifted; known where all candidates have the same."
         ),
     ] = None,
-    separator: engines.Separator = None,
-    decimal: engines.Decimal = ".",
-    column_type: engines.ColumnType = None,
     ledger: options.Ledger = None,
     note: options.Note = "",
     analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
+    **dialect: Any,  # noqa: ANN401 -- options of the file
 ) -> None:
     """Choose one candidate, or k, from a table."""
-    source = engines.rows_of(scores, separator, decimal, column_type)
+    source = engines.rows_of(scores, **dialect)
     relation = options.relation("neighbours", neighbours)
     terms = [_parse(text) for text in objective]
     kind = checked_dominance(dominance, combine if len(terms) > 1 else None, of="combine")

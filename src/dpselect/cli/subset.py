@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli import engines
-from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.cli.command import Given, Option, QueryCommand, reading
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     column = given["column"]
     if column is None:
         raise ParameterError("give `column`, in which the statuses are")
-    source = engines.rows_of(given["data"], given["separator"])
+    source = engines.rows_of(given["data"], **reading(given))
     table = engines.opened(source, given["engine"], given["master"])
     return {"n": tables.count_records(table, plain=[column])}
 

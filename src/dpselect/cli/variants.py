@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli import engines
-from dpselect.cli.command import Option, QueryCommand
+from dpselect.cli.command import Option, QueryCommand, reading
 
 if TYPE_CHECKING:
     import typer
@@ -42,7 +42,7 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the number of variants: that of the rows, which is public."""
     from dpselect import tables
 
-    source = engines.rows_of(given["data"], given["separator"])
+    source = engines.rows_of(given["data"], **reading(given))
     table = engines.opened(source, given["engine"], given["master"])
     return {"variants": tables.count_records(table)}
 

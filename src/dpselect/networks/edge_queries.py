@@ -262,7 +262,7 @@ def _ends(
     if users is not None:
         users.check(data)
         taken["user"] = users.persons(types)
-    ends = typed(table.lazy().select(**taken), dict.fromkeys(untyped, "integer"))
+    ends = typed(table.lazy().select(**taken), dict.fromkeys(untyped, "integer"), of)
     if not integer or of.is_csv:
         return ends
     # Arrow compares unsigned integers with signed ones as if none were beyond these.

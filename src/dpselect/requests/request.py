@@ -179,7 +179,7 @@ class Request:
                 raise ParameterError("a request needs a query, in [[queries]]")
         with document.naming("data"):
             path = located(data["path"], document.folder, data.get("engine", "memory"))
-            stated = {name: data[name] for name in ("where", *READING) if data.get(name)}
+            stated = {name: data[name] for name in ("where", *READING) if name in data}
             source = Source(path, **stated) if stated else path
             ledger = values.get("ledger")
             request = cls(

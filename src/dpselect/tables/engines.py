@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
+from dpselect.tables.dialect import DEFAULTS
 from dpselect.tables.opening import open_table
 from dpselect.tables.source import CSV, PARQUET, Frame, Source, TextRows, ending
 from dpselect.tables.spark import spark_table
@@ -57,8 +58,7 @@ def held(
         table, is_text = open_table(path), source.is_csv
     if not is_text:
         return table
-    declared = frozenset(source.column_type)
-    return TextRows(frame=table, decimal=source.decimal, declared=declared)
+    return TextRows(frame=table, **{name: getattr(source, name) for name in DEFAULTS})
 
 
 def _duckdb(source: Source) -> object:

@@ -20,6 +20,7 @@ from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
+from dpselect.tables.text import CONTRADICTION, TextFiles
 from dpselect.tables.where import filtered
 
 HOLDERS = {
@@ -46,8 +47,7 @@ def open_table(data: object) -> Frame:
     """
     if isinstance(data, Source):
         rows = open_table(data.frame) if data.path is None else _scan(data)
-        types = data.column_type if data.is_csv else None
-        return filtered(rows, data.comparisons, declared_fields=types, decimal=data.decimal)
+        return filtered(rows, data.comparisons, dialect=data if data.is_csv else None)
     if isinstance(data, str | PathLike):
         return _scan(Source(data))
     frame = nw.from_native(data, pass_through=True)
@@ -139,7 +139,7 @@ def unreadable(data: object) -> DataError:
     """Return the error that states what a table must be like, without its content."""
     source = Source.of(data)
     if source.is_csv:
-        right = "it must have a header, and every quotation mark must be closed"
+        right = CONTRADICTION
     elif source.path is not None:
         right = "it must be a Parquet file that is complete"
     else:
@@ -184,7 +184,7 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
     if not (kinds <= PARQUET or len(kinds) == 1):
         raise DataError(f"{source} must be files of one kind: .parquet, .csv or .tsv")
     if kinds <= PARQUET:
-        source.refuse_typed()
+        source.refuse_dialect("Parquet files")
     source.refuse_managed()
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
@@ -198,17 +198,9 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
         return nw.from_native(
             pl.scan_parquet(found, glob=False, hive_partitioning=True, hive_schema=text)
         )
-    # What one record has too much or in another encoding is repaired there.
-    texts = pl.scan_csv(
-        found,
-        separator=source.separator_of(next(iter(kinds))),
-        infer_schema=False,
-        glob=False,
-        encoding="utf8-lossy",
-        truncate_ragged_lines=True,
-    )
+    texts = TextFiles(found, source, kinds.pop()).scan()
     return replaced(
-        lambda: typed(nw.from_native(texts), source.column_type, source.decimal),
+        lambda: typed(nw.from_native(texts), source.column_type, source),
         lambda: unreadable(source),
     )
 

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError
-from dpselect.tables.fields import FieldType, typed
+from dpselect.tables.dialect import FieldType
+from dpselect.tables.fields import typed
 from dpselect.tables.source import CSV, MANAGED, PARQUET, Frame, Source, ending
 from dpselect.tables.where import filtered
 
@@ -245,17 +246,16 @@ def spark_table(
         )
     table = _read(source, kind if not named else None, session(master).read)
     if kind not in CSV:
-        source.refuse_typed()
+        source.refuse_dialect("tables of Spark")
         return filtered(table, source.comparisons)
-    types, decimal = source.column_type, source.decimal
-    table = typed(table, types, decimal)
-    table = filtered(table, source.comparisons, declared_fields=types, decimal=decimal)
+    types = source.column_type
+    table = filtered(typed(table, types, source), source.comparisons, dialect=source)
     there = set(table.collect_schema()) - set(types)
     asked: dict[str, FieldType] = {
         **dict.fromkeys(numeric, "number"),
         **dict.fromkeys(whole, "integer"),
     }
-    return typed(table, {one: kind for one, kind in asked.items() if one in there}, decimal)
+    return typed(table, {one: kind for one, kind in asked.items() if one in there}, source)
 
 
 def _read(source: Source, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- Spark's

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_FLOOR, Decimal
@@ -18,7 +18,8 @@ from typing import Any, Self, TypeAlias
 import narwhals as nw
 
 from dpselect.errors import ColumnError, ParameterError, no_column
-from dpselect.tables.fields import FieldType, numbers_of_text
+from dpselect.tables.dialect import Dialect
+from dpselect.tables.fields import PLAIN, numbers_of_text
 from dpselect.tables.kinds import declared, numbers_alone, type_name
 
 Literal: TypeAlias = Decimal | str | bool
@@ -141,18 +142,16 @@ def filtered(
     table: Any,  # noqa: ANN401 -- narwhals' frames
     comparisons: Iterable[Comparison],
     *,
-    declared_fields: Mapping[str, FieldType] | None = None,
-    decimal: str = ".",
+    dialect: Dialect | None = None,
 ) -> Any:  # noqa: ANN401
     """Return the rows of a narwhals frame that are kept; none is read.
 
     Args:
         table: The rows.
         comparisons: All must hold.
-        declared_fields: What columns of text files are declared to hold; of others text is
-            compared without the spaces around it, and numbers are read as float64. None if
-            the rows are of no text file.
-        decimal: The mark before the decimals of numbers there.
+        dialect: How text files are written: columns of which no type is declared are compared
+            as text without the spaces around it, or with numbers as float64. None if the rows
+            are of no text file.
 
     Raises:
         ColumnError: There is no such column, or it is of a type that does not compare.
@@ -162,13 +161,13 @@ def filtered(
         if one.column not in types:
             raise no_column(one.column, types)
         value, dtype = nw.col(one.column), types[one.column]
-        of_text = declared_fields is not None and dtype == nw.String
-        untyped = of_text and one.column not in (declared_fields or {})
+        of_text = dialect is not None and dtype == nw.String
+        untyped = dialect is not None and of_text and one.column not in dialect.column_type
         if untyped and isinstance(one.literal, Decimal):
             name = f"number in {one.column}"
             while name in types:
                 name += "_"
-            numbers = numbers_of_text(table, {name: one.column}, decimal)
+            numbers = numbers_of_text(table, {name: one.column}, dialect or PLAIN)
             table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
         else:
             value = value.str.strip_chars() if of_text else value
