@@ -20,7 +20,7 @@ from dpselect import validation, writing
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, NoisySequence
-from dpselect.mechanisms.rounds import checked_k
+from dpselect.mechanisms.base import checked_k
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound
 from dpselect.typing import Direction, Scores, Values

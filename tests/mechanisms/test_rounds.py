@@ -8,7 +8,7 @@ import pytest
 import dpselect as dp
 from dpselect.draws import grid
 from dpselect.draws.exact.samplers import intercepted
-from dpselect.mechanisms import rounds
+from dpselect.mechanisms.base import simulated_in_rounds
 from dpselect.scaling import dampened
 
 ONE = dp.GlobalSensitivity(1, "add-remove", l1=1)
@@ -98,7 +98,8 @@ def test_simulations_follow_the_rounds():
     mechanism = dp.PermuteAndFlip(epsilon=3)
     draws = 20_000
     once = mechanism.simulate(objective, 2, size=draws, rng=np.random.default_rng(0)).indices
-    again = rounds.simulated(mechanism, objective, 2, size=draws, rng=np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    again = simulated_in_rounds(mechanism, objective, 2, size=draws, rng=rng)
     for pair in np.ndindex(4, 4):
         shares = [(found == pair).all(axis=1).mean() for found in (once, again)]
         assert abs(shares[0] - shares[1]) < 5 * np.sqrt(0.5 / draws)

@@ -346,7 +346,7 @@ def frozen(objective, use, noisy):
     [
         lambda one: dp.NoisySequence(epsilon=0.5).release(one, 2),
         lambda one: dp.NoisySequence(epsilon=0.5).release(one, 3),
-        lambda one: dp.NoisySequence(epsilon=0.5).release_above(one, 2.5),
+        lambda one: dp.NoisySequence(epsilon=0.5).release(one, above=2.5),
         lambda one: dp.NoisySequence(epsilon=0.5).draw_positions(one, 2),
     ],
     ids=["some", "all", "above", "positions"],
@@ -373,7 +373,7 @@ def test_what_a_release_carries():
 
 def test_a_threshold_may_release_none():
     release, _, _ = frozen(
-        degrees(()), lambda one: dp.NoisySequence(epsilon=0.5).release_above(one, 4), [3, 1, 3]
+        degrees(()), lambda one: dp.NoisySequence(epsilon=0.5).release(one, above=4), [3, 1, 3]
     )
 
     assert release.answer == ()
@@ -384,11 +384,11 @@ def test_any_k_costs_the_same_and_is_charged_once():
     budget = dp.Budget(1.0, neighbours=EDGE)
     mechanism = dp.NoisySequence(epsilon=0.4)
     mechanism.release(degrees(()), 3, budget=budget)
-    mechanism.release_above(degrees(()), 1.0, budget=budget)
+    mechanism.release(degrees(()), above=1.0, budget=budget)
 
     assert [entry.epsilon for entry in budget.entries] == [0.4, 0.4]
     with pytest.raises(InsufficientBudgetError):
-        mechanism.release_above(degrees(()), 1.0, budget=budget)
+        mechanism.release(degrees(()), above=1.0, budget=budget)
 
 
 def test_where_no_l1_is_known_all_bounds_are_paid():
@@ -403,12 +403,12 @@ def test_what_is_wrong_is_said_before_anything_is_spent():
     with pytest.raises(ParameterError, match="epsilon is too small"):
         dp.NoisySequence(epsilon=0.1).release(tiny, 1, budget=budget)
     with pytest.raises(ParameterError, match="above must be"):
-        dp.NoisySequence(epsilon=0.1).release_above(degrees(()), inf, budget=budget)
+        dp.NoisySequence(epsilon=0.1).release(degrees(()), above=inf, budget=budget)
     with pytest.raises(ParameterError, match="l1 must be"):
         dp.NoisySequence(epsilon=0.1, l1=-1.0)
     with pytest.raises(NeighboursError):
-        dp.NoisySequence(epsilon=0.1).release_above(
-            degrees(()), 1, budget=dp.Budget(1.0, neighbours=AR)
+        dp.NoisySequence(epsilon=0.1).release(
+            degrees(()), above=1, budget=dp.Budget(1.0, neighbours=AR)
         )
 
     assert budget.entries == ()

@@ -18,7 +18,7 @@ from dpselect.combine import COMBINATIONS, by_name as combined, weighted_sum
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS, Mechanism, Selection, by_name
-from dpselect.mechanisms.rounds import checked_k
+from dpselect.mechanisms.base import checked_k
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.plan import ErrorBound

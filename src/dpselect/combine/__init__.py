@@ -1,8 +1,7 @@
 """Combinations of several objectives into one: Pareto score, weighted sum and margin."""
 
 from dpselect.combine.margin import margin
-from dpselect.combine.pareto.plot import plot_front
-from dpselect.combine.pareto.score import pareto, pareto_front
+from dpselect.combine.pareto.score import pareto, pareto_front, plot_front
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
 from dpselect.combine.registry import COMBINATIONS, by_name
 from dpselect.combine.weighted_sum import disjoint_sum, weighted_sum

@@ -106,7 +106,7 @@ def tabulate(
         members: One candidate of each group.
         lasts: As from ``last_distances``, for the same horizon.
     """
-    from dpselect.combine.gap_kernels import last_before_slope
+    from dpselect.combine.pair_kernels import last_before_slope
 
     tables, starts, ends = [], [], []
     size = 0

@@ -149,7 +149,7 @@ def _running_best(values: Indices) -> tuple[Indices, Indices, Indices]:
 
 
 def _by_pairs(parts: Sequence[Objective]) -> Values:
-    from dpselect.combine.margin_kernels import margins
+    from dpselect.combine.pair_kernels import margins
 
     worst = np.full(len(parts[0]), -np.inf)
     scores, rests = (

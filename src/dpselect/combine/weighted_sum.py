@@ -74,15 +74,8 @@ def weighted_sum(
         raise ParameterError(
             "monotone can only be claimed for objectives that are monotone themselves"
         )
-    return Objective(
-        _scores(parts, factors),
-        _with_rounding(_summed(parts, factors), parts, factors),
-        parts[0].candidates,
-        monotone=monotone or (len(parts) == 1 and parts[0].monotone),
-        highest=_highest(parts, factors),
-        direction=_direction(parts, factors),
-        step=_step(parts, factors),
-    )
+    monotone = monotone or (len(parts) == 1 and parts[0].monotone)
+    return _objective(parts, factors, _summed(parts, factors), monotone=monotone)
 
 
 def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objective:
@@ -124,15 +117,8 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
             f"a {parts[0].neighbours} step is two changes and may concern two objectives; "
             "use weighted_sum"
         )
-    return Objective(
-        _scores(parts, factors),
-        _with_rounding(_largest(parts, factors), parts, factors),
-        parts[0].candidates,
-        monotone=all(part.monotone for part in parts),
-        highest=_highest(parts, factors),
-        direction=_direction(parts, factors),
-        step=_step(parts, factors),
-    )
+    monotone = all(part.monotone for part in parts)
+    return _objective(parts, factors, _largest(parts, factors), monotone=monotone)
 
 
 def weighted(objectives: Sequence[Objective], weights: ArrayLike) -> list[Objective]:
@@ -166,6 +152,20 @@ def _weighted(
         raise ParameterError("weights must be finite and not all 0")
     counted = [part for part, factor in zip(parts, factors, strict=True) if factor != 0]
     return tuple(counted), factors[factors != 0]
+
+
+def _objective(
+    parts: Sequence[Objective], factors: Values, sensitivity: Sensitivity, *, monotone: bool
+) -> Objective:
+    return Objective(
+        _scores(parts, factors),
+        _with_rounding(sensitivity, parts, factors),
+        parts[0].candidates,
+        monotone=monotone,
+        highest=_highest(parts, factors),
+        direction=_direction(parts, factors),
+        step=_step(parts, factors),
+    )
 
 
 def _scores(parts: Sequence[Objective], factors: Values) -> Twofold:

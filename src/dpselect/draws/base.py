@@ -81,19 +81,19 @@ class Draw(ABC):
             steps = np.cumsum(self.probabilities(scores, epsilon))
             uniform = rng.random(size) * steps[-1]
             return np.searchsorted(steps, uniform, side="right")[:, None]
-        return self._simulate_rounds(scores * (epsilon / (2 * k)), k, size, rng)
+        chosen = np.empty((size, k), dtype=np.int64)
+        rows = max(1, CHUNK // scores.size)
+        for first in range(0, size, rows):
+            exponents = scores * (epsilon / (2 * k))
+            self._simulate_rounds(exponents, chosen[first : first + rows], rng)
+        return chosen
 
     def _simulate_rounds(
-        self, exponents: Values, k: int, size: int, rng: np.random.Generator
-    ) -> Indices:
-        """Draw by fresh noise in every round; O(n k) for each of ``size`` repetitions."""
-        chosen = np.empty((size, k), dtype=np.int64)
-        rows = max(1, CHUNK // exponents.size)
-        for first in range(0, size, rows):
-            block = chosen[first : first + rows]
-            left = np.repeat(exponents[None, :], len(block), axis=0)
-            for round_ in range(k):
-                noisy = left + self._noise(left.shape, rng)
-                block[:, round_] = noisy.argmax(axis=1)
-                left[np.arange(len(block)), block[:, round_]] = -np.inf
-        return chosen
+        self, exponents: Values, block: Indices, rng: np.random.Generator
+    ) -> None:
+        """Draw each row of a block by fresh noise in every round: O(n k) for a row."""
+        left = np.repeat(exponents[None, :], len(block), axis=0)
+        for round_ in range(block.shape[1]):
+            noisy = left + self._noise(left.shape, rng)
+            block[:, round_] = noisy.argmax(axis=1)
+            left[np.arange(len(block)), block[:, round_]] = -np.inf

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.draws import zcdp
-from dpselect.draws.base import CHUNK, NEGLIGIBLE, Draw
-from dpselect.draws.sequence import none_ahead, one_more
+from dpselect.draws.base import NEGLIGIBLE, Draw
+from dpselect.draws.sequence import among_the_first
 from dpselect.typing import Indices, Probabilities, Scores, Values
 
 STEP = 0.1
@@ -62,17 +62,13 @@ class Exponential(Draw):
         return -np.log(rng.standard_exponential(shape))
 
     def _simulate_rounds(
-        self, exponents: Values, k: int, size: int, rng: np.random.Generator
-    ) -> Indices:
-        chosen = np.empty((size, k), dtype=np.int64)
-        rows = max(1, CHUNK // exponents.size)
-        for first in range(0, size, rows):
-            block = chosen[first : first + rows]
-            noisy = exponents + self._noise((len(block), exponents.size), rng)
-            top = np.argpartition(noisy, -k, axis=1)[:, -k:]
-            order = np.argsort(-np.take_along_axis(noisy, top, axis=1), axis=1)
-            block[:] = np.take_along_axis(top, order, axis=1)
-        return chosen
+        self, exponents: Values, block: Indices, rng: np.random.Generator
+    ) -> None:
+        k = block.shape[1]
+        noisy = exponents + self._noise((len(block), exponents.size), rng)
+        top = np.argpartition(noisy, -k, axis=1)[:, -k:]
+        order = np.argsort(-np.take_along_axis(noisy, top, axis=1), axis=1)
+        block[:] = np.take_along_axis(top, order, axis=1)
 
 
 def included(scores: Scores, epsilon: float, k: int) -> Probabilities:
@@ -90,17 +86,7 @@ def included(scores: Scores, epsilon: float, k: int) -> Probabilities:
     rates = _log_rates(scores, epsilon, k)
     rung = _expected_rings(rates, float(np.partition(rates, rates.size - k)[rates.size - k]))
     ahead, mass = -np.expm1(-rung), STEP * rung * np.exp(-rung)
-    after = np.zeros((scores.size, len(ahead), k))
-    state = none_ahead(len(ahead), k)
-    for r in range(scores.size - 1, -1, -1):
-        after[r] = np.cumsum(state, axis=1)
-        state = one_more(state, ahead[:, r])
-    law = np.zeros(scores.size)
-    state = none_ahead(len(ahead), k)
-    for r in range(scores.size):
-        law[r] = mass[:, r] @ (state * after[r, :, ::-1]).sum(axis=1)
-        state = one_more(state, ahead[:, r])
-    return law
+    return among_the_first(mass, ahead, ahead, k)
 
 
 def all_before(scores: Scores, epsilon: float, chosen: NDArray[np.bool_]) -> float:

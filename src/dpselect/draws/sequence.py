@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, exp, expm1
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,37 +45,6 @@ MOST_CELLS = 2**24
 """Candidates times values times k up to which the distribution of the top k is computed."""
 
 
-class Noise(Protocol):
-    """Symmetric noise on an integer, and how far and how finely its values are summed."""
-
-    @property
-    def reach(self) -> float:
-        """Beyond it, to either side, is a mass of less than e^-44."""
-
-    @property
-    def variance(self) -> float:
-        """Of a draw, in squared counts."""
-
-    @property
-    def spacing(self) -> float:
-        """Distance of the values that are summed over; 1 where these are integers."""
-
-    def mass(self, d: Values) -> Values:
-        """Return the probability of noise ``d``, or near it where it is continuous."""
-
-    def log_at_most(self, d: Values) -> Values:
-        """Return the log probability of at most ``d``."""
-
-    def log_below(self, d: Values) -> Values:
-        """Return the log probability of less than ``d``."""
-
-    def sample(self, counts: Indices) -> Indices:
-        """Return counts with noise, exactly; a release."""
-
-    def simulated(self, shape: tuple[int, int], rng: np.random.Generator) -> Indices:
-        """Return noise from a generator of NumPy: for experiments."""
-
-
 @dataclass(frozen=True)
 class DiscreteLaplace:
     """Discrete Laplace noise.
@@ -86,33 +55,41 @@ class DiscreteLaplace:
 
     scale: float
     spacing = 1.0
+    """Distance of the values that are summed over."""
 
     @property
     def reach(self) -> float:
+        """Beyond it, to either side, is a mass of less than e^-44."""
         return NEGLIGIBLE * self.scale
 
     @property
     def variance(self) -> float:
+        """Of a draw, in squared counts."""
         return 2 * exp(-1 / self.scale) / expm1(-1 / self.scale) ** 2
 
     def mass(self, d: Values) -> Values:
+        """Return the probability of noise ``d``, or near it where it is continuous."""
         return np.tanh(0.5 / self.scale) * np.exp(-np.abs(d) / self.scale)
 
     def log_at_most(self, d: Values) -> Values:
+        """Return the log probability of at most ``d``."""
         # alpha^-d / (1 + alpha) for d < 0, else 1 - alpha^(d + 1) / (1 + alpha).
         side = np.log1p(np.exp(-1 / self.scale))
         tail = np.exp(-np.maximum(d + 1, 1) / self.scale - side)
         return np.where(d < 0, d / self.scale - side, np.log1p(-tail))
 
     def log_below(self, d: Values) -> Values:
+        """Return the log probability of less than ``d``."""
         return self.log_at_most(d - 1)
 
     def sample(self, counts: Indices) -> Indices:
+        """Return counts with noise, exactly; a release."""
         from dpselect.draws.exact import noisy_counts
 
         return noisy_counts.discrete_laplace(counts, self.scale)
 
     def simulated(self, shape: tuple[int, int], rng: np.random.Generator) -> Indices:
+        """Return noise from a generator of NumPy: for experiments."""
         stop = -expm1(-1 / self.scale)
         return rng.geometric(stop, shape) - rng.geometric(stop, shape)
 
@@ -191,6 +168,10 @@ class DiscreteGaussian:
     @cached_property
     def _log_sums(self) -> Values:
         return np.minimum(np.log(np.cumsum(self._masses)) - np.log(self._masses.sum()), 0)
+
+
+Noise: TypeAlias = DiscreteLaplace | DiscreteGaussian
+"""Symmetric noise on an integer."""
 
 
 def largest(noisy: Indices, k: int) -> list[int]:
@@ -296,30 +277,38 @@ def included(counts: Indices, noise: Noise, k: int) -> Probabilities | None:
         return None
     [x] = _chunks(counts.max(), last, noise, 1)
     d = x[:, None] - counts[near]
-    ahead_if_earlier = np.exp(noise.log_at_most(-d))
-    ahead_if_later = np.exp(noise.log_below(-d))
-    after = np.zeros((near.size, x.size, k))
-    state = none_ahead(x.size, k)
-    for r in range(near.size - 1, -1, -1):
-        after[r] = np.cumsum(state, axis=1)
-        state = one_more(state, ahead_if_later[:, r])
     law = np.zeros(counts.size)
-    state = none_ahead(x.size, k)
-    mass = noise.mass(d)
-    for r, place in enumerate(near):
-        law[place] = mass[:, r] @ (state * after[r, :, ::-1]).sum(axis=1)
-        state = one_more(state, ahead_if_earlier[:, r])
+    ahead = np.exp(noise.log_at_most(-d)), np.exp(noise.log_below(-d))
+    law[near] = among_the_first(noise.mass(d), *ahead, k)
     return law
 
 
-def none_ahead(values: int, k: int) -> Values:
-    """Return the probabilities of the number ahead before any candidate: ``(values, k)``."""
-    state = np.zeros((values, k))
-    state[:, 0] = 1
-    return state
+def among_the_first(mass: Values, earlier: Values, later: Values, k: int) -> Values:
+    """Return the probability of each candidate to have fewer than ``k`` others ahead of it.
+
+    Args:
+        mass: The probability that a candidate is at a value, shape ``(values, n)``.
+        earlier: That it is ahead of a later candidate there, likewise.
+        later: That it is ahead of an earlier one.
+        k: At least 1.
+
+    Returns:
+        Shape ``(n,)``.
+    """
+    none = np.zeros((len(mass), k))
+    none[:, 0] = 1
+    after, state = np.zeros((mass.shape[1], *none.shape)), none
+    for r in range(len(after) - 1, -1, -1):
+        after[r] = np.cumsum(state, axis=1)
+        state = _one_more(state, later[:, r])
+    law, state = np.zeros(len(after)), none
+    for r in range(len(after)):
+        law[r] = mass[:, r] @ (state * after[r, :, ::-1]).sum(axis=1)
+        state = _one_more(state, earlier[:, r])
+    return law
 
 
-def one_more(state: Values, ahead: Values) -> Values:
+def _one_more(state: Values, ahead: Values) -> Values:
     """Return the probabilities of the number ahead, below ``k``, with one more candidate."""
     moved = state * (1 - ahead)[:, None]
     moved[:, 1:] += state[:, :-1] * ahead[:, None]

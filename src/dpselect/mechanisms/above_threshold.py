@@ -43,13 +43,6 @@ class StoppingDistribution:
     probabilities: Probabilities
     false_alarm: float
 
-    @property
-    def expected_queries(self) -> float:
-        """The mean number of queries that are looked at until the last stop, or to the end."""
-        last = self.probabilities[-1]
-        looked_at = np.minimum(np.arange(1, last.size + 1), last.size - 1)
-        return float(last @ looked_at)
-
 
 @query
 class AboveThreshold(Query[Release[int]]):
@@ -171,7 +164,41 @@ class _Thresholds(Design[Release[int]]):
         )
 
 
-class Stream:
+class PaidOnce:
+    """What draws in secret after it was paid for: one process has it, and it has no copies.
+
+    Threads may share it; a copy of it is the object itself.
+
+    Args:
+        kind: What it is, in errors.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind, self._lock, self._process = kind, Lock(), os.getpid()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other threads out of the block; other processes are refused."""
+        # Asked before the lock is taken, which a thread may have held as the process forked.
+        if os.getpid() != self._process:
+            raise BudgetError(
+                f"a {self._kind} belongs to the process that made it: two copies could each "
+                "answer what was paid for once"
+            )
+        with self._lock:
+            yield
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, object]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise BudgetError(f"a {self._kind} cannot be pickled: what it has drawn is secret")
+
+
+class Stream(PaidOnce):
     """Queries that come one at a time: is this one above the threshold?
 
     ``AboveThreshold.stream`` makes it. The price is recorded when the ``with`` block is
@@ -192,12 +219,12 @@ class Stream:
     """
 
     def __init__(self, plan: Plan, design: _Thresholds, budget: SupportsSpend | None) -> None:
+        super().__init__("stream")
         self._plan, self._design, self._budget = plan, design, budget
         self._secret = draws.Stream()
         self._found: tuple[int, ...] = ()
         self._receipt: Receipt | None = None
         self._release: Release[int] | None = None
-        self._lock, self._process = Lock(), os.getpid()
 
     def __enter__(self) -> Self:
         with self._alone():
@@ -254,18 +281,6 @@ class Stream:
                 self._end()
         return above
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other threads out of the block; other processes are refused."""
-        # Asked before the lock is taken, which a thread may have held as the process forked.
-        if os.getpid() != self._process:
-            raise BudgetError(
-                "a stream belongs to the process that made it: two copies could each answer "
-                "what was paid for once"
-            )
-        with self._lock:
-            yield
-
     def _check_open(self) -> None:
         if self._receipt is None:
             raise ParameterError("enter the stream first: with query.stream() as stream:")
@@ -278,15 +293,6 @@ class Stream:
         """Keep the answer beside its spend."""
         if self._release is None and self._receipt is not None:
             self._release = Release(self._found, self._plan).recorded(self._receipt)
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, _memo: dict[int, object]) -> Self:
-        return self
-
-    def __reduce__(self) -> NoReturn:
-        raise BudgetError("a stream cannot be pickled: its threshold is secret")
 
 
 def _integers(queries: ArrayLike) -> Indices:

@@ -1,11 +1,23 @@
-"""Base class of all mechanisms: distribution, plan, release and simulation."""
+"""Base class of all mechanisms: distribution, plan, release and simulation.
+
+Several candidates are drawn in rounds without replacement, each scaled among the candidates
+that are left. Given the rounds before it, a round is a release of the objective of these, so it
+costs what one release costs. Unit scores of this objective tell candidates apart however far
+behind the drawn ones they are: only scores more than 2^30 units behind the best one *left* are
+cut (``dpselect.draws.grid``).
+
+Where other candidates only translate the scores and none is cut, one scaling serves all rounds.
+Of two neighbours one may be cut and the other not. A score that is cut is raised to a threshold
+that moves by at most 1 and is not raised by what was drawn before, so the scores of a round
+still differ by at most 1, up to a translation.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from math import inf, log
+from math import inf, log, nextafter
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -14,8 +26,6 @@ from dpselect import validation
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.draws.grid import LIMIT
 from dpselect.errors import NeighboursError, ParameterError
-from dpselect.mechanisms import rounds
-from dpselect.mechanisms.rounds import checked_k
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
@@ -337,27 +347,33 @@ class Mechanism(ABC):
         """
         return self.prepare(objective, checked_k(k, objective))().positions
 
-    def prepare(self, objective: Objective, k: int) -> Callable[[], Drawn]:
-        """Return the draw, after everything that can fail."""
+    def prepare(
+        self, objective: Objective, k: int, above: float | None = None
+    ) -> Callable[[], Drawn]:
+        """Return the draw, after everything that can fail.
+
+        Args:
+            objective: The objective to choose by.
+            k: Number of candidates to draw.
+            above: Draw all with at least this noisy score instead; for noisy sequences.
+
+        Raises:
+            ParameterError: There is a threshold, and the mechanism has no noisy scores.
+        """
+        if above is not None:
+            raise ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
         scores = self.unit_scores(objective)
         if k == 1 or (self.one_scaling and scores.min() >= -LIMIT):
             return lambda: Drawn(self.draw.sample(scores, self.epsilon, k))
-        return lambda: Drawn(rounds.drawn(self, objective, k))
-
-    def prepare_above(
-        self,
-        objective: Objective,  # noqa: ARG002 -- for subclasses
-        threshold: float,  # noqa: ARG002
-    ) -> Callable[[], Drawn]:
-        """Return the draw of all candidates with at least a noisy score; for noisy sequences.
-
-        Raises:
-            ParameterError: The mechanism has no noisy scores.
-        """
-        raise ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
+        return lambda: Drawn(drawn_in_rounds(self, objective, k))
 
     def release(
-        self, objective: Objective, k: int = 1, *, budget: SupportsSpend | None = None
+        self,
+        objective: Objective,
+        k: int | None = None,
+        *,
+        above: float | None = None,
+        budget: SupportsSpend | None = None,
     ) -> Release[Any]:
         """Draw ``k`` candidates without replacement, exactly; safe to publish.
 
@@ -366,19 +382,23 @@ class Mechanism(ABC):
 
         Args:
             objective: The objective to choose by.
-            k: Number of candidates to draw; 1 to ``n``.
+            k: Number of candidates to draw, 1 to ``n``; 1 if not given.
+            above: All candidates with at least this noisy score, the largest first, in place of
+                ``k``. For a ``NoisySequence``. Score units. Public: not read off the data.
             budget: Where to record the spend, such as a ``Budget``.
 
         Raises:
-            ParameterError: ``k`` is not an integer from 1 to ``n``, or the mechanism needs a
-                fact that neither it nor the objective states.
+            ParameterError: ``k`` is not an integer from 1 to ``n``, ``above`` is not finite, or
+                the mechanism needs a fact that neither it nor the objective states.
             InsufficientBudgetError: The budget does not allow it; nothing is drawn.
             NeighboursError: The budget is for another neighbour relation.
         """
         validation.instance("objective", objective, Objective)
         mechanism = self.for_objective(objective)
+        if above is None:
+            k = checked_k(1 if k is None else k, objective)
         selection = Selection(
-            mechanism=mechanism, k=checked_k(k, objective), neighbours=objective.neighbours
+            mechanism=mechanism, k=k, above=above, neighbours=objective.neighbours
         )
         return selection.release(objective, budget=budget)
 
@@ -405,9 +425,60 @@ class Mechanism(ABC):
     ) -> Indices:
         """Return simulated positions, shape ``(size, k)``."""
         if k > 1 and not self.one_scaling:
-            return rounds.simulated(self, objective, k, size=size, rng=rng)
+            return simulated_in_rounds(self, objective, k, size=size, rng=rng)
         scores = self.unit_scores(objective)
         return self.draw.simulate(scores, self.epsilon, k=k, size=size, rng=rng)
+
+
+def drawn_in_rounds(mechanism: Mechanism, objective: Objective, k: int) -> list[int]:
+    """Draw ``k`` positions, each among those that are left."""
+    each, left = nextafter(mechanism.epsilon / k, 0), np.arange(len(objective))
+    chosen: list[int] = []
+    while len(chosen) < k:
+        scores = mechanism.unit_scores(objective.take(left))
+        [place] = mechanism.draw.sample(scores, each, 1)
+        chosen.append(int(left[place]))
+        left = np.delete(left, place)
+    return chosen
+
+
+def simulated_in_rounds(
+    mechanism: Mechanism,
+    objective: Objective,
+    k: int,
+    *,
+    size: int,
+    rng: np.random.Generator,
+) -> Indices:
+    """Return simulated positions, shape ``(size, k)``."""
+    chosen = np.empty((size, k), dtype=np.int64)
+    for i in range(k):
+        # Repetitions that have drawn the same candidates draw from the same distribution.
+        before = np.sort(chosen[:, :i], axis=1)
+        sets, same = np.unique(before, axis=0, return_inverse=True)
+        for one, gone in enumerate(sets):
+            rows = np.flatnonzero(same.ravel() == one)
+            left = np.delete(np.arange(len(objective)), gone)
+            scores = mechanism.unit_scores(objective.take(left))
+            places = mechanism.draw.simulate(
+                scores, mechanism.epsilon / k, k=1, size=rows.size, rng=rng
+            )
+            chosen[rows, i] = left[places[:, 0]]
+    return chosen
+
+
+def checked_k(k: int, objective: Objective | Facts) -> int:
+    """Return how many candidates to draw.
+
+    Raises:
+        ParameterError: It is not an integer from 1 to ``n``.
+    """
+    k = validation.at_least("k", k, 1)
+    if k > len(objective):
+        raise ParameterError(
+            f"`k` must be at most the number of candidates, {len(objective)}, not {k}"
+        )
+    return k
 
 
 @query
@@ -477,11 +548,8 @@ class _SelectionDesign(Design[Release[Any]]):
                 f"the selection is for {self.plan.neighbours} neighbours, the objective for "
                 f"{objective.neighbours} neighbours"
             )
-        if self.above is None:
-            draw = self.selecting.prepare(objective, checked_k(self.k, objective))
-        else:
-            draw = self.selecting.prepare_above(objective, self.above)
-        return released(objective.candidates, draw)
+        k = checked_k(self.k, objective)
+        return released(objective.candidates, self.selecting.prepare(objective, k, self.above))
 
 
 def released(

@@ -39,9 +39,21 @@ from dpselect.scaling.generalized import LARGEST_PENALTY
 from dpselect.typing import Direction, Scores
 
 
+@dataclass(frozen=True, kw_only=True)
+class _ByGlobalSensitivity(Mechanism):
+    one_scaling: ClassVar[bool] = True
+    doubles_monotone: ClassVar[bool] = True
+
+    def unit_scores(self, objective: Objective) -> Scores:
+        return scaling.by_global(objective)
+
+    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
+        return 1.0
+
+
 @listed
 @dataclass(frozen=True, kw_only=True)
-class ExponentialMechanism(Mechanism):
+class ExponentialMechanism(_ByGlobalSensitivity):
     """Draw with probability proportional to ``exp(ε u_r / 2Δ)``.
 
     For a monotone objective ``exp(ε u_r / Δ)``.
@@ -57,23 +69,12 @@ class ExponentialMechanism(Mechanism):
     """
 
     name: ClassVar[str] = "exponential"
-    one_scaling: ClassVar[bool] = True
-    doubles_monotone: ClassVar[bool] = True
-
-    @property
-    def draw(self) -> Draw:
-        return Exponential()
-
-    def unit_scores(self, objective: Objective) -> Scores:
-        return scaling.by_global(objective)
-
-    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
-        return 1.0
+    draw: ClassVar[Draw] = Exponential()
 
 
 @listed
 @dataclass(frozen=True, kw_only=True)
-class PermuteAndFlip(Mechanism):
+class PermuteAndFlip(_ByGlobalSensitivity):
     """Accept in random order with probability ``exp(ε (u_r - u_*)/2Δ)``.
 
     Its expected error is never above the exponential mechanism's. For a monotone objective
@@ -83,23 +84,12 @@ class PermuteAndFlip(Mechanism):
     """
 
     name: ClassVar[str] = "permute-and-flip"
-    one_scaling: ClassVar[bool] = True
-    doubles_monotone: ClassVar[bool] = True
-
-    @property
-    def draw(self) -> Draw:
-        return PermuteAndFlipDraw()
-
-    def unit_scores(self, objective: Objective) -> Scores:
-        return scaling.by_global(objective)
-
-    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
-        return 1.0
+    draw: ClassVar[Draw] = PermuteAndFlipDraw()
 
 
 @listed
 @dataclass(frozen=True, kw_only=True)
-class ReportNoisyMax(Mechanism):
+class ReportNoisyMax(_ByGlobalSensitivity):
     """Add Laplace noise to every score and release the position of the largest.
 
     The scale is twice the sensitivity over epsilon. It is the baseline of textbooks;
@@ -110,15 +100,7 @@ class ReportNoisyMax(Mechanism):
     """
 
     name: ClassVar[str] = "noisy-max"
-    one_scaling: ClassVar[bool] = True
-    doubles_monotone: ClassVar[bool] = True
-
-    @property
-    def draw(self) -> Draw:
-        return LaplaceNoisyMax()
-
-    def unit_scores(self, objective: Objective) -> Scores:
-        return scaling.by_global(objective)
+    draw: ClassVar[Draw] = LaplaceNoisyMax()
 
     def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
         # Laplace noise must be small at the best candidate and at the drawn one.

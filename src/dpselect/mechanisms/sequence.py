@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, exp, floor, inf, log, nextafter, sqrt
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,10 @@ from dpselect.draws.base import CHUNK
 from dpselect.draws.grid import Steps, to_steps
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import Drawn, Mechanism, Selection, listed
-from dpselect.mechanisms.rounds import checked_k
+from dpselect.mechanisms.base import Drawn, Mechanism, checked_k, listed
 from dpselect.mechanisms.score_intervals import ScoreIntervals
 from dpselect.objective import Facts, Objective
-from dpselect.plan import Spend, SupportsSpend
-from dpselect.release import Release, Simulation
+from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Scores
 
 SequenceNoise: TypeAlias = Literal["laplace", "gaussian"]
@@ -107,6 +105,7 @@ class NoisySequence(Mechanism):
     bound: float | None = None
     step: float | None = None
     name: ClassVar[str] = "noisy-sequence"
+    draw: ClassVar[Draw] = LaplaceNoisyMax()
     purpose: ClassVar[str] = "noise on all scores"
 
     def __post_init__(self) -> None:
@@ -133,10 +132,6 @@ class NoisySequence(Mechanism):
     @property
     def label(self) -> str:
         return self.name if self.noise == "laplace" else f"{self.name}, {self.noise}"
-
-    @property
-    def draw(self) -> Draw:
-        return LaplaceNoisyMax()
 
     def unit_scores(self, objective: Objective) -> Scores:
         """Return ``2 (u_r - u_*) / l_1``: no difference of two moves by more than 2.
@@ -298,27 +293,16 @@ class NoisySequence(Mechanism):
             )
         return Noisy(steps.counts, noise, steps.unit)
 
-    def prepare(self, objective: Objective, k: int) -> Callable[[], Drawn]:
-        return self._drawing(objective, lambda noisy, _unit: sequence.largest(noisy, k))
-
-    def prepare_above(self, objective: Objective, threshold: float) -> Callable[[], Drawn]:
-        """Return the draw of all candidates at or above a threshold."""
-
-        def positions(noisy: Indices, unit: float) -> list[int]:
-            above = int((noisy * unit >= threshold).sum())
-            return sequence.largest(noisy, above) if above else []
-
-        return self._drawing(objective, positions)
-
-    def _drawing(
-        self, objective: Objective, positions_of: Callable[[Indices, float], list[int]]
+    def prepare(
+        self, objective: Objective, k: int, above: float | None = None
     ) -> Callable[[], Drawn]:
         """Return a draw of all noisy scores, from which the answer is computed."""
         noisy = self._noisy(objective)
 
         def draw() -> Drawn:
             released = noisy.noise.sample(noisy.counts)
-            positions = positions_of(released, noisy.unit)
+            size = k if above is None else int((released * noisy.unit >= above).sum())
+            positions = sequence.largest(released, size) if size else []
             scores = tuple(float(released[place] * noisy.unit) for place in positions)
             left = released.size - len(positions) - 1
             following = None if left < 0 else float(np.partition(released, left)[left])
@@ -328,39 +312,9 @@ class NoisySequence(Mechanism):
 
         return draw
 
-    def release_above(
-        self, objective: Objective, threshold: float, *, budget: SupportsSpend | None = None
-    ) -> Release[Any]:
-        """Release all candidates whose noisy score is at least a threshold, largest first.
-
-        Args:
-            objective: The objective to choose by.
-            threshold: Score units. Public: it must not be read off the data.
-            budget: Where to record the spend, before anything is drawn.
-
-        Returns:
-            The candidates, possibly none; their number is noisy, like their order.
-
-        Raises:
-            ParameterError: ``threshold`` is not finite.
-            InsufficientBudgetError: The budget does not allow it; nothing is drawn.
-            NeighboursError: The budget is for another neighbour relation.
-        """
-        validation.instance("objective", objective, Objective)
-        selection = Selection(
-            mechanism=self.for_objective(objective),
-            above=threshold,
-            neighbours=objective.neighbours,
-        )
-        return selection.release(objective, budget=budget)
-
-    @np.errstate(all="ignore")
-    def simulate(
-        self, objective: Objective, k: int = 1, *, size: int, rng: np.random.Generator
-    ) -> Simulation:
-        k = checked_k(k, objective)
-        size = validation.at_least("size", size, 1)
-        validation.instance("rng", rng, np.random.Generator)
+    def _simulated(
+        self, objective: Objective, k: int, size: int, rng: np.random.Generator
+    ) -> Indices:
         noisy = self._noisy(objective)
         indices = np.empty((size, k), dtype=np.int64)
         rows = max(1, CHUNK // len(objective))
@@ -370,7 +324,7 @@ class NoisySequence(Mechanism):
             drawn = noisy.counts + noisy.noise.simulated(shape, rng)
             for row, one in zip(block, drawn, strict=True):
                 row[:] = sequence.largest(one, k)
-        return Simulation(indices[:, 0] if k == 1 else indices, repr(self))
+        return indices
 
 
 def moves(steps: Steps, bound: float, step: float | None) -> tuple[int, int]:

@@ -24,10 +24,10 @@ from dpselect.mechanisms.base import (
     Mechanism,
     MechanismLike,
     by_name,
+    checked_k,
     released,
 )
 from dpselect.mechanisms.catalogue import ExponentialMechanism, PermuteAndFlip
-from dpselect.mechanisms.rounds import checked_k
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.mechanisms.sequence import NoisySequence, SequenceNoise
 from dpselect.objective import Facts, Objective
@@ -156,14 +156,12 @@ class TopK:
 
     def prepare_positions(self, objective: Objective) -> Callable[[], Drawn]:
         """Return the draw of positions, after everything that can fail."""
-        if self.above is not None:
-            draw = self.mechanism.prepare_above(objective, self.above)
-        else:
-            draw = self.mechanism.prepare(objective, checked_k(self.k, objective))
+        k = checked_k(self.k, objective)
+        draw = self.mechanism.prepare(objective, k, self.above)
         if self.interval is None or not isinstance(self.mechanism, NoisySequence):
             return draw
-        k = self.k if self.above is None else None
-        intervals = self.mechanism.intervals(len(objective), k, self.interval)
+        released_ones = k if self.above is None else None
+        intervals = self.mechanism.intervals(len(objective), released_ones, self.interval)
 
         def with_intervals() -> Drawn:
             found = draw()

@@ -5,7 +5,6 @@ Source: Farias et al., Local Dampening, VLDB J. 2023, Definitions 5 to 8.
 
 from dpselect.sensitivity.base import Interval, Sensitivity
 from dpselect.sensitivity.combinators import (
-    flattened,
     floored,
     grouped,
     jump_to_bound,
@@ -17,8 +16,8 @@ from dpselect.sensitivity.given import (
     ElementSensitivity,
     GlobalSensitivity,
     LocalSensitivity,
+    TabulatedSensitivity,
 )
-from dpselect.sensitivity.tabulated import TabulatedSensitivity
 
 __all__ = [
     "ElementSensitivity",
@@ -27,7 +26,6 @@ __all__ = [
     "LocalSensitivity",
     "Sensitivity",
     "TabulatedSensitivity",
-    "flattened",
     "floored",
     "grouped",
     "jump_to_bound",

@@ -54,18 +54,6 @@ def floored(part: Sensitivity, floor: float) -> Sensitivity:
     return _Pointwise([part], lambda stack: np.maximum(stack[0], floor))
 
 
-def flattened(part: Sensitivity) -> Sensitivity:
-    """Return ``max_r' δ(x, t, r')``, the same for every candidate.
-
-    Admissible as the maximum of the candidates' own, and monotonic in both directions, so
-    that shifted dampening by it is never worse than the exponential mechanism; it is larger
-    than ``part``, and so a dampened score is smaller.
-
-    Source: Farias et al., VLDB J. 2023, section 3.2.3.
-    """
-    return _Flattened(part)
-
-
 def jump_to_bound(part: Sensitivity, horizon: int) -> Sensitivity:
     """Return ``part`` with its global bound from the public distance ``horizon`` on."""
     earlier = _Pointwise([part], lambda stack: stack[0])
@@ -133,21 +121,6 @@ class _Pointwise(Sensitivity):
 
     def _local(self, distance: int) -> Values:
         return self._combine(np.broadcast_arrays(*(part.at(distance) for part in self._parts)))
-
-
-class _Flattened(Sensitivity):
-    """The largest value of all candidates at each distance."""
-
-    def __init__(self, part: Sensitivity) -> None:
-        super().__init__(part.bound, part.neighbours, part.horizon, l1=part.l1)
-        self._part = part
-
-    @property
-    def flat(self) -> bool:
-        return True
-
-    def _local(self, distance: int) -> Values:
-        return np.asarray(self._part.at(distance).max())
 
 
 class _Grouped(Sensitivity):

@@ -1,4 +1,9 @@
-"""Sensitivities given as a bound, as one function of the distance, or as one per candidate."""
+"""Sensitivities given as a bound, as a function of the distance, or as a table.
+
+Centralities of a graph are looked up in one table, at a key per candidate plus the distance:
+``δ(x, t, v) = g(d(v) + t)``. One prefix sum of the table gives the sums of every candidate at
+every distance, without a loop over either.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,14 @@ from numpy.typing import ArrayLike
 
 from dpselect.errors import SensitivityError
 from dpselect.neighbours import NeighboursLike
-from dpselect.sensitivity.base import UNBOUNDED, Interval, Sensitivity, checked_distances
-from dpselect.sensitivity.summation import RunningSum
+from dpselect.sensitivity.base import (
+    UNBOUNDED,
+    Interval,
+    Sensitivity,
+    checked_distances,
+    numbers,
+)
+from dpselect.sensitivity.summation import RunningSum, prefix_sums
 from dpselect.typing import Indices, Values
 
 
@@ -149,3 +160,101 @@ class ElementSensitivity(Sensitivity):
 
     def _local(self, distance: int) -> ArrayLike:
         return self._at(distance)
+
+
+class TabulatedSensitivity(Sensitivity):
+    """The sensitivity ``δ(x, t, r) = g(κ_r + t)``.
+
+    Args:
+        table: The values ``g(0), g(1), ...``; >= 0, non-decreasing, the last > 0; shape
+            ``(m,)``. Beyond its end the last value is taken.
+        keys: The key ``κ_r ≥ 0`` of each candidate; integers, shape ``(n,)``. Private.
+        bound: Global sensitivity Δ; finite, > 0. Public.
+        horizon: Public distance from which on the bound is used.
+        neighbours: The neighbour relation.
+        l1: As for ``GlobalSensitivity``.
+
+    Raises:
+        SensitivityError: ``table`` is empty, negative, all 0 or decreases; or a key is not
+            an integer >= 0.
+    """
+
+    def __init__(
+        self,
+        table: ArrayLike,
+        keys: ArrayLike,
+        bound: float,
+        horizon: int,
+        neighbours: NeighboursLike,
+        *,
+        l1: float | None = None,
+    ) -> None:
+        super().__init__(bound, neighbours, horizon, l1=l1)
+        self._table = np.minimum(_checked_table(table), self.bound)
+        self._keys = _checked_keys(keys)
+        self._last = self._table.size - 1
+        self._sums = prefix_sums(self._table)
+
+    @property
+    def closed_form(self) -> bool:
+        return True
+
+    @property
+    def keys(self) -> Indices:
+        return self._keys
+
+    def take(self, positions: Indices) -> TabulatedSensitivity:
+        return TabulatedSensitivity(
+            self._table,
+            self._keys[positions],
+            self.bound,
+            self.horizon,
+            self.neighbours,
+            l1=self.l1,
+        )
+
+    def _local(self, distance: int) -> Values:
+        return self._table[np.minimum(self._keys + distance, self._last)]
+
+    def _sum_upto(self, key: Indices) -> Values:
+        """Return ``g(0) + ... + g(key - 1)``."""
+        inside = np.minimum(key, self._last)
+        return self._sums[inside] + (key - inside) * self._table[-1]
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        upto = checked_distances(distance)
+        inside = np.minimum(upto, self.horizon)
+        tabled = self._sum_upto(self._keys + inside) - self._sum_upto(self._keys)
+        return tabled + (upto - inside) * self.bound
+
+    def locate(self, heights: Values) -> Interval:
+        # A candidate's sums are a stretch of one increasing table, from its key on: a search
+        # for base + height replaces the bisection over t (317,080 nodes: 8 ms instead of
+        # 0.15 s). Beyond the table the last value is added at every step.
+        base = self._sum_upto(self._keys)
+        beyond = (base + heights - self._sums[self._last]) / self._table[-1]
+        key = np.searchsorted(self._sums, base + heights, side="right") - 1
+        key = np.where(beyond >= 0, self._last + np.floor(beyond), key)
+        steps = np.clip(key - self._keys, 0, self.horizon).astype(np.int64)
+        width = np.where(
+            steps < self.horizon,
+            self._table[np.minimum(self._keys + steps, self._last)],
+            self.bound,
+        )
+        return Interval(steps.astype(np.float64), self.cumulative(steps), width)
+
+
+def _checked_table(table: ArrayLike) -> Values:
+    values = numbers("table", table)
+    if values.ndim != 1 or values.size == 0 or not values[-1] > 0:
+        raise SensitivityError("table must be a non-empty vector whose last number is > 0")
+    if not (np.diff(values, prepend=0.0) >= 0).all():
+        raise SensitivityError("table must hold non-decreasing numbers >= 0")
+    return values
+
+
+def _checked_keys(keys: ArrayLike) -> Indices:
+    values = np.asarray(keys)
+    if values.ndim != 1 or values.dtype.kind not in "iu" or (values < 0).any():
+        raise SensitivityError("keys must be a vector of integers >= 0")
+    return values.astype(np.int64)

@@ -1,9 +1,6 @@
 from .best_columns import (
     BestColumns as BestColumns,
 )
-from .checks import (
-    expected_failed_checks as expected_failed_checks,
-)
 from .criteria import (
     InformationGainSensitivity as InformationGainSensitivity,
     gini as gini,
@@ -21,6 +18,7 @@ from .estimators import (
     ID3Classifier as ID3Classifier,
     MultiObjectiveTreeClassifier as MultiObjectiveTreeClassifier,
     PrivateSelectKBest as PrivateSelectKBest,
+    expected_failed_checks as expected_failed_checks,
 )
 from .front import (
     FrontRelease as FrontRelease,

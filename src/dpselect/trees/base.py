@@ -7,12 +7,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.plan import SEQUENTIAL, ErrorBound, Plan, Spend
+from dpselect.plan import SEQUENTIAL, Plan
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.tables.people import people_cap
@@ -26,25 +26,6 @@ from dpselect.trees.samplers import Exact, Sampler, check_noise
 from dpselect.typing import OnInvalid
 
 Out = TypeVar("Out", bound=Release[Any])
-
-
-class Training(Protocol):
-    """Public parameters of the draws, with their prices."""
-
-    @property
-    def label(self) -> str:
-        """The mechanism, in words."""
-
-    @property
-    def error(self) -> ErrorBound | None:
-        """A bound on the error of the release, where one holds on all data."""
-
-    @property
-    def passes(self) -> int:
-        """The most queries that counting takes in an engine."""
-
-    def spends(self) -> tuple[Spend, ...]:
-        """Return the prices of all queries."""
 
 
 class Claims(NamedTuple):
@@ -113,8 +94,13 @@ class _RecordsQuery(Query[Out]):
     """Why the prices of the draws add up to the whole, in words."""
 
     @abstractmethod
-    def _training(self, claims: Claims) -> Any:  # noqa: ANN401 -- a Training of its own
-        """Return how to draw, all fields checked."""
+    def _training(self, claims: Claims) -> Any:  # noqa: ANN401 -- of the query's own
+        """Return the public parameters of the draws, all fields checked.
+
+        They state ``label``, the mechanism in words; ``spends()``, the prices of all queries;
+        ``error``, a bound that holds on all data, or None; and ``passes``, the most queries
+        that counting takes in an engine.
+        """
 
     @abstractmethod
     def _drawn(self, training: Any, counts: Counts, sampler: Sampler, plan: Plan) -> Out:  # noqa: ANN401
@@ -146,7 +132,7 @@ class _RecordsQuery(Query[Out]):
 
     def design(self) -> RecordsDesign[Out]:
         claims = self._claims()
-        training: Training = self._training(claims)
+        training = self._training(claims)
         spends = training.spends()
         for spend in spends:
             check_noise(spend.epsilon / claims.steps)

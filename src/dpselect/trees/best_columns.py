@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -61,7 +60,14 @@ class BestColumns(_RecordsQuery[Release[str]]):
                 f"`k` must be at most the number of columns with a domain, {len(names)}, not "
                 f"{k}"
             )
-        return _Choice(claims, k, criterion, self.mechanism)
+        drawn = drawn_by(
+            self.mechanism,
+            claims.epsilon,
+            schema=claims.schema,
+            criterion=criterion,
+            max_records=claims.max_records,
+        )
+        return _Choice(claims, k, criterion, drawn)
 
     def _drawn(
         self, training: _Choice, counts: Counts, sampler: Sampler, plan: Plan
@@ -77,18 +83,8 @@ class _Choice:
     claims: Claims
     k: int
     criterion: Criterion
-    mechanism: MechanismLike | None
-
-    @cached_property
-    def priced(self) -> Mechanism:
-        """The mechanism of all draws, by its price for an individual of ``steps`` records."""
-        return drawn_by(
-            self.mechanism,
-            self.claims.epsilon,
-            schema=self.claims.schema,
-            criterion=self.criterion,
-            max_records=self.claims.max_records,
-        )
+    priced: Mechanism
+    """The mechanism of all draws, by its price for an individual of ``steps`` records."""
 
     error = None
     """No bound holds on all data."""

@@ -155,18 +155,9 @@ def _unique_rows(codes: Indices, sizes: Indices) -> tuple[Indices, Indices]:
     if np.log2(np.maximum(sizes, 1)).sum() >= 62:
         unique, row = np.unique(codes, axis=0, return_inverse=True)
         return unique, row.reshape(-1)
-    # One integer per row sorts many times faster than rows, and few need no sort at all.
+    # One integer per row sorts many times faster than rows.
     radix = np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)
-    keys, most = codes @ radix, int(radix[-1] * sizes[-1])
-    if not 0 < most <= 8 * keys.size:
-        _, first, row = np.unique(keys, return_index=True, return_inverse=True)
-        return codes[first], row
-    number = np.zeros(most, dtype=np.int64)
-    number[keys] = 1
-    number = np.cumsum(number) - 1
-    row = number[keys]
-    first = np.empty(number[-1] + 1, dtype=np.int64)
-    first[row] = np.arange(row.size)
+    _, first, row = np.unique(codes @ radix, return_index=True, return_inverse=True)
     return codes[first], row
 
 

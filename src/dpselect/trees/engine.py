@@ -210,9 +210,23 @@ def count_tables(
     table = tables.open_table(codes).lazy()
     size = sum(sizes.values())
     if on_spark(table):
+        # One number for each value of a record.
+        f, forest = functions(table), _Forest([splits])
+        native = nw.to_native(table).withColumn(NODE, f.lit(int(forest.roots[0])))
+        native = forest.walked(table, native)
+        # The place of a record that no leaf counts is null.
+        leaf = f.when(f.col(NODE) >= forest.leaf, f.col(NODE) - forest.leaf).cast("bigint")
+        native = native.withColumn(PLACE, (leaf * classes + f.col(label)) * size)
+        starts = np.cumsum([0, *sizes.values()]).tolist()
+        keys = f.array(
+            *(f.col(PLACE) + start + f.col(c) for c, start in zip(sizes, starts, strict=False))
+        )
+        counted = f.explode(f.when(f.col(PLACE).isNotNull(), keys))
         # A row for each cell of a record, and one for the records that are not counted.
         most = int(min(leaves * classes * size, most_records * len(sizes))) + 1
-        return _spark_tables(table, codes, sizes, label, classes, splits, leaves, most)
+        shape = leaves, classes, size
+        found = _spark_counts(native.select(counted.alias(KEY)), codes, shape, most)
+        return found.transpose(0, 2, 1)
     values = [(column, code) for column, size in sizes.items() for code in range(size)]
     counted = table.with_columns(_leaf(splits).alias("leaf"))
     counted = counted.filter(~nw.col("leaf").is_null())
@@ -247,7 +261,14 @@ def count_hits(codes: object, label: str, classes: int, trees: Sequence[Target])
     """
     table = tables.open_table(codes).lazy()
     if on_spark(table):
-        return _spark_hits(table, codes, label, classes, trees)
+        # In one pass for all trees.
+        f, forest = functions(table), _Forest(trees)
+        each = f.posexplode(array_of(table, forest.roots)).alias(PLACE, NODE)
+        native = forest.walked(table, nw.to_native(table).select("*", each))
+        hit = f.col(NODE) == f.col(label) + forest.leaf
+        key = f.when(hit, f.col(PLACE) * classes + f.col(label))
+        shape, most = (len(trees), classes), len(trees) * classes + 1
+        return _spark_counts(native.select(key.alias(KEY)), codes, shape, most)
     hits = [
         (_leaf(tree) == nw.col(label)).cast(nw.Int64).sum().alias(f"tree{position}")
         for position, tree in enumerate(trees)
@@ -329,61 +350,6 @@ def _target(tree: Individual, public: records.Schema) -> Target:
     return Branching(column, tuple(yes if held else no for held in holds))
 
 
-def _spark_tables(
-    codes: nw.LazyFrame[Any],
-    data: object,
-    sizes: Mapping[str, int],
-    label: str,
-    classes: int,
-    splits: Target,
-    leaves: int,
-    most: int,
-) -> Indices:
-    """Count as ``count_tables`` does, by one number for each value of a record.
-
-    Nested conditions and wide sums would be compiled to methods too long for Java. Trees are
-    arrays here instead, which a record walks through by look-ups, so that queries are as short
-    for a large tree as for a small one.
-    """
-    f = functions(codes)
-    starts = np.cumsum([0, *sizes.values()]).tolist()
-    forest = _Forest([splits])
-    native = nw.to_native(codes).withColumn(NODE, f.lit(int(forest.roots[0])))
-    native = forest.walked(codes, native)
-    # The place of a record that no leaf counts is null.
-    leaf = f.when(f.col(NODE) >= forest.leaf, f.col(NODE) - forest.leaf).cast("bigint")
-    native = native.withColumn(PLACE, (leaf * classes + f.col(label)) * starts[-1])
-    keys = f.array(
-        *(f.col(PLACE) + start + f.col(c) for c, start in zip(sizes, starts, strict=False))
-    )
-    counted = f.explode(f.when(f.col(PLACE).isNotNull(), keys))
-    shape = leaves, classes, starts[-1]
-    return _spark_counts(native.select(counted.alias(KEY)), data, shape, most).transpose(
-        0, 2, 1
-    )
-
-
-def _spark_hits(
-    codes: nw.LazyFrame[Any],
-    data: object,
-    label: str,
-    classes: int,
-    trees: Sequence[Target],
-) -> Indices:
-    """Count as ``count_hits`` does, in one pass for all trees."""
-    f = functions(codes)
-    forest = _Forest(trees)
-    native = nw.to_native(codes)
-    native = native.select("*", f.posexplode(array_of(codes, forest.roots)).alias(PLACE, NODE))
-    native = forest.walked(codes, native)
-    hit = f.col(NODE) == f.col(label) + forest.leaf
-    key = f.when(hit, f.col(PLACE) * classes + f.col(label))
-    shape = len(trees), classes
-    return _spark_counts(
-        native.select(key.alias(KEY)), data, shape, most=len(trees) * classes + 1
-    )
-
-
 def _spark_counts(keys: Any, data: object, shape: tuple[int, ...], most: int) -> Indices:  # noqa: ANN401
     """Return how often each key occurs, as an array of a shape; null is not counted."""
     table = tables.collect(nw.from_native(keys.groupBy(KEY).count()), data, most=most)
@@ -395,6 +361,10 @@ def _spark_counts(keys: Any, data: object, shape: tuple[int, ...], most: int) ->
 
 class _Forest:
     """Trees as arrays; a node is the position of a branching, or a number beyond them all.
+
+    For Spark, where nested conditions and wide sums would be compiled to methods too long for
+    Java. A record walks through the arrays by look-ups, so that queries are as short for a
+    large tree as for a small one.
 
     Args:
         trees: Partial trees. Public.

@@ -13,7 +13,6 @@ Source: Farias et al., PrivPareto, section 6. Lemma 6.1 as printed is not admiss
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,9 +25,6 @@ from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
 from dpselect.sensitivity.base import checked_distances
 from dpselect.typing import Indices, Values
-
-Form: TypeAlias = Literal["exact", "safe"]
-"""``"exact"``: equal to the local sensitivity; ``"safe"``: the same for all candidates."""
 
 LONG = 1000
 """From so many terms on the harmonic series is an expansion, right to 2^-66."""
@@ -156,11 +152,11 @@ class WeightedRatesSensitivity(Sensitivity):
         )
 
 
-class _SafeRateSensitivity(Sensitivity):
-    """The same for all candidates: ``1 / max(total - t, 1)``."""
+class _SubstitutedRateSensitivity(Sensitivity):
+    """Under substitution, the same for all candidates: ``1 / max(total - t, 1)``."""
 
-    def __init__(self, total: int, neighbours: Neighbours, horizon: int) -> None:
-        super().__init__(1.0, neighbours, horizon)
+    def __init__(self, total: int, horizon: int) -> None:
+        super().__init__(1.0, Neighbours.SUBSTITUTE, horizon)
         self._total = total
 
     @property
@@ -189,26 +185,22 @@ def true_positive_rate(
     tp: ArrayLike,
     positives: int,
     *,
-    form: Form = "exact",
     horizon: int = FAR,
     neighbours: NeighboursLike,
 ) -> Objective:
     """Return the true positive rates of candidates, 0/0 := 0.
 
     Guarantee:
-        Admissible; ``"exact"`` equals the local sensitivity at every distance, under
-        substitution both forms do.
+        Admissible; it equals the local sensitivity at every distance.
 
     Args:
         tp: True positives of each candidate, shape ``(n,)``, integers. Private.
         positives: Records of the positive class, the same for all candidates. Private.
-        form: ``"exact"``, or ``"safe"``, at most twice as large and the same for all.
         horizon: The distance from which on the bound 1 is used. Public.
         neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself.
 
     Raises:
         ScoresError: The counts are not integers from 0 to their total.
-        ParameterError: ``form`` is neither.
         NeighboursError: Another neighbour relation.
 
     Examples:
@@ -217,14 +209,12 @@ def true_positive_rate(
         >>> rates.scores, rates.sensitivity.at(0).round(5)
         (array([0.9, 0.6]), array([0.00909, 0.00606]))
     """
-    if form not in {"exact", "safe"}:
-        raise ParameterError("`form` must be 'exact' or 'safe'")
     hits, total = checked_counts(tp, positives)
     relation = validation.table_neighbours(neighbours)
     sensitivity: Sensitivity = (
         RateSensitivity(hits, total, horizon)
-        if form == "exact" and relation is Neighbours.ADD_REMOVE
-        else _SafeRateSensitivity(total, relation, horizon)
+        if relation is Neighbours.ADD_REMOVE
+        else _SubstitutedRateSensitivity(total, horizon)
     )
     return Objective(quotient(hits, np.asarray(max(total, 1))), sensitivity, highest=1.0)
 
@@ -233,12 +223,11 @@ def true_negative_rate(
     tn: ArrayLike,
     negatives: int,
     *,
-    form: Form = "exact",
     horizon: int = FAR,
     neighbours: NeighboursLike,
 ) -> Objective:
     """Return the true negative rates of candidates; see ``true_positive_rate``."""
-    return true_positive_rate(tn, negatives, form=form, neighbours=neighbours, horizon=horizon)
+    return true_positive_rate(tn, negatives, neighbours=neighbours, horizon=horizon)
 
 
 def rate_over(hits: ArrayLike, *, total: float, neighbours: NeighboursLike) -> Objective:

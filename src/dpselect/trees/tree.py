@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import count, groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -200,14 +200,9 @@ class Tree:
             title: Above the tree, such as what it cost.
         """
         short = self.simplified()
-        levels = next(
-            (
-                depth
-                for depth in range(short.depth, 0, -1)
-                if _width(short.root, depth) <= MOST_LEAVES
-            ),
-            1,
-        )
+        levels = max(short.depth, 1)
+        while levels > 1 and _width(short.root, levels) > MOST_LEAVES:
+            levels -= 1
         leaves = _width(short.root, levels)
         if ax is None:
             needed("matplotlib", extra="standard")
@@ -222,9 +217,7 @@ class Tree:
                 f"\nthe first {levels} of {short.depth} levels, {short.leaves} leaves in all"
             )
         ax.set_title(title.strip(), fontsize=10)
-        _Drawing(short, levels, iter(range(leaves)), ax, 7.5 if leaves <= 24 else 6).node(
-            short.root, "", 0
-        )
+        _draw(short, levels, ax, 7.5 if leaves <= 24 else 6)
         return ax
 
     def _says(self, node: Leaf) -> str:
@@ -382,54 +375,48 @@ def _width(node: Node, levels: int) -> int:
     return sum(_width(below, levels - 1) for below in node.branches)
 
 
-class _Drawing:
-    """Axes that a tree is drawn into.
+def _draw(tree: Tree, levels: int, ax: Axes, size: float) -> None:
+    """Draw the first levels of a tree, a leaf in each row.
 
-    Attributes:
+    Args:
         tree: The tree.
         levels: Splits that are drawn on a path.
-        free: Rows that are left for leaves.
         ax: The axes.
         size: Size of letters, in points.
     """
+    rows = count()
 
-    def __init__(
-        self, tree: Tree, levels: int, free: Iterator[int], ax: Axes, size: float
-    ) -> None:
-        self.tree, self.levels, self.free, self.ax, self.size = tree, levels, free, ax, size
+    def write(depth: int, height: float, text: str, colour: str) -> None:
+        box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
+        ax.text(depth, height, text.strip(), ha="center", va="center", fontsize=size, bbox=box)
 
-    def node(self, node: Node, answer: str, depth: int) -> float:
+    def drawn(node: Node, answer: str, depth: int) -> float:
         """Draw a node and all below it; return its height."""
-        if isinstance(node, Leaf) or depth == self.levels:
-            height = -float(next(self.free))
-            self._text(depth, height, f"{_cut(answer)}\n{self._says(node)}", self._colour(node))
+        if isinstance(node, Leaf) or depth == levels:
+            height = -float(next(rows))
+            colour = f"C{int(weight(node).argmax())}"
+            write(depth, height, f"{_cut(answer)}\n{_in_short(tree, node)}", colour)
             return height
         heights = [
-            self.node(below, self.tree.answer(node, k), depth + 1)
+            drawn(below, tree.answer(node, k), depth + 1)
             for k, below in enumerate(node.branches)
         ]
         height = float(np.mean(heights))
         for below in heights:
-            self.ax.plot([depth, depth + 1], [height, below], color="0.8", zorder=0)
-        self._text(depth, height, _cut(answer or self.tree.schema.names[node.column]), "0.6")
+            ax.plot([depth, depth + 1], [height, below], color="0.8", zorder=0)
+        write(depth, height, _cut(answer or tree.schema.names[node.column]), "0.6")
         return height
 
-    def _colour(self, node: Node) -> str:
-        return f"C{int(weight(node).argmax())}"
+    drawn(tree.root, "", 0)
 
-    def _says(self, node: Node) -> str:
-        counts = weight(node)
-        label = self.tree.schema.classes[int(counts.argmax())]
-        more = "" if isinstance(node, Leaf) else " …"
-        if 0 < counts.max() < TOO_SMALL:
-            return f"{label}{more}"
-        return f"{label} ({' : '.join(map(count_text, counts.tolist()))}){more}"
 
-    def _text(self, depth: int, height: float, text: str, colour: str) -> None:
-        box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
-        self.ax.text(
-            depth, height, text.strip(), ha="center", va="center", fontsize=self.size, bbox=box
-        )
+def _in_short(tree: Tree, node: Node) -> str:
+    counts = weight(node)
+    label = tree.schema.classes[int(counts.argmax())]
+    more = "" if isinstance(node, Leaf) else " …"
+    if 0 < counts.max() < TOO_SMALL:
+        return f"{label}{more}"
+    return f"{label} ({' : '.join(map(count_text, counts.tolist()))}){more}"
 
 
 def _cut(text: str) -> str:

@@ -27,7 +27,7 @@ from dpselect import validation
 from dpselect._numbers import boundary
 from dpselect.budget.zcdp import SLACK, rho_of_pure
 from dpselect.errors import ParameterError
-from dpselect.typing import Probabilities, Values
+from dpselect.typing import Values
 
 if TYPE_CHECKING:
     from dpselect.draws.repetitions import NumberDistribution
@@ -108,18 +108,6 @@ class Repetitions(ABC):
             return whole
         return boundary(lambda each: self.epsilon_of(each) > whole, 0.0, whole)[0]
 
-    def probabilities(self, numbers: int) -> Probabilities:
-        """Return the probability of 0, 1, ..., ``numbers`` runs, shape ``(numbers + 1,)``."""
-        number = self.number_distribution
-        ratios = [float(number.ratio(k)) for k in range(number.first, numbers)]
-        weights = np.cumprod([self._first_probability, *ratios])
-        return np.concatenate([np.zeros(number.first), weights])[: numbers + 1]
-
-    @property
-    @abstractmethod
-    def _first_probability(self) -> float:
-        """The probability of the smallest number of runs."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedNegativeBinomial(Repetitions):
@@ -190,14 +178,6 @@ class TruncatedNegativeBinomial(Repetitions):
     def epsilon_of(self, epsilon_per_run: float) -> float:
         gain = (1 + self.shape) * log_odds_gain(epsilon_per_run, self.stop)
         return nextafter(epsilon_per_run + gain, inf) if gain else epsilon_per_run
-
-    @property
-    def _first_probability(self) -> float:
-        if self.stop == 1:
-            return 1.0
-        if self.shape == 0:
-            return (self.stop - 1) / log(self.stop)
-        return self.shape * (1 - self.stop) / expm1(-self.shape * log(self.stop))
 
     def _mean_at(self, stop: float) -> float:
         if stop == 1:
@@ -275,10 +255,6 @@ class Poisson(Repetitions):
 
     def epsilon_of(self, epsilon_per_run: float) -> float:
         return (epsilon_per_run + self.mean * tanh(epsilon_per_run / 2)) * (1 + SLACK)
-
-    @property
-    def _first_probability(self) -> float:
-        return exp(-self.mean)
 
 
 def log_odds_gain(epsilon: float, stop: float) -> float:

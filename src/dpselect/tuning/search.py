@@ -17,7 +17,7 @@ from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import DataError, ParameterError
 from dpselect.mechanisms import Mechanism, MechanismLike, by_name
 from dpselect.neighbours import Neighbours
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.plan import ROUNDING, Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
@@ -254,11 +254,12 @@ class Search(Query[SearchRelease]):
         return repetitions
 
     def _draw(self, candidates: int, relation: Neighbours) -> Mechanism:
-        """Return the draw for ``"all"``, tried on scores of no data."""
-        blank = _objective([0] * candidates, relation)
+        """Return the draw for ``"all"``."""
+        one = GlobalSensitivity(1, relation)
+        monotone = relation is Neighbours.ADD_REMOVE
+        facts = Facts(candidates=candidates, sensitivity=one, monotone=monotone)
         named = "permute-and-flip" if self.mechanism is None else self.mechanism
-        draw = by_name(named, self.epsilon).for_objective(blank)
-        draw.unit_scores(blank)
+        draw = by_name(named, self.epsilon).for_objective(facts)
         if draw.spend("").delta > 0:
             raise ParameterError("`mechanism` must not need a delta")
         return draw

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from dpselect import validation
 from dpselect.audit.spending import plan_of
-from dpselect.errors import BudgetError, ParameterError
+from dpselect.errors import ParameterError
+from dpselect.mechanisms.above_threshold import PaidOnce
 from dpselect.plan import Plan, Receipt, SupportsSpend
 from dpselect.release import Release
 from dpselect.tuning.best import BestDesign, BestOf
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class PrivateStudy(Generic[T]):
+class PrivateStudy(PaidOnce, Generic[T]):
     """A hidden random number of runs of given candidates, of which the best is released.
 
     It is ``BestOf`` for runs that are made elsewhere, such as on a cluster. Its price is that
@@ -70,6 +69,7 @@ class PrivateStudy(Generic[T]):
     def __init__(
         self, candidates: Sequence[T], query: BestOf, *, budget: SupportsSpend | None = None
     ) -> None:
+        super().__init__("study")
         self._candidates = tuple(candidates)
         if not self._candidates or any(one is None for one in self._candidates):
             raise ParameterError("`candidates` must be at least one, and not None")
@@ -80,7 +80,6 @@ class PrivateStudy(Generic[T]):
         self._trials: Trials[tuple[T, Any]] | None = None
         self._running: int | None = None
         self._release: Release[tuple[T, Any]] | None = None
-        self._lock, self._process = Lock(), os.getpid()
 
     @property
     def plan(self) -> Plan:
@@ -108,8 +107,7 @@ class PrivateStudy(Generic[T]):
         """
         from dpselect.draws import repetitions as draws
 
-        self._check_process()
-        with self._lock:
+        with self._alone():
             if self._running is not None:
                 raise ParameterError("report the result of the last candidate first")
             if self._trials is None:
@@ -135,8 +133,7 @@ class PrivateStudy(Generic[T]):
             ParameterError: No candidate is waiting, or the output's plan costs more than a run
                 may.
         """
-        self._check_process()
-        with self._lock:
+        with self._alone():
             if self._running is None or self._trials is None:
                 raise ParameterError("there is no run to report on: ask for a candidate first")
             self._design.check_run(plan_of(output))
@@ -154,16 +151,3 @@ class PrivateStudy(Generic[T]):
             made = self._design.released(trials.best, self._plan)
             self._release = made.recorded(self._receipt)
             trials.best = None
-
-    def _check_process(self) -> None:
-        if os.getpid() != self._process:
-            raise BudgetError("a study belongs to the process that made it, which pays once")
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, _memo: dict[int, object]) -> Self:
-        return self
-
-    def __reduce__(self) -> NoReturn:
-        raise BudgetError("a study cannot be pickled: its runs are secret")

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect import scaling, trees
-from dpselect.combine import ParetoSensitivity, early_overlap, pareto_front
+from dpselect.combine import ParetoSensitivity, pareto_front
 from dpselect.combine.pareto import sensitivity as module
 from dpselect.errors import ParameterError
 from support.strategies import (
@@ -118,25 +118,6 @@ def test_the_shortfall_is_the_same_distance_by_distance(objectives, horizon):
         patch.setattr(module, "LARGEST_TABLE", -1)
 
         assert (ParetoSensitivity(objectives, horizon).shortfall() == expected).all()
-
-
-@settings(max_examples=50)
-@given(
-    several_objectives(most_candidates=6),
-    st.integers(1, 12),
-    dominances,
-    st.sampled_from([0, 1]),
-)
-def test_the_shortfall_of_two_is_that_of_all_pairs(objectives, horizon, dominance, narrow):
-    """Whichever objective closes, and whether or not anything closes in it."""
-    pair = (objectives * 2)[:2]
-    sensitivity = ParetoSensitivity(pair, horizon, dominance=dominance)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "early_overlap", lambda *_: None)
-        expected = sensitivity.shortfall()
-        patch.setattr(module, "early_overlap", lambda of, *_: early_overlap.groups(of, narrow))
-
-        assert (sensitivity.shortfall() == expected).all()
 
 
 @given(

@@ -90,19 +90,27 @@ def _comparing_is_cheaper(coordinates: int, n: int, queries: int) -> bool:
 
 
 def _in_two(points: Values, queries: Values) -> Indices:
-    from dpselect.combine.pareto.dominance_kernels import place, sweep
+    from dpselect.combine.pareto.dominance_kernels import sweep
 
-    order, _, below = place(points[0], queries[0])
-    _, rank, least = place(points[1], queries[1])
+    order, _, below = _placed(points[0], queries[0])
+    _, rank, least = _placed(points[1], queries[1])
     return sweep(np.ascontiguousarray(order[::-1]), rank, order.size - below, least)
 
 
 def _in_three(points: Values, queries: Values) -> Indices:
-    from dpselect.combine.pareto.dominance_kernels import divide_and_conquer, place
+    from dpselect.combine.pareto.dominance_kernels import divide_and_conquer
 
-    placed = [place(*pair) for pair in zip(points, queries, strict=True)]
+    placed = [_placed(*pair) for pair in zip(points, queries, strict=True)]
     first, second = (
         np.concatenate([2 * places + 1, 2 * below]) for _, places, below in placed[:2]
     )
     third = np.concatenate(placed[2][1:])
     return divide_and_conquer(np.argsort(-first), second, third, points.shape[1])
+
+
+def _placed(points: Values, queries: Values) -> tuple[Indices, Indices, Indices]:
+    """Return the ascending order of points, their places in it, and points below each query."""
+    order = np.argsort(points, kind="stable")
+    places = np.empty_like(order)
+    places[order] = np.arange(order.size)
+    return order, places, np.searchsorted(points[order], queries)

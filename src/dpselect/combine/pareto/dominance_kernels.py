@@ -7,87 +7,12 @@ the query in that coordinate if and only if ``p >= t``, whatever the ties.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect._compiled import compiled
 from dpselect.typing import Indices, Values
 
-Keys: TypeAlias = NDArray[np.uint64]
-
 BLOCK = 2048
-DIGIT = 11
-DIGITS = 6
-"""Six digits of eleven bits hold the 64 of a float."""
-
-
-@compiled
-def place(points: Values, queries: Values) -> tuple[Indices, Indices, Indices]:
-    """Sort points and queries together, by the digits of their bits: O(n + q).
-
-    Args:
-        points: Shape ``(n,)``, finite.
-        queries: Shape ``(q,)``, no NaN.
-
-    Returns:
-        The ascending order of the points, their places in it, and for each query the number
-        of points below it.
-    """
-    n, q = points.size, queries.size
-    # Queries first, and every pass is stable: points that equal a query come after it.
-    keys = _ascending(np.concatenate((queries, points)))
-    items = np.arange(n + q)
-    tally = np.zeros((DIGITS, 1 << DIGIT), np.int64)
-    for key in keys:
-        for digit in range(DIGITS):
-            tally[digit, _digit(key, digit)] += 1
-    for digit in range(DIGITS):
-        if tally[digit, _digit(keys[0], digit)] < n + q:  # else all have the same digit
-            keys, items = _dealt(keys, items, digit, tally[digit])
-    order, places, below = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(q, np.int64)
-    seen = 0
-    for item in items:
-        if item < q:
-            below[item] = seen
-        else:
-            order[seen] = item - q
-            places[item - q] = seen
-            seen += 1
-    return order, places, below
-
-
-@compiled
-def _ascending(values: Values) -> Keys:
-    """Return unsigned integers in the order of the floats; -0 is 0."""
-    sign = np.uint64(1) << np.uint64(63)
-    bits = (values + 0.0).view(np.uint64)
-    for i in range(bits.size):
-        bits[i] = ~bits[i] if bits[i] & sign else bits[i] | sign
-    return bits
-
-
-@compiled
-def _digit(key: np.uint64, digit: int) -> np.int64:
-    return np.int64((key >> np.uint64(DIGIT * digit)) & np.uint64((1 << DIGIT) - 1))
-
-
-@compiled
-def _dealt(keys: Keys, items: Indices, digit: int, tally: Indices) -> tuple[Keys, Indices]:
-    """Return keys and items by one digit, the earlier first where it is equal."""
-    to = np.empty_like(tally)
-    before = 0
-    for smaller in range(tally.size):
-        to[smaller] = before
-        before += tally[smaller]
-    sorted_keys, sorted_items = np.empty_like(keys), np.empty_like(items)
-    for i in range(keys.size):
-        value = _digit(keys[i], digit)
-        sorted_keys[to[value]] = keys[i]
-        sorted_items[to[value]] = items[i]
-        to[value] += 1
-    return sorted_keys, sorted_items
 
 
 @compiled

@@ -39,7 +39,6 @@ from dpselect.combine.candidate_groups import (
     sum_keys,
     tabulate,
 )
-from dpselect.combine.early_overlap import early_overlap
 from dpselect.combine.pareto.dominance import Dominance, count_above, count_at_least, dominators
 from dpselect.combine.score_range import aligned, radius, running_sums
 from dpselect.objective import Objective
@@ -198,12 +197,10 @@ class ParetoSensitivity(Sensitivity):
         """Return the sums over all distances, exactly, without a pass over all candidates.
 
         For each pair of groups of identical candidates, the distances are found at which one
-        can begin or cease to dominate the other: O(c^2 log T) for c groups. Of two objectives
-        rivals are counted at every distance, by one objective for its w groups and by both
-        only among groups that do not overlap all others yet, which real groups soon do:
-        O(w T + s log s) if that are s over all distances. Both need a table of one number per
-        distinct sensitivity and distance. Where that is larger than ``LARGEST_TABLE``, or
-        slower as for few distances, rivals are counted among all at every distance.
+        can begin or cease to dominate the other: O(c^2 log T) for c groups. It needs a table
+        of one number per distinct sensitivity and distance. Where that is larger than
+        ``LARGEST_TABLE``, or slower as for few distances, rivals are counted among all at every
+        distance.
         """
         if self.horizon == 0:
             return np.zeros(self._everyone.shape)
@@ -225,21 +222,14 @@ class ParetoSensitivity(Sensitivity):
         everyone, most = self._everyone.size, int(lasts.max())
         # Measured, in ns: 25 a candidate, distance and halving.
         by_distance = 25 * (everyone + size) * most * log2(everyone + 1)
-        return len(self._parts) == 2 or self._time_by_pairs(size, most) <= by_distance
-
-    def _time_by_pairs(self, size: int, most: int) -> int:
-        # Measured, in ns: 25 a pair and objective, 2 a group and distance.
-        return 25 * len(self._parts) * size**2 + 2 * size * most
+        # 25 a pair and objective, 2 a group and distance.
+        return 25 * len(self._parts) * size**2 + 2 * size * most <= by_distance
 
     def _shortfall_of_groups(
         self, of: GroupTable, members: Indices, weights: Indices, most: int
     ) -> Indices:
         from dpselect.combine.pair_kernels import KINDS, pareto_shortfall
-        from dpselect.combine.pareto.distance_kernels import shortfall_of_two
 
-        overlap = early_overlap(of, most, self._time_by_pairs(members.size, most))
-        if overlap is not None:
-            return shortfall_of_two(of, weights, most, *overlap, self.dominators[members])
         kind = KINDS.index(self._dominance)
         totals = np.zeros(members.shape, dtype=np.int64)
         adding = partial(pareto_shortfall, of, weights, most, kind, totals)
