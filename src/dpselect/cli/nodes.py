@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,7 +14,7 @@ from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import COMBINATIONS
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.networks import METRICS, Hubs, TopNodes
 
 if TYPE_CHECKING:
@@ -50,19 +50,15 @@ ones. The estimates are released with the nodes. --nodes is as for 'dpselect nod
 """
 
 
-def _node_set(text: str, _given: Given) -> int | list[str]:
-    """Return the number of nodes, or the labels in a file."""
+def _node_set(text: str, given: Given) -> int | list[Hashable]:
+    """Return the number of nodes, or the ids or labels in a file."""
     if text.isdecimal():
         return int(text)
-    path = Path(text)
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        raise DataError(
-            f"`nodes` must be a number, or a text file with one label per line; cannot read "
-            f"{path}"
-        ) from None
-    return [line for line in lines if line]
+    from dpselect.networks.reading import of_columns
+    from dpselect.tables.lists import listed_in
+
+    ends = [given.options[end] or end for end in ("source", "target")]
+    return of_columns(listed_in("nodes", text), given.table, ends)
 
 
 def _words(given: str | tuple[str, ...], _given: Given) -> str | list[str]:
@@ -71,7 +67,7 @@ def _words(given: str | tuple[str, ...], _given: Given) -> str | list[str]:
     return words[0] if len(words) == 1 else words
 
 
-NODE_SET = Option(read=_node_set, help="N for ids 0 to N-1, or a file of labels. Public.")
+NODE_SET = Option(read=_node_set, help="N for ids 0 to N-1, or ids or labels: a list as a,b,c, or a text file with one per line. Public.")
 
 
 def _check_plot(query: TopNodes, given: Given) -> None:

@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
-from dpselect.errors import DataError, DPSelectError, ParameterError, nearest
+from dpselect.errors import DPSelectError, ParameterError, nearest
 from dpselect.tables.dialect import DEFAULTS
+from dpselect.tables.lists import text_of
 
 Keys: TypeAlias = tuple[str | int, ...]
 """Where a value is: names of tables and keys, and positions in lists of tables."""
@@ -82,12 +83,7 @@ class Document:
             ParameterError: It is not TOML; the message has the line.
         """
         file = Path(path)
-        try:
-            text = file.read_bytes().decode("utf-8")
-        except FileNotFoundError:
-            raise DataError(f"there is no file {file}") from None
-        except (OSError, UnicodeDecodeError):
-            raise DataError(f"cannot read {file}: give a text file in TOML") from None
+        text = text_of(file, "a text file in TOML")
         try:
             return cls(tomllib.loads(text), text=text, path=file)
         except tomllib.TOMLDecodeError as error:

@@ -36,6 +36,7 @@ from dpselect import tables, validation
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError, no_column
 from dpselect.tables.kinds import Kind, texts
+from dpselect.tables.lists import text_of
 from dpselect.tables.values import ColumnValues, number
 from dpselect.typing import Indices, Values
 
@@ -347,12 +348,12 @@ def read_domains(path: str | Path) -> dict[str, Any]:
             domain of a column is not filled in or is not a domain.
     """
     try:
-        given = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(
-            f"there is no file {path}; make a template by 'dpselect domains DATA --out {path}'"
-        ) from None
-    except (OSError, ValueError):
+        given = json.loads(text_of(path, "a domains file"))
+    except DataError as error:
+        if Path(path).exists():
+            raise
+        raise error.adding(f"; make a template by 'dpselect domains DATA --out {path}'") from None
+    except ValueError:
         raise DataError(f"{path} must be a domains file: a JSON object") from None
     parts = {
         "label": (str, "the column of the labels, a text"),
