@@ -39,6 +39,20 @@ class Facts:
     def __len__(self) -> int:
         return self.candidates
 
+    def of(
+        self, scores: ArrayLike | Twofold, candidates: Sequence[Hashable] | None = None
+    ) -> Objective:
+        """Return the objective of private scores that have these facts."""
+        return Objective(
+            scores,
+            self.sensitivity,
+            candidates,
+            monotone=self.monotone,
+            highest=self.highest,
+            direction=self.direction,
+            step=self.step,
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Objective:

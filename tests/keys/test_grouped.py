@@ -12,7 +12,7 @@ import pytest
 import dpselect as dp
 from dpselect.keys.columns import KeyColumns
 from dpselect.keys.counts import Counted, people_in
-from dpselect.keys.objectives import by_count, facts_of
+from dpselect.keys.objectives import facts_of
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
@@ -98,9 +98,8 @@ def law_of(design, kind=Persons, *, found=lambda chances, _: chances):
     @cache
     def of_group(groups, counted):
         made = inner(groups)
-        objective = by_count(
-            np.array(counted), KEYS, facts_of(2, made.plan.neighbours, made.changed)
-        )
+        facts = facts_of(2, made.plan.neighbours, made.changed)
+        objective = facts.of(np.array(counted), KEYS)
         return dict(enumerate(made.draw.mechanism.probabilities(objective)))
 
     def counted_in(people, groups):

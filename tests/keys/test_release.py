@@ -15,7 +15,7 @@ from dpselect.errors import (
     ParameterError,
 )
 from dpselect.keys import plot_chances
-from dpselect.keys.objectives import by_count, facts_of
+from dpselect.keys.objectives import facts_of
 from support.key_definitions import exact_delta, neighbouring
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -68,7 +68,7 @@ def test_a_person_pays_for_as_many_groups_as_she_has_keys(per_user, times):
 
     def law(counts):
         first, second = (
-            draw.probabilities(by_count(np.array(part), [0, 1], facts_of(2, ADDED, per_user)))
+            draw.probabilities(facts_of(2, ADDED, per_user).of(np.array(part), [0, 1]))
             for part in (counts[:2], counts[2:])
         )
         return {(i, j): first[i] * second[j] for i in range(2) for j in range(2)}

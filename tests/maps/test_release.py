@@ -16,7 +16,6 @@ from dpselect.maps import (
     CoarseGrid,
     MapRelease,
     Quadtree,
-    export,
     uniform_grid,
 )
 from dpselect.maps.box import Box
@@ -357,7 +356,7 @@ def test_a_plot_has_a_legend_and_units(map_):
 
 def test_areas_of_cells_sum_to_that_of_the_earth():
     world = release(bounds=(-180, -90, 180, 90), grids=[9])
-    each, unit = areas_of(world.box, export.cell_bounds(world))
+    each, unit = areas_of(world.box, world.partition.in_box(world.box))
 
     assert each.sum() == pytest.approx(510.066e6, rel=1e-4)
     assert unit == "km²"
@@ -418,7 +417,7 @@ def test_polygons_are_answered_by_the_area_of_cells(map_):
     triangle = shapely.Polygon([(6, 46), (12, 47), (8, 53)])
     boxes = [shapely.box(*query) for query in QUERIES]
     answers, rectangles = map_.estimate([*boxes, triangle]), map_.estimate(QUERIES)
-    cells = shapely.box(*export.cell_bounds(map_).T)
+    cells = shapely.box(*map_.partition.in_box(map_.box).T)
     alpha = shapely.area(shapely.intersection(cells, triangle)) / shapely.area(cells)
 
     assert answers.values[:2] == pytest.approx(rectangles.values, abs=1e-4)

@@ -1,13 +1,10 @@
-"""The objective over keys: counts of public candidates."""
+"""What is public of the objective over keys: counts of public candidates."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-
 from dpselect.neighbours import Neighbours
-from dpselect.objective import Facts, Objective
+from dpselect.objective import Facts
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.typing import Indices
 
 
 def facts_of(candidates: int, neighbours: Neighbours, changed: int) -> Facts:
@@ -21,11 +18,4 @@ def facts_of(candidates: int, neighbours: Neighbours, changed: int) -> Facts:
         sensitivity=GlobalSensitivity(1, neighbours, l1=min(changed, candidates)),
         monotone=neighbours is Neighbours.ADD_REMOVE,
         step=1,
-    )
-
-
-def by_count(people: Indices, candidates: Sequence[Hashable], facts: Facts) -> Objective:
-    """Return the objective of the counts of public candidates."""
-    return Objective(
-        people, facts.sensitivity, candidates, monotone=facts.monotone, step=facts.step
     )

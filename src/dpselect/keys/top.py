@@ -12,7 +12,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.columns import OTHER
 from dpselect.keys.counts import KeyCounts, PeoplePerKey
 from dpselect.keys.groups import GroupedTop, grouped
-from dpselect.keys.objectives import by_count, facts_of
+from dpselect.keys.objectives import facts_of
 from dpselect.keys.question import (
     Missing,
     Question,
@@ -218,7 +218,7 @@ class TopDesign(KeyCounts):
         """Return one objective for each group, or one."""
         facts = facts_of(len(self.candidates), self.plan.neighbours, self.changed)
         return [
-            by_count(counts, self.candidates, facts)
+            facts.of(counts, self.candidates)
             for counts in people.of(self.candidates, self.groups)
         ]
 

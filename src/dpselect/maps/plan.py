@@ -9,12 +9,10 @@ from typing import NamedTuple, Self
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grids
 from dpselect.maps.queries import blocks_of
 from dpselect.maps.rules import COARSE, Method, PartitionRule, Quadtree, rules_of
 from dpselect.mechanisms import Mechanism
-from dpselect.neighbours import Neighbours
 from dpselect.plan import Spend
 from dpselect.typing import Indices
 from dpselect.writing import SHOWN
@@ -138,19 +136,17 @@ class Steps:
     counts_scale: float
 
     @classmethod
-    def of(
-        cls,
-        split: Split,
-        mechanism: Mechanism | None,
-        neighbours: Neighbours,
-        max_per_user: int,
-    ) -> Self:
+    def of(cls, split: Split, mechanism: Mechanism | None, change: int) -> Self:
         """Return the noise of every step, and its price.
+
+        Args:
+            split: The price of each step.
+            mechanism: Draws the partition; None where there is nothing to choose.
+            change: The most that a neighbour step moves all counts of cells together.
 
         Raises:
             ParameterError: The noise of a step would not fit 64 bits.
         """
-        change = largest_change(neighbours, max_per_user)
         spends = [Spend("counts of the cells", split.counts)]
         if mechanism is not None:
             spends.insert(0, mechanism.spend("choice of the partition"))

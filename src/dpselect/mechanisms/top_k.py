@@ -154,6 +154,37 @@ class TopK:
             monotone=facts.monotone,
         )
 
+    def plan(
+        self,
+        facts: Objective | Facts,
+        unit: str,
+        *,
+        public: tuple[str, ...],
+        passes: int = 0,
+        attained: float | None = None,
+        largest: float = inf,
+    ) -> Plan:
+        """Return the plan of a release of this draw alone.
+
+        Args:
+            facts: The objective, or what is public of it.
+            unit: What scores count.
+            public: What is declared public.
+            passes: How many queries of an engine the counts take.
+            attained: As for ``error``.
+            largest: As for ``error``.
+        """
+        return Plan(
+            mechanism=str(self.mechanism),
+            spends=(self.spend,),
+            epsilon=self.mechanism.epsilon,
+            delta=self.spend.times * self.spend.delta,
+            neighbours=facts.sensitivity.neighbours,
+            public=public,
+            error=self.error(facts, unit, attained=attained, largest=largest),
+            passes=passes,
+        )
+
     def prepare_positions(self, objective: Objective) -> Callable[[], Drawn]:
         """Return the draw of positions, after everything that can fail."""
         k = checked_k(self.k, objective)

@@ -176,9 +176,6 @@ class RecordsDesign(Design[Out]):
     training: Any
     draw: Callable[[Counts, Sampler, Plan], Out]
 
-    def check(self, data: object) -> None:
-        self.rows.check(data)
-
     def prepare(self, data: object) -> Callable[[Plan], Out]:
         # The engine holds the records for the counts that follow what was drawn before.
         held = ExitStack()
