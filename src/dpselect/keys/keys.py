@@ -75,8 +75,8 @@ class Keys(Query[KeyRelease]):
             the one of the others for which a key needs the fewest people to be released with
             probability 1/2.
         min_people: Keys of fewer people are never released.
-        missing_keys: Whether rows without a key, a part of it or a group are dropped. ``"drop"``, or
-            ``"key"``: a missing value is the key, the part or the group None.
+        missing_keys: Whether rows without a key, a part of it or a group are dropped.
+            ``"drop"``, or ``"key"``: a missing value is the key, the part or the group None.
         assumed_people: Public guess of the number of people. A ``delta`` of one over this
             number or more is refused. Not derived from the data.
         epsilon: Price of the release, in nats; finite, > 0.

@@ -113,7 +113,9 @@ def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> No
             raise ParameterError(f"`{name}` must be at least one, and different ones")
         parts = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in listed)
         if missing == "drop" and any(map(is_missing, parts)):
-            raise ParameterError(f"`{name}` has a missing value: give `missing_keys`='key' as well")
+            raise ParameterError(
+                f"`{name}` has a missing value: give `missing_keys`='key' as well"
+            )
 
 
 def changed_keys(per_user: int, neighbours: Neighbours) -> int:

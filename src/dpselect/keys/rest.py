@@ -58,8 +58,8 @@ class Rest:
             return None
         if asked.missing_keys == "key":
             raise ParameterError(
-                "`other` shows the rest as a row without a key, and `missing_keys`='key' has such a "
-                "key: give one of the two"
+                "`other` shows the rest as a row without a key, and `missing_keys`='key' has "
+                "such a key: give one of the two"
             )
         share = SHARE if asked.other_share is None else asked.other_share
         if not 0 < validation.finite("other_share", share) < 1:
