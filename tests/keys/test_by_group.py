@@ -487,7 +487,7 @@ def test_a_missing_value_that_is_a_key_has_a_row():
     rows = pl.DataFrame({"k": ["a"] * 90 + [None] * 90})
     asked = {
         "column": "k",
-        "missing": "key",
+        "missing_keys": "key",
         "epsilon": 9.0,
         "delta": 1e-6,
         "neighbours": ADDED,
@@ -501,7 +501,7 @@ def test_a_missing_value_that_is_a_key_has_a_row():
     [
         ({"other_share": 0.5}, "other_share goes with other"),
         ({"other": True, "other_share": 1.0}, "other_share must be above 0 and below 1"),
-        ({"other": True, "missing": "key"}, "other shows the rest as a row without a key"),
+        ({"other": True, "missing_keys": "key"}, "other shows the rest as a row without a key"),
         ({"other": True, "method": "optimal"}, "method must be 'laplace' or 'gaussian'"),
         ({"method": "rounds", **PERSONS}, "'rounds' has no groups"),
         ({"groups": []}, "groups must be at least one"),

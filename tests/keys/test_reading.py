@@ -265,8 +265,8 @@ def test_a_missing_part_or_group_is_dropped_or_one_of_its_own(engine):
     whole = [("east", "x")]
     every = [("east", "x"), ("east", None), (None, "y"), (None, None)]
     for missing, right in (("drop", whole), ("key", every)):
-        pairs = {"column": ["g", "k"], "missing": missing, **price}
-        groups = {"column": "k", "by": "g", "missing": missing, **price}
+        pairs = {"column": ["g", "k"], "missing_keys": missing, **price}
+        groups = {"column": "k", "by": "g", "missing_keys": missing, **price}
         assert sorted(dp.Keys(**pairs).release(data).answer, key=str) == sorted(right, key=str)
         by_count = dp.TopKeys(**pairs, k=4).release(data)
         assert by_count.answer[0] == right[-1 if missing == "key" else 0]
@@ -275,7 +275,7 @@ def test_a_missing_part_or_group_is_dropped_or_one_of_its_own(engine):
             right, key=str
         )
 
-    named = {"column": "k", "by": "g", "missing": "key", "k": 1}
+    named = {"column": "k", "by": "g", "missing_keys": "key", "k": 1}
     public = dp.TopKeys(**named, candidates=["x", None], groups=[None, "east"], **LARGE)
     assert public.release(data).answer == ((None, None), ("east", "x"))
     first = dp.TopKeys(**named, candidates=["x", None], **price)
@@ -285,20 +285,19 @@ def test_a_missing_part_or_group_is_dropped_or_one_of_its_own(engine):
 
 def test_a_dash_is_not_a_missing_value():
     rows = pl.DataFrame({"g": ["-"] * 9 + [None] * 3, "k": ["-"] * 6 + [None] * 6})
-    one = dp.TopKeys(column="k", k=2, candidates=["-", None, "x"], missing="key", **LARGE)
+    one = dp.TopKeys(column="k", k=2, candidates=["-", None, "x"], missing_keys="key", **LARGE)
     two = dp.TopKeys(column=["g", "k"], k=1, candidates=[("-", "-"), ("-", None)], **LARGE,
-                     missing="key")  # fmt: skip
+                     missing_keys="key")  # fmt: skip
 
     assert sorted(one.release(rows).answer, key=str) == ["-", None]
     assert two.release(rows).answer == (("-", "-"),)
-    assert dp.Keys(column="k", missing="key", delta=1e-6, **LARGE).release(rows).answer == (
-        "-", None,
-    )  # fmt: skip
+    three = dp.Keys(column="k", missing_keys="key", delta=1e-6, **LARGE)
+    assert three.release(rows).answer == ("-", None)
 
 
 def test_a_missing_candidate_or_group_needs_to_be_a_key():
     for wrong in ({"candidates": ["x", None]}, {"groups": [None], "by": "g", "delta": 0.1}):
-        with pytest.raises(ParameterError, match="has a missing value: give missing='key'"):
+        with pytest.raises(ParameterError, match="give missing_keys='key'"):
             dp.TopKeys(column="k", k=1, **LARGE, **wrong)
     with pytest.raises(ParameterError, match="has a missing value"):
         dp.TopKeys(column=["g", "k"], k=1, candidates=[("east", None)], **LARGE)

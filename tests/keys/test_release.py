@@ -217,7 +217,7 @@ ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
             {"candidates": ["apple"], "counts_share": 1.0},
             "counts_share must be at least 0 and below 1",
         ),
-        ({"delta": 1e-6, "missing": "keep"}, "missing must be 'drop' or 'key'"),
+        ({"delta": 1e-6, "missing_keys": "keep"}, "missing_keys must be 'drop' or 'key'"),
         ({"delta": 1e-6, "user": "who"}, "user and max_per_user go together"),
         ({"delta": 1e-3, "assumed_people": 1000}, "below one over the assumed people, 0.001"),
         ({"delta": 1e-6, "groups": ["a"]}, "groups are of a column: name it with by"),

@@ -82,7 +82,7 @@ def test_it_takes_what_a_query_writes(case):
         {"kk": 1},
         {"epsilon": None},
         {"neighbours": "addremove"},
-        {"missing": "keep"},
+        {"missing_keys": "keep"},
         {"mechanism": "permute"},
         {"query": "TopKey"},
         {"user": 3},

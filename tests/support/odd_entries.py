@@ -286,7 +286,7 @@ ENTRIES = {
     ),
     "Keys": values_of(dp.Keys, **SURE),
     "Keys, Gaussian": values_of(dp.Keys, method="gaussian", **SURE),
-    "Keys of a column": table_of(dp.Keys, column="f", missing="key", **SURE),
+    "Keys of a column": table_of(dp.Keys, column="f", missing_keys="key", **SURE),
     "Keys of two columns": table_of(dp.Keys, column=["f", "g"], **SURE),
     "Keys of persons": table_of(dp.Keys, column="f", **PEOPLE, **SURE),
     "Keys in rounds": table_of(dp.Keys, column="f", method="rounds", **PEOPLE, **SURE),

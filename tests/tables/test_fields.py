@@ -114,7 +114,7 @@ def test_declared_types_are_compared(tmp_path):
     ("name", "types", "error", "message"),
     [
         ("rows.csv", {"v": "day"}, ParameterError, "one of"),
-        ("rows.csv", {"u": "date"}, ColumnError, "'u'; the columns are: v"),
+        ("rows.csv", {"u": "date"}, ColumnError, "no column 'u'; the first line"),
         ("rows.parquet", {"v": "date"}, ParameterError, "goes with text files"),
         (None, {"v": "date"}, ParameterError, "goes with text files"),
     ],

@@ -89,10 +89,9 @@ def numeric_column(data: object, column: str | None = None) -> Values:
     """
     if is_table(data):
         if column is None:
-            table = open_table(data)
-            raise ColumnError(
-                f"data is a table: name the column; {choices(schema(table, data), data)}"
-            )
+            types = schema(open_table(data), data)
+            there = "" if Source.of(data).is_csv else f"; {choices(types)}"
+            raise ColumnError(f"data is a table: name the column{there}")
         return series_numbers(read_columns(data, numeric=[column])[column])
     if isinstance(data, Mapping) or (column is not None and not isinstance(data, Sized)):
         open_table(data)  # which says what a table is

@@ -15,7 +15,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed
-from dpselect.errors import ColumnError
+from dpselect.errors import ColumnError, no_field
 from dpselect.tables.dialect import Dialect, FieldType
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -53,9 +53,7 @@ def typed(
         return table
     there = table.collect_schema()
     if missing := [column for column in types if column not in there]:
-        raise ColumnError(
-            f"`column_type` has {missing[0]!r}; the columns are: {', '.join(there)}"
-        )
+        raise no_field(missing[0], there.names()).adding(" (`column_type`)")
     numbers = {column: column for column, one in types.items() if one == "number"}
     if numbers:
         table = numbers_of_text(table, numbers, dialect)

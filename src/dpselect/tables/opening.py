@@ -15,7 +15,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import ColumnError, DataError, no_column
+from dpselect.errors import ColumnError, DataError, no_column, no_field
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
@@ -79,13 +79,15 @@ def check_columns(
         DataError: As for ``open_table``.
     """
     table = open_table(data)
-    types = schema(table, data)
+    types, source = schema(table, data), Source.of(data)
     for column in [*numeric, *plain]:
         if not isinstance(column, str):
             raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")
         if column not in types:
-            raise no_column(column, types, "" if column in plain else choices(types, data))
-    eager, source = isinstance(table, nw.DataFrame), Source.of(data)
+            if source.is_csv:
+                raise no_field(column, types.names())
+            raise no_column(column, types, "" if column in plain else choices(types))
+    eager = isinstance(table, nw.DataFrame)
     for column in numeric:
         # Values that nothing is declared of are read one by one.
         if not source.is_untyped(column) and not (
@@ -93,7 +95,7 @@ def check_columns(
         ):
             raise ColumnError(
                 f"column {column!r} is of type {type_name(types[column])}, which is not numeric"
-                f"{_cure(types[column])}; {choices(types, data)}"
+                f"{_cure(types[column])}; {choices(types)}"
             )
     return table
 
@@ -158,10 +160,8 @@ def _is_of_spark(native: object) -> bool:
     return isinstance(frame, nw.LazyFrame) and frame.implementation.is_spark_like()
 
 
-def choices(types: nw.Schema, data: object) -> str:
-    """Return which columns there are to choose from."""
-    if Source.of(data).is_csv:
-        return f"the columns are: {', '.join(types)}"
+def choices(types: nw.Schema) -> str:
+    """Return which columns of numbers a schema declares."""
     numeric = [name for name, kind in types.items() if declared(kind) in NUMERIC]
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
 

@@ -17,7 +17,7 @@ from typing import Any, Self, TypeAlias
 
 import narwhals as nw
 
-from dpselect.errors import ColumnError, ParameterError, no_column
+from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.fields import PLAIN, numbers_of_text
 from dpselect.tables.kinds import declared, numbers_alone, type_name
@@ -159,7 +159,7 @@ def filtered(
     for one in comparisons:
         types = table.collect_schema()
         if one.column not in types:
-            raise no_column(one.column, types)
+            raise (no_column if dialect is None else no_field)(one.column, types.names())
         value, dtype = nw.col(one.column), types[one.column]
         of_text = dialect is not None and dtype == nw.String
         untyped = dialect is not None and of_text and one.column not in dialect.column_type

@@ -34,7 +34,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from dpselect import tables, validation
 from dpselect._optional import needed
-from dpselect.errors import ColumnError, DataError, ParameterError, no_column
+from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.kinds import Kind, texts
 from dpselect.tables.lists import text_of
 from dpselect.tables.values import ColumnValues, number
@@ -442,10 +442,7 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
 
 
 def _types(data: object, label: str) -> nw.Schema:
-    types = tables.open_table(data).collect_schema()
-    if label not in types:
-        raise no_column(label, types)
-    return types
+    return tables.check_columns(data, plain=[label]).collect_schema()
 
 
 def _with_numbers(table: nw.DataFrame[Any], columns: Sequence[str]) -> nw.DataFrame[Any]:
