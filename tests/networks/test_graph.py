@@ -114,7 +114,7 @@ NO_EDGES = {
     **{f"{one} in a list": ([*EDGES, (3, one)], UNKNOWN) for one in STRANGERS[3:]},
     **{
         f"a record {one}": ([*EDGES, one], UNKNOWN)
-        for one in [(0, 1, 2), (2,), 2, "ab", None, (None, 1), (1.5, 2)]
+        for one in [[0, 1, 2], (2,), 2, "ab", None, (None, 1), (1.5, 2)]
     },
     # Of two unknown nodes, an edge is no loop.
     "two strangers": ([*EDGES, (8, 9)], UNKNOWN),

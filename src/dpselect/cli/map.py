@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperGroup
 
-from dpselect._optional import needed, replaced
-from dpselect.cli import options, output
-from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.cli import engines, options, output
+from dpselect.cli.command import Given, Option, QueryCommand, reading
 from dpselect.cli.keys import values_of
 from dpselect.errors import DataError, ParameterError
 from dpselect.writing import lines
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 
 HELP = """Release noisy counts of points in privately selected cells.
 
-The bounds, the grids and the queries are public; the points are private. Without --queries the
+The bounds, the grids and the queries are public; the points are private. A GeoParquet,
+GeoPackage, GeoJSON or shapefile of points needs no --x, --y and --crs. Without --queries the
 map is tuned for rectangles of several sizes within the bounds. With --engine spark only counts
 of cells and rectangles leave the cluster.
 
@@ -113,6 +113,16 @@ def check_outputs(paths: Sequence[Path], box: Box) -> None:
         format_of(path, box)
 
 
+def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the reference system that a file of geometries states, if no other is given."""
+    from dpselect.maps.geo_files import crs_of, geo_file
+
+    if given["crs"] is not None or given["x"] is not None:
+        return {}
+    path = geo_file(engines.rows_of(given["data"], **reading(given)))
+    return {} if path is None else {"crs": crs_of(path)}
+
+
 def _before(query: Map, given: Given) -> None:
     from dpselect.maps.box import Box
 
@@ -163,6 +173,7 @@ MAP = QueryCommand(
         ),
     },
     more={"out": Out},
+    declared=_declared,
     numeric=("x", "y"),
     before=_before,
     after=_after,
@@ -187,6 +198,7 @@ of those that enough people are in, which need --delta.
             read=_grid, help="Cells along a side, as 32; or along x and y, as 48,32."
         ),
     },
+    declared=_declared,
     numeric=("x", "y"),
 )
 
@@ -294,9 +306,9 @@ def _polygons(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types
     """Return the polygons of a file."""
     if not path.exists():
         raise DataError(f"there is no file {path}")
-    geopandas = needed("geopandas", extra="geo")
-    read = geopandas.read_parquet if path.suffix == ".parquet" else geopandas.read_file
-    return replaced(lambda: read(path), lambda: DataError(f"cannot read polygons of {path}"))
+    from dpselect.maps.geo_files import areas_of
+
+    return areas_of(path)
 
 
 def _print_estimates(found: Estimates) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,18 +15,19 @@ from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import COMBINATIONS
-from dpselect.errors import ParameterError
+from dpselect.errors import ColumnError, ParameterError
 from dpselect.networks import METRICS, Hubs, TopNodes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dpselect.release import Release
+    from dpselect.tables.kinds import Kind
 
 NODES_HELP = """Release the k most influential nodes of a network; one edge is protected.
 
---nodes is public: the number of nodes, if ids are 0 to N-1, or a text file with one label per
-line. With several metrics, nodes are ranked by all of them. Edges to other nodes, or from a
+--nodes is public: the number of nodes, if ids are 0 to N-1, or all ids or labels. Edges are a
+table, or a file of SNAP (.txt), GraphML, GML, Pajek or MatrixMarket. With several metrics, nodes are ranked by all of them. Edges to other nodes, or from a
 node to itself, are dropped.
 With --above instead of --k, all nodes with at least this noisy score are released.
 With --user all rows of a person are protected together, such as the calls of a customer, and at
@@ -54,11 +56,22 @@ def _node_set(text: str, given: Given) -> int | list[Hashable]:
     """Return the number of nodes, or the ids or labels in a file."""
     if text.isdecimal():
         return int(text)
-    from dpselect.networks.reading import of_columns
+    from dpselect.keys.columns import parsed
+    from dpselect.keys.reading import kind_in
+    from dpselect.networks.edge_files import edge_file
     from dpselect.tables.lists import listed_in
 
-    ends = [given.options[end] or end for end in ("source", "target")]
-    return of_columns(listed_in("nodes", text), given.table, ends)
+    kind: Kind = "text"
+    if edge_file(given.table) is None:
+        # What is wrong with the column is said by the check of all of them.
+        with suppress(ColumnError):
+            kind = kind_in(given.table, given.options["source"] or "source")
+    return [parsed(one, kind) for one in listed_in("nodes", text)]
+
+
+def _rule(release: Release[Any], _given: Given) -> dict[str, str]:
+    """Return which ends are nodes, whatever ends there are."""
+    return {"nodes": release.plan.public[0]}
 
 
 def _words(given: str | tuple[str, ...], _given: Given) -> str | list[str]:
@@ -119,11 +132,16 @@ NODES = QueryCommand(
     },
     more={"data_is_public": options.DataIsPublic},
     before=_check_plot,
+    after=_rule,
     plot=_plot,
 )
 
 HUBS = QueryCommand(
-    name="hubs", query=lambda: Hubs, help=HUBS_HELP, options={"nodes": NODE_SET}
+    name="hubs",
+    query=lambda: Hubs,
+    help=HUBS_HELP,
+    options={"nodes": NODE_SET},
+    after=_rule,
 )
 
 

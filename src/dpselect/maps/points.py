@@ -10,6 +10,7 @@ from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.maps import geo
 from dpselect.maps.box import Box, Outside
+from dpselect.maps.geo_files import crs_of, geo_file
 from dpselect.tables.people import PeopleCap, people_cap
 
 if TYPE_CHECKING:
@@ -76,10 +77,25 @@ class PointRows:
             tables.check_columns(data, numeric=[self.x, self.y])
             if self.cap is not None:
                 self.cap.check(data)
-        elif hasattr(data, "geometry"):
-            return
+        elif hasattr(data, "geometry") or geo_file(data) is not None:
+            self.box_of(data)
         elif isinstance(data, str | Path) or hasattr(data, "columns"):
             raise ColumnError("points of a table need the columns of coordinates: `x`, `y`")
+
+    def box_of(self, data: object) -> Box:
+        """Return the box in the reference system that geometries state; no row is read.
+
+        Raises:
+            ParameterError: It is another one than that of the bounds, or these cannot be in it.
+        """
+        path = geo_file(data) if self.x is None else None
+        stated = self.box.crs if path is None else crs_of(path)
+        if path is None or stated is None:
+            return self.box
+        if self.box.crs is None:
+            return Box(*self.box.bounds, stated)
+        geo.check_same(stated, self.box.crs)
+        return self.box
 
     def read(self, data: object) -> Counts:
         """Return the counts of the points, private."""

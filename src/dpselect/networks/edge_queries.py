@@ -26,6 +26,9 @@ from dpselect.tables.spark import cached, distinct, stacked
 MOST_LABELS = 10_000
 """Labels that a query can list; more nodes must have ids from 0."""
 
+FROM = 2**63
+"""Ids from here on are unsigned."""
+
 CORNERS = ("a", "b", "c")
 
 
@@ -223,7 +226,8 @@ def _is_node(end: nw.Expr, nodes: Sequence[Hashable]) -> nw.Expr:
     """Return whether an end is one of the nodes; null or false if not."""
     if isinstance(nodes, range):
         return (end >= 0) & (end < len(nodes))
-    return end.is_in(list(nodes))
+    large = [node for node in nodes if isinstance(node, int) and node >= FROM]
+    return end.is_in(list(nodes) if not large else [one for one in nodes if one >= 0])  # type: ignore[operator]
 
 
 def _ends(
@@ -260,6 +264,16 @@ def _ends(
     if users is not None:
         users.check(data)
         taken["user"] = users.persons(types)
+    if integer and not isinstance(nodes, range) and max(nodes) >= FROM:  # type: ignore[operator]
+        if untyped:
+            raise ParameterError("text files of ids from 2^63 on are read in memory alone")
+        known = [nw.col(end) >= 0 for end in columns]
+        rows = table.lazy().select(**taken)
+        rows = rows.filter(*known) if dropped else rows
+        return rows.with_columns(
+            nw.when(one).then(nw.col(end)).cast(nw.UInt64).alias(end)
+            for end, one in zip(columns, known, strict=True)
+        )
     ends = typed(table.lazy().select(**taken), dict.fromkeys(untyped, "integer"), of)
     if not integer or of.is_csv:
         return ends

@@ -54,6 +54,14 @@ class EdgeRows:
         )
 
     @property
+    def rule(self) -> str:
+        """Which ends are nodes; the same whatever ends there are."""
+        done = "dropped" if self.on_invalid == "repair" else "refused"
+        if isinstance(self.nodes, range):
+            return f"the nodes 0 to {len(self.nodes) - 1} (edges to other ids are {done})"
+        return f"the {len(self.nodes)} listed nodes (edges to others are {done})"
+
+    @property
     def max_per_user(self) -> int | None:
         """The most edges of a person; None if one edge is protected."""
         return None if self.cap is None else self.cap.most

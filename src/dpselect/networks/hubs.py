@@ -272,7 +272,7 @@ class Hubs(Query[Release[Any]]):
                 ),
                 epsilon=epsilon,
                 neighbours=relation,
-                public=("the nodes",),
+                public=(rows.rule,),
             ),
             rows=rows,
             k=k,
