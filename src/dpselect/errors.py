@@ -154,7 +154,7 @@ def no_column(name: str, columns: Iterable[str], listed: str = "") -> ColumnErro
         columns: The columns of the table; public, as declared by its schema.
         listed: What is said of them; by default what they are.
     """
-    known = list(columns)
+    known = [str(one) for one in columns]
     there = listed or f"the columns are: {', '.join(known)}"
     error = ColumnError(f"there is no column {name!r}{nearest(name, known) or ';'} {there}")
     error.missing = name

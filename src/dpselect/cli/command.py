@@ -77,20 +77,28 @@ class Given(NamedTuple):
 
     @property
     def untyped(self) -> dict[str, str]:
-        """Note about numbers in a file that declares no types, by name."""
+        """Notes about numbers and dates in a file that declares no types, by name."""
         from dpselect.tables import Source
 
         source = Source.of(self.source)
         untyped = [column for column in self.numeric if source.is_untyped(column)]
+        found = {}
+        if dated := source.dated:
+            form = source.date_format or "2026-01-31"
+            found["rows where"] = (
+                f"rows whose {', '.join(dated)} is no date or time such as {form} are left out; "
+                "--date-format reads others"
+            )
         if not untyped:
-            return {}
+            return found
         columns = ", ".join(untyped)
         odd = "3,5" if source.decimal == "." else "3.5"
         said = (
             f"fields of {columns} that are not numbers, such as '{odd}', are treated as missing"
         )
         cure = "; --decimal ',' reads decimal commas" if odd == "3,5" else ""
-        return {"text file": f"{said} (text files declare no types; --column-type does){cure}"}
+        said += f" (text files declare no types; --column-type does){cure}"
+        return {**found, "text file": said}
 
 
 @dataclass(frozen=True, kw_only=True)

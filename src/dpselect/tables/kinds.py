@@ -172,6 +172,19 @@ def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     return column
 
 
+def rounded(number: float, dtype: nw.dtypes.DType) -> float:
+    """Return a public number as a column of a type has it: a float of 32 bits is another one.
+
+    So 0.1 is equal to what is written as 0.1 there.
+    """
+    import narwhals as nw
+
+    if dtype != nw.Float32:
+        return number
+    with np.errstate(over="ignore"):
+        return float(np.float32(number))
+
+
 def numbers_alone(value: nw.Expr) -> nw.Expr:
     """Return float64 without NaN: null in its place.
 

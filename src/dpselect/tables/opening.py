@@ -18,6 +18,7 @@ from dpselect._optional import needed, replaced
 from dpselect.errors import ColumnError, DataError, no_column, no_field
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
+from dpselect.tables.given import check_name, check_names, is_of, with_known_zones
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
 from dpselect.tables.text import CONTRADICTION, TextFiles
@@ -50,7 +51,9 @@ def open_table(data: object) -> Frame:
         return filtered(rows, data.comparisons, dialect=data if data.is_csv else None)
     if isinstance(data, str | PathLike):
         return _scan(Source(data))
-    frame = nw.from_native(data, pass_through=True)
+    if is_of(data, "pyspark"):
+        check_names(data)
+    frame = nw.from_native(with_known_zones(data), pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         kind = type(data).__name__
         cure = f": give a table of it, as {HOLDERS[kind]}" if kind in HOLDERS else ""
@@ -83,6 +86,7 @@ def check_columns(
     for column in [*numeric, *plain]:
         if not isinstance(column, str):
             raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")
+        check_name(column, spark=table.implementation.is_spark_like())
         if column not in types:
             if source.is_csv:
                 raise no_field(column, types.names())
@@ -162,7 +166,7 @@ def _is_of_spark(native: object) -> bool:
 
 def choices(types: nw.Schema) -> str:
     """Return which columns of numbers a schema declares."""
-    numeric = [name for name, kind in types.items() if declared(kind) in NUMERIC]
+    numeric = [str(name) for name, kind in types.items() if declared(kind) in NUMERIC]
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
 
 

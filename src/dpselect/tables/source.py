@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect.errors import DataError, ParameterError
 from dpselect.tables.dialect import Dialect
+from dpselect.tables.given import check_names, is_of
 from dpselect.tables.where import Comparison
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Source(Dialect):
             Public.
 
     Raises:
+        ColumnError: Two columns of the frame have one name.
         ParameterError: There are a path and a frame; a comparison cannot be read; or the
             dialect is none, or that of a frame.
     """
@@ -57,6 +59,9 @@ class Source(Dialect):
             raise ParameterError("give `path` or `frame`, one of them")
         if self.path is None:
             self.refuse_dialect("a frame")
+        # Of Spark, and of lazy frames of polars, the names are asked for where it is opened.
+        if not is_of(self.frame, "polars", "pyspark"):
+            check_names(self.frame)
         where = (self.where,) if isinstance(self.where, str) else tuple(self.where)
         object.__setattr__(self, "where", where)
         self.comparisons  # noqa: B018 -- they are read
@@ -86,6 +91,12 @@ class Source(Dialect):
     def is_csv(self) -> bool:
         """Whether the rows are those of text files, which declare no types."""
         return self.path is not None and all(ending(file) in CSV for file in self.files())
+
+    @property
+    def dated(self) -> list[str]:
+        """Columns of text of which no type is declared, by whose days or times rows are kept."""
+        named = [one.column for one in self.comparisons if one.is_dated]
+        return [column for column in named if self.is_untyped(column)]
 
     def refuse_dialect(self, what: str) -> None:
         """Refuse what is stated of text files for rows of something else.

@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from math import isfinite
 from typing import Any, Self, TypeAlias
@@ -19,8 +19,8 @@ import narwhals as nw
 
 from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
-from dpselect.tables.fields import PLAIN, numbers_of_text
-from dpselect.tables.kinds import declared, numbers_alone, type_name
+from dpselect.tables.fields import PLAIN, numbers_of_text, typed
+from dpselect.tables.kinds import declared, numbers_alone, rounded, type_name
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -85,8 +85,21 @@ class Comparison:
             )
         return cls(column, sign, literal)
 
-    def keeps(self, value: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    @property
+    def is_dated(self) -> bool:
+        """Whether it orders by a day or a time, which texts of other forms do not."""
+        ordered = self.operator not in {"=", "!="}
+        return ordered and isinstance(self.literal, str) and _moment(self.literal) is not None
+
+    def keeps(
+        self, value: nw.Expr, dtype: nw.dtypes.DType, *, in_memory: bool = True
+    ) -> nw.Expr:
         """Return whether a value of a column of a type is kept.
+
+        Args:
+            value: The column.
+            dtype: Its type.
+            in_memory: Whether polars, pandas or Arrow holds it.
 
         Raises:
             ColumnError: Values of that type are not comparable with the literal.
@@ -97,7 +110,8 @@ class Comparison:
                 return self._keeps_integer(value, dtype, literal)
             if dtype.is_numeric():
                 number = numbers_alone(value.cast(nw.Float64))
-                return ~number.is_null() & compare(number, nw.lit(float(literal), nw.Float64))
+                public = rounded(float(literal), dtype)
+                return ~number.is_null() & compare(number, nw.lit(public, nw.Float64))
         if isinstance(literal, bool) and dtype == nw.Boolean:
             return ~value.is_null() & compare(value, nw.lit(literal, nw.Boolean))
         if isinstance(literal, str):
@@ -106,6 +120,8 @@ class Comparison:
                 return ~value.is_null() & compare(text, nw.lit(literal, nw.String))
             if dtype == nw.Date:
                 return ~value.is_null() & compare(value, nw.lit(self._day(literal), nw.Date))
+            if dtype == nw.Datetime:
+                return self._keeps_time(value, dtype, literal, in_memory=in_memory)
         raise ColumnError(
             f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, with "
             f"{_comparable(dtype)}"
@@ -127,6 +143,24 @@ class Comparison:
         # PyArrow takes no integer from 2^63 on.
         public = nw.lit(whole, dtype) if whole < 2**63 else nw.lit(str(whole)).cast(dtype)
         return there & OPERATORS[sign](value, public)
+
+    def _keeps_time(
+        self, value: nw.Expr, dtype: nw.dtypes.DType, text: str, *, in_memory: bool
+    ) -> nw.Expr:
+        zone, found = getattr(dtype, "time_zone", None), _moment(text)
+        if found is None or (found.tzinfo is None) != (zone is None):
+            raise ColumnError(
+                f"`where` must compare {self.column!r} with a time such as "
+                + ("'2024-01-31T12:00'" if zone is None else "'2024-01-31T12:00Z'")
+            )
+        compare, there = OPERATORS[self.operator], ~value.is_null()
+        if not in_memory:
+            # From a text: an engine would shift a literal by the zone of its session.
+            public = nw.lit(found.isoformat(), nw.String).cast(nw.Datetime("us", zone))
+            return there & compare(value, public)
+        first = datetime(1970, 1, 1, tzinfo=None if zone is None else UTC)  # noqa: DTZ001
+        number = (found - first) // timedelta(microseconds=1)
+        return there & compare(value.dt.timestamp("us"), nw.lit(number, nw.Int64))
 
     def _day(self, text: str) -> date:
         try:
@@ -150,8 +184,8 @@ def filtered(
         table: The rows.
         comparisons: All must hold.
         dialect: How text files are written: columns of which no type is declared are compared
-            as text without the spaces around it, or with numbers as float64. None if the rows
-            are of no text file.
+            as text without the spaces around it, with numbers as float64, or as times where
+            they are ordered by a day or a time. None if the rows are of no text file.
 
     Raises:
         ColumnError: There is no such column, or it is of a type that does not compare.
@@ -163,15 +197,21 @@ def filtered(
         value, dtype = nw.col(one.column), types[one.column]
         of_text = dialect is not None and dtype == nw.String
         untyped = dialect is not None and of_text and one.column not in dialect.column_type
+        engine = table.implementation
+        in_memory = engine.is_polars() or isinstance(table, nw.DataFrame)
+        name = f"value of {one.column}"
+        while name in types:
+            name += "_"
         if untyped and isinstance(one.literal, Decimal):
-            name = f"number in {one.column}"
-            while name in types:
-                name += "_"
             numbers = numbers_of_text(table, {name: one.column}, dialect or PLAIN)
             table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
+        elif untyped and one.is_dated:
+            times = typed(table.with_columns(value.alias(name)), {name: "time"}, dialect or PLAIN)
+            kept = one.keeps(nw.col(name), nw.Datetime("us"), in_memory=in_memory)
+            table = times.filter(kept).drop(name)
         else:
             value = value.str.strip_chars() if of_text else value
-            table = table.filter(one.keeps(value, dtype))
+            table = table.filter(one.keeps(value, dtype, in_memory=in_memory))
     return table
 
 
@@ -181,6 +221,14 @@ def _literal(text: str) -> Literal | None:
     if quoted := _TEXT.fullmatch(text):
         return quoted["text"].replace("''", "'")
     return {"true": True, "false": False}.get(text.lower())
+
+
+def _moment(text: str) -> datetime | None:
+    """Return the day or the time that a text writes, None if it writes none."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _limits(integer: str) -> tuple[int, int]:
@@ -194,9 +242,11 @@ def _comparable(dtype: nw.dtypes.DType) -> str:
         return "a number"
     if dtype == nw.Boolean:
         return "true or false"
+    if dtype == nw.Datetime:
+        return "a time in quotes, such as '2024-01-31T12:00'"
     if declared(dtype) in {"text", "date"}:
         return "a text in quotes, such as 'A'"
-    return "nothing: numbers, texts, days and truth values are compared; cast it there"
+    return "nothing: numbers, texts, days, times and truth values are compared; cast it there"
 
 
 def _unreadable(text: str, meant: str = "") -> ParameterError:
