@@ -297,7 +297,7 @@ class GroupedCells(Design[CellRelease]):
         # narwhals takes as long to import as all of this room.
         from dpselect.maps import engine
 
-        each, box = self.each, self.rows.box
+        each, box = self.each, self.rows.held_by(data).box
         placed = partial(engine.inside, box=box, outside=self.rows.outside)
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
         points = self.grouping.rows(data, numeric, groups, placed=placed)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, get_args
+
+import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError
@@ -12,6 +14,8 @@ from dpselect.maps import geo
 from dpselect.maps.box import Box, Outside
 from dpselect.maps.geo_files import crs_of, geo_file
 from dpselect.tables.people import PeopleCap, people_cap
+
+SHORT = (np.float16, np.float32)
 
 if TYPE_CHECKING:
     from dpselect.maps.counting import Counts
@@ -97,8 +101,20 @@ class PointRows:
         geo.check_same(stated, self.box.crs)
         return self.box
 
+    def held_by(self, data: object) -> Self:
+        """Return the rows with the types of floats that the columns of data declare."""
+        from dpselect import tables
+
+        if self.x is None or self.y is None:
+            kind = getattr(getattr(data, "dtype", None), "type", np.float64)
+            kinds = [kind if kind in SHORT else np.float64] * 2
+        else:
+            kinds = [tables.declared_float(data, one) for one in (self.x, self.y)]
+        x, y = map(np.dtype, kinds)
+        return replace(self, box=replace(self.box, types=(x, y)))
+
     def read(self, data: object) -> Counts:
         """Return the counts of the points, private."""
         from dpselect.maps import reading
 
-        return reading.counts_of(data, self)
+        return reading.counts_of(data, self.held_by(data))

@@ -20,7 +20,7 @@ import narwhals as nw
 from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.fields import PLAIN, numbers_of_text, typed
-from dpselect.tables.kinds import declared, numbers_alone, rounded, type_name
+from dpselect.tables.kinds import declared, float_type, numbers_alone, rounded, type_name
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -110,7 +110,7 @@ class Comparison:
                 return self._keeps_integer(value, dtype, literal)
             if dtype.is_numeric():
                 number = numbers_alone(value.cast(nw.Float64))
-                public = rounded(float(literal), dtype)
+                public = rounded(float(literal), float_type(dtype))
                 return ~number.is_null() & compare(number, nw.lit(public, nw.Float64))
         if isinstance(literal, bool) and dtype == nw.Boolean:
             return ~value.is_null() & compare(value, nw.lit(literal, nw.Boolean))
