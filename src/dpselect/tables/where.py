@@ -9,8 +9,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import ROUND_FLOOR, Decimal
 from math import isfinite
 from typing import Any, Self, TypeAlias
@@ -39,6 +40,7 @@ _COMPARISON = re.compile(
     r"""(?P<operator>[=!<>]+)\s*(?P<literal>.*?)\s*"""
 )
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_DAY = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _TEXT = re.compile(r"'(?P<text>(?:[^']|'')*)'")
 
 
@@ -105,7 +107,12 @@ class Comparison:
                 text = value.cast(nw.String)
                 return ~value.is_null() & compare(text, nw.lit(literal, nw.String))
             if dtype == nw.Date:
-                return ~value.is_null() & compare(value, nw.lit(self._day(literal), nw.Date))
+                day = self._moment(literal, date, "Date, with a day such as '2024-01-31'")
+                return ~value.is_null() & compare(value, nw.lit(day, nw.Date))
+            if dtype == nw.Datetime and getattr(dtype, "time_zone", None) is None:
+                said = "Datetime, with a time such as '2024-01-31T12:00'"
+                moment = self._moment(literal, datetime, said)
+                return ~value.is_null() & compare(value, nw.lit(moment, nw.Datetime("us")))
         raise ColumnError(
             f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, with "
             f"{_comparable(dtype)}"
@@ -128,14 +135,31 @@ class Comparison:
         public = nw.lit(whole, dtype) if whole < 2**63 else nw.lit(str(whole)).cast(dtype)
         return there & OPERATORS[sign](value, public)
 
-    def _day(self, text: str) -> date:
-        try:
-            return date.fromisoformat(text)
-        except ValueError:
+    def _moment(self, text: str, kind: type[date], said: str) -> date:
+        """Return the day or the time that a text states."""
+        with suppress(ValueError):
+            moment = kind.fromisoformat(text)
+            if getattr(moment, "tzinfo", None) is None:
+                return moment
+        raise ColumnError(f"`where` must compare {self.column!r}, which is of type {said}")
+
+    def refuse_order_of_texts(self) -> None:
+        """Refuse what orders fields of no declared type by a day: their characters would.
+
+        Raises:
+            ColumnError: The comparison does.
+        """
+        if (
+            isinstance(self.literal, str)
+            and self.operator not in {"=", "!="}
+            and _DAY.match(self.literal)
+        ):
             raise ColumnError(
-                f"`where` must compare {self.column!r}, which is of type Date, with a day such "
-                "as '2024-01-31'"
-            ) from None
+                f"`where` would order the fields of {self.column!r} by their characters, since "
+                "text files declare no types: state that they are days by "
+                f"`column_type` {self.column}=date (times: {self.column}=time), and by "
+                "`date_format` if they are not as 2026-01-31"
+            )
 
 
 def filtered(
@@ -170,6 +194,8 @@ def filtered(
             numbers = numbers_of_text(table, {name: one.column}, dialect or PLAIN)
             table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
         else:
+            if untyped:
+                one.refuse_order_of_texts()
             value = value.str.strip_chars() if of_text else value
             table = table.filter(one.keeps(value, dtype))
     return table
@@ -196,7 +222,7 @@ def _comparable(dtype: nw.dtypes.DType) -> str:
         return "true or false"
     if declared(dtype) in {"text", "date"}:
         return "a text in quotes, such as 'A'"
-    return "nothing: numbers, texts, days and truth values are compared; cast it there"
+    return "nothing: numbers, texts, days, times without a zone and truth values are compared"
 
 
 def _unreadable(text: str, meant: str = "") -> ParameterError:
