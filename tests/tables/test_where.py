@@ -174,11 +174,14 @@ def test_what_is_no_comparison(text, error):
         ("year = '2024'", "of type Int64, with a number"),
         ("ward = 1", "of type String, with a text in quotes"),
         ("day > '2024-1-1'", "a day such as"),
-        ("time > '2024-01-01'", "cast it there"),
+        ("time > '31.1.2024'", "of type Datetime, with a time such as '2024-01-31T12:00'"),
+        ("time > '2024-01-01T12:00Z'", "of type Datetime, with a time such as"),
+        ("there > '2024-01-01'", "nothing: numbers, texts, days, times without a zone"),
     ],
 )
 def test_what_does_not_compare_is_known_from_the_types(text, error):
     types = {"year": pl.Int64, "ward": pl.String, "day": pl.Date, "time": pl.Datetime}
+    types |= {"there": pl.Datetime("us", "UTC")}
     with pytest.raises(ColumnError, match=error):
         filtered(tables.open_table(pl.LazyFrame(schema=types)), [Comparison.read(text)])
 

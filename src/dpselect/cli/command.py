@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
+from datetime import date, timedelta
 from pathlib import Path
 from types import NoneType
 from typing import (
@@ -53,6 +54,9 @@ PANELS = {
 }
 """The part of the help that a field stands in, if not the question."""
 
+COLUMNS = ("column", "minus", "by", "label", "period", "source", "target", "user")
+"""Fields that name a column whose values are compared or ordered."""
+
 SCALARS = (bool, int, float, str, Path)
 
 PROTECTED = (
@@ -75,30 +79,47 @@ class Given(NamedTuple):
     numeric: Sequence[str] = ()
     """Columns of numbers."""
 
-    @property
-    def untyped(self) -> dict[str, str]:
-        """Notes about numbers and dates in a file that declares no types, by name."""
+    def remark(self, query: object) -> dict[str, str]:
+        """Return how the fields of a text file are read, by name; public, and no rows tell.
+
+        Args:
+            query: The query, whose range says whether its column is of moments.
+        """
         from dpselect.tables import Source
 
         source = Source.of(self.source)
-        untyped = [column for column in self.numeric if source.is_untyped(column)]
-        found = {}
-        if dated := source.dated:
-            form = source.date_format or "2026-01-31"
-            found["rows where"] = (
-                f"rows whose {', '.join(dated)} is no date or time such as {form} are left out; "
-                "--date-format reads others"
-            )
-        if not untyped:
-            return found
-        columns = ", ".join(untyped)
-        odd = "3,5" if source.decimal == "." else "3.5"
-        said = (
-            f"fields of {columns} that are not numbers, such as '{odd}', are treated as missing"
-        )
-        cure = "; --decimal ',' reads decimal commas" if odd == "3,5" else ""
-        said += f" (text files declare no types; --column-type does){cure}"
-        return {**found, "text file": said}
+        if not source.is_csv:
+            return {}
+        ends = (getattr(query, name, None) for name in ("lower", "upper", "step"))
+        of_moments = any(isinstance(one, date | timedelta) for one in ends)
+        kinds = dict.fromkeys(self.numeric, "number")
+        for field_, columns in ((one, self.options.get(one)) for one in COLUMNS):
+            kind = "date" if of_moments and field_ in {"column", "minus"} else "text"
+            for name in [columns] if isinstance(columns, str) else columns or ():
+                kinds.setdefault(name, kind)
+        for one in source.comparisons:
+            kinds.setdefault(one.column, "text" if isinstance(one.literal, str) else "number")
+        # Commands of networks take the ends of edges by their usual names.
+        found = {source.column_type.get(name, kind) for name, kind in kinds.items()} or {"text"}
+        read, cures = [], []
+        if found & {"number", "integer"}:
+            read.append(f"numbers as 1200{source.decimal}5")
+            cures += [] if source.thousands else ["1,200.50: --thousands ,"]
+            cures += [] if source.decimal == "," else ["3,5: --decimal ','"]
+        if found & {"date", "time"}:
+            form = source.date_format
+            read.append(f"dates as {form}" if form else "dates as 2026-01-31")
+            read += [] if form else [f"times as 2026-01-31T12:00{'Z' * bool(source.time_zone)}"]
+            cures += [] if form else ["31/01/2026: --date-format"]
+            cures += [] if source.time_zone or form else ["with Z: --time-zone"]
+        said = [f"{', '.join(read)}; other fields are missing"] if read else []
+        if "text" in found:
+            said.append("texts are compared exactly: 1 is not 1.0")
+            said[-1] += "" if source.missing else ", and NA is a value (--missing NA)"
+            said += [f"characters are {source.encoding.upper()} (--encoding)"]
+        aside = f" ({'; '.join(cures)})" if cures else ""
+        said[:1] = [one + aside for one in said[:1]]
+        return {"text file": "; ".join(said)} if said else {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +249,10 @@ class QueryCommand:
         self.before(query, given)
         if self._has_out:
             output.check_table(shared["out"])
-        release, untyped = None, {} if as_json else given.untyped
+        release, remark = None, given.remark(query)
+        if as_json:
+            output.print_notes(remark)
+            remark = {}
         if shared["dry_run"]:
             query.check(given.table)
             output.print_plan(
@@ -236,7 +260,7 @@ class QueryCommand:
                 budget,
                 source=given.source,
                 as_json=as_json,
-                more={**self.facts(query, given), **untyped},
+                more={**self.facts(query, given), **remark},
                 engine=shared["engine"],
             )
         else:
@@ -250,7 +274,7 @@ class QueryCommand:
                 budget,
                 source=given.source,
                 as_json=as_json,
-                more={**beside, **untyped},
+                more={**beside, **remark},
             )
         if self.plot is not None and shared["plot"] is not None:
             output.save(self.plot(query, release, given), shared["plot"])

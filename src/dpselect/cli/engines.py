@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Data: TypeAlias = Annotated[
     str,
     typer.Argument(
-        help="A .parquet, .csv or .tsv file (also .csv.gz), a folder of them or a pattern of "
-        "names."
+        help="A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .dta, ..., .csv.gz), a folder of "
+        "them or a pattern of names."
     ),
 ]
 
@@ -39,6 +39,7 @@ FILE = "File"
 DIALECT: dict[str, Any] = {
     name: _of_file(name, *said)
     for name, said in {
+        "format": ("Format of the file, such as csv; by default what its name ends in.",),
         "separator": ("Separator of the fields of a text file, such as ';'.",),
         "decimal": ("Decimal mark of numbers: '.' or ','.",),
         "thousands": ("Separator of thousands in numbers, such as ','.",),

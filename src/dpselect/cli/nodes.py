@@ -80,7 +80,10 @@ def _words(given: str | tuple[str, ...], _given: Given) -> str | list[str]:
     return words[0] if len(words) == 1 else words
 
 
-NODE_SET = Option(read=_node_set, help="N for ids 0 to N-1, or ids or labels: a list as a,b,c, or a text file with one per line. Public.")
+NODE_SET = Option(
+    read=_node_set,
+    help="N for ids 0 to N-1, or ids or labels: a list as a,b,c, or a text file with one per line. Public.",
+)
 
 
 def _check_plot(query: TopNodes, given: Given) -> None:

@@ -47,6 +47,14 @@ def print_warning(text: str) -> None:
     out.print(f"dpselect: warning: {text}", soft_wrap=True)
 
 
+def print_notes(notes: Mapping[str, str]) -> None:
+    """Print notes on standard error, beside a JSON object."""
+    for name, note in notes.items():
+        Console(stderr=True, highlight=False, markup=False).print(
+            f"dpselect: {name}: {note}", soft_wrap=True
+        )
+
+
 def print_facts(facts: Mapping[str, object]) -> None:
     """Print names and values in two columns."""
     grid = Table.grid(padding=(0, 2))

@@ -104,7 +104,9 @@ def _from_geometry(geometry: Any, box: Box) -> tuple[Values, Values]:  # noqa: A
     shapely = needed("shapely", extra="geo")
     x, y = np.full((2, shapes.size), np.nan)
     # Programs that know one type for a layer write points as collections of one.
-    alone = (shapely.get_type_id(shapes) == MULTIPOINT) & (shapely.get_num_geometries(shapes) == 1)
+    alone = (shapely.get_type_id(shapes) == MULTIPOINT) & (
+        shapely.get_num_geometries(shapes) == 1
+    )
     shapes[alone] = shapely.get_geometry(shapes[alone], 0)
     point = (shapely.get_type_id(shapes) == POINT) & ~shapely.is_empty(shapes)
     x[point], y[point] = shapely.get_x(shapes[point]), shapely.get_y(shapes[point])

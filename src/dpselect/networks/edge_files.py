@@ -89,9 +89,9 @@ def pairs_of_file(path: Path, nodes: Nodes) -> object:
 
 def _graphml(path: Path, nodes: Nodes) -> Iterable[tuple[object, ...]]:
     del nodes
-    pairs: Iterable[tuple[object, ...]] = _networkx().read_graphml(
-        path, force_multigraph=True
-    ).edges()
+    pairs: Iterable[tuple[object, ...]] = (
+        _networkx().read_graphml(path, force_multigraph=True).edges()
+    )
     return pairs
 
 

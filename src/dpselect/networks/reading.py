@@ -336,7 +336,7 @@ def _opened(
                 "edges must be a file, a data frame, pairs in an array of shape (m, 2), or a "
                 "sparse matrix of SciPy"
             )
-        if len(nodes) == 2:  # noqa: PLR2004 -- whatever its length, which is private
+        if len(nodes) == 2:
             raise DataError(
                 "an array of two columns may be pairs or the adjacency of two nodes: give a "
                 "list of pairs, or a sparse matrix of SciPy"
@@ -419,8 +419,8 @@ def _labels(nodes: Sequence[Hashable]) -> pl.Series:
     low, high = min(whole), max(whole)
     if not -(2**127) <= low <= high < 2**127:
         raise ParameterError("`nodes`: ids in a table are integers of at most 128 bits")
-    signed = pl.Int64 if -(2**63) <= low and high < 2**63 else pl.Int128
-    return pl.Series(whole, dtype=pl.UInt64 if 0 <= low and 2**63 <= high < 2**64 else signed)
+    signed = pl.Int64 if low >= -(2**63) and high < 2**63 else pl.Int128
+    return pl.Series(whole, dtype=pl.UInt64 if low >= 0 and 2**63 <= high < 2**64 else signed)
 
 
 def not_of_nodes(column: str, kind: object, wanted: str) -> ColumnError:

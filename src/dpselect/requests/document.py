@@ -31,6 +31,7 @@ Kind: TypeAlias = Literal[
 
 OF_DATA: dict[str, Kind] = {
     "path": "text",
+    "format": "text",
     "separator": "text",
     "quote": "text",
     "decimal": "text",

@@ -19,6 +19,16 @@ FieldType: TypeAlias = Literal["text", "number", "integer", "date", "time"]
 
 FIELD_TYPES: tuple[FieldType, ...] = ("text", "number", "integer", "date", "time")
 DECIMALS = (".", ",")
+WRITTEN: dict[str, tuple[str, str]] = {
+    ".csv": (",", '"'),
+    ".tsv": ("\t", "none"),
+    ".tab": ("\t", "none"),
+    ".txt": ("\t", "none"),
+    ".dat": ("\t", "none"),
+    ".psv": ("|", '"'),
+}
+"""Separators and quotation marks of text files by their endings, if no others are stated."""
+
 NO_QUOTE = "none"
 STATEFUL = ("iso2022", "hz", "utf_7", "utf7")
 """Encodings in which a byte changes the meaning of all that follow."""
@@ -29,11 +39,13 @@ class Dialect:
     """How a text file is written; public.
 
     Attributes:
-        separator: Separator of the fields: one character. If not given, tabs in ``.tsv`` files
-            and commas in others.
+        format: Format of the files, such as ``"csv"``; by default what their names end in.
+        separator: Separator of the fields: one character. If not given, ``,`` in ``.csv``
+            files, ``|`` in ``.psv`` files, and tabs in ``.tsv``, ``.tab``, ``.txt`` and
+            ``.dat`` files.
         quote: Quotation mark around fields that hold separators or line ends, or ``"none"``
-            where marks are characters like others. If not given, ``"none"`` in ``.tsv`` and
-            ``.txt`` files and ``'"'`` in others.
+            where marks are characters like others. If not given, ``'"'`` in ``.csv`` and
+            ``.psv`` files and ``"none"`` in others.
         decimal: Decimal mark of numbers: ``"."`` or ``","``. A number with the other one is
             missing, since it might separate thousands.
         thousands: Separator of thousands in numbers, such as ``","`` in 1,200.50; none if not
@@ -60,6 +72,7 @@ class Dialect:
         ParameterError: A value is out of its range, or two of them exclude each other.
     """
 
+    format: str | None = None
     separator: str | None = None
     quote: str | None = None
     decimal: str = "."
@@ -138,14 +151,14 @@ class Dialect:
         Raises:
             ParameterError: It is the decimal mark as well.
         """
-        separator = self.separator or ("\t" if kind == ".tsv" else ",")
+        separator = self.separator or WRITTEN.get(kind, (",",))[0]
         if separator == self.decimal:
             raise ParameterError("with `decimal`=',' give another `separator`, such as ';'")
         return separator
 
     def quote_of(self, kind: str) -> str | None:
         """Return the quotation mark of a text file by its ending, None if there is none."""
-        mark = self.quote or (NO_QUOTE if kind in {".tsv", ".txt"} else '"')
+        mark = self.quote or WRITTEN[kind][1]
         return None if mark == NO_QUOTE else mark
 
 

@@ -6,9 +6,10 @@ from pathlib import Path, PurePosixPath
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
-from dpselect.tables.dialect import DEFAULTS
+from dpselect.tables.dialect import DEFAULTS, WRITTEN
+from dpselect.tables.formats import PARQUET
 from dpselect.tables.opening import open_table
-from dpselect.tables.source import CSV, PARQUET, Frame, Source, TextRows, ending
+from dpselect.tables.source import Frame, Source, TextRows
 from dpselect.tables.spark import spark_table
 
 ENGINES = ("memory", "polars", "duckdb", "spark")
@@ -53,7 +54,7 @@ def held(
         return _duckdb(source)
     if engine == "spark":
         table: Frame = spark_table(path, master=master)
-        is_text = ending(PurePosixPath(str(source))) in CSV
+        is_text = source.kind(PurePosixPath(str(source))) in WRITTEN
     else:
         table, is_text = open_table(path), source.is_csv
     if not is_text:
@@ -83,7 +84,7 @@ def _duckdb(source: Source) -> object:
             connection = duckdb.connect(file, read_only=True)
             return replaced(lambda: connection.table(table), lambda: absent)
         files = source.files()
-        if not all(ending(one) in PARQUET for one in files):
+        if not all(source.kind(one) in PARQUET for one in files):
             raise refusal
         if not files or not all(one.is_file() for one in files):
             raise DataError(f"there is no file {source}")

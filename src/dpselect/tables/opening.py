@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -20,8 +19,8 @@ from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
 from dpselect.tables.given import check_name, check_names, is_of, with_known_zones
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
-from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
-from dpselect.tables.text import CONTRADICTION, TextFiles
+from dpselect.tables.source import COMPRESSED, Frame, Source
+from dpselect.tables.text import CONTRADICTION
 from dpselect.tables.where import filtered
 
 HOLDERS = {
@@ -47,8 +46,10 @@ def open_table(data: object) -> Frame:
         DataError: There is no such file, it cannot be read, or ``data`` is not a table.
     """
     if isinstance(data, Source):
-        rows = open_table(data.frame) if data.path is None else _scan(data)
-        return filtered(rows, data.comparisons, dialect=data if data.is_csv else None)
+        if data.path is not None:
+            return _scan(data)
+        dialect = data if data.is_csv else None
+        return filtered(open_table(data.frame), data.comparisons, dialect=dialect)
     if isinstance(data, str | PathLike):
         return _scan(Source(data))
     if is_of(data, "pyspark"):
@@ -144,10 +145,13 @@ def schema(table: Frame, data: object) -> nw.Schema:
 def unreadable(data: object) -> DataError:
     """Return the error that states what a table must be like, without its content."""
     source = Source.of(data)
-    if source.is_csv:
+    if source.path is not None:
+        files = source.files()
+        right = source.format_of(files)[1].right
+        if any(file.suffix.lower() in COMPRESSED for file in files):
+            right = f"it is not complete, or {right}"
+    elif source.is_csv:
         right = CONTRADICTION
-    elif source.path is not None:
-        right = "it must be a Parquet file that is complete"
     else:
         right = "its engine refused the query"
         if _is_of_spark(source.frame):
@@ -172,44 +176,17 @@ def choices(types: nw.Schema) -> str:
 
 def _scan(source: Source) -> nw.LazyFrame[Any]:
     needed("polars", extra="standard")
-    import polars as pl
-
     found = source.files()
-    kinds = {ending(file) for file in found}
-    if not kinds <= PARQUET | CSV:
-        suffixes = {Path(file).suffix.lower().partition("::")[0] for file in found}
-        cure = ""
-        if suffixes & {".xlsx", ".xls", ".ods"}:
-            cure = ": save the sheet as CSV, or give the frame of polars.read_excel"
-        elif suffixes & {".duckdb", ".db"}:
-            cure = ": a table of DuckDB is read as clinic.duckdb::stays by --engine duckdb, "
-            cure += "or in Python as a relation of DuckDB"
-        raise DataError(f"{source} must be a .parquet, .csv or .tsv file{cure}")
-    if not (kinds <= PARQUET or len(kinds) == 1):
-        raise DataError(f"{source} must be files of one kind: .parquet, .csv or .tsv")
-    if kinds <= PARQUET:
-        source.refuse_dialect("Parquet files")
+    kind, form = source.format_of(found)
     source.refuse_managed()
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
         raise DataError(f"there is no file {source}")
-    if kinds <= PARQUET:
-        names = _folder_keys(found)
-        if not names:
-            return nw.from_native(pl.scan_parquet(found, glob=False))
-        # Types guessed from folders' names would depend on values: they are text.
-        text = dict.fromkeys(names, pl.String)
-        return nw.from_native(
-            pl.scan_parquet(found, glob=False, hive_partitioning=True, hive_schema=text)
-        )
-    texts = TextFiles(found, source, kinds.pop()).scan()
-    return replaced(
-        lambda: typed(nw.from_native(texts), source.column_type, source),
-        lambda: unreadable(source),
-    )
 
+    def rows() -> nw.LazyFrame[Any]:
+        table = nw.from_native(form.scan(found, source, kind))
+        if form.is_text:
+            table = typed(table, source.column_type, source)
+        return filtered(table, source.comparisons, dialect=source if form.is_text else None)
 
-def _folder_keys(files: Sequence[Path]) -> list[str]:
-    """Return the columns that folders named ``column=value`` hold, those of all files."""
-    keys = [[part.split("=")[0] for part in file.parts[:-1] if "=" in part] for file in files]
-    return keys[0] if keys and all(one == keys[0] for one in keys) else []
+    return replaced(rows, lambda: unreadable(source))

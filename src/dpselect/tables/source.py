@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect.errors import DataError, ParameterError
 from dpselect.tables.dialect import Dialect
+from dpselect.tables.formats import FORMATS, Format, refusal
 from dpselect.tables.given import check_names, is_of
 from dpselect.tables.where import Comparison
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
-PARQUET = {".parquet", ".pq"}
-CSV = {".csv", ".tsv"}
 COMPRESSED = {".gz", ".zst"}
 MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
 
@@ -35,9 +34,9 @@ class Source(Dialect):
     if the number of all rows is not. Of a text file it states how it is written, too.
 
     Attributes:
-        path: Of a Parquet, ``.csv`` or ``.tsv`` file, the latter two also as ``.csv.gz`` or
-            ``.csv.zst``, of a folder of such files or a pattern of their names such as
-            ``"part-*.parquet"``.
+        path: Of a file, of a folder of files of one format, or a pattern of their names such as
+            ``"part-*.parquet"``: Parquet, Arrow, text (also as ``.csv.gz`` or ``.csv.zst``),
+            lines of JSON, Excel, Stata, SPSS or SAS.
         frame: Any frame that narwhals knows, instead of a path: polars, pandas, pyarrow,
             DuckDB, PySpark and others.
         where: Comparisons such as ``"year >= 2024"`` or ``"ward = 'A'"``; all must hold.
@@ -90,13 +89,32 @@ class Source(Dialect):
     @property
     def is_csv(self) -> bool:
         """Whether the rows are those of text files, which declare no types."""
-        return self.path is not None and all(ending(file) in CSV for file in self.files())
+        kinds = map(self.kind, self.files())
+        return self.path is not None and all(
+            kind in FORMATS and FORMATS[kind].is_text for kind in kinds
+        )
 
-    @property
-    def dated(self) -> list[str]:
-        """Columns of text of which no type is declared, by whose days or times rows are kept."""
-        named = [one.column for one in self.comparisons if one.is_dated]
-        return [column for column in named if self.is_untyped(column)]
+    def kind(self, path: PurePath) -> str:
+        """Return the stated format of a file, or else the ending of its name."""
+        return ending(path) if self.format is None else f".{self.format.lower().lstrip('.')}"
+
+    def format_of(self, files: Sequence[Path]) -> tuple[str, Format]:
+        """Return the ending and the format of files of one.
+
+        Raises:
+            DataError: There is none that is read, or there are several.
+            ParameterError: Something is stated that does not go with it.
+        """
+        kinds = {self.kind(file) for file in files}
+        if not kinds <= FORMATS.keys():
+            raise refusal(str(self), kinds)
+        formats = [FORMATS[kind] for kind in sorted(kinds)]
+        if any(one is not formats[0] for one in formats):
+            raise DataError(f"{self} must be files of one kind, such as .parquet or .csv")
+        for name in self.stated_dialect if formats else ():
+            if name not in formats[0].stated:
+                raise ParameterError(f"`{name}` goes with text files, not {formats[0].name}")
+        return min(kinds or {".csv"}), formats[0] if formats else FORMATS[".csv"]
 
     def refuse_dialect(self, what: str) -> None:
         """Refuse what is stated of text files for rows of something else.
@@ -119,7 +137,9 @@ class Source(Dialect):
             return _once(
                 file
                 for file in path.rglob("*")
-                if ending(file) in PARQUET | CSV and not file.name.startswith(("_", "."))
+                if self.kind(file) in FORMATS
+                and file.is_file()
+                and not file.name.startswith(("_", "."))
             )
         if has_magic(str(path)) and not path.exists():
             return _once(Path(path.anchor).glob(str(path.relative_to(path.anchor))))

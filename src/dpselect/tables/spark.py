@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError
-from dpselect.tables.dialect import FieldType
+from dpselect.tables.dialect import WRITTEN, FieldType
 from dpselect.tables.fields import typed
-from dpselect.tables.source import CSV, MANAGED, PARQUET, Frame, Source, ending
+from dpselect.tables.formats import PARQUET
+from dpselect.tables.source import MANAGED, Frame, Source
 from dpselect.tables.where import filtered
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
@@ -237,15 +238,15 @@ def spark_table(
         MissingDependencyError: PySpark is not installed.
     """
     source = Source.of(path)
-    kind = ending(PurePosixPath(str(source)))
-    named = NAMED.fullmatch(str(source)) is not None and kind not in PARQUET | CSV
-    if kind and kind not in PARQUET | CSV and "*" not in kind and not named:
+    kind = source.kind(PurePosixPath(str(source)))
+    named = NAMED.fullmatch(str(source)) is not None and kind not in {*PARQUET, *WRITTEN}
+    if kind and kind not in {*PARQUET, *WRITTEN} and "*" not in kind and not named:
         raise DataError(
             f"{source} must end in .parquet, .csv or .tsv, be a folder of Parquet files, or "
             "name a table as catalog.schema.table"
         )
     table = _read(source, kind if not named else None, session(master).read)
-    if kind not in CSV:
+    if kind not in WRITTEN:
         source.refuse_dialect("tables of Spark")
         return filtered(table, source.comparisons)
     types = source.column_type
@@ -268,7 +269,7 @@ def _read(source: Source, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  
             raise DataError(f"{path} is {table} table; {MANAGED.format('spark.read.table')}")
 
     def opened() -> Any:  # noqa: ANN401 -- a frame of Spark
-        if kind not in CSV:
+        if kind not in WRITTEN:
             return reader.parquet(path)
         return reader.csv(
             path,

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import codecs
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
@@ -66,9 +67,7 @@ class TextFiles:
 
     def scan(self) -> pl.LazyFrame:
         """Return the rows as text, null for a missing value; none is read."""
-        needed("polars", extra="standard")
         import polars as pl
-        from polars.io.plugins import register_io_source
 
         names = self.names()
         for file in self.files[1:]:
@@ -77,21 +76,7 @@ class TextFiles:
                     f"{file.name}: its columns are not those of {self.files[0].name}"
                 )
 
-        def rows(
-            with_columns: list[str] | None,
-            predicate: pl.Expr | None,
-            n_rows: int | None,
-            _batch_size: int | None,
-        ) -> Iterator[pl.DataFrame]:
-            wanted = names if with_columns is None else with_columns
-            for frame in self._frames(names, wanted):
-                part = frame if n_rows is None else frame.head(n_rows)
-                n_rows = None if n_rows is None else n_rows - part.height
-                yield part if predicate is None else part.filter(predicate)
-                if n_rows == 0:
-                    return
-
-        return register_io_source(rows, schema=dict.fromkeys(names, pl.String))
+        return in_blocks(dict.fromkeys(names, pl.String), partial(self._frames, names))
 
     def names(self) -> list[str]:
         """Return the names of the columns; public."""
@@ -103,9 +88,7 @@ class TextFiles:
             return list(stated)
         with self._opened(file) as lines:
             fields = self._header(lines, file)
-        if stated:
-            return _checked(fields, file)
-        return [f"column_{place + 1}" for place in range(len(fields))]
+        return checked(fields if stated else [""] * len(fields), file)
 
     def _opened(self, file: Path) -> _Lines:
         lines = _Lines(file, self.dialect.encoding)
@@ -114,10 +97,7 @@ class TextFiles:
 
     def _header(self, lines: _Lines, file: Path) -> list[str]:
         """Return the fields of the first line, and leave the lines after it."""
-        comment = (self.dialect.comment or "").encode()
-        line = lines.take()
-        while comment and line is not None and line.startswith(comment):
-            line = lines.take()
+        line = lines.first(self.dialect)
         name, stated = file.name, isinstance(self.dialect.header, bool) and self.dialect.header
         if line is None or (stated and not line.endswith(b"\n")):
             old = b"\r" in (line or lines.ahead(LONGEST_HEADER))
@@ -163,24 +143,17 @@ class TextFiles:
 
         separator = self.dialect.separator_of(self.kind)
         at = {name: str(place) for place, name in enumerate(names)}
-        # A frame of no columns has no rows.
-        needed_names = wanted or names[:1]
         head = separator.join(at.values()).encode() + b"\n"
         found = pl.read_csv(
             head + block,
-            columns=[at[name] for name in needed_names],
+            columns=[at[name] for name in wanted],
             separator=separator,
             quote_char=quote or None,
             infer_schema=False,
             encoding="utf8-lossy",
             truncate_ragged_lines=True,
         )
-        fields = [pl.col(at[name]).alias(name) for name in needed_names]
-        if self.dialect.strip:
-            fields = [one.str.strip_chars() for one in fields]
-        missing = ["", *self.dialect.missing]
-        fields = [pl.when(~one.is_in(missing)).then(one) for one in fields]
-        return found.select(fields).select(wanted) if wanted else found.select(fields)
+        return found.select(cleaned(pl.col(at[one]), self.dialect).alias(one) for one in wanted)
 
     def _blocks(self, file: Path) -> Iterator[tuple[bytes, str]]:
         """Yield whole records as polars reads them by the rule, and what they quote by."""
@@ -206,6 +179,51 @@ class TextFiles:
                     part = rewrite(array, *automaton, (quote or WRITTEN)[0]).tobytes()
                 if part:
                     yield part, (quote or WRITTEN if is_odd else quote).decode()
+
+
+def in_blocks(
+    schema: Mapping[str, Any], frames: Callable[[list[str]], Iterator[pl.DataFrame]]
+) -> pl.LazyFrame:
+    """Return rows that are read when they are asked for.
+
+    Args:
+        schema: The types of the columns.
+        frames: Yields the rows, of the columns that are asked for.
+    """
+    needed("polars", extra="standard")
+    from polars.io.plugins import register_io_source
+
+    def rows(
+        with_columns: list[str] | None,
+        predicate: pl.Expr | None,
+        n_rows: int | None,
+        _batch_size: int | None,
+    ) -> Iterator[pl.DataFrame]:
+        wanted = list(schema) if with_columns is None else with_columns
+        # A frame of no columns has no rows.
+        for frame in frames(wanted or list(schema)[:1]):
+            part = frame if n_rows is None else frame.head(n_rows)
+            n_rows = None if n_rows is None else n_rows - part.height
+            yield part if predicate is None else part.filter(predicate)
+            if n_rows == 0:
+                return
+
+    return register_io_source(rows, schema=schema)
+
+
+def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
+    """Return fields of text without the spaces around them, null for a missing value."""
+    import polars as pl
+
+    field = field.str.strip_chars() if dialect.strip else field
+    return pl.when(~field.is_in(["", *dialect.missing])).then(field)
+
+
+def first_line(file: Path, dialect: Dialect) -> bytes | None:
+    """Return the first line that is no comment; None if there is none."""
+    with _Lines(file, dialect.encoding) as lines:
+        lines.skip(dialect.skip_lines)
+        return lines.first(dialect)
 
 
 class _Lines:
@@ -247,6 +265,13 @@ class _Lines:
         if end < 0 or end > LONGEST_HEADER:
             return None
         line, self._held = self._held[: end + 1], self._held[end + 1 :]
+        return line
+
+    def first(self, dialect: Dialect) -> bytes | None:
+        """Return the next line that is no comment."""
+        comment, line = (dialect.comment or "").encode(), self.take()
+        while comment and line is not None and line.startswith(comment):
+            line = self.take()
         return line
 
     def skip(self, lines: int) -> None:
@@ -298,7 +323,7 @@ def _fields(line: bytes, separator: bytes, quote: bytes) -> list[str] | None:
             return [field.decode(errors="replace") for field in fields]
 
 
-def _checked(names: list[str], file: Path) -> list[str]:
+def checked(names: list[str], file: Path) -> list[str]:
     """Return the names of the columns, those that are empty by their place."""
     named = [name or f"column_{place + 1}" for place, name in enumerate(names)]
     twice = {name for name in named if named.count(name) > 1} if len(named) < 1e4 else set()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
@@ -19,7 +20,7 @@ import narwhals as nw
 
 from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
-from dpselect.tables.fields import PLAIN, numbers_of_text, typed
+from dpselect.tables.fields import PLAIN, numbers_of_text
 from dpselect.tables.kinds import declared, float_type, numbers_alone, rounded, type_name
 
 Literal: TypeAlias = Decimal | str | bool
@@ -39,6 +40,7 @@ _COMPARISON = re.compile(
     r"""(?P<operator>[=!<>]+)\s*(?P<literal>.*?)\s*"""
 )
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_DAY = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _TEXT = re.compile(r"'(?P<text>(?:[^']|'')*)'")
 
 
@@ -84,12 +86,6 @@ class Comparison:
                 f"`where` must compare with true or false by = or !=, not {sign}"
             )
         return cls(column, sign, literal)
-
-    @property
-    def is_dated(self) -> bool:
-        """Whether it orders by a day or a time, which texts of other forms do not."""
-        ordered = self.operator not in {"=", "!="}
-        return ordered and isinstance(self.literal, str) and _moment(self.literal) is not None
 
     def keeps(
         self, value: nw.Expr, dtype: nw.dtypes.DType, *, in_memory: bool = True
@@ -158,18 +154,35 @@ class Comparison:
             # From a text: an engine would shift a literal by the zone of its session.
             public = nw.lit(found.isoformat(), nw.String).cast(nw.Datetime("us", zone))
             return there & compare(value, public)
-        first = datetime(1970, 1, 1, tzinfo=None if zone is None else UTC)  # noqa: DTZ001
+        first = datetime(1970, 1, 1, tzinfo=None if zone is None else UTC)
         number = (found - first) // timedelta(microseconds=1)
         return there & compare(value.dt.timestamp("us"), nw.lit(number, nw.Int64))
 
     def _day(self, text: str) -> date:
-        try:
+        with suppress(ValueError):
             return date.fromisoformat(text)
-        except ValueError:
+        raise ColumnError(
+            f"`where` must compare {self.column!r}, which is of type Date, with a day such as "
+            "'2024-01-31'"
+        )
+
+    def refuse_order_of_texts(self) -> None:
+        """Refuse what orders fields of no declared type by a day: their characters would.
+
+        Raises:
+            ColumnError: The comparison does.
+        """
+        if (
+            isinstance(self.literal, str)
+            and self.operator not in {"=", "!="}
+            and _DAY.match(self.literal)
+        ):
             raise ColumnError(
-                f"`where` must compare {self.column!r}, which is of type Date, with a day such "
-                "as '2024-01-31'"
-            ) from None
+                f"`where` would order the fields of {self.column!r} by their characters, since "
+                "text files declare no types: state that they are days by "
+                f"`column_type` {self.column}=date (times: {self.column}=time), and by "
+                "`date_format` if they are not as 2026-01-31"
+            )
 
 
 def filtered(
@@ -184,8 +197,8 @@ def filtered(
         table: The rows.
         comparisons: All must hold.
         dialect: How text files are written: columns of which no type is declared are compared
-            as text without the spaces around it, with numbers as float64, or as times where
-            they are ordered by a day or a time. None if the rows are of no text file.
+            as text without the spaces around it, or with numbers as float64. None if the rows
+            are of no text file.
 
     Raises:
         ColumnError: There is no such column, or it is of a type that does not compare.
@@ -199,17 +212,15 @@ def filtered(
         untyped = dialect is not None and of_text and one.column not in dialect.column_type
         engine = table.implementation
         in_memory = engine.is_polars() or isinstance(table, nw.DataFrame)
-        name = f"value of {one.column}"
-        while name in types:
-            name += "_"
         if untyped and isinstance(one.literal, Decimal):
+            name = f"number in {one.column}"
+            while name in types:
+                name += "_"
             numbers = numbers_of_text(table, {name: one.column}, dialect or PLAIN)
             table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
-        elif untyped and one.is_dated:
-            times = typed(table.with_columns(value.alias(name)), {name: "time"}, dialect or PLAIN)
-            kept = one.keeps(nw.col(name), nw.Datetime("us"), in_memory=in_memory)
-            table = times.filter(kept).drop(name)
         else:
+            if untyped:
+                one.refuse_order_of_texts()
             value = value.str.strip_chars() if of_text else value
             table = table.filter(one.keeps(value, dtype, in_memory=in_memory))
     return table

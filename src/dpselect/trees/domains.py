@@ -362,7 +362,9 @@ def read_domains(path: str | Path) -> dict[str, Any]:
     except DataError as error:
         if Path(path).exists():
             raise
-        raise error.adding(f"; make a template by 'dpselect domains DATA --out {path}'") from None
+        raise error.adding(
+            f"; make a template by 'dpselect domains DATA --out {path}'"
+        ) from None
     except ValueError:
         raise DataError(f"{path} must be a domains file: a JSON object") from None
     parts = {
