@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 NODES_HELP = """Release the k most influential nodes of a network; one edge is protected.
 
 --nodes is public: the number of nodes, if ids are 0 to N-1, or all ids or labels. Edges are a
-table, or a file of SNAP (.txt), GraphML, GML, Pajek or MatrixMarket. With several metrics, nodes are ranked by all of them. Edges to other nodes, or from a
-node to itself, are dropped.
+table, or a file of SNAP (.txt), GraphML, GML, Pajek or MatrixMarket. With several metrics,
+nodes are ranked by all of them. Edges to other nodes, or from a node to itself, are dropped.
 With --above instead of --k, all nodes with at least this noisy score are released.
 With --user all rows of a person are protected together, such as the calls of a customer, and at
 most --max-per-user different edges of each person are counted. Without it,
@@ -82,7 +82,7 @@ def _words(given: str | tuple[str, ...], _given: Given) -> str | list[str]:
 
 NODE_SET = Option(
     read=_node_set,
-    help="N for ids 0 to N-1, or ids or labels: a list as a,b,c, or a text file with one per line. Public.",
+    help="N for ids 0 to N-1, or ids or labels: a,b,c, or a file of one per line. Public.",
 )
 
 

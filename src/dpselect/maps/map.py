@@ -51,8 +51,8 @@ class Map(Query[MapRelease]):
 
     Data are a frame, the path of a Parquet or CSV file, an array of shape ``(n, 2)``, or
     geometries, also as the path of a GeoParquet, GeoPackage, GeoJSON or shapefile; these need
-    no ``x`` and ``y``, and state their reference system. From a lazy frame only counts leave the engine. Points with a missing coordinate are
-    dropped.
+    no ``x`` and ``y``, and state their reference system. From a lazy frame only counts leave
+    the engine. Points with a missing coordinate are dropped.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours`` that differ in one point, or with ``user`` in all

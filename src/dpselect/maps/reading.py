@@ -37,7 +37,8 @@ def counts_of(points: object, rows: PointRows) -> Counts:
     Args:
         points: A table with the columns ``x`` and ``y``, a path of one, or a lazy frame,
             which stays in its engine; without columns, an array of shape ``(n, 2)``,
-            geometries that are points, or a file of them. Points without a user are dropped. Private.
+            geometries that are points, or a file of them. Points without a user are dropped.
+            Private.
         rows: How they are read.
 
     Raises:

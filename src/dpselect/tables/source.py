@@ -89,10 +89,10 @@ class Source(Dialect):
     @property
     def is_csv(self) -> bool:
         """Whether the rows are those of text files, which declare no types."""
+        if self.path is None:
+            return False
         kinds = map(self.kind, self.files())
-        return self.path is not None and all(
-            kind in FORMATS and FORMATS[kind].is_text for kind in kinds
-        )
+        return all(kind in FORMATS and FORMATS[kind].is_text for kind in kinds)
 
     def kind(self, path: PurePath) -> str:
         """Return the stated format of a file, or else the ending of its name."""
