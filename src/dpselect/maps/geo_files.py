@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
-from dpselect.tables.source import PARQUET, Source
+from dpselect.tables.formats import PARQUET
+from dpselect.tables.source import Source
 
 GEO = {".geoparquet", ".gpkg", ".geojson", ".shp", ".fgb"}
 """Endings of files that hold geometries; those of Parquet may."""

@@ -226,8 +226,15 @@ def _is_node(end: nw.Expr, nodes: Sequence[Hashable]) -> nw.Expr:
     """Return whether an end is one of the nodes; null or false if not."""
     if isinstance(nodes, range):
         return (end >= 0) & (end < len(nodes))
-    large = [node for node in nodes if isinstance(node, int) and node >= FROM]
-    return end.is_in(list(nodes) if not large else [one for one in nodes if one >= 0])  # type: ignore[operator]
+    if not _beyond(nodes):
+        return end.is_in(list(nodes))
+    return end.is_in([one for one in nodes if isinstance(one, int) and one >= 0])
+
+
+def _beyond(nodes: Sequence[Hashable]) -> bool:
+    """Return whether a node is an id that has no sign."""
+    is_range = isinstance(nodes, range)
+    return not is_range and any(isinstance(node, int) and node >= FROM for node in nodes)
 
 
 def _ends(
@@ -264,15 +271,15 @@ def _ends(
     if users is not None:
         users.check(data)
         taken["user"] = users.persons(types)
-    if integer and not isinstance(nodes, range) and max(nodes) >= FROM:  # type: ignore[operator]
+    if integer and _beyond(nodes):
         if untyped:
             raise ParameterError("text files of ids from 2^63 on are read in memory alone")
-        known = [nw.col(end) >= 0 for end in columns]
+        positive = [nw.col(end) >= 0 for end in columns]
         rows = table.lazy().select(**taken)
-        rows = rows.filter(*known) if dropped else rows
+        rows = rows.filter(*positive) if dropped else rows
         return rows.with_columns(
             nw.when(one).then(nw.col(end)).cast(nw.UInt64).alias(end)
-            for end, one in zip(columns, known, strict=True)
+            for end, one in zip(columns, positive, strict=True)
         )
     ends = typed(table.lazy().select(**taken), dict.fromkeys(untyped, "integer"), of)
     if not integer or of.is_csv:

@@ -28,7 +28,8 @@ def check_names(native: object) -> None:
     Raises:
         ColumnError: Two have one name, or names have several levels.
     """
-    columns = getattr(native, "column_names", getattr(native, "columns", ()))
+    # A frame of Spark has an attribute for each name.
+    columns = getattr(native, "column_names" if is_of(native, "pyarrow") else "columns", ())
     if getattr(columns, "nlevels", 1) > 1:
         raise ColumnError(
             "the columns have names of several levels: give each one name, as "

@@ -146,7 +146,8 @@ class Comparison:
         zone, found = getattr(dtype, "time_zone", None), _moment(text)
         if found is None or (found.tzinfo is None) != (zone is None):
             raise ColumnError(
-                f"`where` must compare {self.column!r} with a time such as "
+                f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, "
+                "with a time such as "
                 + ("'2024-01-31T12:00'" if zone is None else "'2024-01-31T12:00Z'")
             )
         compare, there = OPERATORS[self.operator], ~value.is_null()
