@@ -14,6 +14,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect.errors import ParameterError
+from dpselect.keys.reading import literals
 from dpselect.networks.reading import check_ends, not_of_nodes
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.fields import typed
@@ -57,9 +58,9 @@ def simple_edges(
         DataError: The data cannot be read.
     """
     s, t = nw.col("source"), nw.col("target")
-    ends = _ends(data, source, target, nodes, users).filter(
-        _is_node(s, nodes), _is_node(t, nodes), s != t
-    )
+    ends = _ends(data, source, target, nodes, users)
+    listed = _listed(ends, nodes)
+    ends = ends.filter(_is_node(s, listed), _is_node(t, listed), s != t)
     edge = [
         nw.when(s < t).then(s).otherwise(t).alias("low"),
         nw.when(s < t).then(t).otherwise(s).alias("high"),
@@ -79,8 +80,10 @@ def count_invalid_edges(
     Arguments and errors are those of ``simple_edges``.
     """
     s, t = nw.col("source"), nw.col("target")
-    both = _is_node(s, nodes) & _is_node(t, nodes)
-    table = _ends(data, source, target, nodes, dropped=False).select(
+    ends = _ends(data, source, target, nodes, dropped=False)
+    listed = _listed(ends, nodes)
+    both = _is_node(s, listed) & _is_node(t, listed)
+    table = ends.select(
         nw.when(both).then(nw.lit(0)).otherwise(nw.lit(1)).sum().alias("unknown"),
         nw.when(both & (s == t)).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("loops"),
     )
@@ -226,9 +229,14 @@ def _is_node(end: nw.Expr, nodes: Sequence[Hashable]) -> nw.Expr:
     """Return whether an end is one of the nodes; null or false if not."""
     if isinstance(nodes, range):
         return (end >= 0) & (end < len(nodes))
+    return end.is_in(list(nodes))
+
+
+def _listed(ends: nw.LazyFrame[Any], nodes: Sequence[Hashable]) -> Sequence[Hashable]:
+    """Return the nodes as an engine takes them."""
     if not _beyond(nodes):
-        return end.is_in(list(nodes))
-    return end.is_in([one for one in nodes if isinstance(one, int) and one >= 0])
+        return nodes
+    return literals(ends, [one for one in nodes if isinstance(one, int) and one >= 0])
 
 
 def _beyond(nodes: Sequence[Hashable]) -> bool:
