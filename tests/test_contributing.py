@@ -33,13 +33,13 @@ from dpselect import tables, validation
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.map import BOUNDS
 from dpselect.maps.counting import Counts
-from dpselect.maps.points import PointDesign, PointRows
+from dpselect.maps.points import PointRows
 from dpselect.maps.queries import lattice_rectangles
 from dpselect.mechanisms import PermuteAndFlip, TopK
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
-from dpselect.query import Query, query
+from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
 from support.releases.maps import case, points

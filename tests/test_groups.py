@@ -45,7 +45,7 @@ class GroupedCase:
 
 def of_cells(each, values):
     counts = np.bincount(np.array(values, dtype=int), minlength=len(VALUES)).astype(float)
-    return each.draw.mechanism.probabilities(each.objective(counts))
+    return each.draw.mechanism.probabilities(each.facts.of(counts))
 
 
 def of_percentiles(each, values):

@@ -7,12 +7,11 @@ number of threads or on the order in which they finish.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the work done and the whole work, in the same unit; both are public."""
+T = TypeVar("T")
 
 
 def processors() -> int:
@@ -22,33 +21,17 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def each_piece(
-    work: Callable[[int], object], sizes: list[int], progress: Progress | None = None
-) -> None:
-    """Call ``work(piece)`` for every piece, on all processors.
-
-    Args:
-        work: Called once for each position of ``sizes``.
-        sizes: The size of each piece, for ``progress``.
-        progress: Called in the calling thread after each piece.
-    """
-    done, whole = 0, sum(sizes)
-    threads = min(processors(), len(sizes))
+def each_piece(work: Callable[[int], object], pieces: int) -> None:
+    """Call ``work(piece)`` for every piece, on all processors."""
+    threads = min(processors(), pieces)
     if threads <= 1:
         # A thread takes longer to start than a few rows to count.
-        for piece, size in enumerate(sizes):
+        for piece in range(pieces):
             work(piece)
-            done += size
-            if progress is not None:
-                progress(done, whole)
         return
     with ThreadPoolExecutor(threads) as pool:
-        pending = {pool.submit(work, piece): size for piece, size in enumerate(sizes)}
-        for finished in as_completed(pending):
-            finished.result()
-            done += pending[finished]
-            if progress is not None:
-                progress(done, whole)
+        for _ in pool.map(work, range(pieces)):
+            pass
 
 
 def each_stride(work: Callable[[int, int], object], size: int, *, least: int = 256) -> None:
@@ -60,4 +43,13 @@ def each_stride(work: Callable[[int, int], object], size: int, *, least: int = 2
         least: Items that are worth a thread.
     """
     step = max(1, min(processors(), size // least))
-    each_piece(lambda first: work(first, step), [1] * step)
+    each_piece(lambda first: work(first, step), step)
+
+
+def one_ahead(items: Iterator[T]) -> Iterator[T]:
+    """Yield items, none of them None, while a thread makes the next one."""
+    with ThreadPoolExecutor(1) as pool:
+        later = pool.submit(next, items, None)
+        while (found := later.result()) is not None:
+            later = pool.submit(next, items, None)
+            yield found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from dpselect._parallel import Progress
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the queries done and all of them; both are public."""
 
 MOST_SUMS = 200
 """Sums of one query; more go in several."""

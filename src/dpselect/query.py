@@ -85,10 +85,12 @@ class Design(ABC, Generic[Out]):
     Attributes:
         plan: What is public of the release; the query adds its name and its arguments.
         exact: Whether the library's own samplers draw.
+        rows: How rows are read, with a method that checks their schema; None if there is none.
     """
 
     plan: Plan
     exact: bool = True
+    rows: Any = None
 
     def check(self, data: Any) -> None:  # noqa: ANN401 -- each design takes its own data
         """Check that data can be read, by their schema alone; by default nothing is checked.
@@ -96,6 +98,8 @@ class Design(ABC, Generic[Out]):
         Raises:
             ColumnError, DataError: As for the release.
         """
+        if self.rows is not None:
+            self.rows.check(data)
 
     @abstractmethod
     def prepare(self, data: Any) -> Draw[Out]:  # noqa: ANN401 -- each design takes its own data

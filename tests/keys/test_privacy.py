@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.keys.objectives import by_count, facts_of
 from dpselect.keys.selection import (
     GaussianSelection,
     LaplaceSelection,
@@ -14,6 +13,7 @@ from dpselect.keys.selection import (
     composed_delta,
     selection_of,
 )
+from dpselect.keys.top import facts_of
 from support.key_definitions import (
     add_person,
     exact_delta,
@@ -107,9 +107,7 @@ def test_top_of_a_known_domain_costs_no_delta(mechanism):
         draw = dp.mechanisms.by_name(mechanism, 1.0)
         return lambda counts: dict(
             enumerate(
-                draw.probabilities(
-                    by_count(np.array(counts), range(4), facts_of(4, relation, 4))
-                )
+                draw.probabilities(facts_of(4, relation, 4).of(np.array(counts), range(4)))
             )
         )
 

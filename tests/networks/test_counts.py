@@ -87,12 +87,3 @@ def test_the_order_of_nodes_changes_nothing_not_even_rounding(network, random):
     scores = of(network).ego_betweenness()
     again = Graph.from_networkx(moved, nodes=len(order)).ego_betweenness()
     assert np.array_equal(again[order], scores)
-
-
-def test_progress_ends_with_all_nodes():
-    told = []
-    of(nx.path_graph(1000)).ego_betweenness(lambda *step: told.append(step))
-
-    assert len(told) > 1
-    assert told[-1] == (1000, 1000)
-    assert told == sorted(told)

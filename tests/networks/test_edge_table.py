@@ -11,14 +11,8 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError, PublicClaimError
-from dpselect.networks import (
-    EdgeTable,
-    Graph,
-    NodeCounts,
-    degree,
-    ego_betweenness,
-    ego_density,
-)
+from dpselect.networks import EdgeTable, Graph, degree, ego_betweenness, ego_density
+from dpselect.networks.graph import node_counts
 from support.engines import every_engine, held_by
 
 RNG = np.random.default_rng(3)
@@ -74,27 +68,11 @@ def test_labels_and_nodes_without_edges():
     assert repr(there) == "EdgeTable(4 nodes)"
 
 
-def test_nodes_are_released_from_a_lazy_frame():
-    star = pl.LazyFrame({"a": [0] * 49, "b": range(1, 50)})
-    query = dp.TopNodes(nodes=50, **ENDS, k=1, metric="degree", epsilon=30.0)
-
-    assert query.release(star).answer == (0,)
-
-
 def test_both_kinds_of_graph_are_node_counts():
     frame = pl.LazyFrame({"a": [0], "b": [1]})
 
-    assert isinstance(EdgeTable(frame, nodes=2, **ENDS), NodeCounts)
-    assert isinstance(Graph.from_edges(frame, nodes=2, **ENDS), NodeCounts)
-
-
-def test_progress_is_told_when_the_engine_is_done():
-    told = []
-    table = EdgeTable(pl.LazyFrame({"a": [0], "b": [1]}), nodes=3, **ENDS)
-
-    table.ego_betweenness(lambda *step: told.append(step))
-
-    assert told == [(3, 3)]
+    for graph in (EdgeTable(frame, nodes=2, **ENDS), Graph.from_edges(frame, nodes=2, **ENDS)):
+        assert node_counts(graph) is graph
 
 
 @pytest.mark.parametrize(

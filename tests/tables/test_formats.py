@@ -157,7 +157,11 @@ def test_integers_of_statistics_are_floats_unless_declared(tmp_path):
     stated = tables.Source(tmp_path / "small.dta", column_type={"code": "integer"})
 
     assert tables.open_table(tmp_path / "small.dta").collect_schema()["code"] == nw.Float64
-    assert tables.read_columns(stated, numeric=[], plain=["code"])["code"].to_list() == [1, 2, 2]
+    assert tables.read_columns(stated, numeric=[], plain=["code"])["code"].to_list() == [
+        1,
+        2,
+        2,
+    ]
     with pytest.raises(ParameterError, match="column_type of such a file must be integer"):
         tables.open_table(tables.Source(tmp_path / "small.dta", column_type={"code": "date"}))
 

@@ -10,7 +10,8 @@ from dpselect import validation
 from dpselect.audit import conditions
 from dpselect.audit.conditions import Scaling
 from dpselect.audit.report import AdmissibilityReport, Finding, Tightness
-from dpselect.audit.universe import Relation, Tables, Universe, build, evaluate, tabulate
+from dpselect.audit.universe import Relation, build, evaluate, tabulate
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 
@@ -99,7 +100,9 @@ def check_admissible(
     objectives = evaluate(space, objective_of)
     distance = space.diameter + 1 if max_distance is None else max_distance
     distance = validation.at_least("max_distance", distance, 1)
-    chosen = None if scalings is None else conditions.checked_scalings(scalings)
+    given = validation.instance("scalings", {} if scalings is None else scalings, Mapping)
+    if not all(map(callable, given.values())):
+        raise ParameterError("scalings must map names to functions of an Objective")
     relation = None if callable(neighbours) else Neighbours(neighbours)
     public = conditions.public_parts(space, objectives, relation)
     if len({len(one) for one in objectives}) > 1:
@@ -108,34 +111,16 @@ def check_admissible(
         skipped: tuple[str, ...] = ("all other conditions: there is no candidate to compare",)
     else:
         tables = tabulate(space, objectives, distance)
-        named, skipped = conditions.default_scalings(tables) if chosen is None else (chosen, ())
-        findings = (public, *_conditions(tables), *_scaled(tables, named))
-        tightness = conditions.tightness(tables, _incomplete(space, complete))
+        named, skipped = given, ()
+        if scalings is None:
+            named, skipped = conditions.default_scalings(tables)
+        findings = (
+            public,
+            *(condition(tables) for condition in conditions.CONDITIONS),
+            *(conditions.unit_scores(tables, *one) for one in named.items()),
+        )
+        incomplete = [complete is not None and not complete(x) for x in space.databases]
+        tightness = conditions.tightness(tables, np.array(incomplete, dtype=np.float64))
     return AdmissibilityReport(
         findings, tightness, skipped, len(space), space.left.size, distance
     )
-
-
-def _conditions(tables: Tables) -> tuple[Finding, ...]:
-    return (
-        conditions.condition_one(tables),
-        conditions.condition_two(tables),
-        conditions.bounded(tables),
-        conditions.global_bound(tables),
-        conditions.l1_bound(tables),
-        conditions.multiples(tables),
-        conditions.monotone(tables),
-        conditions.sums(tables),
-    )
-
-
-def _scaled(tables: Tables, scalings: Mapping[str, Scaling]) -> tuple[Finding, ...]:
-    return tuple(
-        conditions.unit_scores(tables, name, scale) for name, scale in scalings.items()
-    )
-
-
-def _incomplete(universe: Universe, complete: Callable[[Hashable], bool] | None) -> np.ndarray:
-    if complete is None:
-        return np.zeros(len(universe))
-    return np.array([0.0 if complete(x) else 1.0 for x in universe.databases])

@@ -10,17 +10,16 @@ subtract the best score it is also checked that no score moves by more than 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable
 from functools import partial
 from math import inf
 from typing import TypeAlias
 
 import numpy as np
 
-from dpselect import scaling, validation
+from dpselect import scaling
 from dpselect.audit.report import Finding, Tightness, Witness
 from dpselect.audit.universe import TOLERANCE, Tables, Universe
-from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.sensitivity import Sensitivity
@@ -31,11 +30,6 @@ LONGEST = 4096
 
 Scaling: TypeAlias = Callable[[Objective], Scores]
 """From an objective to its unit scores, as in ``dpselect.scaling``."""
-
-_TOO_LONG = (
-    f"the horizon is above {LONGEST} and the shortfall has no closed form; see "
-    "dpselect.sensitivity.jump_to_bound"
-)
 
 MOVES_EACH_BY_ONE = frozenset({"dampened", "anchored", "pairwise", "generalized"})
 """Names of the scalings of which every score, not only every difference, is checked."""
@@ -52,35 +46,22 @@ def public_parts(
         relation: The relation that the universe was enumerated under, if it is a named one.
     """
     states = "candidates, bounds and all other claims are those of every database"
-    check = "public parts"
+    first = universe.databases[0]
+
+    def failed(states: str, x: Hashable, y: Hashable = None, *, excess: float = inf) -> Finding:
+        return Finding("public parts", states, ok=False, excess=excess, worst=Witness(x, y))
+
     if relation not in {None, objectives[0].neighbours}:
-        return Finding(
-            check,
-            f"the objective is stated for {objectives[0].neighbours}, the universe is "
-            f"enumerated under {relation}",
-            ok=False,
-            excess=inf,
-            worst=Witness(universe.databases[0]),
-        )
+        stated = f"the objective is stated for {objectives[0].neighbours}"
+        return failed(f"{stated}, the universe is enumerated under {relation}", first)
     for x, one in zip(universe.databases, objectives, strict=True):
         private = _differing_part(objectives[0], one)
         if private:
-            return Finding(
-                check,
-                f"{states}; {private} not",
-                ok=False,
-                excess=inf,
-                worst=Witness(universe.databases[0], x),
-            )
+            return failed(f"{states}; {private} not", first, x)
         if one.highest is not None and one.scores.max() > one.highest:
-            return Finding(
-                check,
-                "no score is above the highest",
-                ok=False,
-                excess=float(one.scores.max()) - one.highest,
-                worst=Witness(x),
-            )
-    return Finding(check, states, ok=True, excess=0.0)
+            excess = float(one.scores.max()) - one.highest
+            return failed("no score is above the highest", x, excess=excess)
+    return Finding("public parts", states, ok=True, excess=0.0)
 
 
 def _differing_part(first: Objective, other: Objective) -> str:
@@ -102,23 +83,22 @@ def _differing_part(first: Objective, other: Objective) -> str:
 
 def condition_one(tables: Tables) -> Finding:
     """Check ``δ(x, 0, r) ≥ LS(x, 0, r)``."""
-    excess = tables.local[0] - tables.deltas[0]
-    ok, (x, r) = _worst(excess, tables.deltas[0])
-    return Finding(
+    return _compared(
         "condition (i)",
         "delta(x, 0, r) >= LS(x, 0, r)",
-        ok=ok,
-        excess=float(excess[x, r]),
-        worst=tables.witness(x, _farthest_neighbour(tables, x, r), distance=0, candidate=r),
+        tables.local[0] - tables.deltas[0],
+        tables.deltas[0],
+        partial(_with_neighbour, tables, distance=0),
     )
 
 
-def _farthest_neighbour(tables: Tables, x: int, r: int) -> int | None:
+def _with_neighbour(tables: Tables, x: int, r: int, distance: int | None = None) -> Witness:
+    """Return a candidate of a database, and the neighbour that changes it most."""
     left, right = tables.universe.left, tables.universe.right
     around = np.concatenate([right[left == x], left[right == x]])
-    if around.size == 0:
-        return None
-    return int(around[np.abs(tables.scores[around, r] - tables.scores[x, r]).argmax()])
+    changes = np.abs(tables.scores[around, r] - tables.scores[x, r])
+    y = int(around[changes.argmax()]) if around.size else None
+    return tables.witness(x, y, distance=distance, candidate=r)
 
 
 def condition_two(tables: Tables) -> Finding:
@@ -126,14 +106,14 @@ def condition_two(tables: Tables) -> Finding:
     everywhere = np.arange(len(tables.universe))
     xs = np.concatenate([everywhere, tables.universe.left, tables.universe.right])
     ys = np.concatenate([everywhere, tables.universe.right, tables.universe.left])
-    excess = tables.deltas[:-1, ys] - tables.deltas[1:, xs]
-    ok, (t, pair, r) = _worst(excess, tables.deltas[1:, xs])
-    return Finding(
+    return _compared(
         "condition (ii)",
         "delta(x, t + 1, r) >= delta(y, t, r)",
-        ok=ok,
-        excess=float(excess[t, pair, r]),
-        worst=tables.witness(int(xs[pair]), int(ys[pair]), distance=t, candidate=r),
+        tables.deltas[:-1, ys] - tables.deltas[1:, xs],
+        tables.deltas[1:, xs],
+        lambda t, pair, r: tables.witness(
+            int(xs[pair]), int(ys[pair]), distance=t, candidate=r
+        ),
     )
 
 
@@ -153,26 +133,23 @@ def bounded(tables: Tables) -> Finding:
                 excess[i, x] = delta - sensitivity.bounds
             else:
                 excess[i, x] = np.abs(delta - sensitivity.bound)
-    ok, (i, x, r) = _worst(excess, tables.bounds)
-    return Finding(
+    return _compared(
         "bounded",
         "delta(x, t, r) <= bound_r before the horizon, = bound from there on",
-        ok=ok,
-        excess=float(excess[i, x, r]),
-        worst=tables.witness(x, distance=distances[i], candidate=r),
+        excess,
+        tables.bounds,
+        lambda i, x, r: tables.witness(x, distance=distances[i], candidate=r),
     )
 
 
 def global_bound(tables: Tables) -> Finding:
     """Check ``LS(x, 0, r) ≤ Δ_r`` for every database and candidate."""
-    excess = tables.local[0] - tables.bounds
-    ok, (x, r) = _worst(excess, tables.bounds)
-    return Finding(
+    return _compared(
         "global bound",
         "LS(x, 0, r) <= bound_r",
-        ok=ok,
-        excess=float(excess[x, r]),
-        worst=tables.witness(x, _farthest_neighbour(tables, x, r), candidate=r),
+        tables.local[0] - tables.bounds,
+        tables.bounds,
+        partial(_with_neighbour, tables),
     )
 
 
@@ -194,7 +171,7 @@ def monotone(tables: Tables) -> Finding:
         states,
         ok=bool(against[pair] <= TOLERANCE),
         excess=float(np.minimum(steps[pair].max(), -steps[pair].min())),
-        worst=tables.witness(int(tables.universe.left[pair]), int(tables.universe.right[pair])),
+        worst=tables.of_pair(pair),
     )
 
 
@@ -205,14 +182,7 @@ def l1_bound(tables: Tables) -> Finding:
     if l1 is None:
         return Finding("l1", f"{states} (not claimed)", ok=True, excess=0.0)
     excess = np.abs(tables.steps).sum(axis=1) - l1
-    pair = int(excess.argmax())
-    return Finding(
-        "l1",
-        states,
-        ok=bool(excess[pair] <= TOLERANCE * l1),
-        excess=float(excess[pair]),
-        worst=tables.witness(int(tables.universe.left[pair]), int(tables.universe.right[pair])),
-    )
+    return _compared("l1", states, excess, l1, tables.of_pair)
 
 
 def multiples(tables: Tables) -> Finding:
@@ -222,14 +192,7 @@ def multiples(tables: Tables) -> Finding:
     if step is None:
         return Finding("step", f"{states} (not claimed)", ok=True, excess=0.0)
     excess = np.abs(tables.scores - np.rint(tables.scores / step) * step)
-    x, r = (int(i) for i in np.unravel_index(excess.argmax(), excess.shape))
-    return Finding(
-        "step",
-        states,
-        ok=bool(excess[x, r] <= TOLERANCE * step),
-        excess=float(excess[x, r]),
-        worst=tables.witness(x, candidate=r),
-    )
+    return _compared("step", states, excess, step, lambda x, r: tables.witness(x, candidate=r))
 
 
 def tightness(tables: Tables, incomplete: Values) -> Tightness:
@@ -258,16 +221,23 @@ def tightness(tables: Tables, incomplete: Values) -> Tightness:
     )
 
 
-def _worst(excess: Values, allowed: Values) -> tuple[bool, tuple[int, ...]]:
-    """Return whether no excess is above rounding, and the position of the worst case.
+def _compared(
+    check: str,
+    states: str,
+    excess: Values,
+    allowed: Values | float,
+    witness: Callable[..., Witness],
+) -> Finding:
+    """Return the finding that no excess is above rounding, with the position of the worst case.
 
     Rounding is measured by the number that each comparison is with: by the bound of all, a
     sensitivity thousands of times too small would pass beside a large one.
     """
     broken = ~(excess <= TOLERANCE * np.broadcast_to(allowed, excess.shape))
-    if broken.any():
-        return False, _position_of_max(np.where(broken, excess, -inf))
-    return True, _position_of_max(excess)
+    worst = _position_of_max(np.where(broken, excess, -inf) if broken.any() else excess)
+    return Finding(
+        check, states, ok=not broken.any(), excess=float(excess[worst]), worst=witness(*worst)
+    )
 
 
 def _position_of_max(values: Values) -> tuple[int, ...]:
@@ -276,21 +246,22 @@ def _position_of_max(values: Values) -> tuple[int, ...]:
 
 def sums(tables: Tables) -> Finding:
     """Compare ``cumulative``, ``shortfall`` and ``locate`` with sums of ``at``."""
-    worst, where = -inf, (0, 0)
-    for x, one in enumerate(tables.objectives):
-        for error in (
-            _error_of_cumulative(one, tables.max_distance),
-            _error_of_shortfall(one),
-            _error_of_locate(one),
-        ):
-            if error.max() > worst:
-                worst, where = float(error.max()), (x, int(error.argmax()))
-    return Finding(
+    errors = [
+        np.maximum.reduce(
+            [
+                _error_of_cumulative(one, tables.max_distance),
+                _error_of_shortfall(one),
+                _error_of_locate(one),
+            ]
+        )
+        for one in tables.objectives
+    ]
+    return _compared(
         "sums",
         "cumulative, shortfall and locate are the sums of at (relative to them)",
-        ok=worst <= TOLERANCE,
-        excess=worst,
-        worst=tables.witness(where[0], candidate=where[1]),
+        np.array(errors),
+        1.0,
+        lambda x, r: tables.witness(x, candidate=r),
     )
 
 
@@ -322,12 +293,11 @@ def _error_of_cumulative(one: Objective, max_distance: int) -> Values:
 
 def _error_of_shortfall(one: Objective) -> Values:
     sensitivity = one.sensitivity
-    error = np.zeros(one.scores.shape)
     if not overrides(sensitivity, "shortfall") or sensitivity.horizon > LONGEST:
-        return error
-    expected = Sensitivity.shortfall(sensitivity)
+        return np.zeros(one.scores.shape)
+    apart = np.abs(sensitivity.shortfall() - Sensitivity.shortfall(sensitivity))
     unit = sensitivity.bound * max(1, sensitivity.horizon)
-    return np.maximum(error, np.abs(sensitivity.shortfall() - expected) / unit)
+    return np.broadcast_to(apart / unit, one.scores.shape)
 
 
 def _error_of_locate(one: Objective) -> Values:
@@ -363,29 +333,27 @@ def default_scalings(tables: Tables) -> tuple[dict[str, Scaling], tuple[str, ...
         "pairwise": scaling.pairwise,
         "generalized": partial(scaling.generalized, t=1),
     }
-    if any(_too_long(one) for one in tables.objectives):
-        return scalings, (f"unit scores: shifted, as {_TOO_LONG}",)
+    long = [one.sensitivity for one in tables.objectives if one.sensitivity.horizon > LONGEST]
+    if not all(one.flat or overrides(one, "shortfall") for one in long):
+        why = f"the horizon is above {LONGEST} and the shortfall has no closed form"
+        cure = "see dpselect.sensitivity.jump_to_bound"
+        return scalings, (f"unit scores: shifted, as {why}; {cure}",)
     scalings["shifted, non-decreasing"] = partial(scaling.shifted, direction="non-decreasing")
     scalings["shifted, non-increasing"] = partial(scaling.shifted, direction="non-increasing")
     return scalings, ()
 
 
-def _too_long(one: Objective) -> bool:
-    sensitivity = one.sensitivity
-    closed = sensitivity.flat or overrides(sensitivity, "shortfall")
-    return not closed and sensitivity.horizon > LONGEST
-
-
-def checked_scalings(scalings: Mapping[str, Scaling]) -> Mapping[str, Scaling]:
-    """Return scalings that are named functions.
-
-    Raises:
-        ParameterError: They are not.
-    """
-    validation.instance("scalings", scalings, Mapping)
-    if not all(map(callable, scalings.values())):
-        raise ParameterError("scalings must map names to functions of an Objective")
-    return scalings
+CONDITIONS = (
+    condition_one,
+    condition_two,
+    bounded,
+    global_bound,
+    l1_bound,
+    multiples,
+    monotone,
+    sums,
+)
+"""The conditions on scores and sensitivities, in the order of a report."""
 
 
 def unit_scores(tables: Tables, name: str, scale: Scaling) -> Finding:
@@ -398,13 +366,10 @@ def unit_scores(tables: Tables, name: str, scale: Scaling) -> Finding:
     if name in MOVES_EACH_BY_ONE:
         excess = np.maximum(excess, np.abs(steps).max(axis=1) - 1)
         states = "no score moves by more than 1"
-    pair = int(excess.argmax())
-    return Finding(
+    return _compared(
         f"unit scores: {name}",
         states,
-        ok=bool(excess[pair] <= TOLERANCE),
-        excess=float(excess[pair]),
-        worst=tables.witness(
-            int(left[pair]), int(right[pair]), candidate=int(np.abs(steps[pair]).argmax())
-        ),
+        excess,
+        1.0,
+        lambda pair: tables.of_pair(pair, candidate=int(np.abs(steps[pair]).argmax())),
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, expm1, fsum, inf, isinf, prod
+from math import fsum, inf, prod
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from dpselect.typing import Indices, Values
+
+Public: TypeAlias = Mapping[str, Any]
+"""Public arguments of a sampler, by name."""
 
 KINDS = 2**20
 """Kinds of outputs of several draws that are taken together, at most."""
@@ -53,13 +57,8 @@ def loss_between(outputs: Values, here: Values, there: Values) -> Loss:
     pure = float(np.abs(here - there).max(initial=0.0))
 
     def delta(epsilon: float) -> float:
-        return max(
-            _hockey_stick(outputs, *pair, epsilon)
-            for pair in (
-                (here, there),
-                (there, here),
-            )
-        )
+        pairs = (here, there), (there, here)
+        return max(_hockey_stick(outputs, *pair, epsilon) for pair in pairs)
 
     return Loss(pure, delta, distributions=(outputs, here, there))
 
@@ -86,12 +85,9 @@ def joined(losses: Sequence[Loss]) -> list[Loss]:
 
 
 def _hockey_stick(outputs: Values, here: Values, there: Values, epsilon: float) -> float:
-    total = []
-    for number, p, q in zip(outputs, here, there, strict=True):
-        if p - q > epsilon:
-            share = 1.0 if isinf(q) else -expm1(epsilon + q - p)
-            total.append(exp(number + p) * share)
-    return fsum(total)
+    above = here - there > epsilon
+    outputs, here, there = outputs[above], here[above], there[above]
+    return fsum(-np.exp(outputs + here) * np.expm1(epsilon + there - here))
 
 
 def log_binomial(n: int, k: Indices) -> Values:

@@ -11,21 +11,18 @@ from dpselect.budget import Budget
 from dpselect.plan import Plan
 
 
-def difference(here: object, there: object, path: str = "the outcome") -> str | None:
+def difference(
+    here: Any,  # noqa: ANN401 -- any attribute of an outcome
+    there: Any,  # noqa: ANN401
+    path: str = "the outcome",
+    seen: set[tuple[int, int]] | None = None,
+) -> str | None:
     """Return the first part that differs, by its name and never by its value.
 
     Budgets are not part of an outcome. Objects are compared by ``==`` where their class
     defines it without attributes, else attribute by attribute.
     """
-    return _difference(here, there, path, set())
-
-
-def _difference(
-    here: Any,  # noqa: ANN401 -- any attribute of an outcome
-    there: Any,  # noqa: ANN401
-    path: str,
-    seen: set[tuple[int, int]],
-) -> str | None:
+    seen = set() if seen is None else seen
     same_kind = type(here) is type(there)
     if (
         here is there
@@ -43,7 +40,7 @@ def _difference(
         return None if _equal(here, there) else path
     if one.keys() != other.keys():
         return path
-    found = (_difference(one[name], other[name], f"{path}{name}", seen) for name in one)
+    found = (difference(one[name], other[name], f"{path}{name}", seen) for name in one)
     return next((part for part in found if part is not None), None)
 
 
@@ -53,7 +50,7 @@ def _of_arrays(
     if here.dtype != there.dtype or here.shape != there.shape:
         return path
     if here.dtype == object:
-        return _difference(here.tolist(), there.tolist(), path, seen)
+        return difference(here.tolist(), there.tolist(), path, seen)
     floating = here.dtype.kind in "fc"
     return None if np.array_equal(here, there, equal_nan=floating) else path
 

@@ -21,8 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
+from dpselect._optional import replaced
+from dpselect.audit.report import Report
 from dpselect.audit.universe import Relation, build
-from dpselect.errors import AuditError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.typing import Probabilities, Values
 
 ROUNDING = 1e-6
@@ -149,6 +151,13 @@ def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Probabilities, Probabilities]:
     return p, q
 
 
+def _vector(requirement: str, given: ArrayLike) -> Values:
+    return replaced(
+        lambda: np.asarray(given, dtype=np.float64),
+        lambda: ParameterError(f"{requirement}, shape (n,)"),
+    )
+
+
 def _checked(name: str, given: ArrayLike) -> Probabilities:
     """Return probabilities as a float64 vector.
 
@@ -158,14 +167,14 @@ def _checked(name: str, given: ArrayLike) -> Probabilities:
     try:
         values = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be probabilities, shape (n,)") from None
+        values = np.empty(0)
     if values.ndim != 1 or not (values >= 0).all() or not abs(values.sum() - 1) < ROUNDING:
         raise ParameterError(f"{name} must be probabilities: shape (n,), >= 0, sum 1")
     return values
 
 
 @dataclass(frozen=True, slots=True)
-class PrivacyReport:
+class PrivacyReport(Report):
     """The outcome of ``check_private``; ``print`` shows it.
 
     Attributes:
@@ -192,15 +201,6 @@ class PrivacyReport:
     def ok(self) -> bool:
         """Whether no loss is above epsilon, up to rounding."""
         return self.loss <= self.epsilon * (1 + TOLERANCE) + TOLERANCE
-
-    def raise_if_failed(self) -> None:
-        """Do nothing if the claim holds.
-
-        Raises:
-            AuditError: It does not; the message is the report.
-        """
-        if not self.ok:
-            raise AuditError(str(self))
 
     def __str__(self) -> str:
         verdict = "private" if self.ok else "NOT private"
@@ -256,7 +256,9 @@ def check_private(
     logs = [check("what `distribution` returns", distribution(x)) for x in space.databases]
     if len({one.size for one in logs}) > 1:
         raise ParameterError("`distribution` must give the same outcomes for every database")
-    losses = _all_losses(np.array(logs), space.left, space.right)
+    table = np.array(logs)
+    with np.errstate(invalid="ignore"):
+        losses = np.abs(table[space.left] - table[space.right])
     # Both are 0: the difference of two infinities, which shows no loss.
     unseen = np.isnan(losses)
     losses[unseen] = 0.0
@@ -272,11 +274,6 @@ def check_private(
     )
 
 
-def _all_losses(logs: Values, left: np.ndarray, right: np.ndarray) -> Values:
-    with np.errstate(invalid="ignore"):
-        return np.abs(logs[left] - logs[right])
-
-
 def _logs_of_checked(name: str, given: ArrayLike) -> Values:
     with np.errstate(divide="ignore"):
         return np.log(_checked(name, given))
@@ -288,7 +285,7 @@ def _checked_logs(name: str, given: ArrayLike) -> Values:
         logs = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(
-            f"{name} must be logarithms of probabilities, shape (n,)"
+            f"{name} must be numbers, the logarithms of a vector of probabilities"
         ) from None
     _checked(f"exp of {name}", np.exp(logs))
     return logs

@@ -27,27 +27,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from importlib import import_module
+from inspect import signature
 from math import fsum, inf, sqrt
 from threading import get_ident
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from dpselect.audit.loss import Loss, joined
 from dpselect.audit.outcomes import difference
-from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET
+from dpselect.audit.report import Report
+from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET, loss_of
 from dpselect.audit.spending import plan_of
 from dpselect.budget.zcdp import delta_of, delta_of_gaussian
 from dpselect.draws.exact.samplers import intercepted
-from dpselect.errors import AuditError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.plan import ROUNDING, Plan
 
 T = TypeVar("T")
+Sampling: TypeAlias = Callable[[], Any]
+Args: TypeAlias = tuple[Any, ...]
+Kwargs: TypeAlias = dict[str, Any]
 
 DELTA_ROUNDING = 1e-6
 """Relative error of a delta that is computed from logarithms of binomial coefficients."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayReport:
+class ReplayReport(Report):
     """The outcome of ``replay``; ``print`` shows it, without a value of the databases.
 
     Attributes:
@@ -76,15 +82,6 @@ class ReplayReport:
     def share(self) -> float:
         """The larger share of epsilon or delta that this pair uses on this path."""
         return max(_share(self.epsilon_used, self.epsilon), _share(self.delta_used, self.delta))
-
-    def raise_if_failed(self) -> None:
-        """Do nothing if there are no problems.
-
-        Raises:
-            AuditError: There is a problem; the message is the report.
-        """
-        if not self.ok:
-            raise AuditError(str(self))
 
     def __str__(self) -> str:
         if not self.ok:
@@ -229,9 +226,15 @@ class _DivergedError(BaseException):
 @dataclass(slots=True)
 class _Draw:
     name: str
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    args: Args
+    kwargs: Kwargs
     output: Any = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments by name, in the order of the sampler's parameters."""
+        module, _, name = self.name.rpartition(".")
+        parameters = signature(getattr(import_module(module), name))
+        return dict(parameters.bind(*self.args, **self.kwargs).arguments)
 
 
 @dataclass(slots=True)
@@ -241,13 +244,7 @@ class _Recording:
     draws: list[_Draw] = field(default_factory=list)
     threads: set[int] = field(default_factory=set)
 
-    def handle(
-        self,
-        name: str,
-        draw: Callable[[], Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:  # noqa: ANN401 -- the sampler's own output
+    def handle(self, name: str, draw: Sampling, args: Args, kwargs: Kwargs) -> Any:  # noqa: ANN401
         self.threads.add(get_ident())
         if name in SCOPES:
             self.draws.append(_Draw(name, args, kwargs))
@@ -270,13 +267,7 @@ class _Replay:
     problems: list[str] = field(default_factory=list)
     runs: list[float] | None = None
 
-    def handle(
-        self,
-        name: str,
-        draw: Callable[[], Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:  # noqa: ANN401 -- the sampler's own output
+    def handle(self, name: str, draw: Sampling, args: Args, kwargs: Kwargs) -> Any:  # noqa: ANN401
         if self.next == len(self.draws):
             self.problems.append("the number of draws depends on the data")
             raise _DivergedError
@@ -292,7 +283,7 @@ class _Replay:
         self._compare(frozen, _Draw(name, args, kwargs))
         return deepcopy(frozen.output)
 
-    def _go_inside(self, draw: Callable[[], Any], frozen: _Draw) -> Any:  # noqa: ANN401
+    def _go_inside(self, draw: Sampling, frozen: _Draw) -> Any:  # noqa: ANN401
         """Replay the draws of repeated runs, or of one of them, and combine their losses."""
         outside, self.losses = self.losses, []
         within, self.runs = self.runs, [] if frozen.name == BEST_OF else None
@@ -319,20 +310,15 @@ class _Replay:
                 "frozen"
             )
             return
-        rule = RULES.get(here.name)
-        if rule is None:
+        if here.name not in RULES:
             self.problems.append(f"{where} is a sampler whose privacy loss is not known")
             return
-        one, other = (
-            dict(zip(rule.parameters, draw.args, strict=False)) | draw.kwargs
-            for draw in (here, there)
-        )
-        private = one.pop(rule.private), other.pop(rule.private)
-        part = difference(one, other, "")
-        if part is not None:
+        one, other = here.arguments(), there.arguments()
+        private = next(iter(one))
+        if difference({**one, private: None}, {**other, private: None}, "") is not None:
             self.problems.append(f"{where} has public arguments that depend on the data")
             return
-        loss = rule.loss(*private, one, here.output)
+        loss = loss_of(here.name, one, other, here.output)
         if loss is None:
             self.problems.append(f"{where} has a number of inputs that depends on the data")
             return

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 
 from dpselect.errors import AuditError, ParameterError
+
+
+class Report(ABC):
+    """The outcome of a check; ``print`` shows it."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def ok(self) -> bool:
+        """Whether what was checked holds."""
+
+    def raise_if_failed(self) -> None:
+        """Do nothing if what was checked holds.
+
+        Raises:
+            AuditError: It does not; the message is the report.
+        """
+        if not self.ok:
+            raise AuditError(str(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +109,7 @@ class Tightness:
 
 
 @dataclass(frozen=True, slots=True)
-class AdmissibilityReport:
+class AdmissibilityReport(Report):
     """The outcome of ``check_admissible``; ``print`` shows it.
 
     Attributes:
@@ -134,15 +155,6 @@ class AdmissibilityReport:
                 return finding
         names = ", ".join(repr(finding.check) for finding in self.findings)
         raise ParameterError(f"check must be one of {names}; not {check!r}")
-
-    def raise_if_failed(self) -> None:
-        """Do nothing if every condition holds.
-
-        Raises:
-            AuditError: One does not; the message is the report.
-        """
-        if not self.ok:
-            raise AuditError(str(self))
 
     def __str__(self) -> str:
         verdict = "admissible" if self.ok else "NOT admissible"

@@ -27,17 +27,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from math import fsum, inf, log
+from math import comb, fsum, inf, log
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.audit.loss import Loss, log_binomial, loss_between
-from dpselect.audit.subset_losses import joined, swapped
+from dpselect.audit.loss import Loss, Public, log_binomial, loss_between
 from dpselect.draws import above_threshold, cut_exponential
 from dpselect.draws.cut_exponential import Cuts
 from dpselect.draws.exact.bernoulli import BITS
@@ -45,37 +43,19 @@ from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.place_exponential import Places
 from dpselect.draws.place_flip import PlaceRows
 from dpselect.draws.range_exponential import Pieces
+from dpselect.draws.subset_distance import DistanceDistribution
 from dpselect.typing import Indices, Values
 
 FINE = 2.0**20
 """Scale of discrete Gaussian noise whose deltas are those of normal noise, up to 2^-30."""
 
-LossFunction: TypeAlias = Callable[[Any, Any, Mapping[str, Any], Any], Loss | None]
+LossFunction: TypeAlias = Callable[[Any, Any, Public, Any], Loss | None]
 """Called with both private inputs, the public arguments and the output; None if a public
 part of the inputs, such as their number, differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """The parts of a sampler's arguments, and its loss.
-
-    Attributes:
-        parameters: Names of all parameters, in order.
-        private: The one that is private.
-        loss: The loss.
-    """
-
-    parameters: tuple[str, ...]
-    private: str
-    loss: LossFunction
-
-
-def noisy_maximum(
-    here: Values, there: Values, public: Mapping[str, Any], chosen: list[int]
-) -> Loss | None:
+def noisy_maximum(here: Values, there: Values, public: Public, chosen: list[int]) -> Loss:
     """Return the loss of ``k`` rounds of a noisy maximum."""
-    if np.shape(here) != np.shape(there):
-        return None
     moved = to_grid(np.asarray(here)) - to_grid(np.asarray(there))
     left = np.ones(moved.size, dtype=np.bool_)
     spread = 0
@@ -85,39 +65,27 @@ def noisy_maximum(
     return Loss(public["epsilon"] / public["k"] * spread / (2 * SENSITIVITY))
 
 
-def largest_of_each(
-    here: Values, there: Values, public: Mapping[str, Any], _: Indices
-) -> Loss | None:
+def largest_of_each(here: Values, there: Values, public: Public, _: Indices) -> Loss:
     """Return the loss of one round of a noisy maximum in each row."""
-    if np.shape(here) != np.shape(there):
-        return None
     moved = to_grid(np.asarray(here)) - to_grid(np.asarray(there))
     return Loss(public["epsilon"] * int(np.ptp(moved, axis=1).sum()) / (2 * SENSITIVITY))
 
 
-def discrete_laplace(
-    here: Indices, there: Indices, public: Mapping[str, Any], _: Indices
-) -> Loss | None:
+def discrete_laplace(here: Indices, there: Indices, public: Public, _: Indices) -> Loss:
     """Return the loss of independent noise on counts."""
-    if np.shape(here) != np.shape(there):
-        return None
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     return Loss(int(np.abs(moved).sum()) / public["scale"])
 
 
-def discrete_gaussian(
-    here: Indices, there: Indices, public: Mapping[str, Any], _: Indices
-) -> Loss | None:
+def discrete_gaussian(here: Indices, there: Indices, public: Public, _: Indices) -> Loss:
     """Return the loss of independent Gaussian noise on counts."""
-    if np.shape(here) != np.shape(there):
-        return None
     moved = np.asarray(here).astype(object) - np.asarray(there).astype(object)
     rho = int((moved**2).sum()) / (2 * public["scale"] ** 2)
     return Loss(0.0, normal=rho) if public["scale"] >= FINE else Loss(0.0, rho=rho)
 
 
 def reveal(
-    here: tuple[int, int], there: tuple[int, int], public: Mapping[str, Any], _: int | None
+    here: tuple[int, int], there: tuple[int, int], public: Public, _: int | None
 ) -> Loss:
     """Return the loss of revealing one of two positions, or the same one, or none."""
     chances = public["chances"]
@@ -133,17 +101,13 @@ def reveal(
     return loss_between(np.zeros(len(outputs)), *logs)
 
 
-def token(here: int, there: int, _: Mapping[str, Any], __: bytes) -> Loss | None:
+def token(here: int, there: int, _: Public, __: bytes) -> Loss | None:
     """Return no loss, for random bytes whose number is public."""
     return Loss(0.0) if here == there else None
 
 
-def first_above(
-    here: Indices, there: Indices, public: Mapping[str, Any], found: list[int]
-) -> Loss | None:
+def first_above(here: Indices, there: Indices, public: Public, found: list[int]) -> Loss:
     """Return the loss of AboveThreshold, at the positions that were drawn."""
-    if np.shape(here) != np.shape(there):
-        return None
     logs = [
         above_threshold.log_probability(np.asarray(queries), **public, found=found)
         for queries in (here, there)
@@ -151,12 +115,8 @@ def first_above(
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
-def first_above_of_each(
-    here: Indices, there: Indices, public: Mapping[str, Any], found: Indices
-) -> Loss | None:
+def first_above_of_each(here: Indices, there: Indices, public: Public, found: Indices) -> Loss:
     """Return the loss of AboveThreshold in each row, at the positions that were drawn."""
-    if np.shape(here) != np.shape(there):
-        return None
     of_one = {name: one for name, one in public.items() if name != "sizes"} | {"stops": 1}
     sizes = public.get("sizes")
     ends = np.full(len(here), np.shape(here)[1]) if sizes is None else sizes
@@ -166,13 +126,13 @@ def first_above_of_each(
         for a, b, end, one in rows
         if not np.array_equal(a[:end], b[:end])
     ]
-    return Loss(0.0, drawn=fsum(one.drawn for one in each if one is not None))
+    return Loss(0.0, drawn=fsum(one.drawn for one in each))
 
 
 def is_above(
     here: above_threshold.Stream,
     there: above_threshold.Stream,
-    public: Mapping[str, Any],
+    public: Public,
     above: bool,  # noqa: FBT001 -- an output
 ) -> Loss | None:
     """Return what one answer of a stream adds to the loss of those before it."""
@@ -193,7 +153,7 @@ def is_above(
     return Loss(0.0, drawn=fsum([logs[0][0], -logs[0][1], -logs[1][0], logs[1][1]]))
 
 
-def draw_cut(here: Cuts, there: Cuts, public: Mapping[str, Any], cut: list[int]) -> Loss | None:
+def draw_cut(here: Cuts, there: Cuts, public: Public, cut: list[int]) -> Loss | None:
     """Return the loss of a cut of a tree, at the one that was drawn."""
     if here.children != there.children:
         return None
@@ -203,7 +163,7 @@ def draw_cut(here: Cuts, there: Cuts, public: Mapping[str, Any], cut: list[int])
 
 
 def draw_place(
-    here: Places, there: Places, public: Mapping[str, Any], drawn: tuple[int, int]
+    here: Places, there: Places, public: Public, drawn: tuple[int, int]
 ) -> Loss | None:
     """Return the loss of a place and a share, at those that were drawn."""
     if any(getattr(here, one) != getattr(there, one) for one in ("first", "last", "shares")):
@@ -213,7 +173,7 @@ def draw_place(
 
 
 def draw_places(
-    here: PlaceRows, there: PlaceRows, public: Mapping[str, Any], _: tuple[Indices, Indices]
+    here: PlaceRows, there: PlaceRows, public: Public, _: tuple[Indices, Indices]
 ) -> Loss | None:
     """Return the loss of one round of a noisy maximum over the places of each row."""
     facts = ("first", "last", "fraction", "beyond", "bound")
@@ -226,12 +186,8 @@ def draw_places(
     return Loss(public["epsilon"] * spread / (2 * SENSITIVITY))
 
 
-def flipped(
-    here: list[bool], there: list[bool], public: Mapping[str, Any], _: list[bool]
-) -> Loss | None:
+def flipped(here: list[bool], there: list[bool], public: Public, _: list[bool]) -> Loss:
     """Return the loss of independent flips."""
-    if len(here) != len(there):
-        return None
     differ = sum(bool(a) != bool(b) for a, b in zip(here, there, strict=True))
     chance = Fraction(public["chance"])
     if differ == 0:
@@ -240,12 +196,8 @@ def flipped(
     return Loss(differ * abs(log(under) - log(over)) if over and under else inf)
 
 
-def select(
-    here: Indices, there: Indices, public: Mapping[str, Any], _: NDArray[np.bool_]
-) -> Loss | None:
+def select(here: Indices, there: Indices, public: Public, _: NDArray[np.bool_]) -> Loss:
     """Return the loss of selections with a probability that depends on a count."""
-    if np.shape(here) != np.shape(there):
-        return None
     chances = public["chances"]
     pairs = Counter(
         (chances[min(a, chances.sure)], chances[min(b, chances.sure)])
@@ -264,14 +216,87 @@ def _log_tosses(up: Indices, number: int, chance: int) -> Values:
     """Return the log probability of some of several tosses, by how many come up."""
     rest = (1 << BITS) - chance
     logs = [log(one) - BITS * log(2) if one else -inf for one in (chance, rest)]
-    return np.array([_times(n, logs[0]) + _times(number - n, logs[1]) for n in up.tolist()])
+    with np.errstate(invalid="ignore"):
+        both = [n * one for n, one in zip((up, number - up), logs, strict=True)]
+    return np.nan_to_num(both, nan=0.0, neginf=-inf).sum(axis=0)
 
 
-def _times(number: int, value: float) -> float:
-    return number * value if number else 0.0
+def swapped(here: list[int], there: list[int], public: Public, _: list[int]) -> Loss:
+    """Return the loss of a retrieval; the number of members may differ."""
+    distribution: DistanceDistribution = public["distribution"]
+    common, only_here, only_there = _parts(here, there)
+    rest = distribution.n - common - only_here - only_there
+    a, b, c = np.indices((common + 1, only_here + 1, only_there + 1)).reshape(3, -1)
+    others = distribution.d - a - b - c
+    possible = (others >= 0) & (others <= rest)
+    a, b, c, others = (part[possible] for part in (a, b, c, others))
+    outputs = log_binomial(common, a) + log_binomial(only_here, b)
+    outputs += log_binomial(only_there, c) + log_binomial(rest, others)
+    return loss_between(
+        outputs,
+        _logs_of_swaps(len(here), distribution)[a + b],
+        _logs_of_swaps(len(there), distribution)[a + c],
+    )
 
 
-def positions(here: Pieces, there: Pieces, public: Mapping[str, Any], _: int) -> Loss | None:
+def joined(here: list[int], there: list[int], public: Public, _: list[int]) -> Loss:
+    """Return the loss of members hidden among ``beta`` uniform people."""
+    n, beta = public["n"], public["beta"]
+    common, only_here, only_there = _parts(here, there)
+    union = common + only_here + only_there
+    more = np.arange(n - union + 1)
+    logs = [
+        log_binomial(size, beta - (union + more - size)) - log(comb(n, beta))
+        for size in (len(here), len(there))
+    ]
+    outputs = log_binomial(n - union, more)
+    both = [outputs, *logs]
+    # Outputs that miss somebody who is a member of one database alone.
+    for side, missing in enumerate((only_there, only_here)):
+        mass = 1 - fsum(np.exp(outputs + logs[side]))
+        if missing and mass > 0:
+            lost = [0.0, -inf, -inf]
+            lost[1 + side] = log(mass)
+            both = [np.append(logs_, one) for logs_, one in zip(both, lost, strict=True)]
+    return loss_between(*both)
+
+
+def _logs_of_swaps(members: int, distribution: DistanceDistribution) -> Values:
+    """Return the log probability of an output, by how many members are in it.
+
+    Given an output with ``i`` members, the subset that was brought to size ``d`` has a
+    hypergeometric number of people in common with it.
+    """
+    weights = distribution.log_weights()
+    logs = np.full(min(members, distribution.d) + 1, -inf)
+    for i in range(logs.size):
+        if members >= distribution.d:
+            shared = np.arange(i + 1)
+            chance = log_binomial(i, shared) + log_binomial(
+                members - i, distribution.d - shared
+            )
+            chance -= log_binomial(members, np.array(distribution.d))
+        else:
+            added = np.arange(distribution.d - i + 1)
+            outside, more = distribution.n - members, distribution.d - members
+            chance = log_binomial(distribution.d - i, added)
+            chance = chance + log_binomial(outside - (distribution.d - i), more - added)
+            chance -= log_binomial(outside, np.array(more))
+            shared = i + added
+        distance = distribution.d - shared
+        reachable = (chance > -inf) & (distance < weights.size)
+        if reachable.any():
+            logs[i] = np.logaddexp.reduce(chance[reachable] + weights[distance[reachable]])
+    return logs
+
+
+def _parts(here: list[int], there: list[int]) -> tuple[int, int, int]:
+    """Return how many members two databases share, and how many each has alone."""
+    one, other = set(here), set(there)
+    return len(one & other), len(one - other), len(other - one)
+
+
+def positions(here: Pieces, there: Pieces, public: Public, _: int) -> Loss | None:
     """Return the loss of an exponential draw over pieces of equal scores."""
     if here.ends[-1] != there.ends[-1]:
         return None
@@ -289,58 +314,31 @@ def positions(here: Pieces, there: Pieces, public: Mapping[str, Any], _: int) ->
     return loss_between(sizes, *distributions)
 
 
-_MAXIMUM = Rule(("scores", "epsilon", "k"), "scores", noisy_maximum)
-
-RULES: Mapping[str, Rule] = MappingProxyType(
-    {
-        "dpselect.draws.exact.selection.top_k_exponential_noise": _MAXIMUM,
-        "dpselect.draws.exact.selection.top_k_gumbel_noise": _MAXIMUM,
-        "dpselect.draws.exact.selection.top_k_laplace_noise": _MAXIMUM,
-        "dpselect.draws.exact.selection.largest_of_each": Rule(
-            ("scores", "epsilon"), "scores", largest_of_each
-        ),
-        "dpselect.draws.exact.noisy_counts.discrete_laplace": Rule(
-            ("counts", "scale"), "counts", discrete_laplace
-        ),
-        "dpselect.draws.exact.noisy_counts.discrete_gaussian": Rule(
-            ("counts", "scale"), "counts", discrete_gaussian
-        ),
-        "dpselect.draws.above_threshold.first_above": Rule(
-            ("queries", "threshold", "threshold_scale", "query_scale", "stops"),
-            "queries",
-            first_above,
-        ),
-        "dpselect.draws.above_threshold.first_above_of_each": Rule(
-            ("queries", "threshold", "threshold_scale", "query_scale", "sizes"),
-            "queries",
-            first_above_of_each,
-        ),
-        "dpselect.draws.above_threshold.is_above": Rule(
-            ("stream", "threshold", "threshold_scale", "query_scale", "stops", "found"),
-            "stream",
-            is_above,
-        ),
-        "dpselect.draws.cut_exponential.draw_cut": Rule(("cuts", "decay"), "cuts", draw_cut),
-        "dpselect.draws.place_exponential.draw_place": Rule(
-            ("places", "decay"), "places", draw_place
-        ),
-        "dpselect.draws.place_flip.draw_places": Rule(("rows", "epsilon"), "rows", draw_places),
-        "dpselect.draws.exact.bernoulli.select": Rule(("counts", "chances"), "counts", select),
-        "dpselect.draws.range_exponential.draw_position": Rule(
-            ("pieces", "decay"), "pieces", positions
-        ),
-        "dpselect.draws.exact.bernoulli.reveal": Rule(("leader", "chances"), "leader", reveal),
-        "dpselect.draws.exact.uniform.token": Rule(("size",), "size", token),
-        "dpselect.draws.exact.bernoulli.flipped": Rule(("bits", "chance"), "bits", flipped),
-        "dpselect.draws.subset_distance.swapped": Rule(
-            ("members", "distribution"), "members", swapped
-        ),
-        "dpselect.draws.subset_distance.joined": Rule(
-            ("members", "n", "beta"), "members", joined
-        ),
-    }
+_OF_DRAWS: Mapping[str, LossFunction] = {
+    "exact.selection.top_k_exponential_noise": noisy_maximum,
+    "exact.selection.top_k_gumbel_noise": noisy_maximum,
+    "exact.selection.top_k_laplace_noise": noisy_maximum,
+    "exact.selection.largest_of_each": largest_of_each,
+    "exact.noisy_counts.discrete_laplace": discrete_laplace,
+    "exact.noisy_counts.discrete_gaussian": discrete_gaussian,
+    "exact.bernoulli.select": select,
+    "exact.bernoulli.reveal": reveal,
+    "exact.bernoulli.flipped": flipped,
+    "exact.uniform.token": token,
+    "above_threshold.first_above": first_above,
+    "above_threshold.first_above_of_each": first_above_of_each,
+    "above_threshold.is_above": is_above,
+    "cut_exponential.draw_cut": draw_cut,
+    "place_exponential.draw_place": draw_place,
+    "place_flip.draw_places": draw_places,
+    "range_exponential.draw_position": positions,
+    "subset_distance.swapped": swapped,
+    "subset_distance.joined": joined,
+}
+RULES: Mapping[str, LossFunction] = MappingProxyType(
+    {f"dpselect.draws.{name}": loss for name, loss in _OF_DRAWS.items()}
 )
-"""The rules of samplers whose output may be published, by name."""
+"""The losses of samplers whose output may be published, by name."""
 
 SECRET = frozenset(
     {
@@ -355,3 +353,25 @@ SECRET = frozenset(
 BEST_OF = "dpselect.draws.repetitions.best_of"
 SCOPES = frozenset({BEST_OF, "dpselect.draws.repetitions.one_run"})
 """Runs repeated a hidden number of times, and each one: a replay compares run by run."""
+
+
+def loss_of(
+    name: str, here: Mapping[str, Any], there: Mapping[str, Any], output: object
+) -> Loss | None:
+    """Return the loss of a sampler of ``RULES``, which has its private input first.
+
+    Args:
+        name: Name of the sampler.
+        here: Its arguments by name, on one database.
+        there: The same on the other; with equal public ones.
+        output: What it drew.
+
+    Returns:
+        None if the inputs are of different sizes, where the size is public.
+    """
+    loss, private = RULES[name], next(iter(here))
+    one, other = here[private], there[private]
+    sized = isinstance(one, np.ndarray | list) and loss not in {swapped, joined}
+    if sized and np.shape(one) != np.shape(other):
+        return None
+    return loss(one, other, {key: here[key] for key in here if key != private}, output)

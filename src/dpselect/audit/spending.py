@@ -20,10 +20,11 @@ from math import fsum
 from types import CodeType, FrameType
 from typing import Any
 
+from dpselect.audit.report import Report
 from dpselect.budget import Budget, Entry
 from dpselect.budget.store import Decide, Entries, Memory
 from dpselect.draws.exact.samplers import drawing, intercepted
-from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
+from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import ROUNDING, Plan
 
@@ -32,7 +33,7 @@ OPENDP_SAMPLERS = frozenset({"measurement_invoke", "odometer_invoke", "queryable
 
 
 @dataclass(frozen=True, slots=True)
-class SpendReport:
+class SpendReport(Report):
     """The outcome of ``check_spends_first``; ``print`` shows it.
 
     Attributes:
@@ -49,15 +50,6 @@ class SpendReport:
     def ok(self) -> bool:
         """Whether there are no problems."""
         return not self.problems
-
-    def raise_if_failed(self) -> None:
-        """Do nothing if there are no problems.
-
-        Raises:
-            AuditError: There is a problem; the message is the report.
-        """
-        if not self.ok:
-            raise AuditError(str(self))
 
     def __str__(self) -> str:
         if self.ok:
@@ -130,31 +122,31 @@ def check_spends_first(
             release(_budget(refused, **granted))
         except InsufficientBudgetError:
             stopped = True
+    spent = tuple(entry.epsilon for entry in allowed.entries)
     problems = [*_problems_when_allowed(allowed, outcome)]
-    if refused.spends and not stopped:
+    if refused.entries and not stopped:
         problems.append("a refused spend did not stop the release")
-    if refused.spends and refused.draws:
+    if refused.entries and refused.draws:
         problems.append(f"{refused.draws[0]} ran although the spend was refused")
-    return SpendReport(tuple(problems), tuple(allowed.spends), tuple(allowed.draws))
+    return SpendReport(tuple(problems), spent, tuple(allowed.draws))
 
 
 def _problems_when_allowed(watch: _Watch, outcome: object) -> Iterator[str]:
-    if not watch.spends:
+    if not watch.entries:
         yield "nothing was spent"
     if not watch.draws:
         yield "no exact sampler ran; name the release's own ones by samplers="
-    if watch.spends and watch.draws_before:
+    if watch.spent_after and watch.spent_after[0] > 0:
         yield f"{watch.draws[0]} ran before the first spend"
-    elif watch.spent_after is not None:
-        yield f"{watch.draws[watch.spent_after - 1]} ran before the last spend"
-    if watch.refunded_after is not None and watch.refunded_after < len(watch.draws):
-        yield f"{watch.draws[watch.refunded_after]} ran after a refund"
+    elif watch.spent_after and watch.spent_after[-1] > 0:
+        yield f"{watch.draws[watch.spent_after[-1] - 1]} ran before the last spend"
+    if watch.refunded_after and watch.refunded_after[0] < len(watch.draws):
+        yield f"{watch.draws[watch.refunded_after[0]]} ran after a refund"
     plan = plan_of(outcome)
-    if plan is not None and watch.spends:
-        for name, stated, spent in (
-            ("epsilon", plan.epsilon, fsum(watch.spends)),
-            ("delta", plan.delta, fsum(watch.deltas)),
-        ):
+    if plan is not None and watch.entries:
+        for name in ("epsilon", "delta"):
+            stated = getattr(plan, name)
+            spent = fsum(getattr(entry, name) for entry in watch.entries)
             if spent < stated * (1 - ROUNDING):
                 yield f"the release states {name} = {stated:g} and spent {spent:g}"
 
@@ -174,12 +166,12 @@ class _Watch:
 
     samplers: frozenset[CodeType]
     refuses: bool
-    spends: list[float] = field(default_factory=list)
-    deltas: list[float] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
     draws: list[str] = field(default_factory=list)
-    draws_before: int = 0
-    spent_after: int | None = None
-    refunded_after: int | None = None
+    spent_after: list[int] = field(default_factory=list)
+    """The number of draws before each spend."""
+    refunded_after: list[int] = field(default_factory=list)
+    """The number of draws before each refund."""
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -196,17 +188,12 @@ class _Watch:
     def _handle(
         self, name: str, draw: Callable[[], Any], *_: tuple[Any, ...] | dict[str, Any]
     ) -> Any:  # noqa: ANN401 -- the sampler's own output
-        self._record(name)
+        self.draws.append(name)
         return draw()
 
     def _profile(self, frame: FrameType, event: str, _: Any) -> None:  # noqa: ANN401
         if event == "call" and self._draws_in(frame) and not drawing():
-            self._record(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}")
-
-    def _record(self, name: str) -> None:
-        self.draws.append(name)
-        if not self.spends:
-            self.draws_before += 1
+            self.draws.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}")
 
     def _draws_in(self, frame: FrameType) -> bool:
         if frame.f_code in self.samplers:
@@ -224,18 +211,14 @@ class _WatchedStore(Memory):
 
     def append(self, decide: Decide) -> Entries:
         entries = super().append(decide)
-        watch = self._watch
-        if watch.spends and watch.draws:
-            watch.spent_after = len(watch.draws)
-        watch.spends += [entry.epsilon for entry in entries]
-        watch.deltas += [entry.delta for entry in entries]
-        if watch.refuses:
+        self._watch.spent_after.append(len(self._watch.draws))
+        self._watch.entries += entries
+        if self._watch.refuses:
             raise InsufficientBudgetError("refused, to see whether the release stops")
         return entries
 
     def refund(self, entry: Entry, epsilon: float) -> None:
-        if self._watch.refunded_after is None:
-            self._watch.refunded_after = len(self._watch.draws)
+        self._watch.refunded_after.append(len(self._watch.draws))
         super().refund(entry, epsilon)
 
 

@@ -87,29 +87,22 @@ def build(universe: Iterable[Hashable], neighbours: Relation) -> Universe:
             "universe must be an iterable of hashable databases, such as tuples of records"
         ) from None
     if callable(neighbours):
-        pairs = _pairs_by_predicate(databases, neighbours)
+        pairs: Iterable[tuple[int, int]] = (
+            (i, j)
+            for (i, x), (j, y) in combinations(enumerate(databases), 2)
+            if neighbours(x, y) or neighbours(y, x)
+        )
     else:
-        pairs = _PAIRS[_relation(neighbours)](databases)
+        try:
+            relation = Neighbours(neighbours)
+        except NeighboursError as error:
+            raise NeighboursError(f"{error}, or a function (x, y) -> bool") from None
+        pairs = _PAIRS[relation](databases)
     unordered = sorted({(min(pair), max(pair)) for pair in pairs})
     if not unordered:
         raise ParameterError("universe must hold at least two databases that are neighbours")
     left, right = np.array(unordered, dtype=np.int64).T
     return Universe(databases, left, right)
-
-
-def _relation(neighbours: NeighboursLike) -> Neighbours:
-    try:
-        return Neighbours(neighbours)
-    except NeighboursError as error:
-        raise NeighboursError(f"{error}, or a function (x, y) -> bool") from None
-
-
-def _pairs_by_predicate(
-    databases: tuple[Hashable, ...], predicate: Callable[[Hashable, Hashable], bool]
-) -> Iterator[tuple[int, int]]:
-    for (i, x), (j, y) in combinations(enumerate(databases), 2):
-        if predicate(x, y) or predicate(y, x):
-            yield i, j
 
 
 def _add_remove(databases: tuple[Hashable, ...]) -> Iterator[tuple[int, int]]:
@@ -234,6 +227,11 @@ class Tables:
             distance=distance,
             candidate=None if candidate is None else self.objectives[x].candidates[candidate],
         )
+
+    def of_pair(self, pair: int, candidate: int | None = None) -> Witness:
+        """Return the databases of a pair of neighbours, and a candidate if there is one."""
+        left, right = int(self.universe.left[pair]), int(self.universe.right[pair])
+        return self.witness(left, right, candidate=candidate)
 
 
 def evaluate(

@@ -9,8 +9,7 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
+from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import DataError, ParameterError
 
@@ -65,18 +64,6 @@ With --engine spark only counts leave the cluster: those of the candidates, or o
 """
 
 
-def _keys() -> type[Keys]:
-    from dpselect.keys import Keys
-
-    return Keys
-
-
-def _top() -> type[TopKeys]:
-    from dpselect.keys import TopKeys
-
-    return TopKeys
-
-
 def values_of(name: str, column: str) -> Option:
     """Return the option of a field that lists public values of a column.
 
@@ -108,11 +95,7 @@ def _lines(name: str, text: str) -> list[str]:
         raise DataError(
             f"`{name}` must be a list such as a,b,c or a text file; there is no {path}"
         )
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        raise DataError(f"`{name}` must be a text file with one value per line") from None
-    return [line for line in lines if line]
+    return options.lines_of(name, path, "a text file with one value")
 
 
 def _facts(query: Keys | TopKeys, _given: Given) -> Mapping[str, object]:
@@ -151,7 +134,7 @@ def _besides(release: KeyRelease, _given: Given) -> dict[str, Any]:
 
 KEYS = QueryCommand(
     name="keys",
-    query=_keys,
+    query="Keys",
     help=KEYS_HELP,
     options={"groups": values_of("groups", "by")},
     facts=_facts,
@@ -162,7 +145,7 @@ KEYS = QueryCommand(
 
 TOP = QueryCommand(
     name="top",
-    query=_top,
+    query="TopKeys",
     help=TOP_HELP,
     options={
         "candidates": values_of("candidates", "column"),
@@ -173,9 +156,3 @@ TOP = QueryCommand(
     after=_besides,
     plot=_plot,
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    KEYS.register(app)
-    TOP.register(app)

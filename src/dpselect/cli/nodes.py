@@ -8,14 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import COMBINATIONS
-from dpselect.errors import DataError, ParameterError
-from dpselect.networks import METRICS, Hubs, TopNodes
+from dpselect.errors import ParameterError
+from dpselect.networks import METRICS, TopNodes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,15 +52,7 @@ def _node_set(text: str, _given: Given) -> int | list[str]:
     """Return the number of nodes, or the labels in a file."""
     if text.isdecimal():
         return int(text)
-    path = Path(text)
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        raise DataError(
-            f"`nodes` must be a number, or a text file with one label per line; cannot read "
-            f"{path}"
-        ) from None
-    return [line for line in lines if line]
+    return options.lines_of("nodes", Path(text), "a number, or a text file with one label")
 
 
 def _words(given: str | tuple[str, ...], _given: Given) -> str | list[str]:
@@ -105,7 +95,7 @@ def _plot(query: TopNodes, _release: Release[Any] | None, given: Given) -> Axes:
 
 NODES = QueryCommand(
     name="nodes",
-    query=lambda: TopNodes,
+    query="TopNodes",
     help=NODES_HELP,
     options={
         "nodes": NODE_SET,
@@ -126,12 +116,4 @@ NODES = QueryCommand(
     plot=_plot,
 )
 
-HUBS = QueryCommand(
-    name="hubs", query=lambda: Hubs, help=HUBS_HELP, options={"nodes": NODE_SET}
-)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    NODES.register(app)
-    HUBS.register(app)
+HUBS = QueryCommand(name="hubs", query="Hubs", help=HUBS_HELP, options={"nodes": NODE_SET})

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -111,7 +111,7 @@ class Box:
         columns = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if columns[0].ndim != 1 or columns[0].shape != columns[1].shape:
             raise DataError("x and y must be two columns of the same length")
-        checked_outside(outside)
+        validation.one_of("outside", outside, get_args(Outside))
         held = self.holds(*columns, outside=outside)
         across, along = (column if held.all() else column[held] for column in columns)
         if outside == "clip":
@@ -147,13 +147,3 @@ class Box:
         near = np.maximum(near - (self.lines(axis, near, POSITIONS) > values), 0)
         near += self.lines(axis, near + 1, POSITIONS) <= values
         return np.where(values >= high, POSITIONS, np.minimum(near, POSITIONS - 1))
-
-    def coordinates(self, positions: Values, axis: int) -> Values:
-        """Return the coordinates of positions given as shares of the box, 0 to 1."""
-        low, high = self.side(axis)
-        return low + (high - low) * positions
-
-
-def checked_outside(outside: str) -> None:
-    """Raise ParameterError unless ``outside`` is ``"drop"`` or ``"clip"``."""
-    validation.one_of("outside", outside, ("drop", "clip"))

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from dpselect.errors import DataError
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.partition import Partition
-from dpselect.neighbours import Neighbours
 from dpselect.typing import Indices, Values
 
 MOST_RECORDS = 2**31
@@ -115,15 +114,6 @@ class Points:
 def _pair(axes: Iterable[Values]) -> tuple[Values, Values]:
     x, y = axes
     return x, y
-
-
-def largest_change(neighbours: Neighbours, max_per_user: int = 1) -> int:
-    """Return the most that one neighbour step changes all counts of a partition, in sum.
-
-    One individual who comes or goes changes the counts by at most ``max_per_user``; one
-    who is replaced by another, by twice that.
-    """
-    return max_per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
 
 
 def noisy(counts: Values | Indices, scale: float) -> Values:

@@ -8,6 +8,7 @@ cell that the kernels would give it. Only counts of cells leave the engine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import narwhals as nw
@@ -48,7 +49,9 @@ class EngineCounts:
             whole = np.bincount(partition.cells_of_squares().ravel(), held)
             return whole.astype(np.float64)
         if partition.shape is not None:
-            return self._in_grid(*partition.shape).ravel().astype(np.float64)
+            cells = in_grid(self._points, self._box, partition.shape)
+            counts = _counted(cells, "xy", self._points, partition.shape)
+            return counts.ravel().astype(np.float64)
         return self._in_regions(partition)
 
     def in_rectangles(self, queries: Indices) -> Values:
@@ -57,13 +60,21 @@ class EngineCounts:
         The edges of some rectangles cut the plane into an irregular grid: one grouping by its
         cells, and sums over them, instead of comparing every point with every rectangle.
         """
-        parts = [self._in_block(block) for block in blocks_of(queries)]
+        parts = []
+        for block in blocks_of(queries):
+            edges = x_edges, y_edges = np.unique(block[:, ::2]), np.unique(block[:, 1::2])
+            places = self._points.select("x", "y")
+            lines = [self._box.thresholds(i, one, POSITIONS) for i, one in enumerate(edges)]
+            cells = with_positions(places, {"x": lines[0], "y": lines[1]})
+            below = _counted(cells, "xy", self._points, (x_edges.size + 1, y_edges.size + 1))
+            below = below.cumsum(axis=0).cumsum(axis=1)
+            x0, y0, x1, y1 = (
+                np.searchsorted(edges, block[:, column])
+                for column, edges in enumerate((x_edges, y_edges, x_edges, y_edges))
+            )
+            # A point at or above i edges lies below edge i: sums up to i count those below it.
+            parts.append(below[x1, y1] - below[x0, y1] - below[x1, y0] + below[x0, y0])
         return np.concatenate(parts).astype(np.float64)
-
-    def _in_grid(self, nx: int, ny: int) -> Indices:
-        """Return the counts of the cells of a uniform grid, shape ``(nx, ny)``."""
-        cells = in_grid(self._points, self._box, (nx, ny)).select("x", "y")
-        return self._grouped(cells, (nx, ny))
 
     def _in_regions(self, partition: Partition) -> Values:
         """Count by base square and cell of its region, then add up what is one cell."""
@@ -83,10 +94,8 @@ class EngineCounts:
         cells = _with_cells(cut, self._box, sizes, ("a", "b")).select(
             "key", nw.col("a") % nw.col("nx"), nw.col("b") % nw.col("ny")
         )
-        grouped = cells.group_by("key", "a", "b").agg(nw.len().alias("count"))
-        table = tables.collect(grouped, self._points, most=partition.most_rows)
-        key_, a, b, count = (
-            table[name].astype(np.int64) for name in ("key", "a", "b", "count")
+        key_, a, b, count = _grouped(
+            cells, ("key", "a", "b"), self._points, partition.most_rows
         )
         region = partition.regions[partition.labels().ravel()[key_]]
         counts = np.zeros(partition.cells)
@@ -94,28 +103,24 @@ class EngineCounts:
         np.add.at(counts, region[:, 5] + a * region[:, 4] + b, count)
         return counts
 
-    def _in_block(self, queries: Indices) -> Indices:
-        edges = x_edges, y_edges = np.unique(queries[:, ::2]), np.unique(queries[:, 1::2])
-        places = self._points.select("x", "y")
-        lines = [self._box.thresholds(i, one, POSITIONS) for i, one in enumerate(edges)]
-        cells = with_positions(places, {"x": lines[0], "y": lines[1]})
-        below = self._grouped(cells, (x_edges.size + 1, y_edges.size + 1))
-        below = below.cumsum(axis=0).cumsum(axis=1)
-        x0, y0, x1, y1 = (
-            np.searchsorted(edges, queries[:, column])
-            for column, edges in enumerate((x_edges, y_edges, x_edges, y_edges))
-        )
-        # A point at or above i edges lies below edge i: sums up to i count the points below it.
-        return below[x1, y1] - below[x0, y1] - below[x1, y0] + below[x0, y0]
 
-    def _grouped(self, cells: nw.LazyFrame[Any], shape: tuple[int, int]) -> Indices:
-        """Return the number of rows of each pair ``x, y``; one grouping."""
-        grouped = cells.group_by("x", "y").agg(nw.len().alias("count"))
-        table = tables.collect(grouped, self._points, most=shape[0] * shape[1])
-        x, y, count = (table[name].astype(np.int64) for name in ("x", "y", "count"))
-        held = np.zeros(shape, np.int64)
-        held[x, y] = count
-        return held
+def _grouped(
+    cells: nw.LazyFrame[Any], names: Sequence[str], source: object, most: int
+) -> list[Indices]:
+    """Return the groups by some columns of positions, and their numbers of rows."""
+    grouped = cells.group_by(*names).agg(nw.len().alias("count"))
+    table = tables.collect(grouped, source, most=most)
+    return [table[name].astype(np.int64) for name in (*names, "count")]
+
+
+def _counted(
+    cells: nw.LazyFrame[Any], names: Sequence[str], source: object, shape: tuple[int, ...]
+) -> Indices:
+    """Return the number of rows of each tuple of positions; one grouping."""
+    *places, count = _grouped(cells, names, source, prod(shape))
+    held = np.zeros(shape, np.int64)
+    held[tuple(places)] = count
+    return held
 
 
 def in_cells_of_groups(
@@ -135,13 +140,9 @@ def in_cells_of_groups(
     Returns:
         Counts of each group, shape ``(cells,)``.
     """
-    cells = in_grid(points, box, shape).select(GROUP, "x", "y")
-    grouped = cells.group_by(GROUP, "x", "y").agg(nw.len().alias("count"))
-    found = tables.collect(grouped, points, most=groups * shape[0] * shape[1])
-    x, y, count = (found[name].astype(np.int64) for name in ("x", "y", "count"))
-    held = np.zeros((groups, *shape))
-    held[tables.counts(found[GROUP]), x, y] = count
-    return list(held.reshape(groups, -1))
+    cells = in_grid(points, box, shape)
+    held = _counted(cells, (GROUP, "x", "y"), points, (groups, *shape))
+    return list(held.reshape(groups, -1).astype(np.float64))
 
 
 def located(

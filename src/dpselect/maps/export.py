@@ -12,36 +12,31 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect._optional import needed
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.maps import geo
-from dpselect.maps.box import POSITIONS, Box
-from dpselect.maps.overlap import CountedCells
-from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.rules import CoarseGrid
-from dpselect.neighbours import Neighbours
+from dpselect.maps.box import Box
+from dpselect.maps.partition import Partition
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
-    import geopandas
-    import xarray
-
     from dpselect.maps.release import MapRelease
+
+Released = TypeVar("Released", bound="MapRelease")
 
 KEY = "dpselect.maps"
 """Key in the metadata of a Parquet file: all of a map but its cells, as JSON."""
 
-FORMAT = 4
+FORMAT = 5
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -55,9 +50,6 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 )
 """The format of a file by its suffix."""
 
-FACTS = ("scale", "candidates", "processing", "non_uniformity", "version")
-"""Attributes of a map that JSON holds as they are, but for lists."""
-
 FINEST = 2048
 """Cells along an axis of a raster whose shape is not given, at most: 32 MiB."""
 
@@ -65,11 +57,6 @@ POLYGON = np.dtype(
     [("order", "u1"), ("kind", "<u4"), ("rings", "<u4"), ("corners", "<u4"), ("xy", "<f8", 10)]
 )
 """Well-known binary of a polygon of one ring of five corners."""
-
-
-def cell_bounds(map_: MapRelease) -> Values:
-    """Return the cells as ``(west, south, east, north)``, shape ``(cells, 4)``."""
-    return map_.partition.in_box(map_.box)
 
 
 def format_of(path: str | Path, box: Box) -> str:
@@ -90,7 +77,7 @@ def format_of(path: str | Path, box: Box) -> str:
     if name == "GeoParquet":
         needed("polars", extra="standard")
     if name == "GeoJSON":
-        _check_geojson(system)
+        check_geojson(system)
     elif name == "GeoTIFF":
         needed("rasterio", extra="geo")
     elif name == "GeoPackage":
@@ -100,42 +87,24 @@ def format_of(path: str | Path, box: Box) -> str:
     return name
 
 
-def write_parquet(map_: MapRelease, path: str | Path) -> None:
-    """Write a map to a GeoParquet file."""
-    coarse, part = map_.coarse, map_.partition
+def write_parquet(map_: MapRelease, made_of: dict[str, Any], path: str | Path) -> None:
+    """Write a map to a GeoParquet file, with the fields that an equal one is made of."""
     metadata = {
         "format": FORMAT,
-        "box": asdict(map_.box),
-        "partition": {
-            "label": part.label,
-            "base": part.base,
-            "regions": part.regions.tolist(),
-        },
-        "plan": _plan_as_text(map_.plan),
+        "made_of": {name: one for name, one in made_of.items() if name != "counts"},
+        "version": map_.version,
+        "plan": asdict(replace(map_.plan, query=None)),
         "query": _query_as_text(map_.query),
-        "coarse": coarse and {"counts": coarse.counts.tolist(), "scale": coarse.scale},
-        **{name: getattr(map_, name) for name in FACTS},
     }
     needed("polars", extra="standard")
     import polars as pl
 
-    shapes = pl.Series("geometry", blobs(well_known_binary(cell_bounds(map_))), pl.Binary)
+    cells = well_known_binary(map_.partition.in_box(map_.box))
+    shapes = pl.Series("geometry", cells, pl.Binary)
     geometry = geoparquet_metadata(map_.box.crs, map_.box.bounds)
     map_.to_frame().with_columns(shapes).write_parquet(
-        path, metadata={KEY: json.dumps(metadata), "geo": geometry}
+        path, metadata={KEY: json.dumps(metadata, default=str), "geo": geometry}
     )
-
-
-def _plan_as_text(plan: Plan) -> dict[str, Any]:
-    kept = {one.name: getattr(plan, one.name) for one in fields(plan)}
-    for name in ("passes", "query"):
-        del kept[name]
-    return {
-        **kept,
-        "spends": [asdict(spend) for spend in plan.spends],
-        "neighbours": str(plan.neighbours),
-        "error": plan.error and asdict(plan.error),
-    }
 
 
 def _query_as_text(query: Query[Any] | None) -> dict[str, Any] | None:
@@ -146,8 +115,8 @@ def _query_as_text(query: Query[Any] | None) -> dict[str, Any] | None:
         return None
 
 
-def read_parquet(path: str | Path) -> dict[str, Any]:
-    """Return the attributes of a map that ``write_parquet`` wrote, by name.
+def read_parquet(kind: type[Released], path: str | Path) -> Released:
+    """Return the map that ``write_parquet`` wrote.
 
     Raises:
         DataError: There is no such file, or it is not a map.
@@ -156,33 +125,19 @@ def read_parquet(path: str | Path) -> dict[str, Any]:
     import polars as pl
 
     if not Path(path).is_file():
-        raise DataError(f"there is no file {path}")
+        raise no_file(path)
     try:
-        metadata = json.loads(pl.read_parquet_metadata(path)[KEY])
+        kept = json.loads(pl.read_parquet_metadata(path)[KEY])
         counts = pl.read_parquet(path, columns=["count"])["count"].to_numpy()
-        return _attributes(metadata, counts)
+        plan = _plan(kept["plan"], kept["query"])
+        more = {"plan": plan, "version": kept["version"]}
+        made = kind.remade({**kept["made_of"], "counts": counts}, **more)
+        fits = kept["format"] == FORMAT and counts.shape == (made.partition.cells,)
     except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError):
-        raise DataError(f"{path} is not a map that to_parquet wrote") from None
-
-
-def _attributes(metadata: dict[str, Any], counts: Values) -> dict[str, Any]:
-    if metadata["format"] != FORMAT:
-        raise ValueError("another format")
-    stored, coarse = metadata["partition"], metadata["coarse"]
-    regions = np.array(stored["regions"], dtype=np.int64)
-    partition = Partition(stored["label"], stored["base"], regions)
-    if counts.shape != (partition.cells,):
-        raise ValueError("another number of cells")
-    facts = {name: metadata[name] for name in FACTS}
-    return {
-        "answer": (partition.label,),
-        "plan": _plan(metadata["plan"], metadata["query"]),
-        "box": Box(**metadata["box"]),
-        "partition": partition,
-        "counts": np.asarray(counts, dtype=np.float64),
-        "coarse": coarse and CoarseGrid(np.array(coarse["counts"]), coarse["scale"]),
-        **{name: tuple(one) if isinstance(one, list) else one for name, one in facts.items()},
-    }
+        fits = False
+    if not fits:
+        raise DataError(f"{path} is not a map that to_parquet wrote")
+    return made
 
 
 def _plan(stored: dict[str, Any], query: dict[str, Any] | None) -> Plan:
@@ -191,7 +146,6 @@ def _plan(stored: dict[str, Any], query: dict[str, Any] | None) -> Plan:
         **{
             **stored,
             "spends": tuple(Spend(**spend) for spend in stored["spends"]),
-            "neighbours": Neighbours(stored["neighbours"]),
             "public": tuple(stored["public"]),
             "error": error and ErrorBound(**error),
             "query": query and Query.from_dict(query),
@@ -199,40 +153,8 @@ def _plan(stored: dict[str, Any], query: dict[str, Any] | None) -> Plan:
     )
 
 
-def raster(map_: MapRelease, shape: tuple[int, int] | None) -> Values:
-    """Return counts by position along x and y."""
-    own = map_.partition.shape
-    if shape is None or shape == own:
-        if own is None:
-            raise ParameterError(
-                f"{map_.partition.label} has cells of several sizes: give the shape of the "
-                "raster, such as (256, 256)"
-            )
-        return map_.counts.reshape(own)
-    grid = uniform_grid(shape)
-    edges = np.floor(grid.rectangles() * POSITIONS).astype(np.int64)
-    return CountedCells(map_.partition, map_.counts).answers(edges).reshape(shape)
-
-
-def to_geojson(map_: MapRelease) -> dict[str, Any]:
-    """Return a GeoJSON feature collection."""
-    _check_geojson(map_.box.crs)
-    bounds, counts = cell_bounds(map_).tolist(), map_.counts.tolist()
-    features = [
-        {
-            "type": "Feature",
-            "properties": {"count": count},
-            "geometry": {
-                "type": "Polygon",
-                "coordinates": [[[w, s], [e, s], [e, n], [w, n], [w, s]]],
-            },
-        }
-        for (w, s, e, n), count in zip(bounds, counts, strict=True)
-    ]
-    return {"type": "FeatureCollection", "features": features}
-
-
-def _check_geojson(system: str | None) -> None:
+def check_geojson(system: str | None) -> None:
+    """Raise unless a reference system is known to be GeoJSON's."""
     if system is None:
         raise ParameterError(
             "GeoJSON is in EPSG:4326: give `crs`='EPSG:4326' if the `bounds` are longitudes "
@@ -245,13 +167,6 @@ def _check_geojson(system: str | None) -> None:
         )
 
 
-def to_geopandas(map_: MapRelease) -> geopandas.GeoDataFrame:
-    """Return the cells as geometries."""
-    geopandas, shapely = needed("geopandas", extra="geo"), needed("shapely", extra="geo")
-    shapes = shapely.box(*cell_bounds(map_).T)
-    return geopandas.GeoDataFrame({"count": map_.counts}, geometry=shapes, crs=map_.box.crs)
-
-
 def finest_shape(partition: Partition) -> tuple[int, int]:
     """Return the shape of the raster of the smallest cells, or of at most ``FINEST``."""
     if partition.shape is not None:
@@ -261,31 +176,10 @@ def finest_shape(partition: Partition) -> tuple[int, int]:
     return min(across, FINEST), min(along, FINEST)
 
 
-def to_xarray(map_: MapRelease, shape: tuple[int, int] | None) -> xarray.DataArray:
-    """Return a raster with labelled axes, from south to north and west to east."""
-    xarray = needed("xarray", extra="geo")
-    counts = raster(map_, shape)
-    box = map_.box
-    x, y = (
-        box.lines(axis, 2 * np.arange(size) + 1, 2 * size)
-        for axis, size in enumerate(counts.shape)
-    )
-    labels = {
-        "units": "points per cell",
-        "crs": box.crs or "",
-        "cells": map_.partition.label,
-        "epsilon": map_.epsilon,
-        "neighbours": str(map_.neighbours),
-    }
-    return xarray.DataArray(
-        counts.T, coords={"y": y, "x": x}, dims=("y", "x"), name="count", attrs=labels
-    )
-
-
 def write_geotiff(map_: MapRelease, path: str | Path, shape: tuple[int, int] | None) -> None:
     """Write a GeoTIFF of one band, from north to south as such files are."""
     rasterio = needed("rasterio", extra="geo")
-    counts = raster(map_, shape)
+    counts = map_.raster(shape)
     width, height = counts.shape
     west, south, east, north = map_.box.bounds
     across, along = (east - west) / width, (north - south) / height
@@ -303,19 +197,14 @@ def write_geotiff(map_: MapRelease, path: str | Path, shape: tuple[int, int] | N
         file.write(np.ascontiguousarray(counts.T[::-1]), 1)
 
 
-def well_known_binary(bounds: Values) -> NDArray[np.void]:
-    """Return the polygons of cells ``(west, south, east, north)``, one element for each."""
+def well_known_binary(bounds: Values) -> list[bytes]:
+    """Return the polygons of cells ``(west, south, east, north)``."""
     west, south, east, north = bounds.T
     cells = np.zeros(len(bounds), POLYGON)
     cells["order"], cells["kind"], cells["rings"], cells["corners"] = 1, 3, 1, 5
     ring = (west, south, east, south, east, north, west, north, west, south)
     cells["xy"] = np.column_stack(ring)
-    return cells
-
-
-def blobs(records: NDArray[np.void]) -> list[bytes]:
-    """Return the bytes of each element."""
-    return records.view(f"V{records.dtype.itemsize}").tolist()
+    return cells.view(f"V{POLYGON.itemsize}").tolist()
 
 
 def geoparquet_metadata(crs: str | None, bounds: tuple[float, float, float, float]) -> str:
@@ -344,4 +233,4 @@ def write_geopackage(map_: MapRelease, path: str | Path) -> None:
     with warnings.catch_warnings():
         # A map may have no reference system.
         warnings.filterwarnings("ignore", "'crs' was not provided")
-        to_geopandas(map_).to_file(path, driver="GPKG", layer="cells")
+        map_.to_geopandas().to_file(path, driver="GPKG", layer="cells")

@@ -85,22 +85,15 @@ def is_geographic(crs: str) -> bool:
     return system is not None and bool(system.is_geographic)
 
 
-def unit(crs: str | None) -> str:
-    """Return the unit of the coordinates, for the axes of a map."""
+def unit(crs: str | None) -> tuple[str, float | None]:
+    """Return the unit of the coordinates, and its length in metres where that is known."""
     if crs is None:
-        return "coordinate units"
-    if is_geographic(crs):
-        return "degrees"
-    system = _looked_up(crs)
-    return f"units of {crs}" if system is None else str(system.axis_info[0].unit_name)
-
-
-def metres_per_unit(crs: str | None) -> float | None:
-    """Return the length of a unit of a projected system, in metres; None if not known."""
-    if crs is None or is_geographic(crs):
-        return None
-    system = _looked_up(crs)
-    return None if system is None else float(system.axis_info[0].unit_conversion_factor)
+        return "coordinate units", None
+    system = None if is_geographic(crs) else _looked_up(crs)
+    if system is None:
+        return "degrees" if is_geographic(crs) else f"units of {crs}", None
+    axis = system.axis_info[0]
+    return str(axis.unit_name), float(axis.unit_conversion_factor)
 
 
 def described(crs: str) -> Any:  # noqa: ANN401 -- pyproj has no types here

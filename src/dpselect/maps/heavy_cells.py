@@ -8,69 +8,33 @@ substitution), so one noisy sequence of all cells is made for that.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.keys.grouping import check_ungrouped
+from dpselect.keys.grouping import GroupedDesign, check_ungrouped, grouping_of
+from dpselect.keys.question import changed_keys
 from dpselect.keys.release import ReleaseByGroup
 from dpselect.maps.box import Box, Outside
-from dpselect.maps.cells_by_group import GroupedCells, grouped
-from dpselect.maps.counting import largest_change
 from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.points import PointDesign, PointRows
+from dpselect.maps.points import PointRows
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
 from dpselect.mechanisms.base import Drawn
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
-from dpselect.query import Query, query
+from dpselect.query import Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.typing import Values
-
-One = TypeVar("One")
 
 SIDES = ("west", "south", "east", "north")
 
 Cell = tuple[float, float, float, float]
 """West, south, east and north of a cell, in coordinates."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Cells(Sequence[Cell]):
-    """The cells of a grid in the order of its counts; public.
-
-    Attributes:
-        box: The box.
-        across: Cells from west to east.
-        along: Cells from south to north.
-    """
-
-    box: Box
-    across: int
-    along: int
-
-    def __len__(self) -> int:
-        return self.across * self.along
-
-    @overload
-    def __getitem__(self, position: int) -> Cell: ...
-    @overload
-    def __getitem__(self, position: slice) -> list[Cell]: ...
-    def __getitem__(self, position: int | slice) -> Cell | list[Cell]:
-        if isinstance(position, slice):
-            return [self[one] for one in range(*position.indices(len(self)))]
-        if not -len(self) <= position < len(self):
-            raise IndexError("there is no such cell")
-        a, b = divmod(position % len(self), self.along)
-        west, east = self.box.lines(0, np.array([a, a + 1]), self.across).tolist()
-        south, north = self.box.lines(1, np.array([b, b + 1]), self.along).tolist()
-        return west, south, east, north
 
 
 def cell_counts(
@@ -98,12 +62,17 @@ def cell_counts(
     Raises:
         ParameterError: The grid is not valid, or has another number of cells.
     """
+    cells = uniform_grid(grid)
+    facts = _facts(cells, neighbours, max_per_user)
+    return facts.of(counts, list(map(tuple, cells.in_box(Box.of(bounds)).tolist())))
+
+
+def _facts(grid: Partition, neighbours: NeighboursLike, max_per_user: int) -> Facts:
     relation = validation.table_neighbours(neighbours)
-    moved = largest_change(relation, max_per_user)
-    return Objective(
-        counts,
-        GlobalSensitivity(max_per_user, relation, l1=moved),
-        Cells(Box.of(bounds), *uniform_grid(grid).shape or ()),
+    moved = changed_keys(max_per_user, relation)
+    return Facts(
+        candidates=grid.cells,
+        sensitivity=GlobalSensitivity(max_per_user, relation, l1=moved),
         monotone=relation is Neighbours.ADD_REMOVE,
         step=1,
     )
@@ -123,7 +92,12 @@ class CellRelease(ReleaseByGroup):
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with coordinates of as many digits as are read."""
         found = super().shown()
-        return found | {side: [_rounded(one) for one in found[side]] for side in SIDES}
+        for side in SIDES:
+            # The word for a rest has no digits.
+            found[side] = [
+                float(f"{x:.8g}") if isinstance(x, float) else x for x in found[side]
+            ]
+        return found
 
 
 @query
@@ -209,17 +183,11 @@ class HeavyCells(Query[CellRelease]):
 
     def design(self) -> CellsDesign | GroupedCells:
         if self.by is not None:
-            return grouped(self)
+            return _grouped(self)
         check_ungrouped(self)
-        rows, grid = PointRows.of(self), uniform_grid(self.grid)
-        objective = partial(
-            cell_counts,
-            bounds=self.bounds,
-            grid=self.grid,
-            max_per_user=rows.max_per_user,
-            neighbours=self.neighbours,
-        )
-        facts = objective(np.zeros(grid.cells))
+        rows = PointRows.of(self)
+        grid = uniform_grid(self.grid)
+        facts = _facts(grid, self.neighbours, rows.max_per_user)
         draw = TopK.choose(
             facts,
             k=self.k,
@@ -230,63 +198,121 @@ class HeavyCells(Query[CellRelease]):
             interval=self.interval,
         )
         return CellsDesign(
-            plan=Plan(
-                mechanism=str(draw.mechanism),
-                spends=(draw.spend,),
-                epsilon=draw.mechanism.epsilon,
-                delta=draw.spend.times * draw.spend.delta,
-                neighbours=facts.neighbours,
-                public=("the bounds", "the grid"),
-                error=draw.error(facts, "points"),
-                passes=1,
-            ),
+            plan=draw.plan(facts, "points", public=("the bounds", "the grid"), passes=1),
             exact=draw.mechanism.exact,
             rows=rows,
             grid=grid,
-            objective=objective,
+            facts=facts,
             draw=draw,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellsDesign(PointDesign[CellRelease]):
+class CellsDesign(Design[CellRelease]):
     """The public inputs of the draw of cells of one grid.
 
     Attributes:
+        rows: How rows are read as points.
         grid: The grid.
-        objective: Makes the objective of counts of its cells.
+        facts: What is public of the counts of its cells.
         draw: How cells are drawn.
     """
 
+    rows: PointRows
     grid: Partition
-    objective: Callable[[Values], Objective]
+    facts: Facts
     draw: TopK
 
     def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
         counts = self.rows.read(data).in_cells(self.grid)
-        draw = self.draw.prepare_positions(self.objective(counts))
+        draw = self.draw.prepare_positions(self.facts.of(counts))
         return lambda plan: self.release_of([draw()], plan)
 
     def release_of(self, drawn: Sequence[Drawn], plan: Plan) -> CellRelease:
         """Return the cells of one draw after the other."""
-        every = Cells(self.rows.box, *self.grid.shape or ())
-        cells = tuple(every[position] for one in drawn for position in one.positions)
+        cells = tuple(self._cell(position) for one in drawn for position in one.positions)
         return CellRelease(
             cells,
             plan,
-            noisy_scores=_together(one.noisy_scores for one in drawn),
-            interval=_together(one.interval for one in drawn) if self.draw.interval else None,
-            surely=_together(one.surely for one in drawn) if self.draw.interval else None,
+            noisy_scores=_together(drawn, "noisy_scores"),
+            interval=_together(drawn, "interval") if self.draw.interval else None,
+            surely=_together(drawn, "surely") if self.draw.interval else None,
         )
 
+    def _cell(self, position: int) -> Cell:
+        """Return a cell by its position in the counts."""
+        box, (across, along) = self.rows.box, self.grid.shape or (1, 1)
+        a, b = divmod(position, along)
+        west, east = box.lines(0, np.array([a, a + 1]), across).tolist()
+        south, north = box.lines(1, np.array([b, b + 1]), along).tolist()
+        return west, south, east, north
 
-def _rounded(one: object) -> object:
-    """Return a coordinate as it is shown; the word for a rest has none."""
-    return float(f"{one:.8g}") if isinstance(one, float) else one
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedCells(GroupedDesign[CellRelease, Drawn]):
+    """The cells of one group, drawn for each from one reading, and how points are grouped.
+
+    The points of all groups are counted by their group and cell, and every group is answered by
+    the same mechanism, for single points that come or go (``dpselect.keys.grouping``).
+
+    Attributes:
+        rows: How they are read as points.
+    """
+
+    each: CellsDesign
+    rows: PointRows
+
+    def check(self, data: object) -> None:
+        from dpselect.keys import group_rows
+
+        self.rows.check(data)
+        group_rows.check(data, self.grouping)
+
+    def released(
+        self, groups: tuple[Hashable, ...], answers: list[Drawn], plan: Plan
+    ) -> CellRelease:
+        release = self.each.release_of(answers, plan)
+        pairs = zip(groups, answers, strict=True)
+        of_each = [group for group, one in pairs for _ in one.positions]
+        answer = tuple(zip(of_each, release.answer, strict=True))
+        return replace(release, answer=answer, groups=groups)
+
+    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
+        # narwhals takes as long to import as all of this room.
+        from dpselect.keys.group_rows import rows_of
+        from dpselect.maps import engine
+
+        each, box = self.each, self.rows.box
+        placed = partial(engine.inside, box=box, outside=self.rows.outside)
+        numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
+        points = rows_of(data, self.grouping, numeric, groups, placed=placed)
+        held = engine.in_cells_of_groups(points, box, each.grid.shape or (1, 1), len(groups))
+        draws = [each.draw.prepare_positions(each.facts.of(one)) for one in held]
+        return lambda: [draw() for draw in draws]
 
 
-def _together(parts: Iterable[tuple[One, ...] | None]) -> tuple[One, ...] | None:
+def _grouped(asked: HeavyCells) -> GroupedCells:
+    """Return the design of the densest cells of groups.
+
+    Raises:
+        ParameterError: A field is out of its range, or does not go with another.
+    """
+    rows = PointRows.of(asked)
+    if rows.x is None:
+        raise validation.needs("by", "x", "y", of="coordinates")
+    validation.different_columns(x=rows.x, y=rows.y, by=asked.by, user=asked.user)
+    grouping = grouping_of(asked)
+    each: Any = replace(asked, **grouping.in_each).design()
+    return GroupedCells(
+        plan=grouping.plan(each.plan),
+        exact=each.exact,
+        each=each,
+        grouping=grouping,
+        rows=rows,
+    )
+
+
+def _together(drawn: Sequence[Drawn], name: str) -> tuple[Any, ...] | None:
     """Return what all draws have as one; None if they have none."""
-    found = list(parts)
-    held = [one for one in found if one is not None]
-    return tuple(chain.from_iterable(held)) if len(held) == len(found) else None
+    found = [getattr(one, name) for one in drawn]
+    return None if None in found else tuple(chain.from_iterable(found))

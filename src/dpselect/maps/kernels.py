@@ -322,40 +322,6 @@ def strip_differences(
 
 
 @compiled
-def norms(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
-    """Return ``‖α‖_1`` and ``‖α‖_2^2`` of every query.
-
-    Shares are products over the two axes, so both sums are products of the sums along each.
-    """
-    total, squares = np.zeros(queries.shape[0]), np.zeros(queries.shape[0])
-    blocks, near = _bounds_of_blocks(regions), np.empty(regions.shape[0], np.int64)
-    for t in range(queries.shape[0]):
-        x0, y0, x1, y1 = queries[t]
-        for r in near[: _write_near(queries[t], base, blocks, regions, near)]:
-            if r < 0:
-                total[t] += regions[-1 - r, 3] * regions[-1 - r, 4]
-                squares[t] += regions[-1 - r, 3] * regions[-1 - r, 4]
-                continue
-            first_x, first_y, span, nx, ny, _ = regions[r]
-            x1_norm, x2_norm = _axis_norms(_axis(x0, x1, base, first_x, span, nx))
-            y1_norm, y2_norm = _axis_norms(_axis(y0, y1, base, first_y, span, ny))
-            total[t] += x1_norm * y1_norm
-            squares[t] += x2_norm * y2_norm
-    return total, squares
-
-
-@compiled
-def _axis_norms(cells: tuple[int, int, float, float]) -> tuple[float, float]:
-    start, stop, head, tail = cells
-    if stop <= start:
-        return 0.0, 0.0
-    if stop - start == 1:
-        return head, head * head
-    inner = stop - start - 2
-    return head + inner + tail, head * head + inner + tail * tail
-
-
-@compiled
 def partial_range(queries: Indices, base: int, regions: Indices) -> tuple[Values, Values]:
     """Return the least and largest α of the cells that a query cuts.
 

@@ -12,22 +12,23 @@ from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect.accuracy import count_error
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import ParameterError
+from dpselect.keys.question import changed_keys
 from dpselect.maps.box import Outside
 from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import ErrorMeasure, Weighted, check_number, partition_error
 from dpselect.maps.partition import Partition
 from dpselect.maps.plan import Candidates, Steps, split_epsilon
-from dpselect.maps.points import PointDesign, PointRows
+from dpselect.maps.points import PointRows
 from dpselect.maps.postprocess import consistent, non_uniformity
 from dpselect.maps.queries import even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import CoarseGrid, Method
 from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, PermuteAndFlip, by_name
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.objective import Objective
+from dpselect.objective import Facts
 from dpselect.plan import Plan
-from dpselect.query import Query, query
+from dpselect.query import Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices
 
@@ -128,12 +129,17 @@ class Map(Query[MapRelease]):
             self.epsilon, self.tuning_share, candidates, weighted=measure is None
         )
         choice = _choice(self.mechanism, split.choice, relation)
-        steps = Steps.of(split, choice, relation, rows.max_per_user)
-        queries = self._queries(rows.box.bounds, tuned=choice is not None)
-        passes = candidates.passes(queries, steps)
+        steps = Steps.of(split, choice, changed_keys(rows.max_per_user, relation))
+        queries, bounds = self.queries, rows.box.bounds
+        if queries is None and choice is not None:
+            queries = even_queries(bounds)
+        edges = np.empty((0, 4), np.int64)
+        if queries is not None:
+            edges = lattice_rectangles(queries, bounds=bounds)
+        passes = candidates.passes(edges, steps)
         if measure is not None and choice is not None:
             # Refused before the charge: a measure of another number of queries.
-            measure.errors(*np.zeros((3, len(queries))))
+            measure.errors(*np.zeros((3, len(edges))))
         if measure is not None and measure.most_records is not None:
             passes += 1
         chosen = f"cells chosen by {choice.name} among" if choice else "the cells of"
@@ -149,20 +155,12 @@ class Map(Query[MapRelease]):
                 passes=passes,
             ),
             rows=rows,
-            queries=queries,
+            queries=edges,
             candidates=candidates,
             steps=steps,
             sanity=validation.within("sanity", self.sanity, 0, 1),
             measure=measure,
         )
-
-    def _queries(self, bounds: tuple[float, ...], *, tuned: bool) -> Indices:
-        """Return lattice edges, shape ``(m, 4)``; none where none are needed."""
-        if self.queries is not None:
-            return lattice_rectangles(self.queries, bounds=bounds)
-        if not tuned:
-            return np.empty((0, 4), np.int64)
-        return lattice_rectangles(even_queries(bounds), bounds=bounds)
 
     def _public(self, relation: Neighbours) -> tuple[str, ...]:
         claims = ["the bounds", "the grids and methods"]
@@ -175,10 +173,11 @@ class Map(Query[MapRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _MapDesign(PointDesign[MapRelease]):
+class _MapDesign(Design[MapRelease]):
     """The public inputs of each step, and their draws.
 
     Attributes:
+        rows: How rows are read as points.
         queries: Lattice edges, shape ``(m, 4)``.
         candidates: What the cells are chosen from.
         steps: The noise.
@@ -187,6 +186,7 @@ class _MapDesign(PointDesign[MapRelease]):
             the coarse grid.
     """
 
+    rows: PointRows
     queries: Indices
     candidates: Candidates
     steps: Steps
@@ -206,10 +206,8 @@ class _MapDesign(PointDesign[MapRelease]):
         if steps.coarse_scale is not None:
             exact = points.in_cells(CoarseGrid.cells())
             coarse = CoarseGrid(noisy(exact, steps.coarse_scale), steps.coarse_scale)
-        if coarse is not None:
-            partitions += [
-                rule.partition(coarse, steps.counts_epsilon) for rule in candidates.rules
-            ]
+            given = coarse, steps.counts_epsilon
+            partitions += [rule.partition(*given) for rule in candidates.rules]
         partition = self._chosen(points, partitions, coarse)
         measured = noisy(points.in_cells(partition), steps.counts_scale)
         counts = measured
@@ -253,10 +251,7 @@ def _measure(
     if not isinstance(given, ErrorMeasure):
         named = validation.one_of("measure", given, get_args(Objectives))
         return None if named == "relative" else Weighted(neighbours=relation)
-    if given.relation is not relation:
-        raise NeighboursError(
-            f"the `measure` is for {given.relation} neighbours and the release for {relation}"
-        )
+    validation.same_neighbours("the `measure`", given.relation, "the release", relation)
     if max_per_user > 1 and not isinstance(given, Weighted):
         raise ParameterError(
             "with several points of a `user`, `measure` must be 'relative', 'absolute' or "
@@ -278,6 +273,7 @@ def _choice(
         raise ParameterError("`mechanism` must draw by the samplers of dpselect.draws")
     # Refused before the charge: what it needs and no partition states. Noise on all errors is
     # made for the partitions that are scored.
-    public = Objective([0.0], GlobalSensitivity(1.0, relation), highest=0.0)
+    sensitivity = GlobalSensitivity(1.0, relation)
+    public = Facts(candidates=1, sensitivity=sensitivity, highest=0.0)
     known = mechanism.for_objective(public)
     return mechanism if isinstance(mechanism, NoisySequence) else known

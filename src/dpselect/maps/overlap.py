@@ -50,12 +50,11 @@ class CountedCells:
 
     def answers(self, queries: Indices) -> Values:
         """Return the answers to lattice rectangles, ``(m,)``; as private as the counts."""
-        return self._sums(queries, 1)
+        return self.sums(queries, 1)
 
     def of_cut_cells(self, queries: Indices) -> Values:
         """Return ``∑_i α_i (1 - α_i) c_i`` for counts >= 0, ``(m,)``."""
-        sums = self._sums(queries, 1) - self._sums(queries, 2)
-        return np.maximum(sums, 0.0)
+        return np.maximum(self.sums(queries, 1) - self.sums(queries, 2), 0.0)
 
     def of_sides(self, queries: Indices) -> Values:
         """Return the variance that the cells along a side of a query have in common, ``(m,)``.
@@ -72,7 +71,8 @@ class CountedCells:
         found = kernels.strip_differences(queries, part.base, part.regions, *self._prefix)
         return (found**2).sum(axis=1) / 8
 
-    def _sums(self, queries: Indices, power: int) -> Values:
+    def sums(self, queries: Indices, power: int) -> Values:
+        """Return ``∑_i α_i^k c_i`` for a power ``k`` of 1 or 2, ``(m,)``."""
         from dpselect.maps import kernels
 
         part = self.partition
@@ -89,7 +89,6 @@ class Overlap:
         largest: ``κ_t = max |a_t|``, shape ``(m,)``, 0 to 1; 0 for a query that cuts no cell.
         spread: ``S_t = max a_t - min a_t``, shape ``(m,)``, 0 to 2: the largest change by a
             point that moves.
-        l1: ``‖α_t‖_1``, shape ``(m,)``.
         l2: ``‖α_t‖_2``, shape ``(m,)``.
     """
 
@@ -97,25 +96,28 @@ class Overlap:
     queries: Indices
     largest: Values
     spread: Values
-    l1: Values
     l2: Values
 
     @classmethod
     def of(cls, partition: Partition, queries: Indices) -> Overlap:
-        """Compute it; O(m) for a uniform grid."""
+        """Compute it; O(m) for a uniform grid, and a sum over its cells."""
         from dpselect.maps import kernels
 
         least, most = kernels.partial_range(queries, partition.base, partition.regions)
         cut = most > 0
-        l1, squares = kernels.norms(queries, partition.base, partition.regions)
+        ones = CountedCells(partition, np.ones(partition.cells))
         return cls(
             partition,
             queries,
             largest=np.where(cut, np.maximum(most, 1 - least), 0.0),
             spread=np.where(cut, most + 1 - least, 0.0),
-            l1=l1,
-            l2=np.sqrt(squares),
+            l2=np.sqrt(ones.sums(queries, 2)),
         )
+
+    @property
+    def l1(self) -> Values:
+        """``‖α_t‖_1``, shape ``(m,)``."""
+        return CountedCells(self.partition, np.ones(self.partition.cells)).answers(self.queries)
 
     def added(self, weights: Values) -> float:
         """Return a bound on ``∑_t w_t |a_t|`` for one point more or less.
@@ -166,7 +168,7 @@ def polygon_answers(
         partition: The cells ``i``.
         counts: Shape ``(cells,)``, ``c_i``.
         spread: Shape ``(cells,)``, ``v_i``.
-        polygons: Of ``polygons_of``; they cover a share ``α_i`` of each cell.
+        polygons: Polygons of ``polygons_of``; they cover a share ``α_i`` of each cell.
 
     Returns:
         ``∑_i α_i c_i``, ``‖α‖_2`` and the variance of uneven cells, ``∑_i α_i (1 - α_i) v_i``
@@ -220,7 +222,11 @@ def polygons_of(box: Box, areas: Any) -> Any:  # noqa: ANN401 -- any geometries
         MissingDependencyError: shapely is not installed.
     """
     shapely = needed("shapely", extra="geo")
-    shapes = _in_the_system_of(box, areas)
+    geometry = getattr(areas, "geometry", areas)
+    if box.crs is not None and getattr(geometry, "crs", None) is not None:
+        geometry = geometry.to_crs(box.crs)
+    geometry = getattr(geometry, "array", geometry)
+    shapes = np.atleast_1d(np.asarray(geometry, dtype=object))
     wrong = ~shapely.is_valid(shapes) | ~(shapely.area(shapes) > 0)
     if wrong.size == 0 or wrong.any():
         which = f"; the first that is not is number {wrong.argmax()}" if wrong.size else ""
@@ -244,10 +250,3 @@ def _covered(shape: Any, cells: Any) -> tuple[Values, Values]:  # noqa: ANN401 -
     centre[0, cut] = (shapely.get_x(middle) - low_x) / (high_x - low_x) - 0.5
     centre[1, cut] = (shapely.get_y(middle) - low_y) / (high_y - low_y) - 0.5
     return alpha, np.where(alpha > 0, centre, 0)
-
-
-def _in_the_system_of(box: Box, areas: Any) -> Any:  # noqa: ANN401 -- any geometries
-    geometry = getattr(areas, "geometry", areas)
-    if box.crs is not None and getattr(geometry, "crs", None) is not None:
-        geometry = geometry.to_crs(box.crs)
-    return np.atleast_1d(np.asarray(getattr(geometry, "array", geometry), dtype=object))

@@ -132,9 +132,7 @@ def uniform_grid(size: int | tuple[int, int]) -> Partition:
     nx, ny = (validation.at_least("a grid size", number, 1) for number in pair)
     label = f"uniform {nx} x {ny}"
     if max(nx, ny) > MOST_SPLITS:
-        raise ParameterError(
-            f"{label} has {nx * ny:,} cells; at most {MOST_CELLS:,} are allowed"
-        )
+        raise ParameterError(_too_many(label, nx * ny))
     return Partition(label, 1, np.array([[0, 0, 1, nx, ny, 0]]))
 
 

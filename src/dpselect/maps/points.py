@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, get_args
 
 from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.maps import geo
-from dpselect.maps.box import Box, Outside, checked_outside
-from dpselect.query import Design
-from dpselect.release import Release
+from dpselect.maps.box import Box, Outside
 from dpselect.tables.people import PeopleCap, people_cap
 
 if TYPE_CHECKING:
     from dpselect.maps.counting import Counts
     from dpselect.maps.heavy_cells import HeavyCells
     from dpselect.maps.map import Map
-
-Out = TypeVar("Out", bound=Release[object])
 
 
 @dataclass(frozen=True)
@@ -60,12 +55,10 @@ class PointRows:
         if (query.x is None) != (query.y is None):
             raise ParameterError("`x` and `y` go together: name both columns")
         geo.warn_if_swapped(box.crs, box.bounds, x=query.x, y=query.y)
-        checked_outside(query.outside)
+        validation.one_of("outside", query.outside, get_args(Outside))
         cap = people_cap(query.user, query.max_per_user)
         if cap is not None and query.x is None:
-            raise ParameterError(
-                "`user` needs `x` and `y`, the names of the columns of coordinates"
-            )
+            raise validation.needs("user", "x", "y", of="coordinates")
         return cls(box, query.x, query.y, cap, query.outside)
 
     def check(self, data: object) -> None:
@@ -91,17 +84,3 @@ class PointRows:
         from dpselect.maps import reading
 
         return reading.counts_of(data, self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PointDesign(Design[Out], ABC):
-    """A release that is drawn from points.
-
-    Attributes:
-        rows: How rows are read.
-    """
-
-    rows: PointRows
-
-    def check(self, data: object) -> None:
-        self.rows.check(data)

@@ -123,9 +123,8 @@ def even_queries(
     low = steps % 1 * (1 - widths)
     columns = []
     for column, share in enumerate(np.hstack([low, low + widths]).T):
-        axis = column % 2
-        edges = box.coordinates(share, axis)
-        columns.append(np.clip(edges, box.bounds[axis], box.bounds[axis + 2]))
+        least, most = box.side(column % 2)
+        columns.append(np.clip(least + (most - least) * share, least, most))
     return np.column_stack(columns)
 
 

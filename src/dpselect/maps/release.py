@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.maps import export, geo, postprocess
-from dpselect.maps.box import Box
+from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.counting import standard_deviation
 from dpselect.maps.estimates import Estimates, names_of
 from dpselect.maps.overlap import (
@@ -24,7 +23,7 @@ from dpselect.maps.overlap import (
     polygon_answers,
     polygons_of,
 )
-from dpselect.maps.partition import Partition
+from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.queries import rectangles_on_map
 from dpselect.maps.rules import CoarseGrid
 from dpselect.release import Release
@@ -139,7 +138,7 @@ class MapRelease(Release[str]):
         needed("polars", extra="standard")
         import polars as pl
 
-        edges = export.cell_bounds(self).T
+        edges = self.partition.in_box(self.box).T
         columns = zip(("west", "south", "east", "north"), edges, strict=True)
         return pl.DataFrame({**dict(columns), "count": self.counts})
 
@@ -171,7 +170,9 @@ class MapRelease(Release[str]):
             sums, inside = polygon_answers(self.box, part, self.counts, spread, shapes)
             values, norms, uneven = sums
         else:
-            shapes = np.atleast_2d(_numbers(areas))
+            # A frame holds rectangles row by row.
+            rows: Any = getattr(areas, "to_numpy", lambda: areas)()
+            shapes = np.atleast_2d(rows)
             edges, inside = rectangles_on_map(shapes, self.box)
             counted = CountedCells(part, self.counts)
             values = counted.answers(edges)
@@ -207,7 +208,17 @@ class MapRelease(Release[str]):
         Raises:
             ParameterError: The cells are not a uniform grid, and no shape is given.
         """
-        return export.raster(self, shape)
+        own = self.partition.shape
+        if shape is None or shape == own:
+            if own is None:
+                raise ParameterError(
+                    f"{self.partition.label} has cells of several sizes: give the shape of the "
+                    "raster, such as (256, 256)"
+                )
+            return self.counts.reshape(own)
+        grid = uniform_grid(shape)
+        edges = np.floor(grid.rectangles() * POSITIONS).astype(np.int64)
+        return CountedCells(self.partition, self.counts).answers(edges).reshape(shape)
 
     def to_file(self, path: str | Path, *, shape: tuple[int, int] | None = None) -> None:
         """Write the cells in the format that the suffix of the path names.
@@ -240,7 +251,7 @@ class MapRelease(Release[str]):
         A query that has no written form, such as one with a function as its mechanism, is
         left out.
         """
-        export.write_parquet(self, path)
+        export.write_parquet(self, self._made_of(), path)
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> Self:
@@ -249,7 +260,7 @@ class MapRelease(Release[str]):
         Raises:
             DataError: There is no such file, or it is not a map.
         """
-        return cls(**export.read_parquet(path))
+        return export.read_parquet(cls, path)
 
     def to_geojson(self) -> dict[str, Any]:
         """Return the cells as a GeoJSON feature collection.
@@ -257,15 +268,46 @@ class MapRelease(Release[str]):
         Raises:
             ParameterError: The reference system is not known to be GeoJSON's, EPSG:4326.
         """
-        return export.to_geojson(self)
+        export.check_geojson(self.box.crs)
+        bounds, counts = self.partition.in_box(self.box).tolist(), self.counts.tolist()
+        features = [
+            {
+                "type": "Feature",
+                "properties": {"count": count},
+                "geometry": {
+                    "type": "Polygon",
+                    "coordinates": [[[w, s], [e, s], [e, n], [w, n], [w, s]]],
+                },
+            }
+            for (w, s, e, n), count in zip(bounds, counts, strict=True)
+        ]
+        return {"type": "FeatureCollection", "features": features}
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
         """Return the cells as geometries; needs ``dpselect[geo]``."""
-        return export.to_geopandas(self)
+        geopandas, shapely = needed("geopandas", extra="geo"), needed("shapely", extra="geo")
+        shapes = shapely.box(*self.partition.in_box(self.box).T)
+        return geopandas.GeoDataFrame({"count": self.counts}, geometry=shapes, crs=self.box.crs)
 
     def to_xarray(self, shape: tuple[int, int] | None = None) -> xarray.DataArray:
         """Return a raster with the coordinates of its centres; needs ``dpselect[geo]``."""
-        return export.to_xarray(self, shape)
+        xarray = needed("xarray", extra="geo")
+        counts = self.raster(shape)
+        box = self.box
+        x, y = (
+            box.lines(axis, 2 * np.arange(size) + 1, 2 * size)
+            for axis, size in enumerate(counts.shape)
+        )
+        labels = {
+            "units": "points per cell",
+            "crs": box.crs or "",
+            "cells": self.partition.label,
+            "epsilon": self.epsilon,
+            "neighbours": str(self.neighbours),
+        }
+        return xarray.DataArray(
+            counts.T, coords={"y": y, "x": x}, dims=("y", "x"), name="count", attrs=labels
+        )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw points per area: per km² where the length of the unit is known.
@@ -284,20 +326,20 @@ class MapRelease(Release[str]):
             from matplotlib import pyplot as plt
 
             _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
-        bounds = export.cell_bounds(self)
+        bounds = self.partition.in_box(self.box)
         area, per_area = areas_of(self.box, bounds)
         density = np.maximum(self.counts, 0) / area
         norm = PowerNorm(0.5, vmin=0, vmax=max(float(np.quantile(density, 0.999)), 1e-300))
         coloured = self._colour(bounds, density, norm, ax)
-        _label(self.box, self._title(), ax)
-        _legend(ax, coloured, f"points per {per_area}")
-        return ax
-
-    def _title(self) -> str:
-        return (
+        title = (
             f"{self.candidate}, ε = {self.epsilon:g} ({self.neighbours})\n"
             f"standard deviation of the noise in a cell: {self.standard_deviation:.3g} points"
         )
+        _label(self.box, title, ax)
+        # A colour bar as high as the map, whatever its proportions.
+        beside, label = ax.inset_axes((1.03, 0.0, 0.035, 1.0)), f"points per {per_area}"
+        beside.figure.colorbar(coloured, cax=beside, extend="max", extendfrac=0.03, label=label)
+        return ax
 
     def _colour(
         self, bounds: Values, density: Values, norm: Normalize, ax: Axes
@@ -326,18 +368,11 @@ class MapRelease(Release[str]):
         )
 
 
-def _legend(ax: Axes, coloured: ScalarMappable, label: str) -> None:
-    """Draw a colour bar as high as the map, whatever its proportions."""
-    beside = ax.inset_axes((1.03, 0.0, 0.035, 1.0))
-    beside.figure.colorbar(coloured, cax=beside, extend="max", extendfrac=0.03, label=label)
-
-
 def areas_of(box: Box, bounds: Values) -> tuple[Values, str]:
     """Return the area of every cell, and its unit."""
     west, south, east, north = bounds.T
-    unit = geo.unit(box.crs)
+    unit, metres = geo.unit(box.crs)
     if unit != "degrees":
-        metres = geo.metres_per_unit(box.crs)
         area = (east - west) * (north - south)
         if metres is None:
             return area, f"square with sides of 1 ({unit})"
@@ -348,13 +383,13 @@ def areas_of(box: Box, bounds: Values) -> tuple[Values, str]:
 
 
 def _label(box: Box, title: str, ax: Axes) -> None:
-    unit = geo.unit(box.crs)
+    unit, metres = geo.unit(box.crs)
     names = ("longitude", "latitude") if unit == "degrees" else ("x", "y")
     if unit == "degrees":
         middle = (box.south + box.north) / 2
         # The true proportions at the middle latitude; a map near a pole keeps some width.
         ax.set_aspect(1 / max(np.cos(np.radians(middle)), 0.2))
-    elif geo.metres_per_unit(box.crs) is not None:
+    elif metres is not None:
         ax.set_aspect("equal")
     ax.locator_params(axis="x", nbins=5)
     ax.set(
@@ -364,9 +399,3 @@ def _label(box: Box, title: str, ax: Axes) -> None:
         ylabel=f"{names[1]} ({unit})",
         title=title,
     )
-
-
-def _numbers(areas: object) -> ArrayLike:
-    """Return rectangles given as a frame row by row, and anything else as it is."""
-    to_numpy = getattr(areas, "to_numpy", None)
-    return areas if to_numpy is None else to_numpy()  # type: ignore[return-value] # checked next

@@ -52,11 +52,6 @@ class CoarseGrid:
         return uniform_grid(COARSE)
 
     @property
-    def table(self) -> Values:
-        """The counts, by position along x and along y."""
-        return self.counts.reshape(COARSE, COARSE)
-
-    @property
     def total(self) -> float:
         """The noisy number of points, at least 1."""
         return max(float(self.counts.sum()), 1.0)
@@ -151,7 +146,8 @@ class Quadtree(PartitionRule):
 
     def partition(self, coarse: CoarseGrid, epsilon: float) -> Partition:
         most = self.c / epsilon
-        table, open_squares, blocks = coarse.table, [(0, 0, COARSE)], []
+        table = coarse.counts.reshape(COARSE, COARSE)
+        open_squares, blocks = [(0, 0, COARSE)], []
         while open_squares:
             x, y, span = open_squares.pop()
             count = table[x : x + span, y : y + span].sum()

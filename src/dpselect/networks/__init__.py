@@ -7,10 +7,9 @@ Source: Farias et al., Local Dampening, VLDB J. 2023, section 6.
 """
 
 from dpselect.networks.betweenness import ego_betweenness
-from dpselect.networks.counts import CommonNeighbours, NodeCounts
 from dpselect.networks.density import ego_density
 from dpselect.networks.edge_table import EdgeTable
-from dpselect.networks.graph import Graph
+from dpselect.networks.graph import CommonNeighbours, Graph, NodeCounts
 from dpselect.networks.hubs import Hubs
 from dpselect.networks.metrics import METRICS, Metric, NamedMetric, degree
 from dpselect.networks.top import TopNodes

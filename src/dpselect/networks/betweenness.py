@@ -21,7 +21,6 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from dpselect import validation
-from dpselect._parallel import Progress
 from dpselect.errors import PublicClaimError
 from dpselect.neighbours import Neighbours
 from dpselect.networks.graph import AnyGraph, node_counts
@@ -39,7 +38,6 @@ def ego_betweenness(
     *,
     max_degree: int | None = None,
     sensitivity: BetweennessBound = "codegree",
-    progress: Progress | None = None,
 ) -> Objective:
     """Return the ego betweenness of every node as an objective.
 
@@ -62,7 +60,6 @@ def ego_betweenness(
         max_degree: ``D``, public: a degree that no node can have exceeded, known without
             looking at the edges; ``n - 1`` if not given.
         sensitivity: The bound to use. Public.
-        progress: Called with the number of nodes done and of all nodes.
 
     Returns:
         Scores >= 0, shape ``(n,)``; ``highest`` is ``D (D - 1)/2`` and ``direction``
@@ -82,7 +79,9 @@ def ego_betweenness(
     """
     validation.one_of("sensitivity", sensitivity, get_args(BetweennessBound))
     held = node_counts(graph)
-    bound = _degree_bound(len(held), max_degree)
+    bound = len(held) - 1
+    if max_degree is not None:
+        bound = min(validation.at_least("max_degree", max_degree, 1), bound)
     degrees = held.degrees
     if degrees.max() > bound:
         raise PublicClaimError(
@@ -95,7 +94,7 @@ def ego_betweenness(
     else:
         change = by_degrees(degrees, bound)
     return Objective(
-        held.ego_betweenness(progress),
+        held.ego_betweenness(),
         change,
         held.nodes,
         highest=bound * (bound - 1) / 2,
@@ -180,12 +179,6 @@ class CodegreeSensitivity(Sensitivity):
             np.where(early, before.start, after.start - self._skipped + self._sum_of_first),
             np.where(early, before.width, after.width),
         )
-
-
-def _degree_bound(n: int, max_degree: int | None) -> int:
-    if max_degree is None:
-        return n - 1
-    return min(validation.at_least("max_degree", max_degree, 1), n - 1)
 
 
 def _crossing(degrees: Indices, codegrees: Indices, horizon: int) -> Indices:

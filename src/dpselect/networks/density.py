@@ -143,33 +143,28 @@ class SpreadSensitivity(Sensitivity):
 
     def cumulative(self, distance: int | Indices) -> Values:
         # Beyond the horizon as before it: no degree is above the horizon, so all are at 1.
-        return self._summed(np.inf, checked_distances(distance))[1]
+        upto = np.broadcast_to(checked_distances(distance), self._degrees.shape)
+        return self._summed(np.inf, upto[:, None])[1][:, 0]
 
     def sums(self, distances: Indices) -> Values:
-        from dpselect.networks import kernels
-
         order = np.argsort(distances)
-        sums = kernels.sums_of_density_changes(self._degrees, self._spreads, distances[order]).T
-        if (np.diff(distances) >= 0).all():
-            return sums
-        found = np.empty(sums.shape)
-        found[order] = sums
+        found = np.empty((order.size, self._degrees.size))
+        upto = np.broadcast_to(distances[order], found.shape[::-1])
+        found[order] = self._summed(np.inf, upto)[1].T
         return found
 
     def locate(self, heights: Values) -> Interval:
         from dpselect.networks import kernels
 
-        steps, start = self._summed(heights, np.asarray(self.horizon))
-        width = kernels.density_changes(self._degrees, self._spreads, steps)
-        return Interval(steps.astype(np.float64), start, width)
+        upto = np.full((self._degrees.size, 1), self.horizon)
+        steps, start = self._summed(heights, upto)
+        width = kernels.density_changes(self._degrees, self._spreads, steps[:, 0])
+        return Interval(steps[:, 0].astype(np.float64), start[:, 0], width)
 
-    def _summed(self, heights: Values | float, most: Indices) -> tuple[Indices, Values]:
+    def _summed(self, heights: Values | float, upto: Indices) -> tuple[Indices, Values]:
         from dpselect.networks import kernels
 
-        shape = self._degrees.shape
+        each = np.broadcast_to(np.asarray(heights, dtype=np.float64), self._degrees.shape)
         return kernels.summed_density_changes(
-            self._degrees,
-            self._spreads,
-            np.ascontiguousarray(np.broadcast_to(heights, shape), dtype=np.float64),
-            np.ascontiguousarray(np.broadcast_to(most, shape)),
+            self._degrees, self._spreads, np.ascontiguousarray(each), np.ascontiguousarray(upto)
         )

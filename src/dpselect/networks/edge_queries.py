@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, permutations
 from typing import Any
 
 import narwhals as nw
 
-from dpselect.errors import ColumnError, ParameterError
-from dpselect.networks.reading import check_ends
+from dpselect.errors import ParameterError
+from dpselect.networks.reading import check_ends, not_of_nodes
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.fields import typed
-from dpselect.tables.kinds import named, type_name
+from dpselect.tables.kinds import named
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import Source
@@ -196,12 +196,10 @@ def _upwards(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def _ego_edges(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return the edges between neighbours of each ``node``, from ``u`` to ``x`` and back."""
-    a, b, c = CORNERS
-    turns = [(a, b, c), (a, c, b), (b, a, c), (b, c, a), (c, a, b), (c, b, a)]
     return nw.concat(
         [
             found.select(nw.col(node).alias("node"), nw.col(u).alias("u"), nw.col(x).alias("x"))
-            for node, u, x in turns
+            for node, u, x in permutations(CORNERS)
         ]
     )
 
@@ -213,11 +211,10 @@ def _degrees(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def _both_directions(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return every simple edge from each of its ends, as ``node`` and ``other``."""
-    low, high = nw.col("low"), nw.col("high")
     return nw.concat(
         [
-            edges.select(low.alias("node"), high.alias("other")),
-            edges.select(high.alias("node"), low.alias("other")),
+            edges.select(nw.col(end).alias("node"), nw.col(other).alias("other"))
+            for end, other in (("low", "high"), ("high", "low"))
         ]
     )
 
@@ -255,9 +252,10 @@ def _ends(
     types = schema(table, data)
     of, columns = Source.of(data), {"source": source, "target": target}
     untyped = {end: one for end, one in columns.items() if integer and of.is_untyped(one)}
-    _check_types(
-        types, [one for one in columns.values() if one not in untyped.values()], integer=integer
-    )
+    for end, one in columns.items():
+        kind = types[one]
+        if end not in untyped and (not kind.is_integer() if integer else kind.is_numeric()):
+            raise not_of_nodes(one, kind, "integers" if integer else "text")
     taken = {end: named(nw.col(one), types[one]) for end, one in columns.items()}
     if users is not None:
         users.check(data)
@@ -301,18 +299,3 @@ def _is_between(end: str, nodes: Sequence[Any], unsigned: set[str]) -> nw.Expr:
 
 def _literal(value: int, *, unsigned: bool) -> nw.Expr:
     return nw.lit(value, nw.UInt64) if unsigned else nw.lit(value)
-
-
-def _check_types(types: nw.Schema, columns: Sequence[str], *, integer: bool) -> None:
-    for column in columns:
-        kind = types[column]
-        if integer and not kind.is_integer():
-            raise ColumnError(
-                f"column {column!r} must name nodes, which are integers; it is of type "
-                f"{type_name(kind)}"
-            )
-        if not integer and kind.is_numeric():
-            raise ColumnError(
-                f"column {column!r} must name nodes, which are text; it is of type "
-                f"{type_name(kind)}"
-            )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpselect._parallel import Progress
-from dpselect.networks.counts import CommonNeighbours
+from dpselect.networks.graph import CommonNeighbours
 from dpselect.networks.reading import Nodes, check_claim, checked_nodes
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.tables.people import people_cap
@@ -65,8 +64,10 @@ class EdgeTable:
         max_per_user: int | None = None,
         on_invalid: OnInvalid = "repair",
     ) -> None:
-        from dpselect.networks import edge_queries as queries
+        # narwhals takes as long to import as all of this room.
+        from dpselect.networks import edge_queries
 
+        self._queries = queries = edge_queries
         self._nodes = checked_nodes(nodes)
         check_claim(on_invalid, loops=False, unknown=False)
         cap = people_cap(user, max_per_user)
@@ -90,9 +91,9 @@ class EdgeTable:
     @cached_property
     def degrees(self) -> Indices:
         """The number of neighbours of every node, shape ``(n,)``. Private."""
-        from dpselect.networks import edge_queries as queries
-
-        return self._by_node(queries.count_degrees(self._edges, nodes=len(self)), "degree")
+        return self._by_node(
+            self._queries.count_degrees(self._edges, nodes=len(self)), "degree"
+        )
 
     def triangles(self) -> Indices:
         """Return the number of edges between neighbours of every node. Private."""
@@ -102,41 +103,24 @@ class EdgeTable:
         """Return the fewest and most neighbours that each node shares with another. Private."""
         return self._common_neighbours
 
-    def ego_betweenness(self, progress: Progress | None = None) -> Values:
-        """Return the betweenness of every node within its own ego network. Private.
-
-        Args:
-            progress: Called once, when all nodes are done: the engine counts them together.
-        """
-        scores = self._ego_betweenness
-        if progress is not None:
-            progress(len(self), len(self))
-        return scores
-
     @cached_property
     def _triangles(self) -> Indices:
-        from dpselect.networks import edge_queries as queries
-
-        counted = queries.count_triangles(self._edges, nodes=len(self))
+        counted = self._queries.count_triangles(self._edges, nodes=len(self))
         return self._by_node(counted, "triangles")
 
     @cached_property
     def _common_neighbours(self) -> CommonNeighbours:
-        from dpselect.networks import edge_queries as queries
-
-        shared = queries.count_common_neighbours(self._edges, nodes=len(self))
+        shared = self._queries.count_common_neighbours(self._edges, nodes=len(self))
         least, most, met = (self._by_node(shared, name) for name in ("least", "most", "met"))
         # A node that has none in common with some other has the least 0, whatever the rest.
         return CommonNeighbours(np.where(met == len(self) - 1, least, 0), most)
 
-    @cached_property
-    def _ego_betweenness(self) -> Values:
-        from dpselect.networks import edge_queries as queries
-
+    def ego_betweenness(self) -> Values:
+        """Return the betweenness of every node within its own ego network. Private."""
         # Counts of pairs are integers, and their shares are summed here, compensated and in
         # descending order of k, as the kernels do: no engine rounds.
         degrees = self.degrees
-        table = queries.count_ego_pairs(self._edges, most=int(degrees.sum()))
+        table = self._queries.count_ego_pairs(self._edges, most=int(degrees.sum()))
         node, k, pairs = self._positions(table["node"]), table["k"], table["pairs"]
         k, pairs = k.astype(np.int64), pairs.astype(np.int64)
         order = np.lexsort((-k, node))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.networks.counts import NodeCounts
 from dpselect.networks.edge_table import EdgeTable
-from dpselect.networks.graph import Graph, is_graph, node_counts
+from dpselect.networks.graph import Graph, NodeCounts, is_graph, node_counts
 from dpselect.networks.reading import check_ends, check_types, checked_nodes
-from dpselect.query import Design
-from dpselect.release import Release
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import OnInvalid
 
@@ -108,17 +104,3 @@ class EdgeRows:
                 "`max_per_user` is for a graph that was read with `user` and `max_per_user`"
             )
         return graph
-
-
-@dataclass(frozen=True, kw_only=True)
-class EdgeDesign(Design[Release[Any]], ABC):
-    """A release of nodes that is drawn from edges.
-
-    Attributes:
-        rows: How rows are read.
-    """
-
-    rows: EdgeRows
-
-    def check(self, data: object) -> None:
-        self.rows.check(data)

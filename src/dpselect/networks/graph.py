@@ -1,4 +1,4 @@
-"""An undirected graph on public nodes in memory, in compressed rows, and its counts."""
+"""Graphs on public nodes: what counts around nodes, and one in memory, in compressed rows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from inspect import getattr_static
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import _parallel
-from dpselect._parallel import Progress
 from dpselect.errors import DataError, ParameterError
 from dpselect.networks import reading
-from dpselect.networks.counts import CommonNeighbours, NodeCounts
 from dpselect.networks.reading import Edges, Ends, Nodes, checked_nodes
 from dpselect.tables.people import people_cap
 from dpselect.typing import Indices, OnInvalid, Values
@@ -28,12 +26,56 @@ if TYPE_CHECKING:
     from dpselect.networks.kernels import Ranked
 
 Number = TypeVar("Number", np.int64, np.float64)
-AnyGraph: TypeAlias = Union[NodeCounts, "nx.Graph[Any]", "igraph.Graph"]
+AnyGraph: TypeAlias = "NodeCounts | nx.Graph[Any] | igraph.Graph"
 """A ``Graph`` or ``EdgeTable``; or an
 undirected graph of networkx or igraph, whose node set is thereby declared public."""
 
 NODES_PER_PIECE = 256
 MOST_PIECES = 64
+
+
+class CommonNeighbours(NamedTuple):
+    """The extremes of ``|N(v) ∩ N(w)|`` over all other nodes ``w``, by node.
+
+    Over all nodes other than ``v``, adjacent or not; 0 where there are none. Private.
+    """
+
+    least: Indices
+    """The minimum for every node, shape ``(n,)``."""
+
+    most: Indices
+    """The maximum for every node, shape ``(n,)``."""
+
+
+class NodeCounts(Protocol):
+    """An undirected graph on public nodes that can count around each of them.
+
+    ``Graph`` counts in memory, ``EdgeTable`` in the engine that holds the edges. Both give the
+    same numbers to the last bit. All counts are in the order of ``nodes`` and private.
+    """
+
+    @property
+    def nodes(self) -> Sequence[Hashable]:
+        """The node ids or labels, in candidate order. Public."""
+
+    def __len__(self) -> int:
+        """Return the number of nodes. Public."""
+
+    @property
+    def degrees(self) -> Indices:
+        """The number of neighbours of every node, shape ``(n,)``."""
+
+    def triangles(self) -> Indices:
+        """Return the number of edges between neighbours of every node, shape ``(n,)``."""
+
+    def common_neighbours(self) -> CommonNeighbours:
+        """Return the fewest and most neighbours that each node shares with another."""
+
+    def ego_betweenness(self) -> Values:
+        """Return the betweenness of every node within its own ego network, shape ``(n,)``.
+
+        Source: Farias et al., VLDB J. 2023, Definition 19; pairs are unordered.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -99,7 +141,7 @@ class Graph:
                 ranked.starts, ranked.rows, pieces[piece], met[piece], least[piece], most[piece]
             )
 
-        _parallel.each_piece(count, [part.size for part in pieces])
+        _parallel.each_piece(count, len(pieces))
         # A node that has none in common with some other has the least 0, whatever the rest.
         all_met = (met.sum(axis=0) == n - 1) & (n > 1)
         low, high = np.where(all_met, least.min(axis=0), 0), most.max(axis=0)
@@ -108,15 +150,12 @@ class Graph:
             _in_node_order(high.astype(np.int64), order),
         )
 
-    def ego_betweenness(self, progress: Progress | None = None) -> Values:
+    def ego_betweenness(self) -> Values:
         """Return the betweenness of every node within its own ego network, shape ``(n,)``.
 
         The work at a node is that of all pairs of edges within its ego network that share
         an end. Memory: the edges of one ego network, and one number per node, for each
         processor. Private.
-
-        Args:
-            progress: Called with the number of nodes done and of all nodes.
 
         Source: Farias et al., VLDB J. 2023, Definition 19; pairs are unordered.
         """
@@ -131,7 +170,7 @@ class Graph:
         def score(piece: int) -> None:
             kernels.ego_betweenness(*ranked, pieces[piece], int(edges.max()), scores)
 
-        _parallel.each_piece(score, [part.size for part in pieces], progress)
+        _parallel.each_piece(score, len(pieces))
         return _in_node_order(scores, order)
 
     def _ranked(self) -> tuple[Indices, Ranked]:
@@ -225,8 +264,18 @@ class Graph:
             DataError: ``matrix`` is not sparse, or not square with a row for each node.
             PublicClaimError: The diagonal is not zero and ``on_invalid="raise"``.
         """
+        from scipy.sparse import issparse
+
         labels = checked_nodes(nodes)
-        return _built(reading.of_matrix(matrix, len(labels)), labels, on_invalid)
+        given: Any = matrix
+        is_sparse = issparse(given)
+        if not is_sparse or given.shape != 2 * (len(labels),):
+            raise DataError(
+                "matrix must be a SciPy sparse array or matrix with a row and a column for "
+                f"each of the {len(labels)} nodes"
+            )
+        pairs = np.column_stack(given.nonzero())
+        return _built(reading.of_array(pairs), labels, on_invalid)
 
     @classmethod
     def from_networkx(
@@ -342,7 +391,7 @@ def _triangles(ranked: Ranked) -> Indices:
     counts = np.zeros((len(pieces), n), dtype=np.int64)
     _parallel.each_piece(
         lambda piece: kernels.triangles(*ranked, pieces[piece], counts[piece]),
-        [part.size for part in pieces],
+        len(pieces),
     )
     return counts.sum(axis=0)
 

@@ -66,7 +66,7 @@ Bayes), so that with much noise the order is that of the degrees.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nextafter
 from types import MappingProxyType
 from typing import Any
@@ -75,22 +75,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
+from dpselect.budget.zcdp import SLACK
 from dpselect.draws.exact import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
+from dpselect.neighbours import Neighbours
 from dpselect.networks.edge_table import EdgeTable
-from dpselect.networks.edges import EdgeDesign, EdgeRows
+from dpselect.networks.edges import EdgeRows
 from dpselect.networks.graph import Graph
-from dpselect.networks.metrics import degree, of_persons
+from dpselect.networks.metrics import degree_facts
 from dpselect.networks.reading import Nodes
 from dpselect.plan import Plan, Spend
-from dpselect.query import Query, query
+from dpselect.query import Design, Query, query
 from dpselect.release import Release
+from dpselect.sensitivity import grouped
 from dpselect.typing import Indices, OnInvalid, Values
-
-SLACK = 2.0**-40
-"""Relative; above the rounding errors of a sum of some thousand quotients."""
 
 LARGEST_FLOW = 2**31 - 1
 
@@ -239,17 +239,19 @@ class Hubs(Query[Release[Any]]):
                 "`k` must be at most `candidates`, and `candidates` at most the number of "
                 f"nodes, {n}; not {k} and {candidates}"
             )
-        share = validation.within("degrees_share", self.degrees_share, 0, 1)
-        if share in {0, 1}:
-            raise ParameterError("`degrees_share` must be above 0 and below 1")
+        share = validation.share("degrees_share", self.degrees_share)
         metric = HUB_METRICS[validation.one_of("metric", self.metric, HUB_METRICS)]
         epsilon = validation.positive("epsilon", self.epsilon)
-        degrees = of_persons(degree(Graph.without_edges(rows.nodes)), rows.max_per_user)
-        first = NoisySequence(epsilon=epsilon * share).for_objective(degrees)
+        relation = Neighbours.EDGE if rows.cap is None else Neighbours.ADD_REMOVE
+        facts = degree_facts(n)
+        facts = replace(
+            facts, sensitivity=grouped(facts.sensitivity, times, neighbours=relation)
+        )
+        first = NoisySequence(epsilon=epsilon * share).for_objective(facts)
         rest = epsilon - first.epsilon
         most = 2 * largest_cap(n) * (candidates + 2) * times
-        if max(most / rest, 2 * times / first.epsilon) > noisy_counts.LARGEST_SCALE / 2:
-            raise ParameterError("`epsilon` is too small for so many nodes")
+        largest = max(most / rest, 2 * times / first.epsilon)
+        noisy_counts.check_scale(largest, most=noisy_counts.LARGEST_SCALE / 2)
         counted = (
             metric is HUB_METRICS["ego-betweenness"]
             and epsilon >= COUNTED_FROM * times
@@ -265,7 +267,7 @@ class Hubs(Query[Release[Any]]):
                     Spend(f"noise on the {second} of the hubs", rest),
                 ),
                 epsilon=epsilon,
-                neighbours=degrees.neighbours,
+                neighbours=relation,
                 public=("the nodes",),
             ),
             rows=rows,
@@ -277,7 +279,8 @@ class Hubs(Query[Release[Any]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Hubs(EdgeDesign):
+class _Hubs(Design[Release[Any]]):
+    rows: EdgeRows
     k: int
     candidates: int
     metric: HubMetric

@@ -263,49 +263,34 @@ def summed_density_changes(
 ) -> tuple[Indices, Values]:
     """Sum ``density_change`` over distances until the next would exceed ``heights``.
 
-    A node of degree ``d`` reaches the bound 1 at distance ``d - 2``, or at distance 1 where
-    ``d`` is 0. So all nodes together take at most ``2m + n`` steps, and the terms beyond are
-    ones, which are counted without a loop.
+    From the degree less 2 on it is 1, so the work at a node is at most its degree.
+
+    Args:
+        degrees: Degree of every node, shape ``(n,)``. Private.
+        spreads: Spread of every node, shape ``(n,)``. Private.
+        heights: What no sum exceeds, one for each node, shape ``(n,)``.
+        most: The distances to sum up to, ascending for each node, shape ``(n, d)``.
 
     Returns:
-        How many were summed, at most ``most``, and their sum.
+        The distances reached and the sums up to them, both of shape ``(n, d)``.
     """
-    steps, sums = np.empty(degrees.size, np.int64), np.empty(degrees.size)
+    steps, sums = np.empty(most.shape, np.int64), np.empty(most.shape)
     for node in range(degrees.size):
         degree, height = degrees[node], heights[node]
-        varying = min(most[node], max(degree - 2, 1))
         t, total, lost = 0, 0.0, 0.0
-        while t < varying:
-            delta = density_change(degree, spreads[node], t)
-            raised = total + delta
-            # Neumaier's sum: a unit score divides it by a term as small as 2/d^2.
-            rest = (total - raised) + delta if total >= delta else (delta - raised) + total
-            if raised + (lost + rest) > height:
-                break
-            total, lost, t = raised, lost + rest, t + 1
-        total += lost
-        if t == varying:
-            further = min(most[node] - t, np.floor(height - total))
-            t, total = t + int(further), total + further
-        steps[node], sums[node] = t, total
-    return steps, sums
-
-
-@compiled
-def sums_of_density_changes(degrees: Indices, spreads: Indices, distances: Indices) -> Values:
-    """Return the sums of ``density_change`` up to ascending distances, shape ``(n, d)``."""
-    sums = np.empty((degrees.size, distances.size))
-    for node in range(degrees.size):
-        degree = degrees[node]
-        varying = max(degree - 2, 1)
-        t, total, lost = 0, 0.0, 0.0
-        for i in range(distances.size):
-            upto = min(distances[i], varying)
-            while t < upto:
+        for i in range(most.shape[1]):
+            varying = min(most[node, i], max(degree - 2, 1))
+            while t < varying:
                 delta = density_change(degree, spreads[node], t)
                 raised = total + delta
-                # As above: to the last bit the same sums.
+                # Neumaier's sum: a unit score divides it by a term as small as 2/d^2.
                 rest = (total - raised) + delta if total >= delta else (delta - raised) + total
+                if raised + (lost + rest) > height:
+                    break
                 total, lost, t = raised, lost + rest, t + 1
-            sums[node, i] = total + lost + (distances[i] - upto)
-    return sums
+            steps[node, i], sums[node, i] = t, total + lost
+            if t == varying:
+                further = min(most[node, i] - t, np.floor(height - sums[node, i]))
+                steps[node, i] += int(further)
+                sums[node, i] += further
+    return steps, sums

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dpselect import combine as _combine, validation
-from dpselect.combine.pareto.dominance import Dominance, checked_dominance
+from dpselect.combine.pareto.dominance import checked_dominance
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,
@@ -26,10 +26,9 @@ from dpselect.mechanisms import (
 )
 from dpselect.neighbours import Neighbours
 from dpselect.networks.betweenness import ego_betweenness
-from dpselect.networks.counts import NodeCounts
 from dpselect.networks.density import ego_density
-from dpselect.networks.graph import AnyGraph, node_counts
-from dpselect.objective import Objective
+from dpselect.networks.graph import AnyGraph, NodeCounts, node_counts
+from dpselect.objective import Facts, Objective
 from dpselect.sensitivity import GlobalSensitivity, grouped
 
 if TYPE_CHECKING:
@@ -66,12 +65,16 @@ def degree(graph: AnyGraph) -> Objective:
         array([2., 1., 1.])
     """
     held = node_counts(graph)
-    return Objective(
-        held.degrees,
-        GlobalSensitivity(1, Neighbours.EDGE, l1=2),
-        held.nodes,
+    return degree_facts(len(held)).of(held.degrees, held.nodes)
+
+
+def degree_facts(nodes: int) -> Facts:
+    """Return what is public of the degrees of so many nodes."""
+    return Facts(
+        candidates=nodes,
+        sensitivity=GlobalSensitivity(1, Neighbours.EDGE, l1=2),
         monotone=True,
-        highest=len(held) - 1,
+        highest=nodes - 1,
         direction="non-decreasing",
         step=1,
     )
@@ -182,21 +185,13 @@ class MetricChoice:
     """One metric or several combined, and the mechanism that their bounds suit; all public.
 
     Attributes:
+        asked: The query.
         metrics: Keys of ``METRICS``, or callables.
-        combine: How several are combined; None for one.
-        weights: For the combination.
-        dominance: For the Pareto score.
-        max_degree: For the metrics that take it.
-        max_per_user: How many edges of a person there can be; None if one edge is protected.
         mechanism: The mechanism that was named, or else suits the metrics.
     """
 
+    asked: TopNodes
     metrics: tuple[str | Metric, ...]
-    combine: str | None
-    weights: Sequence[float] | None
-    dominance: Dominance
-    max_degree: int | None
-    max_per_user: int | None
     mechanism: Mechanism
 
     @classmethod
@@ -216,31 +211,22 @@ class MetricChoice:
         else:
             metrics = (_known(metric),)
         _check_combination(metrics, combine, weights)
-        dominance = checked_dominance(asked.dominance, combine, of="combine")
-        takes = [isinstance(one, str) and METRICS[one].takes_max_degree for one in metrics]
-        if asked.max_degree is not None and not any(takes):
-            names = ", ".join(name for name, one in METRICS.items() if one.takes_max_degree)
-            raise ParameterError(f"`max_degree` goes with the metric {names}")
+        checked_dominance(asked.dominance, combine, of="combine")
+        takes = [name for name, one in METRICS.items() if one.takes_max_degree]
+        if asked.max_degree is not None and not set(takes).intersection(metrics):
+            raise ParameterError(f"`max_degree` goes with the metric {', '.join(takes)}")
         named = asked.mechanism
         if named is None and asked.above is not None:
             named = NoisySequence.name
         if named is None:
             named = _suited(metrics, combine)
-        return cls(
-            metrics,
-            combine,
-            weights,
-            dominance,
-            asked.max_degree,
-            asked.max_per_user,
-            by_name(named, asked.epsilon),
-        )
+        return cls(asked, metrics, by_name(named, asked.epsilon))
 
     @property
     def unit(self) -> str:
         """The unit of the scores."""
-        if self.combine is not None:
-            return COMBINED[self.combine][1] if self.combine in COMBINED else "score units"
+        if self.asked.combine is not None:
+            return COMBINED.get(self.asked.combine, ("", "score units"))[1]
         (metric,) = self.metrics
         return METRICS[metric].unit if isinstance(metric, str) else "score units"
 
@@ -267,7 +253,9 @@ class MetricChoice:
     def parts(self, graph: NodeCounts) -> list[Objective]:
         """Return the objective of each metric, for one edge or for all edges of a person."""
         parts = [
-            METRICS[metric].of(graph, mechanism=self.mechanism, max_degree=self.max_degree)
+            METRICS[metric].of(
+                graph, mechanism=self.mechanism, max_degree=self.asked.max_degree
+            )
             if isinstance(metric, str)
             else validation.instance("what metric returns", metric(graph), Objective)
             for metric in self.metrics
@@ -278,13 +266,14 @@ class MetricChoice:
                     f"a metric of nodes must be stated for edge neighbours, not for "
                     f"{part.neighbours} neighbours"
                 )
-        return [of_persons(part, self.max_per_user) for part in parts]
+        return [of_persons(part, self.asked.max_per_user) for part in parts]
 
     def combined(self, parts: list[Objective]) -> Objective:
         """Return the one objective of several, for the same nodes."""
-        if self.combine is None:
+        asked = self.asked
+        if asked.combine is None:
             return parts[0]
-        return _combine.by_name(self.combine, parts, self.weights, dominance=self.dominance)
+        return _combine.by_name(asked.combine, parts, asked.weights, dominance=asked.dominance)
 
 
 def _known(metric: object) -> str | Metric:

@@ -77,17 +77,8 @@ def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
         return range(validation.at_least("nodes", nodes, 1, MOST_NODES))
     # The elements of arrays and series are not plain Python values; tolist() makes them so.
     labels = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
-    if not labels:
-        raise ParameterError("`nodes` must name at least one node")
-    if labels == tuple(range(len(labels))):
-        return range(len(labels))
-    try:
-        repeated = len(set(labels)) != len(labels)
-    except TypeError:
-        raise ParameterError("`nodes` must be ids or labels that can be hashed") from None
-    if repeated:
-        raise ParameterError("`nodes` must not name any node twice")
-    return labels
+    validation.different("nodes", labels)
+    return range(len(labels)) if labels == tuple(range(len(labels))) else labels
 
 
 def read(
@@ -142,7 +133,19 @@ def read_of_persons(
     columns = check_ends(source, target)
     cap.check(edges)
     rows = tables.read_columns(edges, numeric=[], plain=[*columns, cap.user])
-    ends = _typed_ends(rows, columns, nodes, tables.Source.of(edges).is_untyped)
+    two, untyped = [*map(rows.get_column, columns)], tables.Source.of(edges).is_untyped
+    if any(map(declares_nothing, two)):
+        ends = of_pairs(
+            zip(*(values.of_series(one).plain() for one in two), strict=True), nodes
+        )
+    else:
+        table = _in_polars(rows.select(*columns))
+        ends = Ends(
+            *(
+                table.select(_position(column, dtype, nodes, untyped)).to_series().to_numpy()
+                for column, dtype in table.schema.items()
+            )
+        )
     without_invalid(ends, on_invalid)
     persons, there = values.names_in_memory(rows.get_column(cap.user))
     there &= (ends.source != UNKNOWN) & (ends.target != UNKNOWN) & (ends.source != ends.target)
@@ -221,40 +224,6 @@ def of_array(pairs: NDArray[np.integer]) -> Ends:
     return Ends(source, target)
 
 
-def of_columns(
-    table: pl.DataFrame, nodes: Sequence[Hashable], untyped: Callable[[str], bool]
-) -> Ends:
-    """Return the ends of two typed columns, row by row.
-
-    Raises:
-        ColumnError: A type cannot hold such nodes.
-    """
-    ends = table.select(
-        _position(column, dtype, nodes, untyped).alias(end)
-        for (column, dtype), end in zip(table.schema.items(), ("low", "high"), strict=True)
-    )
-    return Ends(ends["low"].to_numpy(), ends["high"].to_numpy())
-
-
-def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class of SciPy
-    """Return the ends of all non-zero entries of an ``(n, n)`` sparse matrix.
-
-    Raises:
-        DataError: It is not sparse, or of another shape.
-    """
-    from scipy import sparse as sp
-
-    is_sparse = sp.issparse(matrix)
-    if not is_sparse:
-        raise DataError("matrix must be a SciPy sparse array or matrix")
-    entries = sp.coo_array(matrix)
-    if entries.shape != (n, n):
-        raise DataError(f"matrix must have a row and a column for each of the {n} nodes")
-    present = entries.data != 0
-    source, target = (place[present] for place in entries.coords)
-    return Ends(source.astype(np.int32), target.astype(np.int32))
-
-
 def without_invalid(ends: Ends, on_invalid: OnInvalid) -> Ends:
     """Return the records that are edges between two different nodes.
 
@@ -313,9 +282,12 @@ def _opened(
     import polars as pl
 
     if not tables.is_table(edges):
-        pairs = _pairs(edges)
-        typed = pairs.dtype.kind != "O"
-        if not typed:
+        pairs: NDArray[Any] = np.asarray(edges)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise DataError(
+                "edges must be a file, a data frame, or pairs in an array of shape (m, 2)"
+            )
+        if pairs.dtype.kind == "O":
             return pairs
         # Two edges whose memory is by column would else be taken for two columns.
         return pl.from_numpy(pairs, schema=["source", "target"], orient="row").lazy()
@@ -332,17 +304,6 @@ def _opened(
     # Another engine folds parallel edges before any row leaves it.
     with silenced(two):
         return two.unique().collect(backend="polars").to_polars().lazy()
-
-
-def _pairs(edges: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401 -- whatever NumPy takes
-    pairs = np.asarray(edges)
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise _not_pairs()
-    return pairs
-
-
-def _not_pairs() -> DataError:
-    return DataError("edges must be a file, a data frame, or pairs in an array of shape (m, 2)")
 
 
 def _of_table(
@@ -381,15 +342,20 @@ def _position(
         wanted = (
             "integers" if labels.dtype.is_integer() else f"of type {type_name(labels.dtype)}"
         )
-        raise ColumnError(
-            f"column {column!r} must name nodes, which are {wanted}; it is of type "
-            f"{type_name(dtype)}"
-        )
+        raise not_of_nodes(column, dtype, wanted)
     if isinstance(nodes, range):
         known = value.is_between(0, len(nodes) - 1)
         return pl.when(known).then(value).otherwise(UNKNOWN).cast(pl.Int32)
     positions = pl.Series(range(len(nodes)), dtype=pl.Int32)
     return value.replace_strict(labels, positions, default=UNKNOWN, return_dtype=pl.Int32)
+
+
+def not_of_nodes(column: str, kind: object, wanted: str) -> ColumnError:
+    """Return the error of a column whose type cannot hold the nodes."""
+    return ColumnError(
+        f"column {column!r} must name nodes, which are {wanted}; it is of type "
+        f"{type_name(kind)}"
+    )
 
 
 def _ranks(nodes: Sequence[Hashable]) -> Indices:
@@ -403,19 +369,6 @@ def _ranks(nodes: Sequence[Hashable]) -> Indices:
     ranks = np.empty(len(nodes), dtype=np.int64)
     ranks[sorted(range(len(nodes)), key=key)] = np.arange(len(nodes))
     return ranks
-
-
-def _typed_ends(
-    rows: nw.DataFrame[Any],
-    columns: tuple[str, str],
-    nodes: Sequence[Hashable],
-    untyped: Callable[[str], bool],
-) -> Ends:
-    series = [rows.get_column(column) for column in columns]
-    if any(declares_nothing(one) for one in series):
-        pairs = zip(*(values.of_series(one).plain() for one in series), strict=True)
-        return of_pairs(pairs, nodes)
-    return of_columns(_in_polars(rows.select(*columns)), nodes, untyped)
 
 
 def _in_polars(rows: nw.DataFrame[Any]) -> pl.DataFrame:

@@ -14,13 +14,13 @@ from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike, NoisySequence, TopK
 from dpselect.mechanisms.base import Drawn, released
-from dpselect.networks.edges import EdgeDesign, EdgeRows
+from dpselect.networks.edges import EdgeRows
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import Metric, MetricChoice
 from dpselect.networks.reading import Nodes
 from dpselect.objective import Objective
 from dpselect.plan import Plan
-from dpselect.query import Query, query
+from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import OnInvalid
 
@@ -139,27 +139,18 @@ class TopNodes(Query[Release[Any]]):
             of="nodes",
             interval=self.interval,
         )
-        claims = ["the nodes"]
-        if self.max_degree is not None:
-            claims.append(f"no node has more than {self.max_degree} neighbours")
+        claim = f"no node has more than {self.max_degree} neighbours"
         # Some node of every graph is on the Pareto front, where the score is 0 unless equal
         # nodes dominate each other.
-        front = choice.combine == "pareto" and choice.dominance != "weak"
+        front = self.combine == "pareto" and self.dominance != "weak"
         one_front = front and (self.k, self.above) == (1, None)
         return _Nodes(
-            plan=Plan(
-                mechanism=str(draw.mechanism),
-                spends=(draw.spend,),
-                epsilon=draw.mechanism.epsilon,
-                delta=draw.spend.times * draw.spend.delta,
-                neighbours=facts.neighbours,
-                public=tuple(claims),
-                error=draw.error(
-                    facts,
-                    choice.unit,
-                    attained=0.0 if one_front else None,
-                    largest=_largest_error(choice, facts),
-                ),
+            plan=draw.plan(
+                facts,
+                choice.unit,
+                public=("the nodes", *[claim] * (self.max_degree is not None)),
+                attained=0.0 if one_front else None,
+                largest=_largest_error(choice, facts),
                 passes=(rows.on_invalid == "raise") + choice.passes,
             ),
             exact=draw.mechanism.exact,
@@ -183,7 +174,8 @@ class TopNodes(Query[Release[Any]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Nodes(EdgeDesign):
+class _Nodes(Design[Release[Any]]):
+    rows: EdgeRows
     choice: MetricChoice
     draw: TopK
     redraw: Redraw | None
@@ -219,7 +211,7 @@ def _check_rounds(choice: MetricChoice, redraw: Redraw | None) -> None:
     if redraw is None:
         return
     validation.one_of("redraw", redraw, get_args(Redraw))
-    if choice.combine not in {"pareto", "margin"}:
+    if choice.asked.combine not in {"pareto", "margin"}:
         raise ParameterError("`redraw` goes with `combine`='pareto' or 'margin'")
     if isinstance(choice.mechanism, NoisySequence):
         raise ParameterError("`redraw` is for draws in rounds, and a noisy sequence has none")
@@ -227,7 +219,7 @@ def _check_rounds(choice: MetricChoice, redraw: Redraw | None) -> None:
 
 def _largest_error(choice: MetricChoice, facts: Objective) -> float:
     """Return the largest score that there can be less the smallest, where both are known."""
-    if choice.combine == "pareto":
+    if choice.asked.combine == "pareto":
         return float(max(1, len(facts) - 1))
-    named = choice.combine is None and isinstance(choice.metrics[0], str)
+    named = choice.asked.combine is None and isinstance(choice.metrics[0], str)
     return facts.highest if named and facts.highest else inf

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
-from dpselect.errors import DataError, DPSelectError, ParameterError, nearest
+from dpselect.errors import DataError, DPSelectError, ParameterError, nearest, no_file
 from dpselect.tables.dialect import DEFAULTS
 
 Keys: TypeAlias = tuple[str | int, ...]
@@ -86,7 +86,7 @@ class Document:
         try:
             text = file.read_bytes().decode("utf-8")
         except FileNotFoundError:
-            raise DataError(f"there is no file {file}") from None
+            raise no_file(file) from None
         except (OSError, UnicodeDecodeError):
             raise DataError(f"cannot read {file}: give a text file in TOML") from None
         try:

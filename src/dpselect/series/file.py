@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpselect.budget.connection import connected
+from dpselect.budget.connection import connected, not_ours
 from dpselect.errors import LedgerError
 
 APPLICATION_ID = int.from_bytes(b"dpse", "big")
@@ -36,17 +36,14 @@ class Kept:
         entry: The number of the entry in the budget; None if nothing was recorded.
     """
 
-    def __init__(self, connection: sqlite3.Connection, query: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, query: str, path: Path) -> None:
         self._connection, self._query = connection, query
         self.is_paid = False
         self.entry: int | None = None
+        self._read(path)
 
-    def read(self, path: Path) -> None:
-        """Check that it is the file of this query, if it is one already.
-
-        Raises:
-            LedgerError: It is of another query or version, or another file.
-        """
+    def _read(self, path: Path) -> None:
+        """Check that it is the file of this query, if it is one already."""
         found = [
             self._connection.execute(f"PRAGMA {one}").fetchone()[0]
             for one in ("application_id", "user_version", "schema_version")
@@ -54,7 +51,7 @@ class Kept:
         if found == [0, 0, 0]:
             return
         if found[0] != APPLICATION_ID:
-            raise LedgerError(f"{path} is not a file of a series; it was left as it is")
+            raise not_ours(path, "file of a series")
         if found[1] != SCHEMA_VERSION:
             raise LedgerError(f"{path} is a file of another version of dpselect")
         [(query, self.entry)] = self._connection.execute("SELECT query, entry FROM series")
@@ -100,6 +97,4 @@ def opened(path: Path, query: str) -> Iterator[Kept]:
         path.touch()
     with connected(path, "file of a series") as connection:
         connection.execute("BEGIN IMMEDIATE")
-        kept = Kept(connection, query)
-        kept.read(path)
-        yield kept
+        yield Kept(connection, query, path)

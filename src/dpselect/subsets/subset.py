@@ -9,7 +9,6 @@ from math import nextafter
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect import validation
 from dpselect.draws.exact.exp_bounds import LARGEST_EPSILON
@@ -19,7 +18,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
-from dpselect.subsets.reading import Members, check_number, checked_members, word
+from dpselect.subsets.reading import Members, check_number, word
 from dpselect.subsets.schemes import Retrieval, Scheme
 from dpselect.typing import Values
 
@@ -123,8 +122,7 @@ class Subset(Query[Release[Any]]):
             raise ParameterError(f"`scheme` {self.scheme!r} {has} `beta`")
         if self.beta is not None:
             validation.at_least("beta", self.beta, 0)
-        if validation.within("failure", self.failure, 0, 1) == 1:
-            raise ParameterError("`failure` must be below 1")
+        validation.probability("failure", self.failure)
         if self.failure > 0 and not optimal:
             raise ParameterError(f"`failure` goes with `scheme` 'optimal', not {self.scheme!r}")
         if (self.delta is not None) != (self.d is None and optimal):
@@ -174,7 +172,7 @@ class Subset(Query[Release[Any]]):
                 public=(PEOPLE, "the number of members"),
                 error=found.error(),
             ),
-            members=members,
+            rows=members,
             found=found,
         )
 
@@ -182,9 +180,7 @@ class Subset(Query[Release[Any]]):
         if self.scheme not in {"pure", "optimal"}:
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
         epsilon = validation.positive("epsilon", self.epsilon)
-        delta = validation.within("delta", self.delta or 0.0, 0, 1)
-        if delta == 1:
-            raise ParameterError("`delta` must be below 1")
+        delta = validation.probability("delta", self.delta or 0.0)
         part = epsilon * validation.within("size_share", self.size_share, 0, 1)
         rest = epsilon - part
         if Fraction(rest) + Fraction(part) > Fraction(epsilon):
@@ -205,7 +201,7 @@ class Subset(Query[Release[Any]]):
                 neighbours=Neighbours.SUBSTITUTE,
                 public=(PEOPLE,),
             ),
-            members=members,
+            rows=members,
             scheme=self.scheme,
             beta=self.beta or 0,
             failure=self.failure,
@@ -254,52 +250,21 @@ class Subset(Query[Release[Any]]):
         """
         return self.retrieval().distribution()
 
-    def simulate(
-        self, members: Iterable[int], *, size: int, rng: np.random.Generator
-    ) -> NDArray[np.bool_]:
-        """Repeat the draw with NumPy: for experiments, never for publication.
-
-        Returns:
-            Shape ``(size, n)``: whether each person is in each output. As private as
-            ``members``.
-        """
-        positions = checked_members(members, self.n)
-        check_number(positions, self.retrieval().d)
-        inside = np.array(positions, dtype=np.int64)
-        size = validation.at_least("size", size, 1)
-        validation.instance("rng", rng, np.random.Generator)
-        drawn = np.zeros((size, self.n), dtype=np.bool_)
-        drawn[:, inside] = True
-        others = np.setdiff1d(np.arange(self.n), inside)
-        masses = self.masses()
-        swaps = rng.choice(masses.size, size=size, p=masses / masses.sum())
-        for row, a in zip(drawn, swaps, strict=True):
-            row[rng.choice(others, a, replace=False)] = True
-            if self.scheme != "union":
-                row[rng.choice(inside, a, replace=False)] = False
-        return drawn
-
 
 @dataclass(frozen=True, kw_only=True)
-class _OfMembers(Design[Release[Any]]):
-    members: Members
-
-    def check(self, data: object) -> None:
-        self.members.check(data)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Retrieval(_OfMembers):
+class _Retrieval(Design[Release[Any]]):
+    rows: Members
     found: Retrieval
 
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
-        members, names = self.members.read(data)
+        members, names = self.rows.read(data)
         check_number(members, self.found.d)
         return lambda plan: _named(self.found.draw(members), names, plan)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _NoisySize(_OfMembers):
+class _NoisySize(Design[Release[Any]]):
+    rows: Members
     scheme: Scheme
     beta: int
     failure: float
@@ -307,7 +272,7 @@ class _NoisySize(_OfMembers):
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         from dpselect.draws.exact import noisy_counts
 
-        (members, names), n = self.members.read(data), self.members.n
+        (members, names), n = self.rows.read(data), self.rows.n
         scale = noisy_counts.scale_for(self.plan.spends[0].epsilon)
 
         def draw(plan: Plan) -> Release[Any]:
@@ -319,7 +284,7 @@ class _NoisySize(_OfMembers):
 
     def retrieval(self, d: int) -> Retrieval:
         """Return the scheme for a size, the pure one where the optimal one costs more."""
-        n = self.members.n
+        n = self.rows.n
         pure = Retrieval("pure", n, d, self.plan.spends[1].epsilon)
         beta = min(self.beta, d, n - d)
         wanted = replace(pure, scheme=self.scheme, beta=beta, failure=self.failure)

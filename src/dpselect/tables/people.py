@@ -281,7 +281,7 @@ class PeopleCap:
             words = word, _cubed(word + second + WORDS[1])
             count_least(rows, ends, turns, words, PRIME, self.most, counted)
 
-        _parallel.each_piece(count, [1] * pieces)
+        _parallel.each_piece(count, pieces)
         return None if wrong else counted
 
 

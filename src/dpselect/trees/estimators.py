@@ -115,7 +115,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
         Estimators with equal readers can be fitted on the same coded records.
         """
-        rows: Rows = self.query(columns).design().rows  # type: ignore[attr-defined]
+        rows: Rows = self.query(columns).design().rows
         return rows
 
     def fit(self, X: records.Table, y: records.Labels = None) -> Self:  # noqa: N803 -- scikit-learn's signature

@@ -11,7 +11,7 @@ from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
 from dpselect.neighbours import Neighbours
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
@@ -94,10 +94,10 @@ class TopVariants(Query[Release[Any]]):
             variants=validation.at_least("variants", self.variants, 1),
             label=self.label,
             counts=self.counts,
-            cases=_people("cases", self.cases),
-            controls=_people("controls", self.controls),
+            cases=validation.at_least("cases", self.cases, 1, MOST_PEOPLE),
+            controls=validation.at_least("controls", self.controls, 1, MOST_PEOPLE),
         )
-        facts = _objective([0] * rows.variants)
+        facts = _facts(rows.variants)
         draw = TopK.choose(
             facts,
             k=self.k,
@@ -107,17 +107,13 @@ class TopVariants(Query[Release[Any]]):
             of="variants",
         )
         return _Variants(
-            plan=Plan(
-                mechanism=str(draw.mechanism),
-                spends=(draw.spend,),
-                epsilon=draw.mechanism.epsilon,
-                delta=draw.spend.times * draw.spend.delta,
-                neighbours=facts.neighbours,
+            plan=draw.plan(
+                facts,
+                "people",
                 public=(
                     "the variants",
                     f"the {rows.cases:,} cases and the {rows.controls:,} controls",
                 ),
-                error=draw.error(facts, "people"),
             ),
             exact=draw.mechanism.exact,
             rows=rows,
@@ -140,27 +136,22 @@ class _Variants(Design[Release[Any]]):
     statistic: float
     draw: TopK
 
-    def check(self, data: object) -> None:
-        self.rows.check(data)
-
     def objective(self, data: object) -> Objective:
         from dpselect.variants.distances import distances, least_differences
 
         counts, names = self.rows.read(data)
         people = self.rows.cases, self.rows.controls
         least = least_differences(*people, self.statistic)
-        return _objective(distances(counts, *people, least), names)
+        return _facts(len(names)).of(distances(counts, *people, least), names)
 
     def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
         return self.draw.prepare(self.objective(data))
 
 
-def _objective(scores: Any, names: Any = None) -> Objective:  # noqa: ANN401
-    return Objective(scores, GlobalSensitivity(1, Neighbours.SUBSTITUTE), names, step=1)
-
-
-def _people(name: str, number: int) -> int:
-    return validation.at_least(name, number, 1, MOST_PEOPLE)
+def _facts(variants: int) -> Facts:
+    return Facts(
+        candidates=variants, sensitivity=GlobalSensitivity(1, Neighbours.SUBSTITUTE), step=1
+    )
 
 
 def _statistic(significance: float) -> float:
