@@ -26,7 +26,8 @@ import opendp.prelude as opendp
 import polars as pl
 
 import dpselect as dp
-from dpselect.keys.counts import Counted, people_in
+from dpselect.keys.columns import Counted
+from dpselect.keys.counts import people_in
 from dpselect.keys.question import question_of
 from dpselect.keys.selection import selection_of
 from dpselect.typing import Indices

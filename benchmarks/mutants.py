@@ -58,12 +58,12 @@ TESTS = {
     ),
     "keys/rest.py": ("tests/keys/test_by_group.py", "tests/keys/test_release.py"),
     "keys/rounds.py": ("tests/keys/test_rounds.py",),
-    "keys/thresholds.py": ("tests/keys/test_thresholds.py", "tests/keys/test_privacy.py"),
+    "keys/selection.py": ("tests/keys/test_thresholds.py", "tests/keys/test_privacy.py"),
     "levels": ("tests/levels",),
     "mechanisms/score_intervals.py": ("tests/mechanisms/test_score_intervals.py",),
     "mechanisms/top_k.py": ("tests/mechanisms/test_top_k.py",),
     "percentiles/ends_first.py": ("tests/percentiles/test_ends_first.py",),
-    "percentiles/halves.py": (
+    "percentiles/binary_tree.py": (
         "tests/percentiles/test_halves.py",
         "tests/percentiles/test_by_group.py",
     ),

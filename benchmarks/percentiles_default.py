@@ -32,15 +32,13 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.choice import Choice
+from dpselect.percentiles.choice import SHARE, Choice, size_of
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst, Left
-from dpselect.percentiles.first_count import SHARE, size_of
 from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import ByRank, Method, MethodName, OneByOne, Single
+from dpselect.percentiles.single import ByRank, Method, MethodName, OneByOne, Parts, Single
 from dpselect.percentiles.split_tree import Node, parts_of, price_of_draw
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Values

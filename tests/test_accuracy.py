@@ -1,6 +1,6 @@
 """The comparison that a user picks a mechanism from."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -31,26 +31,15 @@ def test_every_mechanism_meets_every_epsilon():
     rows = dp.compare(OBJECTIVE, MECHANISMS, epsilons=[0.5, 1.5]).rows
 
     assert [(row.mechanism, row.epsilon) for row in rows] == [
-        ("exponential", 0.5),
-        ("exponential", 1.5),
-        ("local-dampening", 0.5),
-        ("local-dampening", 1.5),
+        *product(["exponential", "local-dampening"], [0.5, 1.5])
     ]
 
 
 def test_the_frame_has_the_rows():
     frame = dp.compare(OBJECTIVE, MECHANISMS).to_frame()
 
-    assert frame.columns == [
-        "mechanism",
-        "epsilon",
-        "expected_error",
-        "best",
-        "rho",
-        "recall",
-        "simulations",
-    ]
-    assert frame.shape == (2, 7)
+    columns = ["mechanism", "epsilon", "expected_error", "best", "rho", "recall", "simulations"]
+    assert (frame.columns, len(frame)) == (columns, 2)
 
 
 def test_the_plot_has_a_line_for_each_mechanism():
@@ -97,26 +86,18 @@ def test_ties_for_the_last_places_count_as_often_as_there_are_places():
 
 
 @pytest.mark.parametrize(
-    ("options", "what"), [({"k": 4}, "k must be at most"), ({"simulations": 0}, "simulations")]
+    ("mechanisms", "options", "what"),
+    [
+        (MECHANISMS, {"k": 4}, "k must be at most"),
+        (MECHANISMS, {"simulations": 0}, "simulations"),
+        (MECHANISMS, {"epsilons": [1.0, 0.0]}, "epsilon must be"),
+        ([], {}, "at least one mechanism"),
+        (["exponential"], {}, "each of mechanisms must be a Mechanism"),
+    ],
 )
-def test_numbers_of_a_comparison_are_checked(options, what):
+def test_the_arguments_of_a_comparison_are_checked(mechanisms, options, what):
     with pytest.raises(ParameterError, match=what):
-        dp.compare(OBJECTIVE, MECHANISMS, **options)
-
-
-def test_nothing_cannot_be_compared():
-    with pytest.raises(ParameterError, match="at least one mechanism"):
-        dp.compare(OBJECTIVE, [])
-
-
-def test_what_is_compared_is_a_mechanism():
-    with pytest.raises(ParameterError, match="each of mechanisms must be a Mechanism"):
-        dp.compare(OBJECTIVE, ["exponential"])
-
-
-def test_an_epsilon_is_checked():
-    with pytest.raises(ParameterError, match="epsilon must be"):
-        dp.compare(OBJECTIVE, MECHANISMS, epsilons=[1.0, 0.0])
+        dp.compare(OBJECTIVE, mechanisms, **options)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])

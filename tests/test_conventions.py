@@ -1,8 +1,10 @@
 """Conventions: the fields of queries and the arguments of functions have one vocabulary."""
 
 import inspect
+import re
 from dataclasses import MISSING, fields
 from inspect import Parameter
+from pathlib import Path
 from typing import get_type_hints
 
 import pytest
@@ -14,7 +16,7 @@ from support.public import ROOMS, classes, every_name, every_query, functions
 LAST = ["epsilon", "delta", "neighbours", "mechanism"]
 """What ends the fields of a query, and the arguments of a function, in this order."""
 
-READING = {"on_invalid", "outside", "missing"}
+READING = {"on_invalid", "outside", "missing_keys"}
 """What may stand after these: how records are read that do not fit."""
 
 OTHER_WORDS = {
@@ -78,6 +80,14 @@ def plots():
                 yield plot, parameters(function)
 
 
+def test_a_docstring_names_a_thing():
+    """A height, not what something is the height of."""
+    source = Path(dp.__file__).parent
+    lines = [one for path in source.rglob("*.py") for one in path.read_text().splitlines()]
+
+    assert not [line for line in lines if re.match(r' *("""|\w+: )Of ', line)]
+
+
 def test_there_are_queries_in_most_rooms():
     rooms = {kind.__module__.split(".")[1] for kind in QUERIES}
 
@@ -127,7 +137,7 @@ class TestQueries:
         assert not set(given) & OTHER_WORDS
         assert given.get("on_invalid", "repair") == "repair"
         assert given.get("outside", "drop") in {"drop", "clip"}
-        assert given.get("missing", "drop") == "drop"
+        assert given.get("missing_keys", "drop") == "drop"
         assert given.get("mechanism", None) is None or kind.__name__ in PRICED_BY
 
     @every_kind

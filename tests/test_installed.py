@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 UV = os.environ.get("UV") or shutil.which("uv") or shutil.which("uv", path=ROOT / ".tools/bin")
+CAPTURED = {"capture_output": True, "text": True}
 UNREACHABLE = ("error sending request", "Failed to fetch", "Network connectivity is disabled")
 
 pytestmark = [
@@ -25,9 +26,7 @@ pytestmark = [
 
 
 def uv(*arguments):
-    return subprocess.run(
-        [UV, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    return subprocess.run([UV, *map(str, arguments)], cwd=ROOT, **CAPTURED, check=False)
 
 
 def uv_or_skip(*arguments):
@@ -65,14 +64,8 @@ class Environment:
 
     def run(self, program, *arguments):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL"))}
-        return subprocess.run(
-            [self.bin / program, *map(str, arguments)],
-            cwd=self.work,
-            env=clean,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command, where = [self.bin / program, *map(str, arguments)], {"cwd": self.work}
+        return subprocess.run(command, **where, **CAPTURED, env=clean, check=False)
 
     def python(self, script):
         ran = self.run("python", "-c", script)

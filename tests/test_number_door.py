@@ -30,6 +30,16 @@ PAID = Fraction(grid.ROUNDING_STEPS, 2)
 """Half of it for each of two databases, in steps of the grid."""
 
 
+class Index:
+    """An object that is no number and has one."""
+
+    def __repr__(self):
+        return "Index()"
+
+    def __index__(self):
+        return 2**60 + 1
+
+
 def twofold(numbers):
     high = np.array([float(number) for number in numbers])
     low = [
@@ -48,6 +58,9 @@ WAYS = {
     "objects": lambda numbers: np.array(numbers, dtype=object),
     "fractions": lambda numbers: [Fraction(number) for number in numbers],
     "decimals": lambda numbers: [Decimal(number) for number in numbers],
+    "array of fractions": lambda numbers: np.array([Fraction(number) for number in numbers]),
+    "array of decimals": lambda numbers: np.array([Decimal(number) for number in numbers]),
+    "pandas decimals": lambda numbers: pd.Series([Decimal(number) for number in numbers]),
     "two floats": twofold,
     "pandas objects": lambda numbers: pd.Series(numbers, dtype=object),
     "long doubles": lambda numbers: np.array(numbers, dtype=np.longdouble),
@@ -77,17 +90,14 @@ BASES = {
     "2^53": [2**53 + 1, 2**53, 2**53 + 3],
     "2^60": [2**60 + 129, 2**60 + 128, 2**60 - 7],
 }
+OF_ONE_SCORE = [dp.ExponentialMechanism, dp.PermuteAndFlip, dp.ReportNoisyMax]
+OF_ONE_SCORE += [dp.LocalDampening, dp.PairwiseLocalDampening, dp.GeneralizedExponential]
 MECHANISMS = [
-    dp.ExponentialMechanism(epsilon=1.0),
-    dp.PermuteAndFlip(epsilon=1.0),
-    dp.ReportNoisyMax(epsilon=1.0),
-    dp.LocalDampening(epsilon=1.0),
+    *(kind(epsilon=1.0) for kind in OF_ONE_SCORE),
     dp.LocalDampening(epsilon=1.0, draw="permute-and-flip"),
     dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing"),
     dp.ShiftedLocalDampening(epsilon=1.0, direction="non-increasing"),
     dp.AnchoredLocalDampening(epsilon=1.0, anchor=ANCHOR),
-    dp.PairwiseLocalDampening(epsilon=1.0),
-    dp.GeneralizedExponential(epsilon=1.0),
     dp.NoisySequence(epsilon=1.0),
 ]
 FAR = 2**29
@@ -227,17 +237,13 @@ def test_sums_keep_what_their_sensitivity_does_not_pay_for(base):
 @pytest.mark.parametrize(
     "numbers",
     [
-        ["1", "2"],
-        np.array(["1", "2"]),
-        np.array([1, 2], dtype="datetime64[ns]"),
-        np.array([1, 2], dtype="timedelta64[ns]"),
-        pd.Series([1, 2], dtype="datetime64[ns]"),
-        [1j, 2],
-        [2**120 + 2**60 + 1, 0],
-        [None, 1],
+        *(["1", "2"], np.array(["1", "2"]), pl.Series(["1", "2"]), [Index()], [1j, 2]),
+        *(np.array([1, 2], dtype=f"{kind}64[ns]") for kind in ("datetime", "timedelta")),
+        *(pd.Series([1, 2], dtype="datetime64[ns]"), [2**120 + 2**60 + 1, 0], [10**400, 1]),
+        *([], [[1.0], [2.0]], 3.0, [np.nan], [1.0, np.inf], ["a"], None, [None, 1]),
     ],
     ids=str,
 )
 def test_what_is_no_number_is_refused(numbers):
-    with pytest.raises(ScoresError):
+    with pytest.raises(ScoresError, match=r"^scores (must be|that are)"):
         dp.Objective(numbers, dp.GlobalSensitivity(1, AR))

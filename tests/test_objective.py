@@ -10,10 +10,28 @@ from dpselect.errors import ParameterError, ScoresError, SensitivityError
 ONE = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
 
 
-@pytest.mark.parametrize("scores", [[], [[1.0]], 3.0, [np.nan], [1.0, np.inf], ["a"], None])
-def test_scores_are_a_vector_of_finite_numbers(scores):
-    with pytest.raises(ScoresError, match="scores must be"):
-        dp.Objective(scores, ONE)
+THREE = dp.ElementSensitivity(lambda _: np.ones(3), 1.0, 4, dp.Neighbours.EDGE)
+BOUNDS = dp.GlobalSensitivity([1.0, 2.0, 3.0], dp.Neighbours.EDGE)
+UNORDERED = [{"a": 1, "b": 2}, {"a", "b"}, iter("ab"), 2]
+"""Before, these were refused after the charge, as a candidate was looked up."""
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ((THREE,), SensitivityError, r"shape \(3,\) and there are 2 candidates"),
+        ((BOUNDS,), SensitivityError, "2 candidates"),
+        ((1.0,), ParameterError, "sensitivity must be a Sensitivity, not a float"),
+        ((ONE, ["a"]), ParameterError, "candidates must be 2"),
+        *(
+            ((ONE, one), ParameterError, "candidates must be a list or another sequence")
+            for one in UNORDERED
+        ),
+    ],
+)
+def test_what_is_no_objective_is_refused_where_it_is_given(given, error, said):
+    with pytest.raises(error, match=said):
+        dp.Objective([1.0, 2.0], *given)
 
 
 def test_no_message_tells_a_score():
@@ -21,28 +39,6 @@ def test_no_message_tells_a_score():
         dp.Objective([123456.0, np.nan], ONE)
 
     assert "123456" not in str(error.value)
-
-
-def test_a_sensitivity_is_for_as_many_candidates():
-    three = dp.ElementSensitivity(lambda _: np.ones(3), 1.0, 4, dp.Neighbours.EDGE)
-
-    with pytest.raises(SensitivityError, match=r"shape \(3,\) and there are 2 candidates"):
-        dp.Objective([1.0, 2.0], three)
-
-
-def test_bounds_are_for_as_many_candidates():
-    with pytest.raises(SensitivityError, match="3 candidates"):
-        dp.Objective([1.0, 2.0, 3.0], dp.GlobalSensitivity([1.0, 2.0], dp.Neighbours.EDGE))
-
-
-def test_candidates_are_as_many_as_scores():
-    with pytest.raises(ParameterError, match="candidates must be 2"):
-        dp.Objective([1.0, 2.0], ONE, candidates=["a"])
-
-
-def test_a_sensitivity_is_a_sensitivity():
-    with pytest.raises(ParameterError, match="sensitivity must be a Sensitivity, not a float"):
-        dp.Objective([1.0], 1.0)
 
 
 def test_scores_are_kept_as_they_were():
@@ -61,13 +57,6 @@ def test_candidates_default_to_positions():
 
 def test_the_repr_tells_no_score():
     assert "2.5" not in repr(dp.Objective([2.5], ONE))
-
-
-@pytest.mark.parametrize("candidates", [{"a": 1, "b": 2}, {"a", "b"}, iter("ab"), 2])
-def test_candidates_without_an_order_are_refused_where_they_are_given(candidates):
-    """Before: after the charge, as a candidate was looked up."""
-    with pytest.raises(ParameterError, match="candidates must be a list or another sequence"):
-        dp.Objective([1, 2], ONE, candidates=candidates)
 
 
 def test_a_series_of_candidates_is_read_by_position():

@@ -37,22 +37,14 @@ def test_an_installed_package_without_its_own_dependency_says_so(tmp_path, monke
     assert not isinstance(raised.value, MissingDependencyError)
 
 
-PACKAGES = {
-    "dp_accounting": "accounting",
-    "duckdb": "duckdb",
-    "geopandas": "geo",
-    "matplotlib": "standard",
-    "polars": "standard",
-    "pyarrow": "geo",
-    "pyproj": "geo",
-    "pyspark": "spark",
-    "rasterio": "geo",
-    "rich": "standard",
-    "shapely": "geo",
-    "sklearn": "standard",
-    "typer": "standard",
-    "xarray": "geo",
+EXTRAS = {
+    "accounting": ["dp_accounting"],
+    "duckdb": ["duckdb"],
+    "geo": ["geopandas", "pyarrow", "pyproj", "rasterio", "shapely", "xarray"],
+    "spark": ["pyspark"],
+    "standard": ["matplotlib", "polars", "rich", "sklearn", "typer"],
 }
+PACKAGES = {package: extra for extra, packages in EXTRAS.items() for package in packages}
 """Import names of the optional packages, with the extra that installs each."""
 
 SOURCE = Path(dpselect.__file__).parent

@@ -35,6 +35,12 @@ def loss_of_part(part):
     return worst_loss([(x, (*x, value)) for x in DATABASES for value in values])
 
 
+def plan_of(epsilon, delta, rho=None, **more):
+    said = {"name": "f", "mechanism": "m", "neighbours": dp.Neighbours.ADD_REMOVE, **more}
+    spends = (Spend("s", epsilon, delta=delta, rho=rho),)
+    return Plan(**said, spends=spends, epsilon=epsilon, delta=delta)
+
+
 def plans(relation="add-remove"):
     return [dp.ExponentialMechanism(epsilon=one).plan(neighbours=relation) for one in EPSILONS]
 
@@ -65,14 +71,7 @@ def test_under_substitution_two_parts_change():
 
 
 def test_the_delta_of_two_steps_is_that_of_group_privacy():
-    part = Plan(
-        name="f",
-        mechanism="m",
-        spends=(Spend("s", 1.0, delta=1e-6),),
-        epsilon=1.0,
-        delta=1e-6,
-        neighbours=dp.Neighbours.ADD_REMOVE,
-    )
+    part = plan_of(1.0, 1e-6)
 
     assert dp.parallel_plan([part], neighbours="add-remove").delta == 1e-6
     found = dp.parallel_plan([part], neighbours="substitute").delta
@@ -117,18 +116,7 @@ def delta_between(x, y, epsilon):
 
 
 def plans_for_persons():
-    return [
-        Plan(
-            name="f",
-            mechanism="m",
-            spends=(Spend("s", epsilon, delta=delta, rho=epsilon**2 / 2),),
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=dp.Neighbours.ADD_REMOVE,
-            user="who",
-        )
-        for epsilon, delta in PRICES
-    ]
+    return [plan_of(*price, rho=price[0] ** 2 / 2, user="who") for price in PRICES]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -165,14 +153,16 @@ def test_thirty_days_of_the_same_persons_cost_thirty_times_as_much():
     assert "a person has rows in at most 1 of them" in at_home.public
 
 
-def test_what_is_no_partition_of_records_is_refused():
-    with pytest.raises(ParameterError, match="a row is in one part"):
-        dp.parallel_plan(plans(), neighbours="add-remove", parts_per_user=2)
-    with pytest.raises(ParameterError, match="parts_per_user must be at least 1"):
-        dp.parallel_plan(plans_for_persons(), neighbours="add-remove", parts_per_user=0)
-    with pytest.raises(ParameterError, match="at least one"):
-        dp.parallel_plan([], neighbours="add-remove")
-    with pytest.raises(NeighboursError, match="must be for add-remove"):
-        dp.parallel_plan(plans("substitute"), neighbours="substitute")
-    with pytest.raises(NeighboursError, match="neighbours of tables"):
-        dp.parallel_plan(plans(), neighbours="edge")
+@pytest.mark.parametrize(
+    ("parts", "asked", "said"),
+    [
+        (plans(), {"parts_per_user": 2}, "a row is in one part"),
+        (plans_for_persons(), {"parts_per_user": 0}, "parts_per_user must be at least 1"),
+        ([], {}, "at least one"),
+        (plans("substitute"), {"neighbours": "substitute"}, "must be for add-remove"),
+        (plans(), {"neighbours": "edge"}, "neighbours of tables"),
+    ],
+)
+def test_what_is_no_partition_of_records_is_refused(parts, asked, said):
+    with pytest.raises((ParameterError, NeighboursError), match=said):
+        dp.parallel_plan(parts, **{"neighbours": "add-remove", **asked})

@@ -26,17 +26,13 @@ FRAME = pl.DataFrame(
         "target": RNG.integers(0, 40, SIZE),
     }
 )
-FEW_COLUMNS = {"domains": {"day": [0, 1, 2, 3], "hour": [0, 1, 2, 3]}, "epsilon": 1.0}
+QUARTERS = {"day": [0, 1, 2, 3], "hour": [0, 1, 2, 3]}
+FEW_COLUMNS = {"domains": QUARTERS, "epsilon": 1.0}
 SHARED = {"epsilon": 100.0, "neighbours": "add-remove"}
 UNIT = {**SHARED, "x": "x", "y": "y", "bounds": (0, 0, 1, 1)}
-TREES = {
-    "domains": {"day": [0, 1, 2, 3], "hour": [0, 1, 2, 3], "x": Bins(0, 1, 201)},
-    "classes": ["A", "B"],
-    "max_records": 3500,
-    "label": "ward",
-    "epsilon": 1e4,
-    "neighbours": "add-remove",
-}
+TREES = {"classes": ["A", "B"], "max_records": 3500, "label": "ward", **SHARED, "epsilon": 1e4}
+TREES |= {"domains": {**QUARTERS, "x": Bins(0, 1, 201)}}
+FRONT = {"population": 201, "generations": 2, "initial_depth": 1, "max_depth": 1}
 
 
 def percentiles(**asked):
@@ -93,13 +89,7 @@ COUNTED = {
     "betweenness by degrees": lambda: nodes("ego-betweenness", mechanism="shifted"),
     "a tree": lambda: tree(dp.ID3Tree, max_depth=2),
     "a tree of no splits": lambda: tree(dp.ID3Tree, max_depth=0, on_invalid="raise"),
-    "a front": lambda: tree(
-        dp.TreeFront,
-        population=201,
-        generations=2,
-        initial_depth=1,
-        max_depth=1,
-    ),
+    "a front": lambda: tree(dp.TreeFront, **FRONT),
     "columns of a table": lambda: tree(dp.BestColumns, k=1),
     "cells": heavy,
     "grids": lambda: points(grids=[(2, 8), 4]),

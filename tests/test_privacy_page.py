@@ -17,7 +17,7 @@ audit/test_replay.py::test_no_release_uses_more_than_its_plan_states
     A release of dpselect at | Releases whose plan states
 test_conventions.py::test_prices_and_relations_have_no_default  Every objective, plan
 tables/test_where.py::test_no_rows_are_selected_where_one_may_be_replaced  How many rows `where`
-trees/test_id3.py::test_bad_arguments_are_refused_before_any_spend  If one is missing, the error
+test_refusals.py::test_it_is_refused  If one is missing, the error
 test_odd_input.py::test_odd_arguments_end_in_errors_of_ours_before_anything_is_spent
     Problems of the schema
 trees/test_id3.py::test_each_defect_is_repaired_or_raises_where_the_curator_says_so
@@ -43,10 +43,8 @@ cli/test_percentile.py::test_an_odd_line_is_repeated_nowhere  Bytes that are not
 tables/test_messages.py::test_a_query_that_fails_is_not_quoted
     - **The query of a lazy | Our error does not quote
 test_number_door.py::test_what_is_no_number_is_refused  - **Scores are finite
-subsets/test_subset.py::test_a_wrong_subset_costs_nothing_and_is_not_repeated
-    - **A subset of people
-mechanisms/test_above_threshold.py::test_bad_arguments_are_named
-    - **Queries of `AboveThreshold`
+test_refusals.py::test_it_is_refused
+    - **A subset of people | - **Queries of `AboveThreshold`
 audit/test_public_claims.py::test_no_rule_can_drop_a_record_too_many
 audit/test_public_claims.py::test_no_rule_can_drop_an_edge_too_many
     The first three cannot | For such a table

@@ -9,25 +9,10 @@ import pytest
 from support.prover import COQC, PROOFS, has_coquelicot
 
 FILES = (
-    "UnitScores",
-    "PermuteAndFlip",
-    "Dampening",
-    "LocalSensitivity",
-    "Percentile",
-    "Curve",
-    "Filter",
-    "ZcdpFilter",
-    "Order",
-    "Private",
-    "Leads",
-    "Inversion",
-    "LazyNoise",
-    "Strings",
-    "LazyDistribution",
-    "Logarithm",
-    "ExponentialNoise",
-    "GumbelNoise",
-)
+    "UnitScores", "PermuteAndFlip", "Dampening", "LocalSensitivity", "Percentile", "Curve",
+    "Filter", "ZcdpFilter", "Order", "Private", "Leads", "Inversion", "LazyNoise", "Strings",
+    "LazyDistribution", "Logarithm", "ExponentialNoise", "GumbelNoise",
+)  # fmt: skip
 OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",
     "ClassicalDedekindReals.sig_forall_dec",
@@ -39,11 +24,7 @@ OF_THE_REALS = {
 def compiled(name, folder):
     """Compile one file and return what it prints."""
     done = subprocess.run(
-        [COQC, "-q", f"{name}.v"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
+        [COQC, "-q", f"{name}.v"], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -188,15 +188,26 @@ def test_only_tables_of_sentences_are_lists_on_narrow_screens():
     assert f'| x | <i data-column="b"></i>{long} |  |' in shown
 
 
-def test_an_example_of_a_docstring_is_a_block_of_code():
-    text = "Do.\n\nExamples:\n    >>> x = [\n    ...     1]\n    >>> x\n    [1]\n\nSource: y"
+RULE = "    ====  ==="
+DOCSTRINGS = {
+    "an example is a block of code": (
+        "Do.\n\nExamples:\n    >>> x = [\n    ...     1]\n    >>> x\n    [1]",
+        "Do.\n\nExamples:\n    ```python\n    x = [\n        1]\n\n    x\n    #> [1]\n    ```",
+    ),
+    "a table is one of Markdown": (
+        f"Do.\n\n{RULE}\n    name  is\n{RULE}\n    a     x\n          y\n    b     z\n{RULE}",
+        "Do.\n\n    | name | is |\n    | --- | --- |\n    | a | x y |\n    | b | z |",
+    ),
+    "a source of two lines is a sentence": (
+        "Do.\n\nRaises:\n    A: b\n        c.\n\nSource: Dwork (counts\n    on); x.\n\nEnd.",
+        "Do.\n\nRaises:\n    A: b\n        c.\n\nSource: Dwork (counts\non); x.\n\nEnd.",
+    ),
+}
 
-    shown = docstrings.as_markdown(text)
 
-    assert shown == (
-        "Do.\n\nExamples:\n    ```python\n    x = [\n        1]\n\n    x\n    #> [1]\n    ```"
-        "\n\nSource: y"
-    )
+@pytest.mark.parametrize(("text", "shown"), DOCSTRINGS.values(), ids=DOCSTRINGS)
+def test_a_docstring_becomes_markdown(text, shown):
+    assert docstrings.as_markdown(text) == shown
 
 
 def test_a_table_holds_the_median_of_each_method_and_epsilon():
@@ -216,26 +227,6 @@ def test_the_page_of_accuracies_is_made_of_the_stored_results():
 
     assert accuracy.with_tables(page) == page
     assert page.count("<!-- table ") == len(accuracy.TASKS)
-
-
-def test_a_table_of_a_docstring_is_one_of_markdown():
-    rule = "    ====  ==="
-    rows = ["    a     x", "          y", "    b     z"]
-    text = "\n".join(["Do.", "", rule, "    name  is", rule, *rows, rule])
-
-    shown = docstrings.as_markdown(text)
-
-    assert shown == (
-        "Do.\n\n    | name | is |\n    | --- | --- |\n    | a | x y |\n    | b | z |"
-    )
-
-
-def test_a_source_of_two_lines_is_a_sentence():
-    text = "Do.\n\nRaises:\n    A: b\n        c.\n\nSource: Dwork (counts\n    on); x.\n\nEnd."
-
-    shown = docstrings.as_markdown(text)
-
-    assert shown == text.replace("\n    on)", "\non)")
 
 
 def listed(entries):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import floor, log10, sqrt
 
+LARGEST_EXPONENT = 700.0
+"""An exponent with a power of e that is a float."""
+
 HALVINGS = 64
 """More than a float has digits."""
 

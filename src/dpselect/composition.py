@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import exp
 
 from dpselect import validation
+from dpselect._numbers import LARGEST_EXPONENT
 from dpselect.budget.amount import exact
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -65,10 +66,7 @@ def parallel_plan(
         >>> dp.parallel_plan(plans, neighbours="substitute").epsilon
         2.0
     """
-    parts = [validation.instance("plans", plan, Plan) for plan in plans]
-    relation = validation.table_neighbours(neighbours)
-    if not parts:
-        raise ParameterError("`plans` must be at least one")
+    parts, relation = _checked(plans), validation.table_neighbours(neighbours)
     if any(part.neighbours is not Neighbours.ADD_REMOVE for part in parts):
         raise NeighboursError(
             "plans of disjoint parts must be for add-remove neighbours: under substitution the "
@@ -83,7 +81,7 @@ def parallel_plan(
     steps = "the most expensive part" if touched == 1 else f"the {touched} most expensive parts"
     if relation is Neighbours.SUBSTITUTE:
         most = max(part.epsilon for part in parts)
-        delta = min(1.0, (1 + exp(min(most, 700.0))) * delta)
+        delta = min(1.0, (1 + exp(min(most, LARGEST_EXPONENT))) * delta)
         epsilon, rho = 2 * epsilon, 4 * rho
         steps = f"the parts of the {unit} that goes and of the one that comes"
     claims: tuple[str, ...] = (PARTS,)
@@ -120,9 +118,7 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
         >>> dp.sequential_plan(plans).epsilon
         0.3
     """
-    parts = [validation.instance("plans", plan, Plan) for plan in plans]
-    if not parts:
-        raise ParameterError("`plans` must be at least one")
+    parts = _checked(plans)
     if len({part.neighbours for part in parts}) > 1:
         raise NeighboursError(
             "releases of one sum must be for one neighbour relation, not "
@@ -140,6 +136,11 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
         public=tuple(dict.fromkeys(claim for part in parts for claim in part.public)),
         passes=sum(part.passes for part in parts),
     )
+
+
+def _checked(plans: Sequence[Plan]) -> list[Plan]:
+    validation.some("plans", plans)
+    return [validation.instance("plans", plan, Plan) for plan in plans]
 
 
 def _parts_of_one(parts: Sequence[Plan], user: str | None, most: int | None) -> int:

@@ -197,6 +197,19 @@ def _are_near(name: str, other: str) -> bool:
     return before[-1] <= 2
 
 
+def no_file(path: object) -> DataError:
+    """Return the error of a file that is not there."""
+    return DataError(f"there is no file {path}")
+
+
+def missing_value() -> DataError:
+    """Return the error of a missing value that was declared impossible."""
+    return DataError(
+        "a value is missing, which `on_invalid`='raise' declares impossible; "
+        "`on_invalid`='repair' goes on without it"
+    )
+
+
 @contextmanager
 def naming_columns(values: Mapping[str, object], given: Sequence[str]) -> Iterator[None]:
     """Add to the error of a missing column by which argument it is named, if none was given.

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect._twofold import Twofold, add, largest
-from dpselect.errors import ParameterError, SensitivityError
+from dpselect._optional import replaced
+from dpselect._twofold import Twofold, add, exact_sum, largest
+from dpselect.errors import ParameterError, ScoresError, SensitivityError
 from dpselect.neighbours import Neighbours
 from dpselect.sensitivity import Sensitivity
-from dpselect.typing import Direction, Indices, Scores
+from dpselect.typing import Direction, Indices, Scores, Values
+
+NO_NUMBERS = "scores must be finite numbers, one for each candidate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +118,7 @@ class Objective:
         direction: Direction | None = None,
         step: float | None = None,
     ) -> None:
-        checked, low_order = validation.scores(scores)
+        checked, low_order = exact_scores(scores)
         validation.instance("sensitivity", sensitivity, Sensitivity)
         if sensitivity.at(0).shape not in {(), checked.shape}:
             raise SensitivityError(
@@ -126,19 +132,18 @@ class Objective:
                 f"`candidates` must be {checked.size}, one for each score, not "
                 f"{_length(candidates)}"
             )
-        object.__setattr__(self, "scores", checked)
-        object.__setattr__(self, "low_order", low_order)
-        object.__setattr__(self, "sensitivity", sensitivity)
-        object.__setattr__(
-            self, "candidates", range(checked.size) if candidates is None else candidates
-        )
-        object.__setattr__(self, "monotone", validation.truth("monotone", monotone))
-        anchor = None if highest is None else validation.finite("highest", highest)
-        object.__setattr__(self, "highest", anchor)
-        trend = None if direction is None else validation.direction(direction)
-        object.__setattr__(self, "direction", trend)
-        multiple = None if step is None else validation.positive("step", step)
-        object.__setattr__(self, "step", multiple)
+        kept = {
+            "scores": checked,
+            "low_order": low_order,
+            "sensitivity": sensitivity,
+            "candidates": range(checked.size) if candidates is None else candidates,
+            "monotone": validation.truth("monotone", monotone),
+            "highest": None if highest is None else validation.finite("highest", highest),
+            "direction": None if direction is None else validation.direction(direction),
+            "step": None if step is None else validation.positive("step", step),
+        }
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
         return self.scores.size
@@ -193,3 +198,68 @@ def _length(candidates: Sequence[Hashable]) -> int:
             f"a {type(candidates).__name__}"
         )
     return len(candidates)
+
+
+def exact_scores(values: ArrayLike | Twofold) -> Twofold:
+    """Return scores as a read-only float64 vector, with what it rounds away.
+
+    Integers, fractions and decimals are exact, whatever the size of the others: nothing of one
+    score depends on another. Texts and dates are no scores.
+
+    Raises:
+        ScoresError: Empty, not one-dimensional, not numeric or not finite, or an integer of
+            more than 106 bits.
+    """
+    if isinstance(values, Twofold):
+        vector, rest = (np.array(part, dtype=np.float64) for part in values)
+    else:
+        vector = replaced(
+            lambda: np.array(values, dtype=np.float64),
+            lambda: ScoresError(NO_NUMBERS),
+        )
+        if isinstance(values, np.ndarray) and values.dtype.kind in "USmM":
+            raise ScoresError(NO_NUMBERS)
+        rest = None
+    if vector.ndim != 1 or vector.size == 0:
+        raise ScoresError(
+            "scores must be one number for each of at least one candidate, in one dimension, "
+            f"not {vector.ndim}"
+        )
+    if not np.isfinite(vector).all():
+        raise ScoresError("scores must be finite; at least one is NaN or infinite")
+    if rest is None:
+        rest = np.array(_rounded_away(values, vector), dtype=np.float64)
+    for part in (vector, rest):
+        part.setflags(write=False)
+    return Twofold(vector, rest)
+
+
+def _rounded_away(values: ArrayLike, vector: Values) -> Values:
+    """Return what float64 left of each number."""
+    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        # 32 bits each: both halves are floats.
+        top, bottom = ((array >> 32) << 32).astype(np.float64), array & 0xFFFFFFFF
+        return exact_sum(top, bottom.astype(np.float64)).low
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        return np.asarray(array - vector, dtype=np.float64)
+    if array.dtype.kind == "O":
+        pairs = zip(array, vector.tolist(), strict=True)
+        return np.array([_left(one, rounded) for one, rounded in pairs])
+    return np.zeros(vector.shape)
+
+
+def _left(number: object, rounded: float) -> float:
+    """Return what float64 left of a number."""
+    if isinstance(number, float):
+        return 0.0
+    if isinstance(number, Integral):
+        left = int(number) - int(rounded)
+        if abs(left) > validation.EXACT:
+            raise ScoresError("scores that are integers must be of at most 106 bits")
+        return left
+    if isinstance(number, Rational | Decimal):
+        return float(Fraction(number) - Fraction(rounded))
+    if isinstance(number, np.floating):
+        return float(number - type(number)(rounded))
+    raise ScoresError(NO_NUMBERS)

@@ -12,16 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, inf, isfinite
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect import passes, validation, writing
 from dpselect.budget.entry import Entry
+from dpselect.budget.totals import check_relation
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.errors import BudgetError, NeighboursError, ParameterError
+from dpselect.errors import BudgetError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.writing import summary
 
 if TYPE_CHECKING:
+    from dpselect.budget import Budget
     from dpselect.query import Query
 
 SEQUENTIAL = "sequential: the prices of all steps add up"
@@ -40,39 +42,8 @@ PROTECTED = {
 """What one neighbour step changes, in a word, where no persons are named."""
 
 
-class SupportsSpend(Protocol):
-    """The part of ``dpselect.Budget`` that plans rely on."""
-
-    @property
-    def neighbours(self) -> Neighbours:
-        """The relation that all spends are stated for."""
-
-    @property
-    def remaining(self) -> float:
-        """Epsilon that is left, in nats."""
-
-    def reserve(self, spends: Sequence[Mapping[str, Any]]) -> Callable[[], Sequence[object]]:
-        """Decide on spends, each the arguments of ``dpselect.Budget.spend``; all or none.
-
-        What is returned records them.
-        """
-
-    def remaining_after_all(self, spends: Sequence[Mapping[str, Any]]) -> float:
-        """Return the epsilon that would remain after spends, without spending."""
-
-    def answered(self, question: Mapping[str, object]) -> Entry | None:
-        """Return the entry that answers a question once more, if one does."""
-
-    def record_answer(
-        self,
-        entry: Entry,
-        answer: Mapping[str, object],
-        release: Mapping[str, object] | None = None,
-    ) -> None:
-        """Keep the released answer of an entry, and what the release is made of again."""
-
-    def refund(self, entry: Entry, epsilon: float) -> None:
-        """Give back a part of the epsilon of an entry, once."""
+SupportsSpend: TypeAlias = "Budget"
+"""What plans are charged to: a budget, or what has its methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,32 +317,36 @@ class Plan:
     def __repr__(self) -> str:
         return f"<Plan of {self.description}; {self.price}>"
 
-    def _repr_html_(self) -> str:
-        facts = {
+    @property
+    def steps(self) -> list[str]:
+        """The spends, each in a line."""
+        return [f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What is said of the plan beside its steps, by name, where there is something."""
+        known = {
             "price": self.price,
             "beware": self.warning,
             "mechanism": self.mechanism,
-            "error": self.error,
-            "declared public": ", ".join(self.public),
             "composition": self.composition,
+            "error": self.error,
+            "counted": self.counted,
+            "declared public": ", ".join(self.public),
         }
+        return {name: fact for name, fact in known.items() if fact}
+
+    def _repr_html_(self) -> str:
         rows = [(s.times, s.epsilon, s.purpose) for s in self.spends]
         head = ("times", "epsilon", "for")
-        return writing.card(f"Plan of {self.name}", facts, head=head, rows=rows)
+        return writing.card(f"Plan of {self.name}", self.facts, head=head, rows=rows)
 
     def __str__(self) -> str:
-        lines = [self.description, self.price]
-        lines += [f"  {s.times} x {s.epsilon:.6g}  {s.purpose}" for s in self.spends]
-        if self.warning:
-            lines.insert(2, self.warning)
-        lines.append(f"composition: {self.composition}")
-        if self.error is not None:
-            lines.append(f"error: {self.error}")
-        if self.counted:
-            lines.append(f"counted: {self.counted}")
-        if self.public:
-            lines.append(f"declared public: {', '.join(self.public)}")
-        return "\n".join(lines)
+        facts = self.facts
+        del facts["mechanism"]
+        first = [self.description, facts.pop("price"), *filter(None, [facts.pop("beware", "")])]
+        lines = [*first, *(f"  {step}" for step in self.steps), *writing.stated(facts)]
+        return "\n".join(map(str, lines))
 
 
 def _priced(plans: Sequence[Plan]) -> list[int]:
@@ -405,11 +380,7 @@ def reserve(plans: Sequence[Plan], budget: SupportsSpend | None) -> Callable[[],
 
 def _check_relation(plans: Sequence[Plan], budget: SupportsSpend) -> None:
     for plan in plans:
-        if budget.neighbours is not plan.neighbours:
-            raise NeighboursError(
-                f"this budget protects {budget.neighbours} neighbours, the release "
-                f"{plan.neighbours} neighbours; give each relation a budget of its own"
-            )
+        check_relation(budget.neighbours, plan.neighbours)
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,32 +250,36 @@ class Release(Generic[T_co]):
             f"{self.plan.price}>"
         )
 
+    @property
+    def facts(self) -> dict[str, object]:
+        """What is said of the release beside its answer, by name, where there is something."""
+        names = ("mechanism", "error", "interval", "counted", "price")
+        known = {**self.plan.facts, "interval": self.meaning}
+        if self.plan.error is not None and self.plan.error.says_nothing:
+            del known["error"]
+        return {name: fact for name in names if (fact := known.get(name))}
+
     def _repr_html_(self) -> str:
         columns = self.shown()
-        error = self.plan.error
-        facts = {
-            "price": self.plan.price,
-            "mechanism": self.plan.mechanism,
-            "counted": self.plan.counted,
-            "error": None if error is None or error.says_nothing else error,
-            "entry": self.entry,
-            "spent": "nothing: this entry answered before" if self.repeated else None,
-        }
+        facts = {**self.facts, "entry": self._entry}
         rows = zip(*columns.values(), strict=True)
         return writing.card(self.plan.name, facts, head=list(columns), rows=rows)
 
     def __str__(self) -> str:
-        entry = "" if self.entry is None else f", entry {self.entry}"
-        if self.repeated:
-            entry += ", which answered before: nothing was spent"
-        lines = [*writing.lines(self.shown()), self.plan.description]
-        if self.plan.error is not None and not self.plan.error.says_nothing:
-            lines.append(f"error: {self.plan.error}")
-        if self.meaning:
-            lines.append(f"interval: {self.meaning}")
-        if self.plan.counted:
-            lines.append(f"counted: {self.plan.counted}")
-        return "\n".join([*lines, f"{self.plan.price}{entry}"])
+        facts = self.facts
+        del facts["mechanism"]
+        price = facts.pop("price")
+        last = f"{price}, entry {self._entry}" if self._entry else price
+        lines = [*writing.lines(self.shown()), self.plan.description, *writing.stated(facts)]
+        return "\n".join([*lines, str(last)])
+
+    @property
+    def _entry(self) -> str:
+        """The number of the entry, if there is one."""
+        number = "" if self.entry is None else str(self.entry)
+        return (
+            f"{number}, which answered before: nothing was spent" if self.repeated else number
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -1,26 +1,23 @@
 """Checks of public arguments, made before any budget is spent.
 
 Each returns the value in the form that the library uses, or raises a ``ParameterError`` that
-names the argument in backquotes.
+names the argument in backquotes. NumPy stays out, so that a process that only spends starts at
+once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from decimal import Decimal
-from fractions import Fraction
-from math import isfinite
-from numbers import Integral, Rational, Real
-from typing import TypeGuard, TypeVar, get_args
+from collections.abc import Callable, Collection, Iterable
+from math import inf, isfinite
+from numbers import Integral, Real
+from sys import float_info
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, get_args
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from dpselect._optional import replaced
-from dpselect._twofold import Twofold, exact_sum
-from dpselect.errors import NeighboursError, ParameterError, ScoresError, nearest
+from dpselect.errors import NeighboursError, ParameterError, nearest
 from dpselect.neighbours import Neighbours, relation
-from dpselect.typing import Direction, OnInvalid, Values
+
+if TYPE_CHECKING:
+    from dpselect.typing import Direction, OnInvalid
 
 T = TypeVar("T", bound=object)
 Name = TypeVar("Name", bound=str)
@@ -28,41 +25,148 @@ Name = TypeVar("Name", bound=str)
 EXACT = 2**53
 """Integers up to here are floats."""
 
-NO_NUMBERS = "scores must be finite numbers, one for each candidate"
+TINY = float_info.min
+"""The least float that is not subnormal."""
 
-SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+
+def must_be(name: str, words: str, given: str) -> ParameterError:
+    """Return the error of an argument that is not what it must be."""
+    return ParameterError(f"`{name}` must be {words}, {given}")
+
+
+def _type_of(value: object) -> str:
+    # Anything else of a value may be data that were given by mistake.
+    return f"not {_one(type(value))}"
+
+
+def _one(kind: type) -> str:
+    name = kind.__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def _within(name: str, value: object, words: str, holds: Callable[[float], bool]) -> float:
+    """Return ``value`` as a float of a range, which is stated in words as well."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise must_be(name, "a number", _type_of(value))
+    try:
+        number = float(value)
+    except OverflowError:
+        raise must_be(name, "a number", "and this is too large for a float") from None
+    if not holds(number):
+        raise must_be(name, words, f"got {number!r}")
+    return number
 
 
 def positive(name: str, value: object) -> float:
     """Return ``value`` as a float that is finite, > 0 and not subnormal."""
-    number = _number(name, value, "a positive number")
-    if not isfinite(number) or number < SMALLEST_NORMAL:
-        raise ParameterError(f"`{name}` must be finite and > 0, got {number!r}")
-    return number
+    return _within(name, value, "finite and > 0", lambda one: TINY <= one < inf)
+
+
+def non_negative(name: str, value: object) -> float:
+    """Return ``value`` as a float that is 0, or finite, > 0 and not subnormal."""
+    words = "0, or finite and > 0"
+    # A negative zero is zero, and should print as zero.
+    return abs(_within(name, value, words, lambda one: one == 0 or TINY <= one < inf))
+
+
+def probability(name: str, value: object) -> float:
+    """Return ``value`` as a float that is 0, or not subnormal and below 1."""
+    words = "at least 0 and below 1"
+    return abs(_within(name, value, words, lambda one: one == 0 or TINY <= one < 1))
+
+
+def share(name: str, value: object, *, by: float = 0.0) -> float:
+    """Return ``value`` as a float above 0 and below 1, by as much at least."""
+    words = "above 0 and below 1"
+    return _within(name, value, words, lambda one: 0 < one < 1 and by <= one <= 1 - by)
+
+
+def finite(name: str, value: object) -> float:
+    """Return ``value`` as a finite float."""
+    return _within(name, value, "a finite number", isfinite)
+
+
+def within(name: str, value: object, low: float, high: float) -> float:
+    """Return ``value`` as a float in the closed interval from ``low`` to ``high``."""
+    words = f"between {low:g} and {high:g}"
+    return _within(name, value, words, lambda one: low <= one <= high)
 
 
 def is_integer(value: object) -> TypeGuard[Integral]:
     """Return whether a value is an integer: no truth value, and no duration of NumPy's."""
-    return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
+    return isinstance(value, Integral) and type(value).__name__ not in {"bool", "timedelta64"}
 
 
 def at_least(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return ``value`` as an int that is at least ``least``, and at most ``most`` if given."""
     if not is_integer(value):
-        raise ParameterError(f"`{name}` must be an integer, not a {type(value).__name__}")
+        raise must_be(name, "an integer", _type_of(value))
     if value < least:
-        raise ParameterError(f"`{name}` must be at least {least}, got {int(value)}")
+        raise must_be(name, f"at least {least}", f"got {int(value)}")
     if most is not None and int(value) > most:
-        raise ParameterError(f"`{name}` must be at most {most}, got {int(value)}")
+        raise must_be(name, f"at most {most}", f"got {int(value)}")
     return int(value)
 
 
-def within(name: str, value: object, low: float, high: float) -> float:
-    """Return ``value`` as a float in the closed interval from ``low`` to ``high``."""
-    number = _number(name, value, "a number")
-    if not low <= number <= high:
-        raise ParameterError(f"`{name}` must be between {low:g} and {high:g}, got {number!r}")
-    return number
+def some_of(name: str, value: object, number: int, of: str = "candidates") -> int:
+    """Return ``value`` as an int from 1 to the number of what there is."""
+    if (some := at_least(name, value, 1)) > number:
+        raise must_be(name, f"at most the number of {of}, {number}", f"not {some}")
+    return some
+
+
+def one_of_two(one: str, other: str) -> ParameterError:
+    """Return the error of two arguments that replace each other."""
+    return ParameterError(f"give `{one}` or `{other}`, one of them")
+
+
+def one_given(**values: object) -> None:
+    """Check that of two arguments one is given, and the other is None."""
+    if sum(one is None for one in values.values()) != 1:
+        raise one_of_two(*values)
+
+
+def candidates_and_range() -> ParameterError:
+    """Return the error of values that are both listed and given as a range."""
+    return ParameterError(
+        "`candidates` replace the range: leave out `lower`, `upper` and `step`"
+    )
+
+
+def goes_with(name: str, other: str) -> ParameterError:
+    """Return the error of an argument that is given without another."""
+    return ParameterError(f"`{name}` goes with `{other}`")
+
+
+def some(name: str, values: Collection[object]) -> None:
+    """Check that there is at least one value."""
+    if not values:
+        raise must_be(name, "at least one", "and none is given")
+
+
+def different(name: str, values: Collection[object]) -> None:
+    """Check that there is at least one value, and none twice."""
+    try:
+        number = len(set(values))
+    except TypeError:
+        raise must_be(name, "values that can be hashed", "and one is not") from None
+    if not 0 < len(values) == number:
+        raise must_be(name, "at least one", "and different ones")
+
+
+def needs(name: str, *columns: str, of: str) -> ParameterError:
+    """Return the error of a field that goes with the columns of something."""
+    s = "s" * (len(columns) - 1)
+    given = "` and `".join(columns)
+    return ParameterError(f"`{name}` needs `{given}`, the name{s} of the column{s} of {of}")
+
+
+def different_columns(**columns: str | None) -> None:
+    """Check that no two fields name one column."""
+    given = [one for one in columns.values() if one is not None]
+    if len(set(given)) < len(given):
+        [*names, last] = columns
+        raise ParameterError(f"`{'`, `'.join(names)}` and `{last}` must be different columns")
 
 
 def one_of(name: str, value: object, known: Iterable[Name]) -> Name:
@@ -71,56 +175,51 @@ def one_of(name: str, value: object, known: Iterable[Name]) -> Name:
     for option in options:
         if isinstance(value, str) and value == option:
             return option
-    # Anything but a text may be data that were given by mistake.
-    given = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
     which = (
         " or ".join(map(repr, options)) if len(options) < 3 else f"one of {', '.join(options)}"
     )
-    meant = nearest(value, options) if isinstance(value, str) else ""
-    raise ParameterError(f"`{name}` must be {which}, not {given}{meant}")
+    if not isinstance(value, str):
+        raise must_be(name, which, _type_of(value))
+    raise must_be(name, which, f"not {value!r}{nearest(value, options)}")
 
 
 def listed(name: str, value: Iterable[T] | None) -> tuple[T, ...] | None:
     """Return several values, None for none given."""
-    if (
-        isinstance(value, Iterable)
-        and not isinstance(value, str | bytes)
-        and getattr(value, "ndim", 1) > 0
-    ):
-        return tuple(value)
     if value is None:
         return None
-    raise ParameterError(f"`{name}` must be several values, not a {type(value).__name__}")
+    one = isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0
+    if one or not isinstance(value, Iterable):
+        raise must_be(name, "several values", _type_of(value))
+    return tuple(value)
 
 
 def on_invalid(value: object) -> OnInvalid:
     """Return what happens to records that do not fit what was declared."""
+    from dpselect.typing import OnInvalid
+
     return one_of("on_invalid", value, get_args(OnInvalid))
 
 
 def direction(value: object) -> Direction:
     """Return whether the sensitivity grows or falls with the score."""
+    from dpselect.typing import Direction
+
     return one_of("direction", value, get_args(Direction))
-
-
-def finite(name: str, value: object) -> float:
-    """Return ``value`` as a finite float."""
-    number = _number(name, value, "a finite number")
-    if not isfinite(number):
-        raise ParameterError(f"`{name}` must be a finite number, got {number!r}")
-    return number
-
-
-def _one(kind: type) -> str:
-    name = kind.__name__
-    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
 def instance(name: str, value: object, kind: type[T]) -> T:
     """Return ``value`` if it is a ``kind``."""
     if not isinstance(value, kind):
-        raise ParameterError(f"`{name}` must be {_one(kind)}, not {_one(type(value))}")
+        raise must_be(name, _one(kind), _type_of(value))
     return value
+
+
+def truth(name: str, value: object) -> bool:
+    """Return ``value`` as a bool."""
+    kind = type(value)  # bool, or one of NumPy's, whose name depends on its version
+    if kind is not bool and (kind.__module__, kind.__name__.strip("_")) != ("numpy", "bool"):
+        raise must_be(name, "True or False", _type_of(value))
+    return bool(value)
 
 
 def neighbours(value: object) -> Neighbours:
@@ -130,90 +229,14 @@ def neighbours(value: object) -> Neighbours:
 
 def table_neighbours(value: object) -> Neighbours:
     """Return ``ADD_REMOVE`` or ``SUBSTITUTE``, the relations between tables of records."""
-    relation = neighbours(value)
-    if relation not in {Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE}:
+    if (given := relation(value)) not in {Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE}:
         raise NeighboursError(
-            f"`neighbours` of tables must be 'add-remove' or 'substitute', not '{relation}'"
+            f"`neighbours` of tables must be 'add-remove' or 'substitute', not '{given}'"
         )
-    return relation
+    return given
 
 
-def scores(values: ArrayLike | Twofold) -> Twofold:
-    """Return scores as a read-only float64 vector, with what it rounds away.
-
-    Integers, fractions and decimals are exact, whatever the size of the others: nothing of one
-    score depends on another. Texts and dates are no scores.
-
-    Raises:
-        ScoresError: Empty, not one-dimensional, not numeric or not finite, or an integer of
-            more than 106 bits.
-    """
-    if isinstance(values, Twofold):
-        vector, rest = (np.array(part, dtype=np.float64) for part in values)
-    else:
-        vector = replaced(
-            lambda: np.array(values, dtype=np.float64),
-            lambda: ScoresError(NO_NUMBERS),
-        )
-        if isinstance(values, np.ndarray) and values.dtype.kind in "USmM":
-            raise ScoresError(NO_NUMBERS)
-        rest = None
-    if vector.ndim != 1 or vector.size == 0:
-        raise ScoresError(
-            "scores must be one number for each of at least one candidate, in one dimension, "
-            f"not {vector.ndim}"
-        )
-    if not np.isfinite(vector).all():
-        raise ScoresError("scores must be finite; at least one is NaN or infinite")
-    if rest is None:
-        rest = np.array(_rounded_away(values, vector), dtype=np.float64)
-    for part in (vector, rest):
-        part.setflags(write=False)
-    return Twofold(vector, rest)
-
-
-def _rounded_away(values: ArrayLike, vector: Values) -> Values:
-    """Return what float64 left of each number."""
-    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        # 32 bits each: both halves are floats.
-        top, bottom = ((array >> 32) << 32).astype(np.float64), array & 0xFFFFFFFF
-        return exact_sum(top, bottom.astype(np.float64)).low
-    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        return np.asarray(array - vector, dtype=np.float64)
-    if array.dtype.kind == "O":
-        pairs = zip(array, vector.tolist(), strict=True)
-        return np.array([_left(one, rounded) for one, rounded in pairs])
-    return np.zeros(vector.shape)
-
-
-def _left(number: object, rounded: float) -> float:
-    """Return what float64 left of a number."""
-    if isinstance(number, float):
-        return 0.0
-    if isinstance(number, Integral):
-        left = int(number) - int(rounded)
-        if abs(left) > EXACT:
-            raise ScoresError("scores that are integers must be of at most 106 bits")
-        return left
-    if isinstance(number, Rational | Decimal):
-        return float(Fraction(number) - Fraction(rounded))
-    if isinstance(number, np.floating):
-        return float(number - type(number)(rounded))
-    raise ScoresError(NO_NUMBERS)
-
-
-def truth(name: str, value: object) -> bool:
-    """Return ``value`` as a bool."""
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"`{name}` must be True or False, not a {type(value).__name__}")
-    return bool(value)
-
-
-def _number(name: str, value: object, kind: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"`{name}` must be {kind}, not a {type(value).__name__}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ParameterError(f"`{name}` must be {kind}; it is too large for a float") from None
+def same_neighbours(of: str, stated: Neighbours, data: str, given: Neighbours) -> None:
+    """Check that two parts of one guarantee are stated for one relation."""
+    if stated is not given:
+        raise NeighboursError(f"{of} is for {stated} neighbours, {data} for {given} neighbours")

@@ -333,6 +333,11 @@ def digits(number: float) -> str:
     return f"{number:.4g}"
 
 
+def stated(facts: Mapping[str, object]) -> list[str]:
+    """Return names and values as lines of text."""
+    return [f"{name}: {value}" for name, value in facts.items()]
+
+
 def lines(columns: Mapping[str, list[Any]]) -> list[str]:
     """Return columns as lines of text: a head, and a line for each row."""
     cells = [[name, *map(as_text, column)] for name, column in columns.items()]

@@ -209,10 +209,7 @@ def test_fine_gaussian_noise_has_the_delta_of_normal_noise(epsilon):
 
     assert (fine.rho, fine.normal) == (0, (move / scale) ** 2 / 2)
     assert exact == pytest.approx(delta_of_gaussian(move / scale, epsilon), rel=1e-6)
-    assert compose([fine], epsilon, 0.5) == (
-        epsilon,
-        pytest.approx(exact, rel=1e-6),
-    )
+    assert compose([fine], epsilon, 0.5) == (epsilon, pytest.approx(exact, rel=1e-6))
 
 
 def test_selections_by_count_lose_what_their_law_says_for_any_counts():

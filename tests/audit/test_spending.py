@@ -13,15 +13,12 @@ from dpselect.draws.exact import bernoulli, selection, uniform
 from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
 from dpselect.plan import Plan, Spend
 from dpselect.release import Release
+from support.releases.core import MECHANISMS
 
 AR = dp.Neighbours.ADD_REMOVE
 VOTES = dp.Objective([3.0, 9.0, 4.0], dp.GlobalSensitivity(1, AR))
 PLAN = Plan(
-    name="mine",
-    mechanism="mine",
-    spends=(Spend("all", 0.5),),
-    epsilon=0.5,
-    neighbours=AR,
+    name="mine", mechanism="mine", spends=(Spend("all", 0.5),), epsilon=0.5, neighbours=AR
 )
 SCORES = np.array([0.0, 1.0, 2.0])
 
@@ -49,20 +46,8 @@ def coin():
     return 1
 
 
-MECHANISMS = [
-    dp.ExponentialMechanism(epsilon=0.5),
-    dp.PermuteAndFlip(epsilon=0.5),
-    dp.ReportNoisyMax(epsilon=0.5),
-    dp.LocalDampening(epsilon=0.5),
-    dp.ShiftedLocalDampening(epsilon=0.5, direction="non-decreasing"),
-    dp.AnchoredLocalDampening(epsilon=0.5, anchor=9.0),
-    dp.PairwiseLocalDampening(epsilon=0.5),
-    dp.GeneralizedExponential(epsilon=0.5),
-]
-
-
 @pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda mechanism: mechanism.label)
+@pytest.mark.parametrize("mechanism", MECHANISMS[:-1], ids=repr)
 def test_our_mechanisms_spend_first(mechanism, k):
     report = check(lambda budget: mechanism.release(VOTES, k=k, budget=budget))
 
@@ -95,16 +80,12 @@ def pays_before(sampler):
 def test_a_spend_after_the_draw_is_found(sampler):
     report = check(pays_after(sampler))
 
+    assert check(pays_before(sampler)).ok
     assert not report.ok
     assert "ran before the first spend" in str(report)
     assert "ran although the spend was refused" in str(report)
     with pytest.raises(AuditError, match="does NOT spend first"):
         report.raise_if_failed()
-
-
-@pytest.mark.parametrize("sampler", [draw, draw_with_opendp])
-def test_a_spend_before_the_draw_is_fine(sampler):
-    assert check(pays_before(sampler)).ok
 
 
 @pytest.mark.parametrize(("late", "ok"), [(True, True), (False, False)])

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import copy
-import pickle
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from importlib.metadata import version
 
 import pytest
@@ -15,7 +14,6 @@ from hypothesis import given, strategies as st
 from dpselect.budget import Budget, Entry
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import (
-    BudgetError,
     DPSelectError,
     InsufficientBudgetError,
     LedgerError,
@@ -32,40 +30,18 @@ any_amount = st.one_of(
 )
 
 
-@pytest.fixture(params=["memory", "ledger"])
-def make(request, tmp_path):
-    """Return a maker of budgets of either kind."""
-
-    def budget(epsilon=1.0, delta=0.0, **terms):
-        path = None if request.param == "memory" else tmp_path / "budget.db"
-        return Budget(epsilon, delta, **{"neighbours": EDGE, **terms}, path=path)
-
-    return budget
+@pytest.fixture
+def make(make):
+    return partial(make, neighbours=EDGE)
 
 
 def test_an_entry_says_what_was_spent(make):
     entry = make().spend(0.25, neighbours=EDGE, rho=0.01, mechanism="median", note="age")
 
     assert datetime.fromisoformat(entry.time).utcoffset() == timedelta(0)
-    assert entry == Entry(
-        sequence=1,
-        time=entry.time,
-        epsilon=0.25,
-        delta=0.0,
-        rho=0.01,
-        neighbours=EDGE,
-        mechanism="median",
-        note="age",
-        version=version("dpselect"),
-    )
-
-
-def test_entries_come_back_as_they_were_returned(make):
-    budget = make(delta=1e-6)
-    spends = [budget.spend(0.1, delta=1e-7, neighbours=EDGE, note=f"é{i}\0") for i in range(3)]
-
-    assert budget.entries == tuple(spends)
-    assert [entry.sequence for entry in spends] == [1, 2, 3]
+    said = {"neighbours": EDGE, "mechanism": "median", "note": "age"}
+    said |= {"sequence": 1, "time": entry.time, "version": version("dpselect")}
+    assert entry == Entry(epsilon=0.25, delta=0.0, rho=0.01, **said)
 
 
 def test_a_new_budget_has_all_of_its_total(make):
@@ -97,24 +73,22 @@ def test_the_hundred_and_first_hundredth_is_refused(make):
     assert (len(budget.entries), budget.spent, budget.remaining) == (100, 1.0, 0.0)
 
 
+NO_SPENDS = {
+    ParameterError: [
+        *({"epsilon": -0.5}, {"epsilon": float("nan")}, {"epsilon": 5e-324}, {"epsilon": 0.0}),
+        *({"delta": -1e-7}, {"rho": -1.0}, {"mechanism": None}, {"mechanism": b"median"}),
+        {"note": "\ud800"},
+    ],
+    NeighboursError: [{"neighbours": Neighbours.SUBSTITUTE}, {"neighbours": "edges"}],
+    InsufficientBudgetError: [
+        *({"epsilon": 0.9}, {"delta": 1e-7}, {"epsilon": 0.0, "delta": 1e-7}),
+    ],
+}
+
+
 @pytest.mark.parametrize(
     ("error", "wrong"),
-    [
-        (ParameterError, {"epsilon": -0.5}),
-        (ParameterError, {"epsilon": float("nan")}),
-        (ParameterError, {"epsilon": 5e-324}),
-        (ParameterError, {"epsilon": 0.0}),
-        (ParameterError, {"delta": -1e-7}),
-        (ParameterError, {"rho": -1.0}),
-        (ParameterError, {"mechanism": None}),
-        (ParameterError, {"mechanism": b"median"}),
-        (ParameterError, {"note": "\ud800"}),
-        (NeighboursError, {"neighbours": Neighbours.SUBSTITUTE}),
-        (NeighboursError, {"neighbours": "edges"}),
-        (InsufficientBudgetError, {"epsilon": 0.9}),
-        (InsufficientBudgetError, {"delta": 1e-7}),
-        (InsufficientBudgetError, {"epsilon": 0.0, "delta": 1e-7}),
-    ],
+    [(error, one) for error, some in NO_SPENDS.items() for one in some],
     ids=repr,
 )
 def test_a_refused_spend_leaves_no_trace(make, error, wrong):
@@ -199,11 +173,6 @@ def test_a_dry_run_refuses_exactly_what_a_spend_refuses(spends, total):
             assert budget.remaining == promised
 
 
-def test_a_dry_run_checks_its_amounts():
-    with pytest.raises(ParameterError, match="epsilon must be"):
-        Budget(1.0, neighbours=EDGE).remaining_after(-1.0)
-
-
 def test_under_zcdp_small_spends_go_further():
     budget = Budget(1.0, 1e-6, neighbours=EDGE)
     for _ in range(120):
@@ -211,27 +180,6 @@ def test_under_zcdp_small_spends_go_further():
 
     assert budget.spent < 0.6
     assert budget.entries[0].rho == rho_of_pure(0.01)
-
-
-@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
-def test_a_copy_is_the_same_budget(make, duplicate):
-    budget = make()
-
-    assert duplicate(budget) is budget
-
-
-def test_a_budget_in_memory_cannot_be_pickled():
-    with pytest.raises(BudgetError, match="cannot be pickled"):
-        pickle.dumps(Budget(1.0, neighbours=EDGE))
-
-
-def test_a_pickled_ledger_is_the_same_ledger(tmp_path):
-    budget = Budget(1.0, 1e-6, neighbours=EDGE, path=tmp_path / "budget.db")
-    twin = pickle.loads(pickle.dumps(budget))  # noqa: S301 -- our own bytes
-    twin.spend(0.25, neighbours=EDGE)
-
-    assert (twin.epsilon, twin.delta, twin.path) == (1.0, 1e-6, budget.path)
-    assert budget.entries == twin.entries
 
 
 def test_the_repr_shows_totals_and_what_remains(tmp_path):

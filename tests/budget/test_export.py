@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.budget import Budget
-from dpselect.errors import BudgetError, MissingDependencyError, ParameterError
+from dpselect.errors import BudgetError, MissingDependencyError
 from dpselect.neighbours import Neighbours
 
 EDGE = Neighbours.EDGE
@@ -52,27 +52,10 @@ def test_json_holds_all_that_the_budget_knows():
         "pots": [{"share": "", "epsilon": 50.0, "delta": 0.0, "spent": 0.3, "remaining": 49.7}],
         "entries": [without_release(entry) for entry in budget.entries],
     }
-    assert set(document["entries"][0]) == {
-        "sequence",
-        "time",
-        "epsilon",
-        "delta",
-        "rho",
-        "laplace_rounds",
-        "refunded",
-        "steps",
-        "neighbours",
-        "mechanism",
-        "note",
-        "version",
-        "source",
-        "source_version",
-        "analyst",
-        "share",
-        "period",
-        "key",
-        "question",
-        "answer",
+    assert {*document["entries"][0]} == {
+        *("sequence", "time", "epsilon", "delta", "rho", "laplace_rounds", "refunded", "steps"),
+        *("neighbours", "mechanism", "note", "version", "source", "source_version", "analyst"),
+        *("share", "period", "key", "question", "answer"),
     }
 
 
@@ -157,12 +140,6 @@ def test_a_plan_of_unequal_steps_states_no_laplace_rounds():
             name="f", mechanism="m", spends=tuple(spends), epsilon=1.0, neighbours=EDGE
         )
         assert plan.laplace_rounds == rounds
-
-
-@pytest.mark.parametrize("wrong", [-1, 1.0, True, "2"])
-def test_laplace_rounds_are_a_count(wrong):
-    with pytest.raises(ParameterError, match="laplace_rounds must be an integer >= 0"):
-        Budget(1.0, neighbours=EDGE).spend(0.1, neighbours=EDGE, laplace_rounds=wrong)
 
 
 def test_a_pure_budget_keeps_its_pure_guarantee_whatever_its_rho():

@@ -14,21 +14,16 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from dpselect.budget import Budget, connection
-from dpselect.errors import (
-    InsufficientBudgetError,
-    LedgerError,
-    ParameterError,
-)
+from dpselect.errors import InsufficientBudgetError, LedgerError, ParameterError
 from dpselect.neighbours import Neighbours
 
 ADDED = Neighbours.ADD_REMOVE
 STEP, LONGEST, GRANTED = 0.25, 3, 1.0
 
 
-@pytest.fixture(params=["memory", "ledger"])
-def budget(request, tmp_path):
-    path = tmp_path / "budget.db" if request.param == "ledger" else None
-    return Budget(GRANTED, 1e-6, neighbours=ADDED, path=path)
+@pytest.fixture
+def budget(make):
+    return make(GRANTED, 1e-6)
 
 
 def spend(budget, epsilon=0.75):

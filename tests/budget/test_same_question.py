@@ -18,10 +18,9 @@ WARDS = dp.TopKeys(column="ward", k=1, candidates=["heart", "lung"], epsilon=0.5
 DATA = pl.DataFrame({"ward": ["heart", "lung"] * 9, "who": range(18)})
 
 
-@pytest.fixture(params=["memory", "ledger"])
-def budget(request, tmp_path):
-    path = None if request.param == "memory" else tmp_path / "budget"
-    return dp.Budget(1.0, neighbours=AR, path=path)
+@pytest.fixture
+def budget(make):
+    return make()
 
 
 def test_it_is_answered_once_more_for_nothing_without_reading_data(budget):
@@ -40,42 +39,24 @@ def test_it_is_answered_once_more_for_nothing_without_reading_data(budget):
     assert (len(budget.entries), budget.remaining) == (1, 0.5)
 
 
+OF_REQUEST = [{"source": "other.csv"}, {"version": "June"}, {"user": "who"}, {"again": True}]
+OF_REQUEST += [{"arguments": {"where": ["year = 2024"]}}, {"source": ""}]
+OF_QUERY = [{"epsilon": 0.25}, {"k": 2}, {"candidates": ["heart", "lung", "eye"]}]
+OF_QUERY += [{"user": "who", "max_per_user": 1}]
+
+
 @pytest.mark.parametrize(
-    "changed",
-    [
-        {"source": "other.csv"},
-        {"version": "June"},
-        {"arguments": {"where": ["year = 2024"]}},
-        {"user": "who"},
-        {"again": True},
-        {"source": ""},
-    ],
+    ("request_", "fields"),
+    [*((one, {}) for one in OF_REQUEST), *(({}, one) for one in OF_QUERY)],
     ids=str,
 )
-def test_another_source_or_the_wish_draws_anew_and_pays(changed):
+def test_another_source_question_or_the_wish_draws_anew_and_pays(request_, fields):
     budget = dp.Budget(1.0, neighbours=AR, protects=dp.budget.Persons("who", 1))
     asked = {"source": "stays.csv", "version": "May"}
     WARDS.release(DATA, budget=budget.for_request(**asked))
-    second = WARDS.release(DATA, budget=budget.for_request(**{**asked, **changed}))
+    other = budget.for_request(**{**asked, **request_})
 
-    assert not second.repeated
-    assert len(budget.entries) == 2
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [{"epsilon": 0.25}, {"k": 2}, {"candidates": ["heart", "lung", "eye"]}, {"user": "who"}],
-    ids=str,
-)
-def test_another_field_is_another_question(changed):
-    user = changed.get("user")
-    budget = dp.Budget(1.0, neighbours=AR, protects=dp.budget.Persons("who", 1)).for_request(
-        source="a"
-    )
-    WARDS.release(DATA, budget=budget)
-    other = replace(WARDS, **changed, max_per_user=None if user is None else 1)
-
-    assert not other.release(DATA, budget=budget).repeated
+    assert not replace(WARDS, **fields).release(DATA, budget=other).repeated
     assert len(budget.entries) == 2
 
 
@@ -124,12 +105,10 @@ POINTS = pl.DataFrame({"x": [0.1, 0.6, 0.6] * 50, "y": [0.2, 0.7, 0.8] * 50})
 
 
 @pytest.mark.parametrize(("query", "data"), [(KEYS, MANY), (MAP, POINTS)], ids=["keys", "map"])
-@pytest.mark.parametrize("place", ["memory", "ledger"])
-def test_a_long_answer_is_given_again_whole(tmp_path, query, data, place):
-    path = None if place == "memory" else tmp_path / "budget"
-    budget = dp.Budget(30.0, 0.1, neighbours=AR, path=path)
+def test_a_long_answer_is_given_again_whole(make, query, data):
+    budget = make(30.0, 0.1)
     first = query.release(data, budget=budget.for_request(source="many.csv"))
-    later = budget if path is None else dp.Budget.open(path)
+    later = budget if budget.path is None else dp.Budget.open(budget.path)
     second = query.release("no.parquet", budget=later.for_request(source="many.csv"))
 
     assert "sha256" in budget.entries[0].answer

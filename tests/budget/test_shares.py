@@ -12,28 +12,12 @@ import pytest
 
 from dpselect.budget import Budget, admission
 from dpselect.budget.totals import Period, Persons
-from dpselect.errors import (
-    InsufficientBudgetError,
-    LedgerError,
-    NeighboursError,
-    ParameterError,
-)
+from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.neighbours import Neighbours
 
 ADDED = Neighbours.ADD_REMOVE
 SHARES = {"Ann": 0.5, "Bob": 0.25}
 MONTHS = Period("month", "each-period")
-
-
-@pytest.fixture(params=["memory", "ledger"])
-def make(request, tmp_path):
-    """Return a maker of budgets of either kind."""
-
-    def budget(epsilon=1.0, delta=0.0, **terms):
-        path = None if request.param == "memory" else tmp_path / "budget.db"
-        return Budget(epsilon, delta, **{"neighbours": ADDED, **terms}, path=path)
-
-    return budget
 
 
 @pytest.fixture
@@ -190,25 +174,12 @@ class TestPersons:
         with pytest.raises(ParameterError, match=r"at most the 1\.5"):
             budget.refund(spend(budget, 0.5), 0.6)
 
-    def test_rows_are_refused_where_nobody_said_how_many(self, make):
-        with pytest.raises(NeighboursError, match="give user=who with max_per_user"):
-            spend(make(protects="who"))
-
     def test_a_source_with_one_record_each_is_one_of_persons(self, make):
         budget = make(protects="who").for_request(source="persons.csv", user="who")
         [entry] = budget.spend_all([{"epsilon": 0.5, "neighbours": ADDED}])
 
         assert (entry.epsilon, entry.steps) == (0.5, 1)
         assert entry.question["public"] == ["each who has one record of the source"]
-
-    def test_the_terms_are_those_of_the_file(self, tmp_path):
-        path, terms = tmp_path / "budget.db", {"neighbours": ADDED, "protects": Persons("who")}
-        made = Budget(1.0, **terms, path=path)
-
-        assert Budget.open(path).totals == made.totals
-        for other in ({"protects": "row"}, {"protects": Persons("who", 3)}, {"period": MONTHS}):
-            with pytest.raises(LedgerError, match="is for"):
-                Budget(1.0, **{**terms, **other}, path=path)
 
 
 CROWD = """

@@ -36,19 +36,8 @@ def following(state, many=1, share="", period=""):
     """Return so many entries that follow, with the sums of their share after each."""
     made = []
     for _ in range(many):
-        entry = Entry(
-            epsilon=0.1,
-            delta=0.0,
-            rho=0.005,
-            sequence=state.number + 1,
-            time="",
-            neighbours=EDGE,
-            mechanism="",
-            note="",
-            version="",
-            share=share,
-            period=period,
-        )
+        at = {"sequence": state.number + 1, "share": share, "period": period}
+        entry = Entry(epsilon=0.1, delta=0.0, rho=0.005, neighbours=EDGE, **at)
         sums = state.sums(period, share).plus(entry)
         state.add(entry, sums)
         made.append((entry, sums))
@@ -97,13 +86,14 @@ def test_no_thread_comes_between_a_decision_and_its_entry(store):
     def decide(state):
         # Long enough for every other thread to have its turn, if it could.
         time.sleep(0.002)
-        return following(state)
+        return following(state, many=2)
 
     with ThreadPoolExecutor(16) as threads:
-        returned = list(threads.map(lambda _: store.append(decide)[0].sequence, range(32)))
+        returned = list(threads.map(lambda _: store.append(decide), range(32)))
 
-    assert sorted(returned) == list(range(1, 33))
-    assert [entry.sequence for entry in store.entries()] == list(range(1, 33))
+    assert sorted(made[0].sequence for made in returned) == list(range(1, 65, 2))
+    assert all(two.sequence == one.sequence + 1 for one, two in returned)
+    assert [entry.sequence for entry in store.entries()] == list(range(1, 65))
 
 
 def test_a_refusal_changes_nothing_and_frees_the_lock(store):

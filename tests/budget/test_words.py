@@ -9,6 +9,8 @@ from dpselect.budget.entry import Entry
 from dpselect.budget.totals import Period, Persons, Totals
 from dpselect.neighbours import Neighbours
 
+PATIENTS, OF_THREE = Persons("patient"), Persons("patient", 3)
+
 
 def totals(neighbours=Neighbours.ADD_REMOVE, **terms):
     return Totals(epsilon=1.0, neighbours=neighbours, **terms)
@@ -65,22 +67,14 @@ def test_a_value_is_written_as_a_person_would(value, text):
         (totals(Neighbours.SUBSTITUTE), "what one row of the data says"),
         (totals(Neighbours.EDGE), "whether one connection between two nodes is in the network"),
         (totals(Neighbours.SWAP), "which of two people belongs to the subset"),
-        (
-            totals(persons=Persons("patient", 3)),
-            "whether one patient with all rows is in the data at all",
-        ),
-        (
-            totals(Neighbours.SUBSTITUTE, persons=Persons("patient")),
-            "what all rows of one patient say",
-        ),
+        (totals(persons=OF_THREE), "whether one patient with all rows is in the data at all"),
+        (totals(Neighbours.SUBSTITUTE, persons=PATIENTS), "what all rows of one patient say"),
     ],
 )
 def test_what_is_hidden_is_of_the_unit(granted, hidden):
     assert words.hidden(granted) == hidden
     assert words.protected(granted).startswith(f"{hidden} ({granted.neighbours})")
-    assert ("at most 3 rows each" in words.protected(granted)) is (
-        granted.persons == Persons("patient", 3)
-    )
+    assert ("at most 3 rows each" in words.protected(granted)) is (granted.persons == OF_THREE)
 
 
 def test_a_period_says_what_makes_it_honest():
@@ -101,10 +95,8 @@ def test_odds_that_say_nothing_are_not_written_out():
 
 
 def test_a_spend_by_hand_has_its_mechanism_for_a_question():
-    entry = Entry(
-        epsilon=1.0, delta=0.0, rho=0.4, sequence=1, time="", neighbours=Neighbours.EDGE,
-        mechanism="median", note="", version="",
-    )  # fmt: skip
+    price = {"epsilon": 1.0, "delta": 0.0, "rho": 0.4, "neighbours": Neighbours.EDGE}
+    entry = Entry(**price, mechanism="median")
 
     assert words.question_of(entry) == "median"
     assert list(words.whole_question(entry, None)) == []

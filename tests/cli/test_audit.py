@@ -74,15 +74,12 @@ def test_probabilities_of_one_s_own_are_checked(audit, epsilon, code):
         ("import missing_helper", "fails in line 1: ModuleNotFoundError"),
     ],
 )
-def test_a_file_that_cannot_be_checked_is_refused_in_one_line(audit, code, message):
+def test_a_file_that_cannot_be_checked_is_refused_in_one_line(run, audit, code, message):
     ran = audit(code)
 
     assert ran.code == 2
     assert message in ran.error
-
-
-def test_a_missing_file_is_refused(run, tmp_path):
-    assert "there is no file" in run("audit", tmp_path / "mine.py").error
+    assert "there is no file" in run("audit", "none.py").error
 
 
 def test_a_module_beside_the_file_can_be_imported(audit, tmp_path):

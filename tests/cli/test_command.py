@@ -199,17 +199,6 @@ class TestRun:
         assert ran.json["arguments"] == {"column": "age"}
         assert re.search("would spend +epsilon 1", toy(*ASK, "--dry-run").out)
 
-    def test_a_ledger_keeps_question_answer_note_and_analyst(self, toy, tmp_path):
-        path = tmp_path / "ledger"
-        dp.Budget(2.0, neighbours="add-remove", path=path)
-        ran = toy(*ASK, "--ledger", path, "--note", "7", "--analyst", "Ann", "--json",
-                  "--where", "name = 'b'")  # fmt: skip
-        [entry] = dp.Budget.open(path).entries
-
-        assert (ran.json["recorded"], ran.json["remaining_budget"]) == (f"{path}#1", 1.0)
-        assert entry.question["arguments"] == {"column": "age", "where": ["name = 'b'"]}
-        assert (entry.answer, entry.note, entry.analyst) == ({"answer": [9]}, "7", "Ann")
-
     def test_options_are_read_by_their_type_or_as_is_stated(self, toy):
         ran = toy(*ASK, "--dry-run", "--json", "--k", 2, "--names", "a", "--names", "b",
                   "--share", "50%", "--fast")  # fmt: skip
@@ -230,12 +219,6 @@ class TestRun:
             ((*ASK, "--k", 4), "--k must be at most --limit, or --fast must be given"),
             ((*ASK, "--k", "x"), "--k must be an integer"),
             ((*ASK, "--note", "x"), "--note goes with --ledger"),
-            ((*ASK, "--colum", "x"), "no such option: --colum; did you mean --column?"),
-            ((*ASK, "b", "c"), "nothing takes the words b c: join the values"),
-            (
-                (*ASK[:-1], "substitute", "--where", "age > 1"),
-                "--where goes with --neighbours add-remove",
-            ),
         ],
     )
     def test_what_is_wrong_is_one_line_in_words_of_the_command_line(

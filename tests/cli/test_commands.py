@@ -1,8 +1,5 @@
 """The commands of ledgers, comparisons and the demo."""
 
-import subprocess
-import sys
-
 import pytest
 
 import dpselect as dp
@@ -20,25 +17,6 @@ def test_budget_makes_and_shows_a_ledger(run, tmp_path):
     for word in ("epsilon 3, delta 1e-06", "is in the network (edge)", "top node"):
         assert word in shown.out
     assert run("budget", path, "--json").json["entries"][0]["epsilon"] == 0.5
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--create",), "--create needs --epsilon and --neighbours"),
-        (("--create", "--epsilon", 1, "--neighbours", "people"), "must be one of add-remove"),
-        (("--create", "--epsilon", -1, "--neighbours", "edge"), "epsilon must be"),
-        (("--epsilon", 1), "--epsilon goes with --create"),
-        (("--protects", "who"), "--protects goes with --create"),
-        ((), "there is no ledger"),
-    ],
-)
-def test_budget_refuses_in_one_line(run, tmp_path, arguments, message):
-    ran = run("budget", tmp_path / "a.budget", *arguments)
-
-    assert ran.code == 2
-    assert message in ran.error
-    assert not (tmp_path / "a.budget").exists()
 
 
 def test_budget_never_remakes_a_ledger(run, tmp_path):
@@ -62,37 +40,6 @@ def test_the_demo_wins_where_it_says_so_and_draws_a_picture(run, tmp_path):
     assert min(deciles["results"], key=deciles["results"].get) == "dpselect"
     assert min(markets["results"], key=markets["results"].get) == "dpselect"
     assert wrong["released"] == {"check": "l1", "ok": False, "excess": 1.0}
-
-
-ABSENT = """
-import sys
-from importlib.abc import MetaPathFinder
-
-class Absent(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {absent}:
-            raise ModuleNotFoundError(name, name=name)
-
-sys.meta_path.insert(0, Absent())
-"""
-
-
-@pytest.mark.slow
-def test_the_demo_needs_nothing_that_only_development_needs(tmp_path):
-    absent = {"pandas", "pyarrow", "networkx", "igraph", "duckdb", "pyspark", "ibis", "pyproj"}
-    script = ABSENT.replace("{absent}", repr(absent | {"geopandas", "rasterio", "shapely"}))
-    script += "from dpselect.cli import main; main(['demo'])"
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert ran.returncode == 0, ran.stderr
-    assert "1. Who of 2,000 has most contacts?" in ran.stdout
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_help_of_map_wraps_and_shows_the_options_of_a_release(run):

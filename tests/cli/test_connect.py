@@ -1,6 +1,6 @@
 """Four tasks through Spark Connect, by the command line and in Python.
 
-On Sail's server in plain tests, where ``test_engines`` has three of the commands already;
+On Sail's server in plain tests, where the contract of commands has the others already;
 ``make spark`` starts a server of Spark's own.
 """
 
@@ -44,7 +44,6 @@ CLAIMS = {
     "columns": {name: {"values": [0, 1, 2]} for name in COLUMNS},
 }
 ADD_REMOVE = ("--neighbours", "add-remove")
-NODES = ("nodes", "--nodes", 31, "--k", 1, "--metric", "degree", "--epsilon", 50)
 
 
 def listens(port):
@@ -99,47 +98,13 @@ def rows(tmp_path_factory):
     return folder / "rows.parquet"
 
 
-@pytest.fixture
-def asked(run, rows, server, tmp_path):
-    """Return a function that asks a command of the rows, and returns what it printed."""
-
-    def ask(name, *options):
-        more = ("--out", tmp_path / "map.parquet") if name == "map" else ()
-        ran = run(
-            name, rows, *options, *more, "--engine", "spark", "--master", server, "--json"
-        )
-        assert ran.code == 0, ran.error
-        return ran.json
-
-    return ask
-
-
-@pytest.mark.slow
-def test_a_percentile_by_the_command_line(asked):
-    column = ("--column", "days", "--p", 90, "--upper", 20, "--step", 10, "--epsilon", 50)
-
-    assert asked("percentile", *column, *ADD_REMOVE)["answer"] == [20.0]
-
-
-@pytest.mark.slow
-def test_nodes_by_the_command_line(asked):
-    assert asked(*NODES)["answer"] == [0]
-
-
-def test_a_tree_of_depth_5_by_the_command_line(asked, rows):
-    claims = ("--domains", rows.parent / "claims.json")
-
-    grown = asked("tree", *claims, "--epsilon", 1e5, *ADD_REMOVE)
+def test_a_tree_of_depth_5_by_the_command_line(run, rows, server):
+    """The other commands, by the contract of all."""
+    asked = ("--domains", rows.parent / "claims.json", "--epsilon", 1e5, *ADD_REMOVE)
+    grown = run("tree", rows, *asked, "--engine", "spark", "--master", server, "--json").json
 
     assert grown["spends"][0]["times"] == 5
     assert "branches" in grown["tree"]["root"]["branches"][1]["branches"][1]
-
-
-@pytest.mark.slow
-def test_a_map_by_the_command_line(asked):
-    box = ("--x", "x", "--y", "y", "--bounds", "0,0,1,1", "--epsilon", 50)
-
-    assert abs(asked("map", *box, *ADD_REMOVE)["points"] - SIZE) < 100
 
 
 def test_all_four_in_python(rows, server):

@@ -7,6 +7,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.cli import app
+from dpselect.combine import COMBINATIONS
 from dpselect.draws.exact import samplers
 from dpselect.mechanisms import MECHANISMS
 from support.commands import EXAMPLES, written
@@ -172,3 +173,4 @@ def test_what_is_needed_is_named_and_the_help_lists_what_there_is(run, rows, exa
         or line[0] == "subset"
         or all(name in shown for name in MECHANISMS)
     )
+    assert "--combine" not in shown or all(name in shown for name in COMBINATIONS)

@@ -36,19 +36,9 @@ def test_the_top_is_released_with_and_without_candidates(run, visits, tmp_path):
     listed = tmp_path / "codes.txt"
     listed.write_text("D3\nD1\nD9\n")
 
-    unknown = run("top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 2, "--json")
-    known = run(
-        "top",
-        visits,
-        *OF_PATIENTS,
-        "--epsilon",
-        100,
-        "--k",
-        2,
-        "--candidates",
-        listed,
-        "--json",
-    )
+    asked = ("top", visits, *OF_PATIENTS, "--epsilon", 100, "--k", 2, "--json")
+    unknown = run(*asked, "--delta", 1e-6)
+    known = run(*asked, "--candidates", listed)
 
     assert unknown.json["answer"] == ["D0", "D1"]
     assert known.json["answer"] == ["D1", "D3"]
@@ -61,13 +51,9 @@ def test_scores_and_thresholds_are_read_off_one_sequence(run, visits):
     sequence = ("--mechanism", "noisy-sequence")
     scores = run("top", visits, *OF_PATIENTS, *known, "--k", 1, *sequence, "--json")
     above = run("top", visits, *OF_PATIENTS, *known, "--above", 250, "--json")
-    twice = run("top", visits, *OF_PATIENTS, *known, "--k", 1, "--above", 250)
-    unknown = run("top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 1, *sequence)
 
     assert (scores.json["answer"], scores.json["counts"]) == (["D0"], [400])
     assert (above.json["answer"], above.json["counts"]) == (["D0", "D1"], [400, 300])
-    assert "give --k or --above" in twice.error
-    assert "--mechanism is for public --candidates" in unknown.error
 
 
 def test_groups_are_read_as_their_column_is(run, visits):
@@ -161,11 +147,8 @@ def test_the_table_of_an_answer_is_written_to_a_file(run, visits, tmp_path, suff
     top = ("top", visits, "--column", "diagnosis", "--k", 1, *SURE)
 
     ran = run(*top, "--out", out, "--json")
-    refused = run(*top, "--out", tmp_path / "table.xlsx")
 
     written = (pl.read_csv if suffix == "csv" else pl.read_parquet)(out)
     assert written.columns == ["diagnosis", "noisy_count"]
     assert written["diagnosis"].to_list() == ran.json["answer"]
     assert written["noisy_count"].to_list() == ran.json["counts"]
-    assert (refused.code, refused.out) == (2, "")
-    assert "--out must end with .csv or .parquet" in refused.error

@@ -35,6 +35,15 @@ def words(ran):
     return " ".join(ran.out.split())
 
 
+TERMS = (
+    "epsilon 3, delta 1e-06 in each month", "epsilons and deltas add up",
+    "whether one patient with all rows is in the data at all (add-remove)",
+    "declared public: at most 3 rows each", "at most 20.1, for one patient",
+    "Declared public is that all data of one patient lie in one month.",
+    "Ann: epsilon 1.5, delta 5e-07: spent 0, 1.5 is left", "all others: epsilon 0.5",
+)  # fmt: skip
+
+
 def test_a_ledger_states_its_terms(create, run, tmp_path):
     made = create(
         "--delta", 1e-6, "--protects", "patient", "--rows-per-person", 3, "--composition",
@@ -49,22 +58,14 @@ def test_a_ledger_states_its_terms(create, run, tmp_path):
     assert totals.period == dp.budget.Period("month", "one-period")
     assert totals.composition == "sum"
     for shown in (words(made), words(run("budget", tmp_path / "clinic.budget"))):
-        for part in (
-            "epsilon 3, delta 1e-06 in each month",
-            "whether one patient with all rows is in the data at all (add-remove)",
-            "declared public: at most 3 rows each",
-            "epsilons and deltas add up",
-            "Declared public is that all data of one patient lie in one month.",
-            "Ann: epsilon 1.5, delta 5e-07: spent 0, 1.5 is left",
-            "all others: epsilon 0.5",
-            "at most 20.1, for one patient",
-        ):
-            assert part in shown
+        assert [one for one in TERMS if one not in shown] == []
 
 
 @pytest.mark.parametrize(
     ("terms", "message"),
     [
+        (("--neighbours", "people"), "must be one of add-remove"),
+        (("--epsilon", -1), "epsilon must be"),
         (("--rows-per-person", 3), "--rows-per-person goes with --protects"),
         (("--protects", "row", "--rows-per-person", 3), "goes with --protects"),
         (("--protects", "who", "--rows-per-person", 0), "rows must be at least 1"),
@@ -74,7 +75,7 @@ def test_a_ledger_states_its_terms(create, run, tmp_path):
         (("--share", "Ann=4"), "at most 3.0 together"),
         (("--period", "month"), "--period and --period-unit go together"),
         (("--period", "week", "--period-unit", "one-period"), "--period must be one of day"),
-        (("--period", "day", "--period-unit", "x"), "--period-unit must be one of each-period"),
+        (("--period", "day", "--period-unit", "x"), "--period-unit must be 'each-period' or"),
     ],
 )
 def test_terms_that_are_none_make_no_ledger(create, tmp_path, terms, message):
@@ -83,6 +84,20 @@ def test_terms_that_are_none_make_no_ledger(create, tmp_path, terms, message):
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.error
     assert not (tmp_path / "clinic.budget").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--create",), "--create needs --epsilon and --neighbours"),
+        (("--epsilon", 1), "--epsilon goes with --create"),
+        (("--protects", "who"), "--protects goes with --create"),
+        ((), "there is no ledger"),
+    ],
+)
+def test_a_ledger_is_made_where_that_is_asked(run, tmp_path, options, message):
+    assert message in run("budget", tmp_path / "a.budget", *options).error
+    assert not (tmp_path / "a.budget").exists()
 
 
 def test_rows_in_a_ledger_of_persons_are_refused_with_the_cure(create, ask, tmp_path):
@@ -214,6 +229,17 @@ def test_each_analyst_spends_a_share(create, ask, run, tmp_path):
     assert "own share" in shown
 
 
+SHOWN = (
+    "whether one name with all rows is in the data at all", "the share of Ann, 20",
+    "for one name, by a factor of at most <b>20.1</b>", "max_per_user = 1",
+    "those of the year of now by at most <b>2.72</b>", "kind 0, kind 1, kind 2",
+    "Protected is what one name has in one year: who has data in n years is protected",
+    "<dt>Ann</dt><dd>epsilon 1: spent 1, 0 is left", "kind 498, kind 499",
+    "3000 values from kind 0 to kind 2999 (SHA-256 of their JSON",
+    "whole in the folder clinic.budget.lists",
+)  # fmt: skip
+
+
 def test_a_report_shows_shares_periods_and_lists(create, run, stays, tmp_path):
     create("--protects", "name", "--share", "Ann=1", "--period", "year", "--period-unit",
            "each-period")  # fmt: skip
@@ -230,20 +256,7 @@ def test_a_report_shows_shares_periods_and_lists(create, run, stays, tmp_path):
     run("report", tmp_path / "clinic.budget", "--out", page)
     text = page.read_text(encoding="utf-8")
 
-    for part in (
-        "whether one name with all rows is in the data at all",
-        "for one name, by a factor of at most <b>20.1</b>",
-        "those of the year of now by at most <b>2.72</b>",
-        "Protected is what one name has in one year: who has data in n years is protected",
-        "<dt>Ann</dt><dd>epsilon 1: spent 1, 0 is left",
-        "the share of Ann, 20",
-        "kind 0, kind 1, kind 2",
-        "kind 498, kind 499",
-        "3000 values from kind 0 to kind 2999 (SHA-256 of their JSON",
-        "whole in the folder clinic.budget.lists",
-        "max_per_user = 1",
-    ):
-        assert part in text, part
+    assert [one for one in SHOWN if one not in text] == []
     for file in (tmp_path / "clinic.budget.lists").iterdir():
         file.write_text("[]", encoding="utf-8")
     run("report", tmp_path / "clinic.budget", "--out", page)

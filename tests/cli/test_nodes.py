@@ -18,14 +18,6 @@ def star(tmp_path):
     return path
 
 
-def test_without_a_metric_the_error_says_what_each_one_counts(run, star):
-    ran = run("nodes", star, *ONE)
-
-    assert ran.code == 2
-    assert ran.error.startswith("dpselect: give --metric (degree: how many neighbours it has")
-    assert all(name in ran.error for name in METRICS)
-
-
 def test_several_metrics_are_separated_by_commas_or_given_apart(run, star):
     both = ("--combine", "pareto", "--dry-run")
     ran = run("nodes", star, *ONE, "--metric", "degree,ego-density", *both)
@@ -97,11 +89,10 @@ def test_a_record_that_is_no_edge_is_left_out(run, star):
     assert "--on-invalid 'repair'" in refused.error
 
 
-def test_a_plot_needs_public_edges(run, star, tmp_path):
+def test_public_edges_are_drawn(run, star, tmp_path):
     picture = tmp_path / "p.png"
     ask = ("nodes", star, *ONE, "--metric", "degree", "--plot", picture)
 
-    assert "say --data-is-public" in run(*ask).error
     assert run(*ask, "--data-is-public").code == 0
     assert picture.stat().st_size > 1000
 
@@ -119,14 +110,6 @@ def test_noisy_scores_of_sequences_thresholds_and_hubs(run, star):
     assert f"0{24:>15}" in above.out
     assert hubs.json["answer"] == [0]
     assert hubs.json["noisy_scores"] == pytest.approx([276], rel=1e-3)
-
-
-def test_a_threshold_needs_a_noisy_sequence(run, star):
-    asked = ("--nodes", 30, "--epsilon", 1, "--metric", "degree", "--above", 5)
-
-    assert "--above needs a" in run("nodes", star, *asked, "--mechanism", "exponential").error
-    drawn = run("nodes", star, *asked, "--plot", "p.png", "--data-is-public")
-    assert "--plot shows P(chosen first)" in drawn.error
 
 
 @pytest.mark.parametrize(

@@ -8,33 +8,19 @@ STEPS = ("--upper", 60, "--step", 1)
 VALUE = (*ASKED, "--p", 90, *STEPS)
 
 
-def test_a_record_is_released_from_the_labels(run, stays):
-    ran = run("record", stays, *RECORD, "--label", "name", "--json")
-
-    assert ran.code == 0
-    assert ran.json["answer"][0] in {f"ward {i}" for i in range(40)}
-    assert (ran.json["epsilon"], ran.json["neighbours"]) == (1.0, "substitute")
-    assert ran.json["exact"] is True
-
-
 def test_without_labels_the_row_is_released(run, stays):
-    assert run("record", stays, *RECORD, "--json").json["answer"][0] in range(40)
+    ran = run("record", stays, *RECORD, "--json").json
 
-
-def test_a_large_epsilon_finds_the_value(run, stays):
-    ran = run("percentile", stays, *VALUE, "--epsilon", 1000, "--json")
-
-    days = sorted(i % 20 for i in range(40) if i != 7)
-    assert ran.json["answer"] == [days[34]]
-    assert ran.json["neighbours"] == "add-remove"
+    assert ran["answer"][0] in range(40)
+    assert (ran["neighbours"], ran["exact"]) == ("substitute", True)
 
 
 def test_a_dry_run_of_a_value_bounds_the_rank_error(run, stays):
     ran = run("percentile", stays, *VALUE, "--method", "one-by-one", "--dry-run", "--json")
 
-    assert ran.json["error_bound"]["unit"] == "ranks"
     # One record more moves the 90th percentile's rank by at most 0.9.
-    assert ran.json["error_bound"]["value"] == pytest.approx(2 * 0.9 * 7.1066, abs=1e-3)
+    bound = pytest.approx(2 * 0.9 * 7.1066, abs=1e-3)
+    assert ran.json["error_bound"] == {"value": bound, "unit": "ranks", "probability": 0.95}
 
 
 def test_a_dry_run_says_the_error_in_units_of_the_column(run, stays):
@@ -47,13 +33,12 @@ def test_a_dry_run_says_the_error_in_units_of_the_column(run, stays):
     assert "with probability 0.95, assuming about 3,000 records of one of these shapes" in said
     assert again.json["error in days"] == said
     assert "give --assumed-records" in unsized.json["error in days"]
+    assert "61 from 0 to 60, in units of days" in " ".join(run(*question[:-1]).out.split())
 
 
 def test_a_percentile_that_is_given_twice_is_two(run, stays):
     """Before: the last one alone was released, at the whole price."""
-    asked = ("--column", "days", "--upper", 60, "--step", 1, "--epsilon", 1, "--json")
-
-    ran = run("percentile", stays, *asked, "--neighbours", "add-remove", "--p", 25, "--p", 75)
+    ran = run("percentile", stays, *ASKED, *STEPS, "--p", 25, "--p", 75, "--json")
 
     assert len(ran.json["answer"]) == 2
 
@@ -70,13 +55,6 @@ def test_a_public_number_of_records_must_not_be_0(run, tmp_path, question):
         assert (ran.code, ran.error) == (2, "dpselect: there must be at least one record\n")
 
 
-def test_values_can_be_listed(run, stays):
-    ran = run("percentile", stays, *ASKED, "--p", 90, "--candidates", "0,17.5,60", "--json")
-
-    assert ran.json["arguments"]["candidates"] == [0, 17.5, 60]
-    assert ran.json["answer"][0] in {0, 17.5, 60}
-
-
 def test_the_largest_value_need_not_be_known(run, stays):
     ran = run(
         "percentile", stays, *ASKED, "--p", 90, "--step", 0.5, "--lower", "-inf",
@@ -85,14 +63,6 @@ def test_the_largest_value_need_not_be_known(run, stays):
 
     assert ran.json["answer"] == [17.0]
     assert "pieces of a range" in ran.json["mechanism"]
-
-
-def test_a_dry_run_says_what_can_be_released_and_the_error(run, stays):
-    ran = run("percentile", stays, *VALUE, "--assumed-records", 4000, "--dry-run")
-
-    text = " ".join(ran.out.split())
-    assert "61 from 0 to 60, in units of days" in text
-    assert "if there are 4,000 records" in text
 
 
 @pytest.mark.parametrize("more", [(), ("--dry-run",)])

@@ -14,6 +14,7 @@ TOP = "top --column kind --k 1"
 NODES = "nodes --nodes 61 --k 1"
 MAP = "map --x lon --y lat --out FOLDER/map.parquet"
 SCORES = "select --label name"
+BOTH = "--objective days:global=1 --objective cases:global=1"
 RESULT = "subset --column result"
 LEVELS = "levels --column code"
 WRONG = {
@@ -38,6 +39,12 @@ WRONG = {
         "--candidates 1,2": "--candidates replace the range: leave out --lower",
         "--user name": "--user and --max-per-user go together",
         "--user days --max-per-user 1": "cannot be the user and the number",
+        "--where days=3 --neighbours substitute": "--where goes with",
+        "--where dais=3": "did you mean 'days'",
+        "--where days==3": "--where must be such as",
+        "--column dayz": "did you mean 'days'?",
+        "--neighbors edge": "did you mean --neighbours?",
+        "--decimal ;": "--decimal must be '.' or ','",
     },
     TOP: {
         "--candidates none.txt": "--candidates must be a list such as",
@@ -72,7 +79,7 @@ WRONG = {
         "--tree FOLDER/empty.csv": "",
         "--tree FOLDER/heads.csv": "",
         "--tree FOLDER/parents.csv": "",
-        "--tree FOLDER/codes.csv --prefixes one": "--prefixes must be numbers of characters",
+        "--tree FOLDER/codes.csv --prefixes one": "--prefixes must be an integer, or several",
         "--tree FOLDER/codes.csv --prefixes 2,1": "",
         "--tree FOLDER/codes.csv --out table.txt": "--out must end with .csv or .parquet",
         "--tree FOLDER/codes.csv --out nowhere/table.csv": "folder",
@@ -83,6 +90,10 @@ WRONG = {
         "--metric ego-betweenness --max-degree 5": "--max-degree 5",
         "--metric degree --metric ego-density": "metrics need --combine, one of",
         "--metric ego-density --above 5": "give --k or --above",
+    },
+    "nodes --nodes 61 --metric degree --above 5": {
+        "--mechanism exponential": "--above needs a",
+        "--plot p.png --data-is-public": "--plot shows P(chosen first)",
     },
     "nodes": {
         "--k 62": "--k must be at most the number of nodes, 61",
@@ -151,7 +162,9 @@ WRONG = {
         "--objective cases:global=1:local=e": "needs a column e0",
         "--objective cases:0:global=1": "weights must be finite and not all 0",
         "--objective cases:global=1 --k 99": "k must be at most",
-        "--objective days:global=1 --objective cases:global=1 --combine both": "must be one of",
+        f"{BOTH} --combine both": "must be one of",
+        f"{BOTH} --dominance pareto": "--dominance must be one of weak",
+        f"{BOTH} --dominance weak --combine margin": "--dominance 'weak' goes with",
     },
     RESULT: {
         "": "--column needs --positive",
@@ -163,10 +176,8 @@ WRONG = {
 """Messages by options, by examples or commands of other words."""
 
 ONLY_RELEASED = {
-    "--records 59",
-    "--grids 8",
-    "--positive positive --d 9",
-    "--metric ego-betweenness --max-degree 5",
+    *("--records 59", "--grids 8", "--plot p.png --data-is-public"),
+    *("--positive positive --d 9", "--metric ego-betweenness --max-degree 5"),
     "--through 4 --file f",
 }
 """Mostly public claims that only the data contradict."""

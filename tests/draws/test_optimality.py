@@ -63,10 +63,7 @@ def test_errors_of_three_counts_lie_between_the_bounds(epsilon):
             continue
         law = mechanism.probabilities(dp.Objective(list(x), ONE_MORE, monotone=True))
         error = 1 - law[x.index(best)]
-        least = max(
-            exp(-epsilon * (best - second)) / 2,
-            exp(-epsilon * (best - last)) * 2 / 3,
-        )
+        least = max(exp(-epsilon * (best - second)) / 2, exp(-epsilon * (best - last)) * 2 / 3)
         leads = np.array([best - second, best - last])
         most = np.exp(-epsilon * (leads.min() + leads) / 2).sum() / 2
 

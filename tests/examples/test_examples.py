@@ -39,11 +39,8 @@ def entries(clinic):
 def test_every_example_is_short():
     files = sorted(EXAMPLES.glob("*.py"))
 
-    assert [path.name for path in files] == [
-        "mcp_server.py",
-        "service.py",
-        "tune_gradient_descent.py",
-    ]
+    names = ["mcp_server.py", "service.py", "tune_gradient_descent.py"]
+    assert [path.name for path in files] == names
     for path in files:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
 
@@ -127,16 +124,10 @@ class TestTools:
         tools = {tool["name"]: tool for tool in listed["result"]["tools"]}
         assert set(tools) == {"cost", "query"}
         kinds = tools["query"]["inputSchema"]["properties"]["queries"]["items"]["anyOf"]
-        assert [one["title"] for one in kinds] == [
-            "HeavyCells",
-            "Keys",
-            "Percentiles",
-            "TopKeys",
-        ]
-        assert json.loads(cost["result"]["content"][0]["text"]) == {
-            "epsilon": 50.0,
-            "delta": 0.0,
-        }
+        names = ["HeavyCells", "Keys", "Percentiles", "TopKeys"]
+        assert [one["title"] for one in kinds] == names
+        text = json.loads(cost["result"]["content"][0]["text"])
+        assert text == {"epsilon": 50.0, "delta": 0.0}
         text = json.loads(answered["result"]["content"][0]["text"])
         assert text["answers"]["TopKeys"]["answer"] == ["heart"]
         assert not answered["result"]["isError"]

@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
-from dpselect.keys.columns import KeyColumns
-from dpselect.keys.counts import Counted, people_in
+from dpselect.keys.columns import Counted, KeyColumns
+from dpselect.keys.counts import people_in
 from dpselect.keys.parts import Parts
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
@@ -494,25 +493,3 @@ def test_a_missing_value_that_is_a_key_has_a_row():
     }
 
     assert dp.Keys(**asked).release(rows).table() == {"k": ["a", None]}
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"other_share": 0.5}, "other_share goes with other"),
-        ({"other": True, "other_share": 1.0}, "other_share must be above 0 and below 1"),
-        ({"other": True, "missing_keys": "key"}, "other shows the rest as a row without a key"),
-        ({"other": True, "method": "optimal"}, "method must be 'laplace' or 'gaussian'"),
-        ({"method": "rounds", **PERSONS}, "'rounds' has no groups"),
-        ({"groups": []}, "groups must be at least one"),
-        ({"groups": ["A", "A"]}, "and different ones"),
-        (
-            {"kind": dp.TopKeys, "k": 1, "other": True, "candidates": [1, 2], "delta": 0.0,
-             "groups": [1], "mechanism": "permute-and-flip"},
-            "give counts_share",
-        ),
-    ],
-)  # fmt: skip
-def test_fields_that_do_not_go_together(wrong, message):
-    with pytest.raises(ParameterError, match=message):
-        query(**wrong)

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys.columns import KeyColumns
-from dpselect.keys.counts import Counted, people_in
-from dpselect.keys.objectives import facts_of
+from dpselect.keys.columns import Counted, KeyColumns
+from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
+from dpselect.keys.top import facts_of
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
-from support.key_definitions import hockey_stick, independent, limited, subsets
+from support.key_definitions import ROWS, hockey_stick, independent, limited, subsets
 
 AS_THEY_ARE = KeyColumns(("v",), ("integer",), encoded=False)
 GROUPS, KEYS = (1, 2), (1, 2)
@@ -223,32 +223,10 @@ def test_every_engine_counts_groups_and_keys_as_the_definition(engine):
         assert [one.tolist() for one in both[0]] == [one.tolist() for one in both[1]]
 
 
-ROWS = pl.DataFrame(
-    [
-        (p, "ABC"[p % 3] if p < 900 else f"rare{p}", f"D{p % 7 % 6 // 3}")
-        for p in range(910)
-        for _ in range(2)
-    ],
-    schema=["person", "ward", "key"],
-    orient="row",
-)
 ASKED = {
     "column": "key", "by": "ward", "user": "person", "max_per_user": 1, "delta": 1e-6,
     "neighbours": ADDED,
 }  # fmt: skip
-
-
-def test_the_top_of_released_groups_is_released():
-    budget = dp.Budget(80.0, delta=1e-5, neighbours=ADDED, protects="person")
-
-    release = dp.TopKeys(k=2, epsilon=40.0, **ASKED).release(ROWS, budget=budget)
-
-    assert release.groups == ("A", "B", "C")
-    assert release.by_group == dict.fromkeys("ABC", ("D0", "D1"))
-    assert (release.plan.epsilon, release.plan.delta) == (40.0, 1e-6)
-    assert release.to_dict()["groups"] == ["A", "B", "C"]
-    [entry] = budget.entries
-    assert entry.epsilon == 40.0
 
 
 def test_without_a_released_group_there_are_no_keys():

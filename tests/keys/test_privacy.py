@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.keys.objectives import facts_of
 from dpselect.keys.selection import (
     GaussianSelection,
     LaplaceSelection,
@@ -14,6 +13,7 @@ from dpselect.keys.selection import (
     composed_delta,
     selection_of,
 )
+from dpselect.keys.top import facts_of
 from support.key_definitions import (
     add_person,
     exact_delta,

@@ -10,12 +10,11 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.keys import counts
+from dpselect.keys import reading
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
-from support.engines import ENGINES, every_engine, held_by
+from support.engines import ENGINES, held_by
 from support.key_definitions import limited, subsets
 
 embedded = pytest.mark.parametrize("engine", ENGINES[:3])
@@ -77,18 +76,6 @@ def test_several_columns_and_missing_values_are_keys(engine):
     assert any(None in key for key in counts)
 
 
-@every_engine
-def test_a_limit_on_several_columns_is_the_same_in_every_engine(engine):
-    question = asked("word", "code", most=2, missing=True, by="ward", groups=("east", "west"))
-    ours = counts_in(question, ROWS).in_groups(("east", "west"))
-
-    theirs = counts_in(question, held_by(engine, ROWS)).in_groups(("east", "west"))
-
-    for (_, mine), (_, other) in zip(ours, theirs, strict=True):
-        assert mine.people.tolist() == other.people.tolist()
-        assert [mine.key(i) for i in range(5)] == [other.key(i) for i in range(5)]
-
-
 @embedded
 def test_only_keys_of_enough_people_leave_an_engine(engine, crossing):
     data = held_by(engine, ROWS)
@@ -100,19 +87,6 @@ def test_only_keys_of_enough_people_leave_an_engine(engine, crossing):
     found = {counted.key(i): n for i, n in enumerate(counted.people)}
     assert found == {key: n for key, n in exact.items() if n >= least}
     assert max(crossing) <= len(found) < len(exact)
-
-
-@every_engine
-def test_of_public_candidates_only_these_are_counted(engine, crossing):
-    listed = ("bb", "none such", "日本")
-    question = asked("word", most=1, candidates=listed)
-    rows = [(u, word) for u, word, *_ in ROWS.iter_rows() if word in listed]
-    exact = people_per_key(rows, 1)
-
-    [counts] = counts_in(question, held_by(engine, ROWS)).of(listed)
-
-    assert counts.tolist() == [exact[one] for one in listed]
-    assert max(crossing) <= 4
 
 
 def test_what_is_counted_of_a_person_hangs_on_that_person_alone():
@@ -150,7 +124,7 @@ def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatc
     groups = ("east", "north") if grouped else ()
     question = Question((column,), by="ward" if grouped else None, groups=groups)
     at_once = people_in(ROWS, question)
-    monkeypatch.setattr(counts, "ROWS_IN_ONE_PASS", 300)
+    monkeypatch.setattr(reading, "ROWS_IN_ONE_PASS", 300)
 
     found = people_in(path, question)
 
@@ -167,17 +141,6 @@ def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatc
     if not grouped:
         assert counts_of(path, question) == counts_of(ROWS, question)
         assert found.from_count(200).people.tolist() == at_once.from_count(200).people.tolist()
-
-
-def test_no_key_is_preferred():
-    """Of 10,000 persons with all keys, each key is counted by about as many."""
-    rows = pl.DataFrame({"person": range(10_000)}).join(
-        pl.DataFrame({"word": list("abcde")}), how="cross"
-    )
-
-    counts = counts_of(rows, asked("word", most=1))
-
-    assert set(counts.values()) <= set(range(1_900, 2_101))
 
 
 def test_frames_of_pandas_and_values_are_read_as_those_of_polars():
@@ -216,25 +179,6 @@ def test_text_of_a_csv_file_is_compared_as_text(tmp_path):
     assert counts.tolist() == [1, 2]
 
 
-def test_what_keys_cannot_be_is_refused():
-    rows = pl.DataFrame({"person": [1], "x": [0.5], "word": ["a"], "code": [1]})
-
-    with pytest.raises(ColumnError, match="'x' is of type Float64: keys and users must be"):
-        counts_in(asked("x"), rows)
-    with pytest.raises(ColumnError, match="there is no column 'nothing'"):
-        counts_in(asked("nothing"), rows)
-    with pytest.raises(ColumnError, match="data is a table"):
-        counts_in(Question(columns=()), rows)
-    with pytest.raises(ParameterError, match="a candidate is a str, and the column holds int"):
-        counts_in(asked("code", candidates=("1",)), rows)
-    with pytest.raises(ParameterError, match="must be a tuple of 2 values"):
-        counts_in(asked("code", "word", candidates=(1,)), rows)
-    with pytest.raises(DataError, match="must be one-dimensional"):
-        counts_in(Question(columns=()), np.zeros(3))
-    with pytest.raises(DataError, match="data must be a table, or"):
-        counts_in(Question(columns=()), 7)
-
-
 @pytest.mark.parametrize("most", [1, 2, 3, 4])
 def test_of_one_candidate_more_than_the_cap_a_person_has_no_more_than_the_cap(most):
     rows = [(person, key) for person in range(50) for key in "abc"]
@@ -247,40 +191,7 @@ def test_of_one_candidate_more_than_the_cap_a_person_has_no_more_than_the_cap(mo
     assert sum(found.counts) == 50 * min(most, 3)
 
 
-MISSING_PARTS = pl.DataFrame(
-    {
-        "g": [None] * 70 + ["east"] * 50 + [None] * 40 + ["east"] * 30,
-        "k": [None] * 70 + ["x"] * 50 + ["y"] * 40 + [None] * 30,
-    },
-    schema={"g": pl.String, "k": pl.String},
-)
 LARGE = {"epsilon": 1e3, "neighbours": "add-remove"}
-
-
-@pytest.mark.parametrize("engine", ["frame", "pandas", *ENGINES])
-def test_a_missing_part_or_group_is_dropped_or_one_of_its_own(engine):
-    held = {"frame": MISSING_PARTS, "pandas": MISSING_PARTS.to_pandas().astype(object)}
-    data = held[engine] if engine in held else held_by(engine, MISSING_PARTS)
-    price = {**LARGE, "delta": 1e-6}
-    whole = [("east", "x")]
-    every = [("east", "x"), ("east", None), (None, "y"), (None, None)]
-    for missing, right in (("drop", whole), ("key", every)):
-        pairs = {"column": ["g", "k"], "missing_keys": missing, **price}
-        groups = {"column": "k", "by": "g", "missing_keys": missing, **price}
-        assert sorted(dp.Keys(**pairs).release(data).answer, key=str) == sorted(right, key=str)
-        by_count = dp.TopKeys(**pairs, k=4).release(data)
-        assert by_count.answer[0] == right[-1 if missing == "key" else 0]
-        assert dp.Keys(**groups).release(data).answer == tuple(right)
-        assert sorted(dp.TopKeys(**groups, k=2).release(data).answer, key=str) == sorted(
-            right, key=str
-        )
-
-    named = {"column": "k", "by": "g", "missing_keys": "key", "k": 1}
-    public = dp.TopKeys(**named, candidates=["x", None], groups=[None, "east"], **LARGE)
-    assert public.release(data).answer == ((None, None), ("east", "x"))
-    first = dp.TopKeys(**named, candidates=["x", None], **price)
-    assert first.release(data).answer == (("east", "x"), (None, None))
-    assert first.release(data).shown()["g"] == ["east", None]
 
 
 def test_a_dash_is_not_a_missing_value():
@@ -293,11 +204,3 @@ def test_a_dash_is_not_a_missing_value():
     assert two.release(rows).answer == (("-", "-"),)
     three = dp.Keys(column="k", missing_keys="key", delta=1e-6, **LARGE)
     assert three.release(rows).answer == ("-", None)
-
-
-def test_a_missing_candidate_or_group_needs_to_be_a_key():
-    for wrong in ({"candidates": ["x", None]}, {"groups": [None], "by": "g", "delta": 0.1}):
-        with pytest.raises(ParameterError, match="give missing_keys='key'"):
-            dp.TopKeys(column="k", k=1, **LARGE, **wrong)
-    with pytest.raises(ParameterError, match="has a missing value"):
-        dp.TopKeys(column=["g", "k"], k=1, candidates=[("east", None)], **LARGE)

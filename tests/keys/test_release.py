@@ -1,21 +1,15 @@
 """Releases of keys: answers, laws of draws, prices, and what is refused."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import (
-    ColumnError,
-    InsufficientBudgetError,
-    NeighboursError,
-    ParameterError,
-)
+from dpselect.errors import ParameterError
 from dpselect.keys import plot_chances
-from dpselect.keys.objectives import facts_of
+from dpselect.keys.top import facts_of
 from support.key_definitions import exact_delta, neighbouring
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -26,27 +20,6 @@ VISITS = pl.DataFrame(
     orient="row",
 )
 OF_PATIENTS = {"column": "diagnosis", "user": "patient", "max_per_user": 4}
-
-
-def test_large_epsilons_release_the_truth():
-    sure = {"epsilon": 1e4, "neighbours": "add-remove"}
-
-    known = dp.TopKeys(k=3, candidates=["fig", "pear", "apple", "plum"], **sure).release(FRUIT)
-    unknown = dp.TopKeys(k=9, delta=1e-12, **sure).release(FRUIT)
-
-    assert known.answer == ("apple", "pear", "fig")
-    assert unknown.answer == ("apple", "pear", "fig")
-    keys = dp.Keys(delta=1e-12, **sure).release(FRUIT)
-    assert keys.answer == ("apple", "fig", "pear")
-
-
-def test_groups_have_the_top_of_each():
-    asked = {**OF_PATIENTS, "k": 1, "by": "ward", "groups": ["west", "east", "north"]}
-
-    release = dp.TopKeys(**asked, epsilon=500.0, delta=1e-6, neighbours=ADDED).release(VISITS)
-
-    assert release.by_group == {"west": ("D0",), "east": ("D1",), "north": ()}
-    assert release.answer == (("west", "D0"), ("east", "D1"))
 
 
 @pytest.mark.parametrize(("per_user", "times"), [(1, 1), (2, 2), (4, 2)])
@@ -185,82 +158,6 @@ def test_a_plan_says_what_is_asked_and_what_it_costs():
     assert plan.rho < 1
 
 
-ASKED = {"k": 1, "epsilon": 1.0, "neighbours": ADDED}
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({}, "need a delta above 0 and below 1"),
-        ({"delta": 1.0}, "need a delta above 0 and below 1"),
-        (
-            {"delta": 1e-6, "candidates": ["apple"], "mechanism": "exponential"},
-            "leave out delta",
-        ),
-        ({"candidates": ["apple"], "above": 2}, "give k or above, one of them"),
-        ({"delta": 1e-6, "k": None, "above": 2}, "above is for public candidates: list these"),
-        ({"delta": 1e-6, "above": 0.0}, "above is for public candidates: list these"),
-        ({"delta": 1e-6, "k": None}, "without candidates give k"),
-        (
-            {"candidates": ["a"], "k": None, "above": 2, "mechanism": "exponential"},
-            "above needs a noisy sequence",
-        ),
-        ({"candidates": ["apple"], "k": 2}, "k must be at most the number of candidates, 1"),
-        ({"candidates": ["apple", "apple"]}, "candidates must be at least one, and different"),
-        ({"candidates": []}, "candidates must be at least one"),
-        (
-            {"delta": 1e-6, "mechanism": "exponential"},
-            "mechanism is for public candidates: list these, or leave it out",
-        ),
-        ({"candidates": ["apple"], "mechanism": "anchored"}, "needs a score that no candidate"),
-        (
-            {"candidates": ["apple"], "counts_share": 1.0},
-            "counts_share must be at least 0 and below 1",
-        ),
-        ({"delta": 1e-6, "missing_keys": "keep"}, "missing_keys must be 'drop' or 'key'"),
-        ({"delta": 1e-6, "user": "who"}, "user and max_per_user go together"),
-        ({"delta": 1e-3, "assumed_people": 1000}, "below one over the assumed people, 0.001"),
-        ({"delta": 1e-6, "groups": ["a"]}, "groups are of a column: name it with by"),
-        ({"candidates": ["a"], "column": "c", "by": "g"}, "need a delta above 0"),
-        ({"delta": 1e-6, "counts_share": 0.1}, "counts_share is for public candidates"),
-        ({"candidates": ["a"], "groups_share": 0.1}, "groups_share is for by without groups"),
-        (
-            {
-                "delta": 1e-6,
-                "column": "c",
-                "by": "g",
-                "groups_share": 1,
-                "candidates": ["a"],
-            },
-            "groups_share must",
-        ),
-        ({"delta": 1e-6, "user": "who", "max_per_user": 1}, "the name of the column of keys"),
-        ({"delta": 1e-6, "column": ["a", "a"]}, "several different ones"),
-        ({"delta": 1e-6, "epsilon": 0}, r"epsilon must be finite and > 0, got 0\.0"),
-    ],
-)
-def test_what_is_wrong_is_said_before_any_spend(wrong, message):
-    budget = dp.Budget(5.0, delta=0.5, neighbours=ADDED)
-
-    with pytest.raises(ParameterError, match=message):
-        dp.TopKeys(**{**ASKED, **wrong}).release(FRUIT, budget=budget)
-    assert budget.entries == ()
-
-
-def test_other_refusals():
-    with pytest.raises(ParameterError, match="method must be one of optimal, laplace"):
-        dp.Keys(method="best", epsilon=1.0, delta=1e-6, neighbours=ADDED)
-    with pytest.raises(NeighboursError, match="neighbours of tables"):
-        dp.Keys(epsilon=1.0, delta=1e-6, neighbours="edge")
-    whole = dp.Keys(epsilon=1.0, delta=1e-6, neighbours=ADDED)
-    with pytest.raises(ColumnError, match="there is no column 'who'"):
-        replace(whole, column="ward", user="who", max_per_user=1).release(VISITS)
-    with pytest.raises(ParameterError, match="delta is too small"):
-        dp.Keys(epsilon=1.0, delta=1e-40, method="optimal", neighbours=ADDED).release(FRUIT)
-    with pytest.raises(InsufficientBudgetError):
-        whole.release(FRUIT, budget=dp.Budget(1.0, delta=1e-7, neighbours=ADDED))
-
-
 def test_a_picture_has_a_line_for_all_that_is_not_public():
     asked = {"column": "v", "epsilon": 1.0, "delta": 1e-6, "neighbours": ADDED}
     top = dp.TopKeys(k=1, by="w", candidates=["a"], **asked)
@@ -268,8 +165,6 @@ def test_a_picture_has_a_line_for_all_that_is_not_public():
     ax = plot_chances([*top.chances(), *dp.Keys(**asked).chances()])
 
     assert [line.get_label()[:7] for line in ax.get_lines()] == ["a group", "a value"]
-    with pytest.raises(ParameterError, match="keys that are not public"):
-        plot_chances(dp.TopKeys(k=1, candidates=["a"], epsilon=1.0, neighbours=ADDED).chances())
 
 
 @pytest.mark.parametrize("method", [None, "optimal", "laplace", "gaussian", "rounds"])

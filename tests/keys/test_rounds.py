@@ -12,10 +12,10 @@ import pytest
 
 import dpselect as dp
 from dpselect.budget.zcdp import delta_of_gaussian
-from dpselect.errors import ParameterError
-from dpselect.keys.columns import KeyColumns
-from dpselect.keys.counts import MOST_WEIGHT, Counted, people_in
+from dpselect.keys.columns import Counted, KeyColumns
+from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
+from dpselect.keys.reading import MOST_WEIGHT
 from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
 from dpselect.passes import watching
 from dpselect.tables.people import PeopleCap
@@ -433,8 +433,3 @@ def test_rounds_are_the_default_from_three_keys_a_person_on():
     assert mechanism(max_per_user=2).startswith("optimal selection of keys")
     assert mechanism(max_per_user=3).startswith("noisy weights of at least ")
     assert mechanism(max_per_user=30, min_people=5).startswith("noisy counts of at least ")
-
-
-def test_a_least_number_of_people_is_for_counts():
-    with pytest.raises(ParameterError, match="min_people is for methods that count people"):
-        dp.Keys(method="rounds", min_people=2, epsilon=1, delta=1e-6, neighbours="substitute")

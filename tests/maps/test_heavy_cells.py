@@ -3,11 +3,9 @@
 from itertools import combinations_with_replacement
 
 import numpy as np
-import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
 from dpselect.maps import cell_counts
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -37,23 +35,6 @@ def test_what_one_person_changes_of_one_cell_and_of_all(relation, most):
     assert facts.monotone == all((move >= 0).all() or (move <= 0).all() for move in moves)
 
 
-def test_cells_are_those_that_were_counted():
-    rng = np.random.default_rng(2)
-    points = rng.random((60, 2)) * [4, 9] + [10, -3]
-    bounds = (10, -3, 14, 6)
-    release = dp.HeavyCells(
-        k=6, bounds=bounds, grid=(2, 3), epsilon=1e5, neighbours=ADDED
-    ).release(points)
-
-    for (west, south, east, north), noisy in zip(
-        release.answer, release.noisy_scores, strict=True
-    ):
-        x, y = points.T
-        inside = (x >= west) & (x < east) & (y >= south) & (y < north)
-        assert inside.sum() == noisy
-    assert sum(release.noisy_scores) == 60
-
-
 def test_coordinates_are_shown_with_few_digits_and_kept_with_all():
     query = dp.HeavyCells(**(ASKED | {"grid": 3}), k=1, epsilon=100.0)
 
@@ -63,18 +44,6 @@ def test_coordinates_are_shown_with_few_digits_and_kept_with_all():
     assert release.shown()["east"] == [0.66666667]
 
 
-def test_points_of_users_and_a_threshold_in_an_engine():
-    frame = pl.LazyFrame(
-        {"lon": [0.1] * 90 + [0.9] * 30, "lat": [0.1] * 120, "who": [*range(60), *range(60)]}
-    )
-    columns = {"x": "lon", "y": "lat", "user": "who", "max_per_user": 2}
-
-    above = dp.HeavyCells(above=40, **columns, **ASKED, epsilon=1e5).release(frame)
-
-    assert above.answer == ((0.0, 0.0, 0.5, 0.5),)
-    assert above.noisy_scores == (90.0,)
-
-
 def test_a_plan_chooses_by_public_facts():
     names = {
         k: dp.HeavyCells(k=k, **{**ASKED, "grid": 20}, epsilon=1.0).plan.mechanism.split("(")[0]
@@ -82,17 +51,3 @@ def test_a_plan_chooses_by_public_facts():
     }
 
     assert names == {1: "PermuteAndFlip", 2: "noisy scores of all candidates "}
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({}, "give k or above"),
-        ({"k": 5}, "k must be at most the number of cells, 4"),
-        ({"above": 2, "mechanism": "exponential"}, "above needs a noisy sequence"),
-        ({"k": 1, "user": "who"}, "go together"),
-    ],
-)
-def test_what_is_wrong_is_said(wrong, message):
-    with pytest.raises(ParameterError, match=message):
-        dp.HeavyCells(**wrong, **ASKED, epsilon=1.0)

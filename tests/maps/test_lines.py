@@ -159,51 +159,6 @@ def test_planted_the_lower_cell_on_edges_is_seen(monkeypatch):
     assert counts.argmax() == 66
 
 
-@pytest.mark.parametrize("epsilon", [1e3, 1e6, 1e9])
-def test_a_map_is_right_at_every_epsilon(epsilon):
-    """Before: NaN from 750 on, and 0 after `nonnegative`."""
-    rng = np.random.default_rng(0)
-    x, y = rng.integers(-180, 181, 5000), rng.integers(-90, 91, 5000)
-    query = dp.Map(
-        bounds=(-180, -90, 180, 90), grids=[12], epsilon=epsilon, neighbours="add-remove"
-    )
-    released = query.release(np.column_stack([x, y]).astype(float))
-    size = released.partition.shape
-    edges = [edges_of(-180, 180, size[0]), edges_of(-90, 90, size[1])]
-    expected = np.histogram2d(x, y, bins=edges)[0].ravel()
-
-    for one in (released, released.nonnegative()):
-        assert np.abs(one.counts - expected).max() < 0.5
-        assert abs(one.total - 5000) < 0.5
-
-
-@pytest.mark.parametrize("method", ["uniform", "guideline", "adaptive", "quadtree"])
-def test_every_method_finds_points_on_the_edges_of_the_world(method):
-    corners = [[-180, -90], [180, -90], [-180, 90], [180, 90]] * 50
-    grids = {"grids": [7]} if method == "uniform" else {}
-    released = dp.Map(
-        bounds=(-180, -90, 180, 90),
-        method=method,
-        epsilon=1e4,
-        neighbours="add-remove",
-        **grids,
-    ).release(np.array(corners, dtype=float))
-
-    assert abs(released.total - 200) < 0.5
-    assert np.isfinite(released.counts).all()
-
-
-def test_areas_off_the_map_have_no_estimate():
-    released = dp.Map(
-        bounds=(0, 0, 1, 1), grids=[4], epsilon=1e3, neighbours="add-remove"
-    ).release(np.full((100, 2), 0.5))
-    found = released.estimate([[2, 2, 3, 3], [0, 0, 1, 1]]).table()
-
-    assert [found[name][0] for name in ("count", "low", "high", "standard_error")] == [None] * 4
-    assert found["inside"] == [0, 1]
-    assert found["count"][1] == pytest.approx(100, abs=0.5)
-
-
 def test_bins_hold_what_their_labels_say():
     edges = lines(0, 1, np.arange(11), 10).tolist()
     assert edges == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]

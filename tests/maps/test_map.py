@@ -8,12 +8,10 @@ import opendp.prelude as opendp
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import stats
 
 import dpselect as dp
 from dpselect.accuracy import count_error
 from dpselect.draws.exact.noisy_counts import scale_for
-from dpselect.errors import DPSelectError
 from dpselect.maps import (
     AdaptiveGrid,
     Points,
@@ -107,9 +105,7 @@ def test_the_objective_of_the_choice_is_the_one_that_was_asked_for(relation, mon
     asked = []
     draw = dp.ExponentialMechanism.draw_positions
     monkeypatch.setattr(
-        dp.ExponentialMechanism,
-        "draw_positions",
-        lambda *of: asked.append(of) or draw(*of),
+        dp.ExponentialMechanism, "draw_positions", lambda *of: asked.append(of) or draw(*of)
     )
     made = release(measure="absolute", mechanism="exponential", neighbours=relation)
     [(used, objective)] = asked
@@ -153,9 +149,7 @@ def test_with_grids_the_default_chooses_among_them():
 
 
 @relations
-def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(
-    relation,
-):
+def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(relation):
     stated = plan(neighbours=relation)
     coarse, choice, counts = (spend.epsilon for spend in stated.spends)
     draw = dp.PermuteAndFlip(epsilon=choice).spend("").rho_of_all
@@ -199,19 +193,11 @@ def test_the_noise_pays_for_what_one_individual_changes(relation, max_per_user, 
     assert draw.map(change) >= epsilon * (1 - 1e-9)
 
 
-def test_the_noise_has_the_law_and_the_deviation_that_are_stated():
-    """Unseeded: false alarm 1 in 10^6."""
-    scale, draws = 1.7, 40_000
-    drawn = counting.noisy(np.zeros(draws), scale).astype(int)
-    values = np.arange(-12, 13)
-    ratio = exp(-1 / scale)
-    law = (1 - ratio) / (1 + ratio) * ratio ** np.abs(values)
-    tail = 1 - law.sum()
-    observed = np.append([(drawn == v).sum() for v in values], (np.abs(drawn) > 12).sum())
-
-    assert stats.chisquare(observed, draws * np.append(law, tail)).pvalue > 1e-6
-    wide = np.arange(-2000, 2001)
+@pytest.mark.parametrize("scale", [0.4, 1.7, 30.0])
+def test_the_stated_deviation_is_that_of_the_noise(scale):
+    ratio, wide = exp(-1 / scale), np.arange(-2000, 2001)
     second_moment = ((1 - ratio) / (1 + ratio) * ratio ** np.abs(wide) * wide**2).sum()
+
     assert counting.standard_deviation(scale) == pytest.approx(second_moment**0.5)
 
 
@@ -277,15 +263,6 @@ def test_many_points_find_a_fine_grid_and_few_a_coarse_one():
     assert few.candidate == "uniform 2 x 2"
 
 
-def test_answers_come_close():
-    map_ = release(epsilon=100.0, grids=[20, 40])
-    inside = np.all((SAMPLE >= 0.25) & (SAMPLE < 0.75), axis=1).sum()
-    answer = map_.estimate([0.25, 0.25, 0.75, 0.75])
-
-    assert answer.values[0] == pytest.approx(inside, abs=10)
-    assert map_.total == pytest.approx(3000, abs=10)
-
-
 @pytest.mark.parametrize("method", ["uniform", "guideline", ("adaptive", "quadtree")])
 @pytest.mark.parametrize("points", [[], np.full((5, 2), np.nan), np.full((5, 2), 7.0)])
 def test_zero_points_give_a_valid_map(points, method):
@@ -306,65 +283,6 @@ def test_users_cost_as_many_points_as_they_may_have(convert):
 
     assert map_.scale == pytest.approx(4 / parts(map_.plan)[COUNTS])
     assert map_.total == pytest.approx(1200, abs=60)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"bounds": (0, 0, 0, 1)}, "bounds of x"),
-        ({"bounds": (1, 0, 0, 1)}, "bounds of x"),
-        ({"grids": [0, 3]}, "grid size must be at least 1"),
-        ({"grids": [3, 3]}, "different from each other"),
-        ({"grids": [], "method": "uniform"}, "at least one grid size"),
-        ({"grids": [3, 30_000]}, "900,000,000 cells, 6.7 GiB of counts; at most 67,108,864"),
-        ({"queries": []}, "at least one rectangle"),
-        ({"queries": [[0, 0, 2, 2]]}, "inside the bounds"),
-        ({"epsilon": 0.0}, "epsilon must be finite and > 0"),
-        ({"epsilon": float("nan")}, "epsilon must be finite and > 0"),
-        ({"epsilon": 1e-18}, "epsilon is too small"),
-        ({"tuning_share": 0}, "tuning_share must be above 0 and below 1"),
-        ({"tuning_share": 1.0}, "tuning_share must be above 0 and below 1"),
-        ({"tuning_share": -0.1}, "tuning_share must be between"),
-        ({"method": "best"}, "method must be"),
-        ({"method": "quadtree", "grids": [], "tuning_share": 0}, "must be above 0 and below 1"),
-        ({"method": "quadtree", "tuning_share": 1e-17}, "epsilon is too small"),
-        ({"grids": [3, (3, 3)]}, "different from each other"),
-        ({"grids": [-3]}, "grid size must be at least 1"),
-        (
-            {
-                "bounds": (4e5, 5e6, 5e5, 6e6),
-                "crs": "EPSG:32633",
-                "queries": [4e5, 0, 5e5, 1],
-            },
-            "inside the bounds",
-        ),
-        ({"neighbours": dp.Neighbours.EDGE}, "neighbours of tables must be"),
-        ({"neighbours": "near"}, "neighbours must be"),
-        ({"outside": "wrap"}, "outside must be"),
-        ({"sanity": 2}, "sanity must be between"),
-        ({"measure": "squared"}, "measure must be 'relative' or 'absolute', not 'squared'"),
-        ({"measure": Weighted(neighbours=SUBSTITUTE)}, "for substitute neighbours and the"),
-        ({"measure": Weighted(neighbours=ADD_REMOVE, weights=[1, 2, 3])}, "weights must be 2"),
-        ({"mechanism": "shifted"}, "direction"),
-        ({"mechanism": "best"}, "mechanism must be one of"),
-        ({"mechanism": lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon)}, "keep to"),
-        ({"user": "who"}, "go together"),
-        ({"max_per_user": 3}, "go together"),
-        (
-            {"user": "who", "x": "x", "y": "y", "max_per_user": 0},
-            "max_per_user must be at least",
-        ),
-        ({"user": "who", "max_per_user": 2}, "user needs x and y"),
-        ({"x": "lon"}, "x and y go together"),
-        ({"x": "lon", "y": "lat"}, "data must be a frame"),
-    ],
-)
-def test_what_is_refused_is_refused_before_anything_is_spent(arguments, message):
-    budget = dp.Budget(9.0, neighbours=ADD_REMOVE)
-    with pytest.raises(DPSelectError, match=message):
-        release(budget=budget, **arguments)
-
-    assert budget.entries == ()
 
 
 def test_noise_on_the_errors_of_grids_is_made_for_all_of_them(monkeypatch):

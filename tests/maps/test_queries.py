@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from dpselect.errors import ParameterError
 from dpselect.maps import even_queries, lattice_rectangles
 
 numbers = st.floats(-1e9, 1e9)
@@ -31,9 +30,3 @@ def test_they_spread_over_the_box():
 
     assert counts.min() >= 12
     assert counts.max() <= 20
-
-
-@pytest.mark.parametrize("arguments", [{"sides": ()}, {"sides": (1.0,)}, {"each": 0}])
-def test_no_queries_are_refused(arguments):
-    with pytest.raises(ParameterError, match=r"sides must be|each must be"):
-        even_queries((0, 0, 1, 1), **arguments)

@@ -3,9 +3,8 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
 
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.maps import counting, lattice_rectangles
 from dpselect.maps.box import Box
 from dpselect.maps.partition import nested, uniform_grid
@@ -74,35 +73,6 @@ def test_every_frame_gives_the_same_counts(convert, outside, expected):
     assert (points.in_rectangles(QUERIES) == expected[outside].in_rectangles(QUERIES)).all()
 
 
-def test_rows_of_a_lazy_frame_stay_in_their_engine(monkeypatch):
-    sizes = []
-    collect = pl.LazyFrame.collect
-
-    def watched(self, *args, **kwargs):
-        frame = collect(self, *args, **kwargs)
-        sizes.append(frame.height)
-        return frame
-
-    points = read(pl.LazyFrame({"x": X, "y": Y}))
-    monkeypatch.setattr(pl.LazyFrame, "collect", watched)
-    points.in_cells(uniform_grid(4))
-    points.in_rectangles(QUERIES)
-
-    assert max(sizes) <= 16
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.lists(st.tuples(st.floats(-10, 20), st.floats(40, 60)), max_size=20))
-def test_the_engine_rounds_like_the_kernels(points):
-    x, y = np.array(points, dtype=float).reshape(-1, 2).T
-    here = counting.Points(*BOX.locate(x, y), BOX)
-    there = read(pl.LazyFrame({"x": x, "y": y}, schema={"x": pl.Float64, "y": pl.Float64}))
-
-    for partition in PARTITIONS:
-        assert (there.in_cells(partition) == here.in_cells(partition)).all()
-    assert (there.in_rectangles(QUERIES) == here.in_rectangles(QUERIES)).all()
-
-
 def test_a_parquet_file_is_read(tmp_path, expected):
     path = tmp_path / "points.parquet"
     pl.DataFrame({"x": X, "y": Y}).write_parquet(path)
@@ -128,23 +98,6 @@ def test_missing_values_are_dropped():
 
     assert read(frame).x.size == 1
     assert read(frame.lazy(), outside="clip").in_cells(uniform_grid(1)) == [1]
-
-
-@pytest.mark.parametrize(
-    ("points", "x", "y", "error", "message"),
-    [
-        (pl.DataFrame({"a": [1.0]}), "x", "y", ColumnError, "no column 'x'"),
-        (pl.LazyFrame({"a": [1.0]}), "x", "y", ColumnError, "no column 'x'"),
-        (pl.LazyFrame({"x": ["a"], "y": [1]}), "x", "y", ColumnError, "is not numeric"),
-        (pl.DataFrame({"x": [1.0], "y": [1.0]}), None, None, ColumnError, "need the columns"),
-        (np.zeros((3, 3)), None, None, DataError, r"shape \(n, 2\)"),
-        (np.array([["a", "b"]]), None, None, DataError, r"shape \(n, 2\)"),
-        (7, None, None, DataError, r"shape \(n, 2\)"),
-    ],
-)
-def test_what_holds_no_points_is_refused(points, x, y, error, message):
-    with pytest.raises(error, match=message):
-        read(points, x, y)
 
 
 def test_geometries_are_read_in_their_own_system():

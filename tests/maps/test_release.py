@@ -11,13 +11,7 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, MissingDependencyError, ParameterError
-from dpselect.maps import (
-    AdaptiveGrid,
-    CoarseGrid,
-    MapRelease,
-    Quadtree,
-    uniform_grid,
-)
+from dpselect.maps import AdaptiveGrid, CoarseGrid, MapRelease, Quadtree, uniform_grid
 from dpselect.maps.box import Box
 from dpselect.maps.counting import standard_deviation
 from dpselect.maps.postprocess import blocks, consistent, nonnegative
@@ -488,14 +482,6 @@ def test_a_raster_file_is_as_fine_as_the_smallest_cells(tmp_path):
         assert file.read(1).sum() == pytest.approx(map_.total)
 
 
-def test_a_geopackage_replaces_what_was_there(even, uneven, tmp_path):
-    geopandas = pytest.importorskip("geopandas")
-    uneven.to_file(tmp_path / "map.gpkg")
-    even.to_file(tmp_path / "map.gpkg")
-
-    assert len(geopandas.read_file(tmp_path / "map.gpkg")) == even.partition.cells
-
-
 def projected(method="uniform", grids=(20,)):
     """A map in metres, of cells that are no squares."""
     pytest.importorskip("pyproj")
@@ -538,17 +524,6 @@ def test_cells_become_a_labelled_raster(even):
     assert array.attrs["units"] == "points per cell"
 
 
-@pytest.mark.slow
-def test_a_raster_is_read_back_with_its_labels(uneven):
-    xarray = pytest.importorskip("xarray")
-    array = uneven.to_xarray((40, 24))
-    back = xarray.DataArray.from_dict(json.loads(json.dumps(array.to_dict())))
-
-    assert back.equals(array)
-    assert back.attrs == array.attrs
-    assert float(back.sum()) == pytest.approx(uneven.total)
-
-
 def test_a_geotiff_lies_where_the_map_lies(even, tmp_path):
     rasterio = pytest.importorskip("rasterio")
     even.to_file(tmp_path / "map.tif")
@@ -570,20 +545,3 @@ def test_a_geotiff_in_metres_holds_at_each_place_what_the_map_answers(tmp_path):
 
     answer = map_.estimate([west, south, west + 2000, south + 3000]).values[0]
     assert value == pytest.approx(answer, abs=1e-3)
-
-
-def test_a_map_in_metres_comes_back_from_its_file_in_its_system(tmp_path):
-    map_ = projected()
-    map_.to_parquet(tmp_path / "map.parquet")
-
-    assert MapRelease.from_parquet(tmp_path / "map.parquet").box == map_.box
-
-
-def test_a_projected_system_known_to_pyproj_may_hold_metres():
-    pytest.importorskip("pyproj")
-    with pytest.raises(ParameterError, match="is in degrees"):
-        Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:4230")
-    with pytest.raises(ParameterError, match="not a reference system"):
-        Box(4e5, 5e6, 5e5, 6e6, crs="EPSG:somewhere")
-    with pytest.raises(ParameterError, match="not a reference system"):
-        Box(0, 0, 1, 1, crs="EPSG:somewhere")

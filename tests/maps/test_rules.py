@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.errors import ParameterError
 from dpselect.maps import AdaptiveGrid, Guideline, Quadtree
 from dpselect.maps.counting import standard_deviation
 from dpselect.maps.partition import MOST_CELLS
@@ -89,17 +88,3 @@ def test_methods_are_names_rules_or_several():
     assert rules_of(("guideline", AdaptiveGrid(3.0))) == (Guideline(10.0), AdaptiveGrid(3.0))
     assert rules_of({"name": "adaptive", "c": 3.0}) == (AdaptiveGrid(3.0),)
     assert len(rules_of(["adaptive", AdaptiveGrid(5.0)])) == 3
-
-
-@pytest.mark.parametrize(
-    "method",
-    ["best", 3, ["uniform", None], {}, {"name": "quadtree"}, {"name": "quadtree", "d": 3}],
-)
-def test_unknown_methods_are_refused(method):
-    with pytest.raises(ParameterError, match="method must be one or several of uniform"):
-        rules_of(method)
-
-
-def test_a_rule_without_points_is_refused():
-    with pytest.raises(ParameterError, match="c must be"):
-        Quadtree(c=0)

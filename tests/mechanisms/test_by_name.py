@@ -3,7 +3,6 @@ from typing import get_args
 import pytest
 
 import dpselect as dp
-from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import MECHANISMS, by_name
 from dpselect.mechanisms.base import MechanismName
 
@@ -23,18 +22,6 @@ def test_a_factory_is_called_with_epsilon():
     assert by_name(dp.PermuteAndFlip, 2.0) == dp.PermuteAndFlip(epsilon=2.0)
 
 
-def test_an_unknown_name_lists_the_names():
-    with pytest.raises(
-        ParameterError, match=r"mechanism must be one of exponential, .*'median'"
-    ):
-        by_name("median", 2.0)
-
-
-def test_a_misspelt_relation_is_told_what_is_meant():
-    with pytest.raises(NeighboursError, match=r"'edge' .*; did you mean 'add-remove'\?"):
-        dp.Neighbours("addremove")
-
-
 def test_public_facts_of_the_objective_reach_the_mechanism():
     objective = dp.Objective([1.0, 2.0], EDGE, highest=3.0, direction="non-increasing")
 
@@ -51,13 +38,3 @@ def test_what_the_caller_says_goes_before_the_objective():
     anchored = dp.AnchoredLocalDampening(epsilon=1.0, anchor=9.0)
 
     assert anchored.for_objective(objective) == anchored
-
-
-@pytest.mark.parametrize(
-    ("name", "fact"), [("anchored", "give anchor, or highest"), ("shifted", "direction=")]
-)
-def test_a_fact_that_nobody_states_is_asked_for(name, fact):
-    mechanism = by_name(name, 2.0)
-    for asks in (mechanism.release, mechanism.probabilities):
-        with pytest.raises(ParameterError, match=fact):
-            asks(dp.Objective([1.0, 2.0], EDGE))

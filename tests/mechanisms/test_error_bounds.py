@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 
 import dpselect as dp
-from dpselect.errors import ParameterError
 from support.strategies import element_objectives, epsilons
 
 FLIP = dp.draws.PermuteAndFlip()
@@ -62,12 +61,6 @@ def test_the_bound_of_the_exponential_mechanism():
 )
 def test_nothing_is_said_where_nothing_is_known(mechanism):
     assert mechanism.error_bound(candidates=10, bound=1, unit="votes").value == inf
-
-
-@pytest.mark.parametrize("probability", [np.nan, 0, 1])
-def test_a_probability_is_above_0_and_below_1(probability):
-    with pytest.raises(ParameterError, match="probability"):
-        BOUNDED[0].error_bound(candidates=1, bound=1, unit="votes", probability=probability)
 
 
 @pytest.mark.slow

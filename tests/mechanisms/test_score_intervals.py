@@ -8,7 +8,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
-from dpselect.errors import ParameterError
 from dpselect.mechanisms.score_intervals import ScoreIntervals
 
 REACH = 13
@@ -129,20 +128,6 @@ def test_groups_have_intervals_apart():
     assert release.answer == (("a", "x"), ("b", "x"))
     assert release.interval == ((30, 30), (40, 40))
     assert release.surely == (True, True)
-
-
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ({"k": 1, "candidates": ["a", "b"]}, "noisy-sequence"),
-        ({"k": 3, "candidates": ["a", "b", "c"], "interval": 1.0}, "probability between"),
-        ({"k": 3, "delta": 1e-6}, "public candidates"),
-    ],
-)
-def test_an_interval_that_cannot_be_is_refused(query, message):
-    asked = {"interval": 0.95, "epsilon": 1.0, "neighbours": "add-remove"} | query
-    with pytest.raises(ParameterError, match=message):
-        dp.TopKeys(**asked)
 
 
 def test_under_a_cap_intervals_are_of_the_counted_rows_and_nothing_is_sure():

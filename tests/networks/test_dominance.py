@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
 
 NODES = 4
 PAIRS = list(combinations(range(NODES), 2))
@@ -115,10 +114,3 @@ def test_the_front_is_not_attained_where_equal_nodes_dominate_each_other():
     assert largest == {"weak": 0, "standard": 0}
     assert least == {"weak": 1 - NODES, "standard": 0}
     assert bounds["weak"].value > bounds["standard"].value
-
-
-def test_a_kind_goes_with_pareto_alone():
-    with pytest.raises(ParameterError, match="dominance 'weak' goes with combine='pareto'"):
-        asked("weak", combine="margin")
-    with pytest.raises(ParameterError, match="dominance must be one of weak, standard, strict"):
-        asked("pareto")

@@ -11,13 +11,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError, PublicClaimError
-from dpselect.networks import (
-    EdgeTable,
-    Graph,
-    degree,
-    ego_betweenness,
-    ego_density,
-)
+from dpselect.networks import EdgeTable, Graph, degree, ego_betweenness, ego_density
 from dpselect.networks.graph import node_counts
 from support.engines import every_engine, held_by
 
@@ -72,13 +66,6 @@ def test_labels_and_nodes_without_edges():
     assert there.degrees.tolist() == [0, 2, 1, 1]
     assert there.ego_betweenness().tolist() == [0, 1, 0, 0]
     assert repr(there) == "EdgeTable(4 nodes)"
-
-
-def test_nodes_are_released_from_a_lazy_frame():
-    star = pl.LazyFrame({"a": [0] * 49, "b": range(1, 50)})
-    query = dp.TopNodes(nodes=50, **ENDS, k=1, metric="degree", epsilon=30.0)
-
-    assert query.release(star).answer == (0,)
 
 
 def test_both_kinds_of_graph_are_node_counts():

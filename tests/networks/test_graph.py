@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-import dpselect as dp
-from dpselect.errors import ColumnError, DataError, ParameterError, PublicClaimError
+from dpselect.errors import DataError, PublicClaimError
 from dpselect.networks import Graph, reading
 
 EDGES = [(0, 1), (1, 2), (0, 2), (2, 3)]
@@ -105,10 +104,7 @@ UNKNOWN = "not among nodes, or none; on_invalid='repair'"
 NO_EDGES = {
     "a loop": ([*EDGES, (3, 3)], "joins a node to itself; on_invalid='repair'"),
     **{
-        f"{one} in a frame": (
-            pl.DataFrame([*EDGES, (3, one)], **FRAME),
-            UNKNOWN,
-        )
+        f"{one} in a frame": (pl.DataFrame([*EDGES, (3, one)], **FRAME), UNKNOWN)
         for one in STRANGERS[:4]
     },
     **{f"{one} in a list": ([*EDGES, (3, one)], UNKNOWN) for one in STRANGERS[3:]},
@@ -137,23 +133,6 @@ def test_of_a_matrix_zeros_and_the_diagonal_are_no_edges():
     assert Graph.from_scipy(matrix, nodes=3).degrees.tolist() == [1, 1, 0]
     with pytest.raises(PublicClaimError, match="joins a node to itself"):
         Graph.from_scipy(matrix, nodes=3, on_invalid="raise")
-
-
-@pytest.mark.parametrize(
-    ("read", "data", "said"),
-    [
-        (Graph.from_networkx, nx.DiGraph(EDGES), r"directed.*to_undirected"),
-        (Graph.from_igraph, igraph.Graph(4, EDGES, directed=True), r"directed.*as_undirected"),
-        (Graph.from_igraph, igraph.Graph(5, EDGES), "another number of vertices"),
-        (Graph.from_scipy, sparse.csr_array((5, 5)), "a row and a column for each of the 4"),
-        (Graph.from_scipy, np.eye(4), "SciPy sparse"),
-    ],
-)
-def test_graphs_that_are_directed_or_of_other_nodes_are_refused(read, data, said):
-    with pytest.raises(DataError, match=said):
-        read(data, nodes=4)
-    with pytest.raises(ParameterError, match="on_invalid must be 'repair' or 'raise'"):
-        Graph.from_edges(EDGES, nodes=5, on_invalid="ignore")
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -220,30 +199,6 @@ def test_a_csv_field_that_is_no_id_is_an_unknown_node(tmp_path, field):
         Graph.from_edges(path, **of, on_invalid="raise")
 
 
-@pytest.mark.parametrize(
-    ("edges", "nodes", "wanted"),
-    [
-        (pl.DataFrame({"from": [0.5], "to": [1.0]}), 3, "integers"),
-        (pl.DataFrame({"from": ["a"], "to": ["b"]}), 3, "integers"),
-        (pl.DataFrame({"from": [True], "to": [False]}), 3, "integers"),
-        (pl.DataFrame({"from": [0], "to": [1]}), NAMES, "String"),
-        (np.array([[0.5, 1.0]]), 3, "integers"),
-    ],
-)
-def test_columns_of_another_type_are_refused(edges, nodes, wanted):
-    with pytest.raises(ColumnError, match=f"must name nodes, which are .*{wanted}"):
-        Graph.from_edges(edges, source="from", target="to", nodes=nodes)
-
-
-def test_columns_must_be_named_and_present():
-    frame = pl.DataFrame({"from": [0], "to": [1]})
-
-    with pytest.raises(ParameterError, match="source and target must name the columns"):
-        Graph.from_edges(frame, nodes=2)
-    with pytest.raises(ColumnError, match="no column 'dst'; the columns are: from, to"):
-        Graph.from_edges(frame, source="from", target="dst", nodes=2)
-
-
 def test_files_that_are_no_tables_are_refused(tmp_path):
     broken = tmp_path / "edges.parquet"
     broken.write_text("secret")
@@ -256,60 +211,11 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
         Graph.from_edges(tmp_path / "none.csv", **of)
 
 
-@pytest.mark.parametrize("edges", [np.array([(0, 1, 2)]), np.array([0, 1]), 7])
-def test_pairs_must_be_pairs(edges):
-    with pytest.raises(DataError, match="pairs"):
-        Graph.from_edges(edges, nodes=5)
-
-
 def test_a_graph_without_edges_is_a_graph():
     assert Graph.from_edges([], nodes=2).degrees.tolist() == [0, 0]
     assert Graph.from_edges([], nodes=["Ann", "Bob"]).degrees.tolist() == [0, 0]
     none = np.empty((0, 2), dtype=np.int64)
     assert Graph.from_edges(none, nodes=2).degrees.tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("people", [{}, {"user": "who", "max_per_user": 1}])
-@pytest.mark.parametrize("rows", [0, 1])
-def test_a_type_that_no_engine_has_is_refused(people, rows):
-    """Arrow raises an error of its own for complex numbers."""
-    table = pd.DataFrame({"s": [0], "t": [1j], "who": [0]}).head(rows)
-    query = dp.TopNodes(
-        nodes=2, source="s", target="t", metric="degree", k=1, epsilon=1.0, **people
-    )
-
-    for read in (query.check, query.release):
-        with pytest.raises(ColumnError, match="must name nodes, which are integers or text"):
-            read(table)
-
-
-def test_an_array_is_refused_by_its_type_also_without_a_row():
-    """Whether there is an edge must not decide whether an error is raised."""
-    for rows in (0, 1):
-        with pytest.raises(ColumnError, match="must name nodes, which are integers"):
-            Graph.from_edges(np.zeros((rows, 2)), nodes=2)
-        with pytest.raises(DataError, match="or pairs in an array"):
-            Graph.from_edges(np.zeros(rows, dtype=np.int64), nodes=2)
-    assert Graph.without_edges(["Ann", "Bob"]).nodes == ("Ann", "Bob")
-    assert Graph.from_networkx(nx.empty_graph(2), nodes=2).degrees.tolist() == [0, 0]
-    assert Graph.from_igraph(igraph.Graph(2), nodes=2).degrees.tolist() == [0, 0]
-
-
-@pytest.mark.parametrize(
-    ("nodes", "complaint"),
-    [
-        (0, "at least 1"),
-        (-3, "at least 1"),
-        (2.5, "whole number|integer"),
-        ([], "at least one node"),
-        (["a", "b", "a"], "any node twice"),
-        ([["a"], ["b"]], "hashed"),
-        ("abc", "number of nodes, or all"),
-    ],
-)
-def test_nodes_must_be_some_and_different(nodes, complaint):
-    with pytest.raises(ParameterError, match=complaint):
-        Graph.from_edges(EDGES, nodes=nodes)
 
 
 def test_a_graph_tells_only_what_is_public():

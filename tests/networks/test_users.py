@@ -9,7 +9,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.audit import check_admissible, check_private, replay
-from dpselect.errors import ColumnError, NeighboursError, ParameterError, PublicClaimError
 from dpselect.mechanisms import by_name
 from dpselect.networks import METRICS, EdgeTable, Graph, degree
 from dpselect.networks.metrics import of_persons
@@ -143,40 +142,6 @@ def test_two_persons_more_are_not_paid_for_as_one(kind):
     assert drawn(rows).neighbours is ADD_REMOVE
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"max_per_user": None}, ParameterError, "go together"),
-        ({"user": "nobody"}, ColumnError, "no column 'nobody'"),
-        ({"user": "weight"}, ColumnError, "users must be text"),
-        ({"on_invalid": "raise"}, PublicClaimError, "joins a node to itself"),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("read", [Graph.from_edges, EdgeTable])
-def test_bad_arguments_are_named(read, arguments, error, message):
-    rows = pl.DataFrame({"a": [0, 1], "b": [0, 2], "who": [1, 2], "weight": [0.5, 0.5]})
-
-    with pytest.raises(error, match=message):
-        read(rows, **(ENDS | {"nodes": 3, "max_per_user": 2} | arguments))
-
-
-def test_a_graph_is_released_as_it_was_read():
-    held = graph(DATABASES[5])
-    for more in ({"user": None, "max_per_user": None}, {"max_per_user": 3}):
-        with pytest.raises(ParameterError, match="give user and max_per_user=2"):
-            nodes(**more).release(held)
-    with pytest.raises(ParameterError, match="read with user and max_per_user"):
-        nodes().release(Graph.from_edges([(0, 1)], nodes=NODES))
-    with pytest.raises(ParameterError, match="edges must be a table"):
-        nodes().release([(0, 1)])
-    with pytest.raises(ParameterError, match="go together"):
-        nodes(user=None)
-    budget = dp.Budget(1.0, neighbours="edge")
-    with pytest.raises(NeighboursError, match="add-remove"):
-        nodes().release(held, budget=budget)
-
-
 def test_a_query_reads_what_a_graph_was_read_as():
     calls = some_calls(pl.Int64, labels=False)
     query = nodes(nodes=20, max_per_user=3)
@@ -185,8 +150,6 @@ def test_a_query_reads_what_a_graph_was_read_as():
     for data in (calls, calls.lazy(), here):
         assert query.objective(data).scores.tolist() == here.degrees.tolist()
     query.check(calls)
-    with pytest.raises(ColumnError, match="users must be text"):
-        query.check(calls.cast({"who": pl.Float64}))
 
 
 def test_categories_are_in_the_order_of_their_text():

@@ -11,11 +11,10 @@ from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst
-from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.range_halves import RecursiveOfRange
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
-from dpselect.percentiles.single import ByRank, OneByOne
+from dpselect.percentiles.single import ByRank, OneByOne, Parts
 from dpselect.percentiles.thresholds import ByThreshold
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
@@ -98,15 +97,6 @@ def test_every_choice_costs_the_whole_epsilon_and_finds_every_percentile(p, epsi
         assert sum(one.times * one.epsilon for one in method.spends) == pytest.approx(epsilon)
         assert len(found) == len(p)
         assert list(found) == sorted(found)
-
-
-@pytest.mark.parametrize("kw", [{"upper": 1000}, {"upper": 1000, "step": 1e-4}, {}], ids=str)
-@pytest.mark.parametrize("p", [99, (25, 50, 75), (50, 90, 99), SPREAD, DECILES], ids=str)
-def test_a_large_epsilon_is_right_whatever_is_chosen(kw, p):
-    query = dp.Percentiles(p=p, **{"step": 1} | kw, epsilon=50.0, neighbours="add-remove")
-    expected = np.atleast_1d(p) / 100 * 901
-
-    assert np.abs(np.array(query.release(np.arange(900)).answer) - expected).max() < 8
 
 
 def test_the_number_of_records_is_bought_public_or_assumed():

@@ -8,9 +8,8 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws.exact.samplers import intercepted
-from dpselect.percentiles import first_count
-from dpselect.percentiles.choice import Choice
-from dpselect.percentiles.first_count import AfterCount, chances_of_sizes, size_of
+from dpselect.percentiles import choice as choices
+from dpselect.percentiles.choice import AfterCount, Choice, chances_of_sizes, size_of
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.thresholds import ByThreshold
@@ -42,7 +41,7 @@ def report(method, chances):
 
 
 def test_the_size_and_the_value_are_private_together(monkeypatch):
-    monkeypatch.setattr(first_count, "SHARE", 0.5)
+    monkeypatch.setattr(choices, "SHARE", 0.5)
     found = report(after_count(), chances_of_sizes)
 
     assert found.ok, str(found)
@@ -58,7 +57,7 @@ def test_the_size_and_the_value_are_private_together(monkeypatch):
     ids=["no noise", "a quarter of the scale"],
 )
 def test_planted_bugs_are_caught(bug, monkeypatch):
-    monkeypatch.setattr(first_count, "SHARE", 0.5)
+    monkeypatch.setattr(choices, "SHARE", 0.5)
 
     assert not report(after_count(), bug).ok
 
@@ -68,7 +67,7 @@ def test_planted_bugs_are_caught(bug, monkeypatch):
 def test_the_chances_of_sizes_are_sums_of_the_noise(records, scale):
     noise = np.arange(-2000, 2001)
     masses = np.exp(-abs(noise) / scale) * (1 - exp(-1 / scale)) / (1 + exp(-1 / scale))
-    expected = np.zeros(first_count.LARGEST + 1)
+    expected = np.zeros(choices.LARGEST + 1)
     np.add.at(expected, [size_of(int(one)) for one in records + noise], masses)
 
     np.testing.assert_allclose(chances_of_sizes(records, scale), expected, atol=1e-12)
@@ -144,9 +143,3 @@ def is_enough(epsilon, asked):
     except dp.errors.ParameterError:
         return False
     return True
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
-def test_an_epsilon_that_is_too_small_is_refused_before_anything_is_read(relation):
-    with pytest.raises(dp.errors.ParameterError, match="is too small"):
-        dp.Percentiles(p=99, upper=9, step=1, epsilon=1e-15, neighbours=relation)

@@ -9,15 +9,14 @@ from scipy.stats import chisquare
 
 import dpselect as dp
 from dpselect.draws.place_flip import draw_places
-from dpselect.percentiles import halves
-from dpselect.percentiles.binary_tree import Recursive
+from dpselect.percentiles import binary_tree
+from dpselect.percentiles.binary_tree import Branches, Recursive, draw_halves
 from dpselect.percentiles.choice import Choice
 from dpselect.percentiles.ends_first import EndsFirst
-from dpselect.percentiles.halves import Branches, draw_halves
 from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.ranks import Ranks, ranks_of
 from dpselect.percentiles.reading import Records
+from dpselect.percentiles.single import Parts
 from dpselect.percentiles.split_tree import price_of_draw, split_tree
 from dpselect.tables.people import PeopleCap
 from support.halves import Half, distance
@@ -141,7 +140,7 @@ def test_every_draw_is_made_for_what_a_person_moves(relation, most, monkeypatch)
         seen[tuple(rows.fraction)] = *rows.bound, epsilon
         return draw_places(rows, epsilon)
 
-    monkeypatch.setattr(halves, "draw_places", drawn)
+    monkeypatch.setattr(binary_tree, "draw_places", drawn)
     draw_halves(Branches.of_all(ranks), fractions, 2.0, records)
 
     expected = {}

@@ -3,19 +3,17 @@
 from bisect import bisect
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
-from math import ceil, comb, exp, factorial, floor, prod
+from math import ceil, exp, floor
 
 import numpy as np
 import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.intervals import Intervals, cuts_around
+from dpselect.percentiles.intervals import Intervals, cuts_around, noise_tail
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.rank_noise import noise_tail
 from dpselect.percentiles.reading import Records
 from support.placing import placed
 
@@ -24,9 +22,9 @@ FAR = 24
 """Noise beyond it has a probability below 1e-8 for the scales here."""
 
 
-def intervals(p, points, *, scale, probability=0.9, of="records"):
+def intervals(p, points, *, scale, probability=0.9):
     records = Records(Neighbours.ADD_REMOVE)
-    made = Intervals((p,), np.array(points, float), records, 1 / scale, probability, of)
+    made = Intervals((p,), np.array(points, float), records, 1 / scale, probability)
     assert made.scale == pytest.approx(scale)
     return made
 
@@ -61,7 +59,7 @@ class Passes:
         self.held = held
         self.low, self.high = [], []
         for total in totals:
-            below, above = made._tests(self.part, len(cuts), total)
+            below, above = made._tests(self.part, len(cuts))
             rows = [
                 (j + 1, [whole * int(c) - share * total for c in held])
                 for j in range(len(cuts))
@@ -147,50 +145,14 @@ def test_intervals_hold_the_percentile_of_every_small_database(p, points):
     assert worst >= 0.01
 
 
-@pytest.mark.parametrize("p", [75])
-def test_intervals_hold_the_percentile_of_populations(p):
-    """The released value is the worst one for every sample."""
-    points, n, scale = (0, 1, 2, 3), 7, 0.3
-    made = intervals(p, points, scale=scale, probability=0.7, of="population")
-    part, noise = exact_fraction(p), laplace(scale)
-    tested = [
-        (cuts, Passes(made, p, cuts, range(n - 8, n + 9)))
-        for at in range(4)
-        for cuts in [cuts_around([at], 4)]
-    ]
-    worst = 0.0
-    for weights in [(1, 1, 1, 1), (1, 0, 0, 1), (0, 1, 1, 0), (3, 1, 2, 2), (1, 5, 1, 1)]:
-        chances = [Fraction(one, sum(weights)) for one in weights]
-        upto = np.cumsum(chances)
-        quantiles = [q for q in range(4) if upto[q] >= part and upto[q] - chances[q] <= part]
-        missed = 0.0
-        for rows in combinations_with_replacement(range(4), n):
-            held = [rows.count(value) for value in range(4)]
-            chance = factorial(n) * prod(
-                float(a) ** b / factorial(b) for a, b in zip(chances, held, strict=True)
-            )
-            if chance == 0:
-                continue
-            far = 0.0
-            for cuts, passes in tested:
-                low, high = 2 * min(quantiles) + 1, 2 * max(quantiles) + 1
-                first = next((j for j, cut in enumerate(cuts) if cut >= low), len(cuts))
-                last = max((j for j, cut in enumerate(cuts) if cut < high), default=-1)
-                far = max(far, passes.missed(bins_of(rows, points, cuts), noise, first, last))
-            missed += chance * far
-        worst = max(worst, missed)
-    assert 0.02 <= worst <= 0.3
-
-
-@pytest.mark.parametrize("of", ["records", "population"])
-def test_ends_are_those_of_the_tests(of):
-    made = intervals(90, range(10), scale=2.0, of=of)
+def test_ends_are_those_of_the_tests():
+    made = intervals(90, range(10), scale=2.0)
     cuts, rng = cuts_around([6], 10), np.random.default_rng(0)
     part = Fraction(9, 10)
     for _ in range(50):
         noisy = rng.integers(-4, 60, len(cuts) + 1).tolist()
         total = sum(noisy)
-        below, above = made._tests(part, len(cuts), total)
+        below, above = made._tests(part, len(cuts))
         sums = [sum(noisy[: j + 1]) for j in range(len(cuts))]
         differences = [10 * held - 9 * total for held in sums]
         low = [below(one, j + 1) for j, one in enumerate(differences)]
@@ -233,7 +195,7 @@ def test_tails_on_a_grid_are_no_smaller():
 @pytest.mark.parametrize("relation", ["add-remove", "substitute"])
 def test_one_step_changes_the_counts_by_what_is_paid(relation):
     records, points = Records(Neighbours(relation)), np.arange(VALUES) * 1.0
-    made = Intervals((50,), points, records, 1.0, 0.95, "records")
+    made = Intervals((50,), points, records, 1.0, 0.95)
     most = 0
     for at in range(VALUES):
         cuts = cuts_around([at], VALUES)
@@ -255,7 +217,7 @@ def test_ranges_and_lists_have_the_same_intervals():
     values = rng.integers(0, 30, 500) / 2
     records = Records(Neighbours.ADD_REMOVE)
     for points in (Range(0, 12, 1), np.arange(13.0), np.arange(13.0)[::-1].copy()):
-        made = Intervals((25, 75), points, records, 1e6, 0.95, "records")
+        made = Intervals((25, 75), points, records, 1e6, 0.95)
         [(low, high), (lower, upper)] = made.prepare(records.of(values))((4.0, 11.0))
         counted = placed(values, range(13))
         first, last = np.quantile(counted, [0.25, 0.75], method="inverted_cdf")
@@ -286,78 +248,10 @@ def test_without_noise_the_interval_is_the_value():
     assert release.released()["interval"] == [[3.0, 3.0], [7.0, 7.0]]
 
 
-def test_a_sample_leaves_more_open_than_the_noise():
-    values = np.random.default_rng(1).normal(10, 3, 300)
-    ends = [
-        query(step=0.1, epsilon=5000.0, interval_of=of).release(values).interval[0]
-        for of in ("records", "population")
-    ]
-    (low, high), (lower, upper) = ends
-    assert upper - lower > 3 * (high - low)
-    assert lower < 10 < upper
-
-
 def test_the_values_themselves_get_all_but_a_part_of_fifty_one():
     plan = query(epsilon=51.0, assumed_records=1000).plan
     assert [spend.epsilon for spend in plan.spends] == pytest.approx([50.0, 1.0])
     assert plan.epsilon == 51.0
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"interval": 1.0},
-        {"interval": 1 - 1e-8, "interval_of": "population"},
-        {"interval": 0.0},
-        {"interval": 95},
-        {"interval_of": "sample"},
-        {"interval": None, "interval_of": "population"},
-        {"column": "x", "user": "who", "max_per_user": 2, "interval_of": "population"},
-        {
-            "column": "x",
-            "by": "g",
-            "groups": ["a"],
-            "user": "who",
-            "max_per_user": 2,
-            "interval_of": "population",
-        },
-    ],
-)
-def test_intervals_refuse(more):
-    with pytest.raises(ParameterError, match="interval"):
-        query(**more)
-
-
-def test_binomial_without_noise_is_the_order_statistic_interval():
-    """With hardly any noise the interval is the classical one, but for the number's part."""
-    n, p = 200, 50
-    values = np.arange(n)
-    made = Intervals(
-        (p,), np.arange(n) * 1.0, Records(Neighbours.ADD_REMOVE), 60.0, 0.95, "population"
-    )
-    [(low, high)] = made.prepare(Records(Neighbours.ADD_REMOVE).of(values))((100.0,))
-    upto = np.cumsum([comb(n, k) * 0.5**n for k in range(n + 1)])
-    classical = int(np.searchsorted(upto, 0.025))
-    # Cuts are at distances that double.
-    inside = [100 - 2**i for i in range(7) if 100 - 2**i <= classical + 1]
-    assert low == max(inside)
-    assert floor(high) >= n - classical - 1
-
-
-def test_noise_far_above_the_number_of_records_fits_any_percentile():
-    points = np.arange(6.0)
-    made = Intervals(
-        percents=(100 / 3,),
-        points=points,
-        records=Records(Neighbours.ADD_REMOVE),
-        epsilon=1 / 51,
-        probability=0.5,
-        of="population",
-    )
-    cuts = cuts_around([2], points.size)
-    for noisy in (-400, 400):
-        counts = [noisy, *[-noisy] * (len(cuts) - 1), -1000]
-        assert len(list(made.ends(counts, cuts, points.size))) == 1
 
 
 def test_under_a_cap_an_interval_says_that_it_is_of_the_counted_rows():

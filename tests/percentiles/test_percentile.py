@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError
 from dpselect.percentiles import percentile, rank_of, record
 
 
@@ -74,49 +74,6 @@ def test_a_curator_who_declares_the_range_public_gets_an_error(bad):
 
     assert "11" not in str(caught.value)
     assert percentile([0.0, 10.0], p=50, upper=10, on_invalid="raise").scores.size == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"p": 0}, "p must be finite and > 0"),
-        ({"missing_as": 10.5}, "missing_as must be"),
-        ({"p": -5}, "p must be finite and > 0"),
-        ({"p": 100.1}, "p must be between 0 and 100"),
-        ({"p": nan}, "p must be finite"),
-        ({"p": "50"}, "p must be a positive number"),
-        ({"upper": 0}, "upper must be finite and > 0"),
-        ({"upper": inf}, "upper must be finite and > 0"),
-        ({"horizon": -1}, "horizon must be at least 0"),
-        ({"labels": ["one"]}, "labels must be 3, one a record, not 1"),
-        ({"on_invalid": "drop"}, "on_invalid must be 'repair' or 'raise', not 'drop'"),
-    ],
-    ids=str,
-)
-def test_an_argument_out_of_range_is_named(arguments, message):
-    with pytest.raises(ParameterError, match=message):
-        percentile([1, 2, 3], **({"p": 50, "upper": 10} | arguments))
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([], "at least one record"),
-        (np.array(["secret"]), "must be numbers"),
-        (np.array([[1, 2]]), "not of 2 dimensions"),
-        (np.array(["2020-01-01"], dtype="M8[D]"), "holds neither numbers nor text"),
-        ("stays.xls", "must be a .csv, .tsv, .parquet, .* file"),
-        ({"secret": 1}, "must be a frame"),
-        (pl.Series(["secret"]), "of type String, which is not numeric"),
-    ],
-    ids=["empty", "text", "matrix", "dates", "path", "mapping", "text series"],
-)
-def test_what_is_no_column_of_numbers_is_refused(values, message):
-    with pytest.raises(DataError, match=message) as caught:
-        percentile(values, p=50, upper=10)
-
-    assert "secret" not in str(caught.value)
-    assert caught.value.__cause__ is None
 
 
 def test_what_is_no_number_in_a_list_is_missing_and_moves_no_other_record():

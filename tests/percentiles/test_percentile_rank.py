@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.errors import DataError, NeighboursError, ParameterError
 from dpselect.percentiles import percentile_rank
 from support.placing import placed
 
@@ -141,11 +140,6 @@ def test_signed_scores_never_err_more_in_ranks(values, p, epsilon, mechanism):
     assert signed @ off <= cut @ off + 1e-9
 
 
-def test_the_form_is_one_of_three():
-    with pytest.raises(ParameterError, match="form must be"):
-        scores([1], 50, BOTH[0], form="smooth")
-
-
 @pytest.mark.parametrize("p", [20, 50, 75])
 @pytest.mark.parametrize("neighbours", BOTH, ids=str)
 def test_the_audit_passes_the_objective(p, neighbours):
@@ -191,8 +185,6 @@ def test_a_missing_value_is_dropped():
     for missing in (nan, None):
         for relation in BOTH:
             assert of([3, missing, 4], relation) == of([3, 4], relation)
-    with pytest.raises(DataError, match="a value is missing"):
-        percentile_rank([nan], p=50, candidates=[1], neighbours=BOTH[0], on_invalid="raise")
 
 
 def test_infinite_values_have_a_rank():
@@ -206,26 +198,12 @@ def test_infinite_values_have_a_rank():
 def test_no_record_is_a_database_where_their_number_is_private():
     assert scores([], 50, BOTH[0], "held").tolist() == [0] * 5
     assert scores([], 50, BOTH[0]).tolist() == [-31 / 64, -0.25, 0, -0.25, -31 / 64]
-    with pytest.raises(DataError, match="at least one record"):
-        scores([], 50, BOTH[1])
-
-
-@pytest.mark.parametrize("candidates", [[], [nan], [inf, 1], [[1, 2]], ["a"]], ids=str)
-def test_candidates_are_finite_numbers(candidates):
-    with pytest.raises(ParameterError, match="candidates must be"):
-        percentile_rank([1], p=50, candidates=candidates, neighbours=BOTH[0])
 
 
 def test_relations_are_accepted_by_name():
     for relation in BOTH:
         by_name = percentile_rank([1, 2], p=90, candidates=[1], neighbours=str(relation))
         assert by_name.neighbours is relation
-
-
-@pytest.mark.parametrize("neighbours", [dp.Neighbours.EDGE, "swap", "nobody", None])
-def test_other_relations_are_refused(neighbours):
-    with pytest.raises(NeighboursError, match="neighbours"):
-        percentile_rank([1], p=50, candidates=[1], neighbours=neighbours)
 
 
 def test_mechanisms_need_no_other_facts_of_the_objective():

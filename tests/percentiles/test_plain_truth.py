@@ -1,7 +1,6 @@
-"""The plain truth: at a large epsilon every default, and each method that can, is right."""
+"""The plain truth where epsilon is not large, and faults that were there."""
 
 import numpy as np
-import polars as pl
 import pytest
 
 import dpselect as dp
@@ -17,18 +16,10 @@ SHAPES = {
     "births": (1 + N // 970, {"upper": 10, "step": 1}),
     "Likert": (1 + N % 5, {"lower": 1, "upper": 10, "step": 1}),
     "constant": (0 * N + 40, {"upper": 100, "step": 1}),
-    "constant in a wide range": (0 * N + 40, WIDE),
     "zeros": (np.maximum(N - 599, 0) * 3, {"upper": 5000, "step": 1}),
-    "zeros in a wide range": (np.maximum(N - 599, 0) * 3, WIDE),
-    "heavy": (np.round(10 / (1 - (N + 0.5) / 1000) ** 0.9), {"upper": 10_000, "step": 1}),
     "corner": (240_000 + N % 20, WIDE),
-    "seconds": (1_714_550_000 + 60 * (N % 1440), {"upper": 2 * 10**9, "step": 1}),
-    "open": (1000 + N % 50, {"step": 1}),
-    "below zero": (-500 + N % 50, {"lower": -1000, "upper": 1000, "step": 1}),
     "longitudes": (8.54 + (N % 30) / 1e6, {"lower": -180, "upper": 180, "step": 1e-6}),
 }
-SETS = [50, 90, 99, (25, 75), (50, 90), (10, 50, 90), (50, 90, 99)]
-SETS += [(25, 50, 75, 90), tuple(range(10, 100, 10)), (1, 5, 25, 50, 75, 95, 99)]
 RELATIONS = ["add-remove", "substitute"]
 FLAGS = [
     ([0] * 8000 + [1] * 2000, (10, 50, 90), (0, 0, 1)),
@@ -47,38 +38,16 @@ def off(values, p, answer):
     return float(np.maximum(low - found, found - high).max()) > 1e-9 * abs(found).max()
 
 
-def wrong(names=tuple(SHAPES), sets=tuple(SETS), relation="add-remove", epsilon=1e4, **more):
+def wrong(names, sets, epsilon=1e4, **more):
     """Return the questions whose answer is not the exact one."""
     found = []
     for name in names:
         values, kw = SHAPES[name]
         for p in sets:
-            query = dp.Percentiles(p=p, epsilon=epsilon, neighbours=relation, **kw | more)
+            query = dp.Percentiles(p=p, epsilon=epsilon, neighbours="add-remove", **kw | more)
             answer = query.release(values.astype(float)).answer
             found += [(name, p, answer)] if off(values, p, answer) else []
     return found
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_default_is_exact(name, relation):
-    assert not wrong([name], relation=relation)
-
-
-@pytest.mark.parametrize("method", ["one-by-one", "above-threshold"])
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_method_that_draws_each_percentile_alone_is_exact(name, method):
-    assert not wrong([name], method=method)
-
-
-@pytest.mark.parametrize("name", [name for name in SHAPES if "zeros" not in name])
-def test_the_recursion_is_exact_but_beyond_values_of_many(name):
-    assert not wrong([name], method="recursive")
-
-
-@pytest.mark.parametrize("name", ["flags", "births", "Likert", "constant"])
-def test_noisy_counts_are_exact_where_every_candidate_is_a_bin(name):
-    assert not wrong([name], method="noisy-counts")
 
 
 @pytest.mark.parametrize("p", [50, (50, 90), (10, 50, 90)], ids=str)
@@ -87,27 +56,6 @@ def test_less_and_more_epsilon_are_right_where_records_are_in_a_corner(p, epsilo
     names = ["flags", "births", "Likert", "constant", "corner", "longitudes"]
 
     assert not wrong(names, [p], epsilon=epsilon)
-
-
-@pytest.mark.parametrize("name", ["corner", "seconds", "longitudes", "zeros", "constant"])
-def test_the_largest_value_is_found_by_the_default(name):
-    assert not wrong([name], [100, (50, 100)], epsilon=3000.0)
-
-
-@pytest.mark.parametrize("kw", [{"upper": 50_000, "step": 1}, WIDE], ids=["list", "range"])
-def test_groups_have_their_own_truth(kw):
-    groups = {name: SHAPES[name][0] for name in ("flags", "constant", "heavy")}
-    data = {
-        "group": [name for name in groups for _ in N],
-        "value": np.concatenate(list(groups.values())).astype(float),
-    }
-    for p in ((50, 90), (10, 50, 90)):
-        query = dp.Percentiles(
-            column="value", by="group", groups=list(groups), p=p, epsilon=1000.0,
-            neighbours="add-remove", **kw,
-        )  # fmt: skip
-        for name, answer in query.release(pl.DataFrame(data)).answer:
-            assert not off(groups[name], p, answer)
 
 
 @pytest.mark.parametrize(("values", "p", "right"), FLAGS, ids=["flags", "births", "constant"])

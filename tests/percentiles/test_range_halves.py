@@ -116,5 +116,3 @@ def test_prices_and_the_plan_are_those_of_the_list():
     assert isinstance(listed.design().method, Recursive)
     assert fine.plan.spends == listed.plan.spends
     assert fine.plan.composition == listed.plan.composition
-    with pytest.raises(dp.errors.ParameterError, match="too many values"):
-        fine.probabilities([1, 2])

@@ -8,7 +8,6 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.draws.above_threshold import log_probability, scales_for, stop_probabilities
-from dpselect.errors import ParameterError
 from dpselect.percentiles import thresholds
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
@@ -114,18 +113,6 @@ def test_the_candidates_near_all_stops_are_all_candidates(upwards, monkeypatch):
 def test_scales_that_are_too_small_are_caught(p, upwards, scales):
     close = np.arange(12) / 4
     assert not report(single(p, BOTH[0], upwards=upwards, points=close), scales).ok
-
-
-@pytest.mark.parametrize("p", [10, 50, 90])
-@pytest.mark.parametrize("upwards", [True, False], ids=["up", "down"])
-@pytest.mark.parametrize("n", [10, 11, 99, 100])
-def test_without_noise_it_is_the_record_at_the_percentile(p, upwards, n):
-    by = single(p, BOTH[0], upwards=upwards, points=np.arange(-1.0, n + 1), epsilon=1e5)
-    values = np.random.default_rng(n).permutation(n)
-    draw = by.prepare(by.records.of(values))
-
-    # The record of the nearest rank; of two that are as near, the one that is visited first.
-    assert abs(draw() - np.percentile(values, p)) <= 0.5 + 1e-9
 
 
 @pytest.mark.slow
@@ -251,31 +238,3 @@ def test_a_percentile_next_to_100_is_that_of_the_largest_record(relation):
         assert (
             dp.Percentiles(p=p, assumed_records=10**9, **asked).release(data).candidate == 399
         )
-
-
-def test_each_percentile_has_the_method_that_suits_it():
-    plan = dp.Percentiles(
-        p=[50, 99], upper=1e6, step=1, epsilon=1.0, neighbours="add-remove",
-        assumed_records=1000,
-    ).plan  # fmt: skip
-
-    first, second = plan.mechanism.split("; ")
-    assert first.startswith("ExponentialMechanism")
-    assert second.startswith("AboveThreshold")
-    assert [spend.epsilon for spend in plan.spends] == [0.5, 0.5]
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"p": 50, "mechanism": "noisy-max"}, "no other mechanism"),
-        ({"p": 50, "epsilon": 1e-300}, "epsilon is too small"),
-        ({"p": 50, "assumed_records": 0}, "assumed_records must be"),
-    ],
-    ids=str,
-)
-def test_bad_arguments_are_named(asked, message):
-    usual = {"candidates": range(9), "epsilon": 1.0, "neighbours": "add-remove"}
-
-    with pytest.raises(ParameterError, match=message):
-        dp.Percentiles(**usual | asked, method="above-threshold")

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import ColumnError
 from dpselect.tables.moments import Measure
 from support import engines
 
@@ -195,35 +195,12 @@ def test_parts_of_a_microsecond_are_cut_alike(unit):
 
 
 @pytest.mark.parametrize(
-    "asked",
-    [
-        {"lower": date(2024, 1, 1), "upper": 60, "step": 1},
-        {"lower": date(2024, 1, 1), "upper": date(2024, 2, 1), "step": 1},
-        {"lower": date(2024, 1, 1), "upper": date(2024, 2, 1), "step": timedelta(hours=1)},
-        {"upper": date(2024, 2, 1), "step": DAY},
-        {"lower": date(2024, 1, 1), "step": DAY},
-        {"upper": 60, "step": DAY},
-        {"step": DAY},
-        {"column": "in", "minus": "out", "lower": IN[0], "upper": IN[0] + DAY, "step": DAY},
-    ],
-)
-def test_units_that_do_not_go_together_are_refused(asked):
-    with pytest.raises(ParameterError):
-        query(asked)
-
-
-@pytest.mark.parametrize(
     ("asked", "column"),
     [("date", "at"), ("date", "pay"), ("duration", "in"), ("time", "stay"), ("date", "ward")],
 )
 def test_columns_of_another_type_are_refused(asked, column):
     with pytest.raises(ColumnError, match="give both alike"):
         query({**QUESTIONS[asked], "column": column}).check(TABLE)
-
-
-def test_arrays_of_another_type_are_refused():
-    with pytest.raises(DataError, match="dates"):
-        query({**QUESTIONS["date"], "column": None}).release(np.arange(3))
 
 
 def test_an_end_that_is_no_value_is_said():

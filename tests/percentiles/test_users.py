@@ -7,14 +7,11 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.mechanisms import by_name
-from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.halves import Branches
+from dpselect.percentiles.binary_tree import Branches, Recursive
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.reading import Records
 from dpselect.tables.people import PeopleCap
-from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
@@ -89,43 +86,6 @@ def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
     assert max(moved) == pytest.approx(scores[()].sensitivity.bound)
 
 
-@pytest.mark.parametrize("most", [1, 3, 10])
-def test_the_percentiles_of_what_counts_are_those_of_all_records(most):
-    """One in the middle of a person's numbers has the percentiles 2.4, 3.4 and 5.1 instead."""
-    rng = np.random.default_rng(5)
-    who = np.repeat(np.arange(4000), rng.integers(1, 41, 4000))
-    days = np.round(rng.lognormal(np.log(3.3), 0.92, who.size), 2)
-    shares = np.array([0.1, 0.5, 0.9])
-    asked = ASKED | {"max_per_user": most, "epsilon": 50.0 * most}
-
-    found = dp.Percentiles(
-        **asked, p=100 * shares, upper=100, step=0.01, neighbours="add-remove"
-    ).release(pl.DataFrame({"who": who, "v": days}))
-
-    below = (days[:, None] <= np.array(found.answer)).mean(axis=0)
-    spread = np.sqrt(shares * (1 - shares) / 4000)
-    assert (np.abs(below - shares) < 5 * spread + 0.005).all()
-
-
-@every_engine
-@pytest.mark.parametrize("kind", [pl.Int64, pl.String], ids=str)
-def test_every_engine_counts_the_same_records(engine, kind, crossing):
-    rng = np.random.default_rng(3)
-    who = [None if i % 17 == 0 else int(i) for i in rng.integers(0, 40, 400)]
-    numbers = [None if i % 19 == 0 else float(i) for i in rng.integers(-20, 20, 400)]
-    rows = pl.DataFrame({"who": who, "v": numbers}).cast({"who": kind})
-    records = Records(BOTH[0], "v", PeopleCap("who", 5))
-    points = np.linspace(-25, 25, 11)
-
-    theirs = records.of(held_by(engine, rows)).ranks(points)
-    ours = records.of(rows).ranks(points)
-
-    for part in ("below", "upto"):
-        assert getattr(theirs, part).tolist() == getattr(ours, part).tolist()
-    assert theirs.numbers == ours.numbers < 200
-    assert max(crossing) <= 24
-
-
 def test_the_plan_says_whose_privacy_it_is():
     asked = {"p": 50, "candidates": range(3)}
     plan = dp.Percentiles(**ASKED, **asked, neighbours="substitute").plan
@@ -148,26 +108,3 @@ def test_nobody_is_answered(method, candidates, relation):
     for data in (frame([]), frame([()]), frame([(1, 2, 2)]), frame([(1,), (2, 0)]).lazy()):
         answer = query.release(data).candidate
         assert 0 <= answer <= 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"user": None}, ParameterError, "go together"),
-        ({"max_per_user": None}, ParameterError, "go together"),
-        ({"max_per_user": 0}, ParameterError, "max_per_user must be"),
-        ({"column": None}, ParameterError, "user needs column"),
-        ({"user": "v"}, ParameterError, "cannot be the user and the number"),
-        ({"user": "nobody"}, ColumnError, "no column 'nobody'"),
-        ({"user": "weight"}, ColumnError, "users must be text"),
-        ({"on_invalid": "raise"}, DataError, "a value is missing"),
-    ],
-    ids=str,
-)
-def test_bad_arguments_are_named(arguments, error, message):
-    data = frame([(1, 2), (0,)]).with_columns(v=pl.lit(None, pl.Float64), weight=pl.lit(0.5))
-
-    with pytest.raises(error, match=message):
-        dp.Percentiles(
-            **ASKED | arguments, p=50, candidates=POINTS, neighbours="add-remove"
-        ).release(data)

@@ -22,6 +22,17 @@ from support.hospital import POLICY, REQUEST
 WARDS = ["heart", "lung", "skin"]
 TOP = {"query": "TopKeys", "column": "ward", "k": 1, "epsilon": 0.5}
 MEDIAN = {"query": "Percentiles", "column": "days", "p": 50, "epsilon": 0.5}
+TREE = {"query": "ID3Tree", "label": "ward", "classes": WARDS, "max_depth": 1, "epsilon": 0.5}
+TREE |= {"domains": {"days": {"low": 0, "high": 60}}}
+CLAIMED = POLICY + "\n[claims]\nassumed_people = 90\nmax_records = 70\n"
+
+
+def request_of(clinic, query, policy=POLICY, **data):
+    """Return the request of one query, by a policy that lists trees if it is one."""
+    if query["query"] == "ID3Tree":
+        policy = policy.replace('"HeavyCells"]', '"ID3Tree"]')
+    (clinic / "policy.toml").write_text(policy, encoding="utf-8")
+    return dp.Request.from_dict({"queries": [query], **data}, policy=clinic / "policy.toml")
 
 
 def line_of(text, begin):
@@ -109,22 +120,63 @@ def test_a_query_that_is_not_listed_is_refused(clinic):
         (MEDIAN, {"lower": 0, "upper": 60, "step": 1, "max_per_user": 5}),
         ({**MEDIAN, "upper": 30}, {"lower": 0, "upper": 30, "step": 1}),
         ({**MEDIAN, "candidates": [1, 7]}, {"candidates": (1, 7), "upper": None}),
-        (TOP, {"candidates": tuple(WARDS), "user": "patient"}),
+        (MEDIAN, {"assumed_records": None}),
+        (TOP, {"candidates": tuple(WARDS), "user": "patient", "assumed_people": 90}),
         ({**TOP, "max_per_user": 1}, {"max_per_user": 1}),
         ({**TOP, "candidates": ["lung"]}, {"candidates": ("lung",)}),
         ({"query": "HeavyCells", "x": "x", "y": "y", "grid": 2, "k": 1, "epsilon": 1.0},
          {"bounds": (0, 0, 10, 10)}),
         ({**TOP, "column": "year", "candidates": [2024], "by": "ward"},
          {"groups": tuple(WARDS)}),
+        (TREE, {"max_records": 70}),
     ],
 )  # fmt: skip
 def test_what_is_left_out_is_filled_in(clinic, query, filled):
-    request = dp.Request.from_dict({"queries": [query]}, policy=clinic / "policy.toml")
+    request = request_of(clinic, query, CLAIMED)
     [made] = request.queries.values()
 
     assert {name: getattr(made, name) for name in filled} == filled
     assert str(request.ledger) == str(clinic / "clinic.budget")
     assert request.source.where == ("year >= 2024",)
+
+
+OF_A_PATIENT = {"data": {"where": ["patient = 'p1'"]}}
+RAISES = ({**MEDIAN, "on_invalid": "raise"}, r"on_invalid must be 'repair' \(policy \[claims\]")
+
+
+@pytest.mark.parametrize(
+    ("policy", "query", "said"),
+    [
+        (
+            POLICY,
+            {**MEDIAN, "query": ["Percentiles"]},
+            r"no query \['Percentiles'\] of a table",
+        ),
+        (POLICY, {**MEDIAN, "query": {}}, "a query needs its query"),
+        *(
+            (POLICY, {**MEDIAN, one: {"a": 1}}, f"{one} must be")
+            for one in ("column", "minus", "by")
+        ),
+        (
+            CLAIMED,
+            {**TOP, "assumed_people": 91},
+            r"must be 90, not 91 \(policy \[claims\] assumed",
+        ),
+        (
+            CLAIMED,
+            {**MEDIAN, "assumed_records": 70},
+            r"must not be said \(policy \[claims\] assumed",
+        ),
+        # An error would say something about one patient, whose rows ``where`` can select.
+        *((policy, *RAISES) for policy in (POLICY, CLAIMED)),
+        (POLICY, {**TREE, "max_records": 2}, "max_records must be stated here"),
+        (CLAIMED, {**TREE, "max_records": 2}, "max_records must be 70, not 2"),
+    ],
+)
+def test_no_request_makes_data_raise(clinic, policy, query, said):
+    """Nor are odd types errors of Python, nor is anything else said of the data."""
+    with pytest.raises(DPSelectError, match=said):
+        request_of(clinic, query, policy, **OF_A_PATIENT)
 
 
 def test_listed_numbers_are_filled_in_and_hold_for_ranges(clinic):
@@ -212,14 +264,6 @@ def test_what_is_no_policy_is_refused_with_its_line(clinic, old, new, line, said
     assert str(raised.value).startswith(f"{policy}:{line_of(text, line)}: {said}")
 
 
-def test_a_ledger_needs_what_a_person_may_spend(clinic):
-    policy = clinic / "policy.toml"
-    policy.write_text(POLICY.replace("epsilon = 300.0\n", ""), encoding="utf-8")
-
-    with pytest.raises(ParameterError, match="a ledger needs"):
-        dp.Policy.read(policy).budget()
-
-
 def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
     (clinic / "clinic.budget").unlink(missing_ok=True)
 
@@ -228,91 +272,12 @@ def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
 
     line = line_of(POLICY, "ledger")
     assert str(raised.value).startswith(f"{clinic / 'policy.toml'}:{line}: ")
+    (clinic / "policy.toml").write_text(POLICY.replace("epsilon = 300.0\n", ""), "utf-8")
+    with pytest.raises(ParameterError, match="a ledger needs"):
+        dp.Policy.read(clinic / "policy.toml").budget()
 
 
-CLAIMED = POLICY + "\n[claims]\nassumed_people = 90\nmax_records = 70\n"
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"query": ["Percentiles"]}, r"there is no query \['Percentiles'\] of a table"),
-        ({"query": {}}, "a query needs its query"),
-        ({"column": {"a": 1}}, "column must be"),
-        ({"minus": {}}, "minus must be"),
-        ({"by": {}}, "by must be"),
-    ],
-)
-def test_odd_types_in_a_request_are_errors_of_ours(clinic, changed, said):
-    with pytest.raises(DPSelectError, match=said):
-        dp.Request.from_dict(
-            {"queries": [{**MEDIAN, **changed}]}, policy=clinic / "policy.toml"
-        )
-
-
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ({**TOP, "assumed_people": 91}, "assumed_people must be 90, not 91"),
-        ({**MEDIAN, "assumed_records": 70}, "assumed_records must not be said"),
-    ],
-)
-def test_nothing_else_is_said_of_the_data(clinic, query, said):
-    (clinic / "policy.toml").write_text(CLAIMED, encoding="utf-8")
-
-    with pytest.raises(PolicyError, match=rf"{said} \(policy \[claims\] assumed"):
-        dp.Request.from_dict({"queries": [query]}, policy=clinic / "policy.toml")
-
-
-TREE = {
-    "query": "ID3Tree",
-    "label": "ward",
-    "classes": WARDS,
-    "domains": {"days": {"low": 0, "high": 60}},
-    "max_depth": 1,
-    "epsilon": 0.5,
-}
-
-
-def of_trees(policy):
-    return policy.replace('"HeavyCells"]', '"ID3Tree"]')
-
-
-@pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ({**MEDIAN, "on_invalid": "raise"}, r"on_invalid must be 'repair' \(policy \[claims\]"),
-        ({**TREE, "max_records": 2}, "max_records must be (stated here|70, not 2)"),
-    ],
-)
-@pytest.mark.parametrize("policy", [POLICY, CLAIMED], ids=["without", "with"])
-def test_no_request_makes_data_raise(clinic, query, said, policy):
-    """An error would say something about one patient, whose rows ``where`` can select."""
-    (clinic / "policy.toml").write_text(of_trees(policy), encoding="utf-8")
-    asked = {"data": {"where": ["patient = 'p1'"]}, "queries": [query]}
-
-    with pytest.raises(PolicyError, match=said):
-        dp.Request.from_dict(asked, policy=clinic / "policy.toml")
-
-
-def test_a_tree_has_the_records_of_its_policy(clinic):
-    (clinic / "policy.toml").write_text(of_trees(CLAIMED), encoding="utf-8")
-    asked = {"queries": [TREE]}
-
-    [tree] = dp.Request.from_dict(asked, policy=clinic / "policy.toml").queries.values()
-
-    assert tree.max_records == 70
-
-
-def test_claims_are_filled_in(clinic):
-    (clinic / "policy.toml").write_text(CLAIMED, encoding="utf-8")
-    asked = {"queries": [TOP, MEDIAN]}
-
-    top, median = dp.Request.from_dict(asked, policy=clinic / "policy.toml").queries.values()
-
-    assert (top.assumed_people, median.assumed_records) == (90, None)
-
-
+PERSONS = ("user", "max_per_user")
 NUMBERS = [-1, 0, 0.5, 1, 2, 3, 4, 6, 10]
 
 
@@ -498,15 +463,7 @@ def test_what_is_filled_in_stays_within():
         policy = dp.Policy.from_dict(tables)
         fields = random_query(rng, tables["unit"]).to_dict()
         del fields["dpselect"]
-        for name in (
-            "lower",
-            "upper",
-            "step",
-            "candidates",
-            "neighbours",
-            "user",
-            "max_per_user",
-        ):
+        for name in ("lower", "upper", "step", "candidates", "neighbours", *PERSONS):
             if rng.random() < 0.5:
                 fields.pop(name, None)
         try:

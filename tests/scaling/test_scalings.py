@@ -130,11 +130,7 @@ def test_dampening_can_rank_a_worse_candidate_first():
     assert scaling.dampened(objective) == pytest.approx([2.0, 1.0])
 
 
-@given(
-    st.lists(st.integers(-20, 20), min_size=1, max_size=6),
-    st.floats(0, 4),
-    st.data(),
-)
+@given(st.lists(st.integers(-20, 20), min_size=1, max_size=6), st.floats(0, 4), st.data())
 def test_generalized_is_the_least_penalised_lead(scores, t, data):
     n = len(scores)
     bounds = data.draw(st.lists(st.floats(0.1, 5), min_size=n, max_size=n))

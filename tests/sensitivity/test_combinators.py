@@ -5,14 +5,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import NeighboursError, ParameterError, SensitivityError
-from dpselect.sensitivity import (
-    floored,
-    grouped,
-    jump_to_bound,
-    maximum,
-    minimum,
-    weighted_sum,
-)
+from dpselect.sensitivity import floored, grouped, jump_to_bound, maximum, minimum, weighted_sum
 
 EDGE = dp.Neighbours.EDGE
 FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, 5, EDGE)

@@ -10,11 +10,7 @@ from dpselect.errors import ParameterError
 from dpselect.networks import METRICS, Graph, degree
 from dpselect.sensitivity import floored, jump_to_bound, maximum, minimum, weighted_sum
 
-AR, SUBSTITUTE, EDGE = (
-    dp.Neighbours.ADD_REMOVE,
-    dp.Neighbours.SUBSTITUTE,
-    dp.Neighbours.EDGE,
-)
+AR, SUBSTITUTE, EDGE = (dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE, dp.Neighbours.EDGE)
 PAIRS = list(combinations(range(4), 2))
 GRAPHS = [frozenset(edges) for size in range(7) for edges in combinations(PAIRS, size)]
 

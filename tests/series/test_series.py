@@ -17,7 +17,6 @@ from scipy import stats
 import dpselect as dp
 from dpselect.budget.zcdp import rho_for
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
-from dpselect.errors import ColumnError, ParameterError
 from dpselect.keys import reading
 from dpselect.series import factors, series
 from dpselect.series.factors import Factors, square_root
@@ -511,30 +510,6 @@ def test_running_counts_have_no_bias():
         errors = query.made.factors.standard_errors[:, None] / 20
 
         assert (np.abs(mean - expected) < 5 * errors).all()
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({"periods": []}, "periods must be 1 to 1000"),
-        ({"periods": [1, 1]}, "periods must be different values"),
-        ({"k": 3}, "k must be at most the number of candidates, 2, not 3"),
-        ({"k": 0}, "k must be"),
-        ({"candidates": []}, "candidates must be at least one"),
-        ({"user": "person"}, "user and max_per_user go together"),
-        ({"period": "code"}, "cannot be a part of the key"),
-        ({"epsilon": 1e-16}, "epsilon is too small"),
-        ({"delta": -1.0}, "delta"),
-    ],
-)
-def test_bad_fields_are_refused(more, said):
-    with pytest.raises(ParameterError, match=said):
-        asked(**more)
-
-
-def test_a_column_that_is_missing_is_refused():
-    with pytest.raises(ColumnError, match="month"):
-        asked().release(frame([]).drop("month"))
 
 
 def test_turns_are_those_of_the_first_column():

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import dpselect as dp
 from dpselect.draws.exact import noisy_counts
-from dpselect.errors import DataError, ParameterError
 from dpselect.subsets import Statuses, Subset
 from dpselect.subsets.subset import SMALLEST_SIZE_EPSILON
 
@@ -114,42 +112,3 @@ def test_the_parts_of_epsilon_never_exceed_the_whole():
 
 def test_the_smallest_size_epsilon_keeps_the_noise_within_64_bits():
     assert noisy_counts.scale_for(SMALLEST_SIZE_EPSILON) <= noisy_counts.LARGEST_SCALE
-
-
-@pytest.mark.parametrize(
-    ("wrong", "says"),
-    [
-        ({"delta": 1.0}, "delta"),
-        ({"size_share": 0.0}, "size_share"),
-        ({"size_share": 1.5}, "size_share"),
-        ({"epsilon": 2000.0}, "epsilon"),
-        ({"failure": 1.0}, "failure"),
-        ({"beta": -1}, "beta"),
-        ({"n": 0}, "n must be"),
-    ],
-)
-def test_private_sizes_need_sound_arguments(wrong, says):
-    with pytest.raises(ParameterError, match=says):
-        Subset(**{**OPTIMAL, **wrong})
-
-
-def test_laws_need_a_public_size():
-    with pytest.raises(ParameterError, match="give d"):
-        Subset(**OPTIMAL).distribution()
-
-
-def test_a_large_epsilon_still_flips_by_an_exact_fraction():
-    certain = Statuses(n=3, epsilon=1e6)
-
-    assert certain.plan.epsilon == 1e6
-    assert certain.release([1]).answer == (1,)
-
-
-@pytest.mark.parametrize("query", [Statuses(n=9, epsilon=2.0), Subset(**OPTIMAL)])
-def test_a_wrong_member_costs_nothing_and_is_not_repeated(query):
-    budget = dp.Budget(9.0, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE, composition="sum")
-
-    with pytest.raises(DataError, match="does not exist") as refused:
-        query.release([77], budget=budget)
-    assert "77" not in str(refused.value)
-    assert budget.entries == ()

@@ -7,6 +7,7 @@
 import ast
 import sys
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -58,10 +59,11 @@ def budget(root=ROOT):
 def table(*roots):
     """Return the lines and modules of each room as a table of Markdown."""
     every = [sizes(root) for root in roots]
-    rooms = [room for room in every[0] if room not in OTHERS]
+    # A room that one checkout lacks has no lines there.
+    rooms = [room for room in dict.fromkeys(chain(*every)) if room not in OTHERS]
     for found in every:
         inside = [found.get(room, (0, 0)) for room in rooms]
-        found["**src**"] = tuple(map(sum, zip(*inside, strict=True)))
+        found["**src**"] = tuple(sum(size[at] for size in inside) for at in (0, 1))
     rows = [
         [room, *("{:,} / {}".format(*found.get(room, (0, 0))) for found in every)]
         for room in [*rooms, "**src**", *OTHERS]

@@ -3,7 +3,20 @@
 from itertools import chain, combinations
 from math import exp
 
+import polars as pl
+
 from support.people import counted_of
+
+ROWS = pl.DataFrame(
+    [
+        (p, "ABC"[p % 3] if p < 900 else f"rare{p}", f"D{p % 7 % 6 // 3}")
+        for p in range(910)
+        for _ in range(2)
+    ],
+    schema=["person", "ward", "key"],
+    orient="row",
+)
+"""Rows of 900 persons in three wards, and of ten who are alone in theirs; each twice."""
 
 
 def subsets(keys, most):

@@ -20,46 +20,23 @@ import dpselect as dp
 from dpselect import combine, networks, percentiles, trees
 from support.odd_input import MARKER, TEXT
 from support.releases import all_cases
+from support.releases.core import MECHANISMS
 
 AR = dp.Neighbours.ADD_REMOVE
 
 ODD = [
-    *(
-        None,
-        True,
-        False,
-        object,
-        len,
-        {},
-        {1: 2},
-        {"a": [1]},
-        set(),
-        frozenset({1}),
-        slice(None),
-    ),
+    *(None, True, False, object, len, {}, {1: 2}, {"a": [1]}, set(), frozenset({1})),
     *(0, 1, 2, 3, -1, 7, 2**63, -(2**63), 10**400),
     *(0.0, -0.0, 0.5, 1.0, -0.5, 100.5, 5e-324, 1e-310, 1e308, inf, -inf, nan),
     *(Decimal("0.1"), Decimal("sNaN"), Fraction(1, 3), 1j, np.float16(0.5), np.float32(0.1)),
     *(np.int8(1), np.int64(-1), np.uint64(2**63), np.bool_(1), np.datetime64("NaT", "s")),
     *(pd.NA, pd.NaT, "", "x", "1", "f", "g", "nan", "edge", "substitute", "exponential"),
-    *("add-remove", "pareto", "\udc80", "\0", b"x", bytearray(b"1")),
-    *(
-        [],
-        [1],
-        [1, 2],
-        [nan],
-        [inf, 1],
-        [None],
-        ["f"],
-        ["f", "f"],
-        [[]],
-        [[1, 2], [3]],
-        [2**63],
-    ),
+    *("add-remove", "pareto", "\udc80", "\0", b"x", bytearray(b"1"), [2**63], slice(None)),
+    *([], [1], [1, 2], [nan], [inf, 1], [None], ["f"], ["f", "f"], [[]], [[1, 2], [3]]),
     *((), (1, 2), (2, 1), ("f", "g"), range(0), range(3), [object], [[0, 0, 1, 1]]),
     *(np.array([]), np.array([nan]), np.zeros((2, 2)), np.array(["a"]), np.array(3.0)),
     *(np.ones((3, 4), dtype=bool), pl.Series([1, 2]), pd.DataFrame({"f": [1]}), Ellipsis),
-]
+]  # fmt: skip
 """Any value; as a size each is too large to be had or small enough to be quick."""
 
 
@@ -103,12 +80,17 @@ def marked(data):
     return data
 
 
+def given(made):
+    """Return the fields of a query or a mechanism."""
+    return {one.name: getattr(made, one.name) for one in fields(made)}
+
+
 def of_case(case):
     """Return the call of the query of a release case, with the fields that it was given."""
     kind = type(case.query)
     return Call(
         lambda data, budget, **fields: kind(**fields).release(data, budget=budget),
-        {one.name: getattr(case.query, one.name) for one in fields(kind)},
+        given(case.query),
         lambda: marked(case.data(case.pair(np.random.default_rng(0))[0])),
         case.neighbours,
     )
@@ -179,20 +161,7 @@ def labelled():
 
 CALLS = {
     **of_queries(),
-    **{
-        made.__name__: Call(drawn(made), arguments, objective)
-        for made, arguments in (
-            (dp.ExponentialMechanism, {"epsilon": 1.0}),
-            (dp.PermuteAndFlip, {"epsilon": 1.0}),
-            (dp.ReportNoisyMax, {"epsilon": 1.0}),
-            (dp.LocalDampening, {"epsilon": 1.0}),
-            (dp.ShiftedLocalDampening, {"epsilon": 1.0, "direction": "non-decreasing"}),
-            (dp.AnchoredLocalDampening, {"epsilon": 1.0, "anchor": 9.0}),
-            (dp.PairwiseLocalDampening, {"epsilon": 1.0}),
-            (dp.GeneralizedExponential, {"epsilon": 1.0, "t": 1.0}),
-            (dp.NoisySequence, {"epsilon": 1.0, "l1": 1.0, "bound": 1.0, "step": 1.0}),
-        )
-    },
+    **{repr(one): Call(drawn(type(one)), given(one), objective) for one in MECHANISMS},
     "release of several": Call(
         lambda one, budget, **more: dp.PermuteAndFlip(epsilon=1.0).release(
             one, budget=budget, **more

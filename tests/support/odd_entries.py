@@ -27,18 +27,12 @@ import dpselect_pooling as pooling
 from dpselect import combine, networks, percentiles, trees, tuning
 from dpselect.variants import genotype_counts
 from support.odd_input import MARKER, ODD_VALUES, TEXT
+from support.releases.core import MECHANISMS
 
 AR = "add-remove"
 COLUMNS = ("f", "g", "y", "z", "name")
-WIDTHS = {
-    "values": 1,
-    "rows": 2,
-    "labelled": 3,
-    "table": 3,
-    "frame": 3,
-    "counts": 4,
-    "table of counts": 5,
-}
+WIDTHS = {"values": 1, "rows": 2, "labelled": 3, "table": 3, "frame": 3, "counts": 4}
+WIDTHS |= {"table of counts": 5}
 VARIANTS = 4
 """Rows of counts, whose number is public."""
 
@@ -58,47 +52,28 @@ class Entry:
     call: Callable[[Any], object]
 
 
-def values_of(kind, **asked):
-    """Return the entry of a query that reads one value for each record."""
-    return Entry("values", kind(**asked).release)
-
-
-def rows_of(kind, **asked):
-    """Return the entry of a query that reads two values for each record."""
-    return Entry("rows", kind(**asked).release)
-
-
-def table_of(kind, **asked):
-    """Return the entry of a query that reads columns of a table."""
-    return Entry("table", kind(**asked).release)
-
-
 BOTH = {"epsilon": 1.0, "neighbours": AR}
-SURE = {"epsilon": 1.0, "delta": 1e-3, "neighbours": AR}
-OF_F = {"column": "f", "p": 50, "candidates": range(10), **BOTH}
+SURE = {"delta": 1e-3, **BOTH}
+MEDIAN = {"p": 50, "candidates": range(10), **BOTH}
+OF_F = {"column": "f", **MEDIAN}
 PEOPLE = {"user": "y", "max_per_user": 2}
 SEQUENCE = {"mechanism": "noisy-sequence", "interval": 0.9}
+DAY = dt.timedelta(days=1)
 DAYS = {
-    "p": 50,
     "lower": dt.date(2020, 1, 1),
     "upper": dt.date(2020, 1, 9),
-    "step": dt.timedelta(days=1),
-}
-TIMES = {
+    "step": DAY,
     "p": 50,
-    "lower": dt.datetime(2020, 1, 1),  # noqa: DTZ001 -- local times
-    "upper": dt.datetime(2020, 1, 9),  # noqa: DTZ001
-    "step": dt.timedelta(days=1),
+    **BOTH,
 }
-DURATIONS = {
-    "p": 50,
-    "lower": dt.timedelta(),
-    "upper": dt.timedelta(days=9),
-    "step": dt.timedelta(days=1),
-}
+MOMENTS = [dt.datetime(2020, 1, day) for day in (1, 9)]  # noqa: DTZ001 -- local times
+TIMES = {**DAYS, "lower": MOMENTS[0], "upper": MOMENTS[1]}
+DURATIONS = {**DAYS, "lower": 0 * DAY, "upper": 9 * DAY}
 KNOWN = {"column": "f", "candidates": [0, "a", 2], **BOTH}
+BY_G = {"by": "g", "groups": [0, "a"]}
 BOX = {"bounds": (0, 0, 9, 9), **BOTH}
-PLACES = {"x": "f", "y": "g", **BOX}
+CELLS = {"grid": 2, "k": 1, **BOX}
+PLACES = {"x": "f", "y": "g"}
 NODES = {"nodes": 9, "k": 1, "epsilon": 1.0}
 EDGES = {"source": "f", "target": "g", **NODES}
 DOMAINS = {"f": [0, 1], "g": (0.0, 9.0, 3)}
@@ -108,15 +83,8 @@ NUMBERS = {"tree": {"0": "8", "1": "8", "2": "9", "3": "9"}, **BOTH}
 BY_COLUMN = {**PUBLIC, "label": "y"}
 BY_PERSON = {**PUBLIC, "domains": {"g": (0.0, 9.0, 3)}, "label": "f", **PEOPLE}
 UNNAMED = {**PUBLIC, "domains": list(DOMAINS.values())}
-FRONT = {
-    "population": 4,
-    "survivors": 2,
-    "front": 1,
-    "generations": 1,
-    "initial_depth": 1,
-    "max_depth": 1,
-    "random_state": 1,
-}
+FRONT = {"population": 4, "survivors": 2, "front": 1, "generations": 1, "initial_depth": 1}
+FRONT |= {"max_depth": 1, "random_state": 1}
 
 
 def engine_edges(table):
@@ -134,7 +102,7 @@ def fitted(made):
             return made().fit(rows[:, :2], rows[:, 2])
         return made().fit([row[:2] for row in rows], [row[2] for row in rows])
 
-    return Entry("labelled", fit)
+    return fit
 
 
 def labels_apart(call):
@@ -142,11 +110,7 @@ def labels_apart(call):
         frame = nw.from_native(table, eager_only=True)
         return call(nw.to_native(frame.select("f", "g")), nw.to_native(frame["y"]))
 
-    return Entry("frame", called)
-
-
-def fitted_to_table(made):
-    return Entry("table", lambda table: made().fit(table, "y"))
+    return called
 
 
 def id3(domains=UNNAMED, **asked):
@@ -158,20 +122,12 @@ def search(**asked):
     return tuning.PrivateSearchCV(id3(**asked), grid, epsilon=2.0, method="all", random_state=1)
 
 
-def front():
-    return trees.MultiObjectiveTreeClassifier(**UNNAMED, **FRONT)
+def objective(scores, **facts):
+    return dp.Objective(scores, dp.GlobalSensitivity(1.0, AR, l1=1.0), **facts)
 
 
-def best_columns():
-    return trees.PrivateSelectKBest(**UNNAMED, k=1)
-
-
-def objective(scores, relation=AR):
-    return dp.Objective(scores, dp.GlobalSensitivity(1.0, relation, l1=1.0))
-
-
-def selected(mechanism, k=1):
-    return Entry("values", lambda scores: mechanism.release(objective(scores), k))
+def selected(mechanism):
+    return lambda scores: mechanism.release(objective(scores))
 
 
 def combined(how):
@@ -179,55 +135,23 @@ def combined(how):
         made = how([objective(scores), objective(scores)])
         return dp.PermuteAndFlip(epsilon=1.0).release(made)
 
-    return Entry("values", release)
-
-
-def votes(scores):
-    made = dp.Objective(scores, dp.GlobalSensitivity(1.0, AR), monotone=True)
-    return dp.StableArgmax(**SURE).release(made)
+    return release
 
 
 # A query is made once: most of them take longer to plan than to release.
-MEDIAN = dp.Percentiles(p=50, candidates=range(10), **BOTH)
+HALF = dp.Percentiles(**MEDIAN)
 BEST = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=AR)
 SEVERAL = [dp.Percentiles(**OF_F), dp.TopKeys(k=1, **KNOWN), dp.Keys(column="g", **SURE)]
-TOP = dp.TopKeys(k=1, candidates=[0, "a"], **BOTH)
-SEARCH = tuning.Search(
-    estimator=trees.ID3Classifier(**PUBLIC, max_depth=1),
-    grid={"max_depth": [0, 1]},
-    columns=["f", "g"],
-    method="all",
-    epsilon=2.0,
-)
-
-
-def best_of(given):
-    return BEST.release([lambda: (1.0, MEDIAN.release(given).answer)])
+STUMP, DEPTHS = trees.ID3Classifier(**PUBLIC, max_depth=1), {"max_depth": [0, 1]}
+SEARCHED = {"estimator": STUMP, "grid": DEPTHS, "columns": ["f", "g"], "method": "all"}
+SEARCH = tuning.Search(**SEARCHED, epsilon=2.0)
 
 
 def studied(given):
     study = tuning.PrivateStudy(["a", "b"], BEST)
     for _ in study:
-        study.tell(1.0, MEDIAN.release(given))
+        study.tell(1.0, HALF.release(given))
     return study.release
-
-
-def classifier():
-    return tuning.PrivateClassifier(id3(epsilon=1.0), epsilon=1.0, neighbours=AR)
-
-
-def ran(table):
-    return dp.run(SEVERAL, table)
-
-
-def variants():
-    return dp.TopVariants(
-        variants=4, counts=COLUMNS[:4], label=COLUMNS[4], cases=5, controls=5, k=1, epsilon=1.0
-    )
-
-
-def genotypes(copies):
-    return genotype_counts(copies, np.arange(4) < 2)
 
 
 def stream(values):
@@ -243,235 +167,197 @@ def stream(values):
     return asked.release
 
 
-DESIGN = np.ones((3, 4), dtype=bool)
+VARIANTS_OF = dp.TopVariants(
+    variants=VARIANTS, counts=COLUMNS[:4], label=COLUMNS[4], cases=5, controls=5, k=1, epsilon=1
+)
 METHODS = ("above-threshold", "noisy-counts", "one-by-one")
-ENTRIES = {
-    "PercentileRecord": values_of(dp.PercentileRecord, p=50, upper=9, epsilon=1.0),
-    "PercentileRecord, of a table": table_of(
-        dp.PercentileRecord, column="f", label="y", p=50, upper=9, epsilon=1.0
-    ),
-    "percentile": Entry("values", lambda x: percentiles.percentile(x, p=50, upper=9)),
-    **{
-        f"Percentiles, {one}": values_of(
-            dp.Percentiles, p=[25, 50], candidates=range(10), method=one, **BOTH
-        )
-        for one in METHODS
+READ = {
+    "values": {
+        "a record of values": {
+            "PercentileRecord": dp.PercentileRecord(p=50, upper=9, epsilon=1.0),
+            "percentile": lambda values: percentiles.percentile(values, p=50, upper=9),
+        },
+        "numbers": {
+            **{
+                f"Percentiles, {how}": dp.Percentiles(**{**MEDIAN, "p": [25, 50]}, method=how)
+                for how in METHODS
+            },
+            "Percentiles of a range": dp.Percentiles(
+                p=[25, 75], upper=9, step=0.1, epsilon=1.0, neighbours="substitute"
+            ),
+            "Percentiles from both ends": dp.Percentiles(
+                **{**MEDIAN, "p": [1, 5, 50, 99], "epsilon": 9.0}, assumed_records=5000
+            ),
+            "Percentiles with intervals": dp.Percentiles(**MEDIAN, interval=0.95),
+            "BestOf": lambda values: BEST.release([lambda: (1.0, HALF.release(values).answer)]),
+            "PrivateStudy": studied,
+        },
+        "days": {"Percentiles of days": dp.Percentiles(**DAYS)},
+        "keys": {
+            "Keys": dp.Keys(**SURE),
+            "Keys, Gaussian": dp.Keys(method="gaussian", **SURE),
+            "TopKeys, unknown": dp.TopKeys(k=1, **SURE),
+        },
+        "candidates": {
+            "TopKeys": dp.TopKeys(k=1, candidates=[0, "a", 2], **BOTH),
+            "TopKeys with intervals": dp.TopKeys(k=1, candidates=range(9), **SEQUENCE, **BOTH),
+            "Levels": dp.Levels(**CODES),
+        },
+        "members": {
+            "Statuses": dp.Statuses(n=9, epsilon=1.0),
+            "Subset": dp.Subset(n=9, epsilon=1.0),
+            "Subset of a public size": dp.Subset(n=9, d=2, epsilon=1.0),
+        },
+        "pools": {
+            "PooledOutcomes": pooling.PooledOutcomes(
+                matrix=np.ones((3, 4), dtype=bool), flip=0.1, neighbours="substitute"
+            )
+        },
+        "counts in turn": {
+            "AboveThreshold": dp.AboveThreshold(threshold=5, sensitivity=1, **BOTH),
+            "AboveThreshold, a stream": stream,
+        },
+        "scores": {
+            "StableArgmax": lambda scores: dp.StableArgmax(**SURE).release(
+                objective(scores, monotone=True)
+            ),
+            **{repr(mechanism): selected(mechanism) for mechanism in MECHANISMS},
+            "weighted_sum": combined(lambda parts: combine.weighted_sum(parts, [1, 2])),
+            "pareto": combined(combine.pareto),
+            "margin": combined(combine.margin),
+        },
     },
-    "Percentiles of a range": values_of(
-        dp.Percentiles, p=[25, 75], upper=9, step=0.1, epsilon=1.0, neighbours="substitute"
-    ),
-    "Percentiles of a column": table_of(dp.Percentiles, **OF_F),
-    "Percentiles from both ends": values_of(
-        dp.Percentiles,
-        p=[1, 5, 50, 99],
-        candidates=range(10),
-        assumed_records=5000,
-        epsilon=9.0,
-        neighbours=AR,
-    ),
-    "Percentiles of persons": table_of(dp.Percentiles, **OF_F, **PEOPLE),
-    "Percentiles in groups": table_of(dp.Percentiles, by="g", groups=[0, "a"], **OF_F),
-    "Percentiles in unknown groups": table_of(
-        dp.Percentiles, by="g", other=True, **{**OF_F, **SURE}
-    ),
-    "Percentiles with intervals": values_of(
-        dp.Percentiles, p=50, candidates=range(10), interval=0.95, **BOTH
-    ),
-    "Percentiles of differences": table_of(dp.Percentiles, minus="g", **OF_F),
-    "Percentiles of days": values_of(dp.Percentiles, **DAYS, **BOTH),
-    "Percentiles of days, of a column": table_of(dp.Percentiles, column="f", **DAYS, **BOTH),
-    "Percentiles of times": table_of(dp.Percentiles, column="f", **TIMES, **BOTH),
-    "Percentiles of durations": table_of(
-        dp.Percentiles, column="f", minus="g", **DURATIONS, **BOTH
-    ),
-    "Keys": values_of(dp.Keys, **SURE),
-    "Keys, Gaussian": values_of(dp.Keys, method="gaussian", **SURE),
-    "Keys of a column": table_of(dp.Keys, column="f", missing_keys="key", **SURE),
-    "Keys of two columns": table_of(dp.Keys, column=["f", "g"], **SURE),
-    "Keys of persons": table_of(dp.Keys, column="f", **PEOPLE, **SURE),
-    "Keys in rounds": table_of(dp.Keys, column="f", method="rounds", **PEOPLE, **SURE),
-    "TopKeys": values_of(dp.TopKeys, k=1, candidates=[0, "a", 2], **BOTH),
-    "TopKeys, unknown": values_of(dp.TopKeys, k=1, **SURE),
-    "TopKeys with intervals": values_of(
-        dp.TopKeys, k=1, candidates=range(9), **SEQUENCE, **BOTH
-    ),
-    "TopKeys above a count": table_of(dp.TopKeys, above=2, **KNOWN),
-    "TopKeys of persons": table_of(dp.TopKeys, k=1, **KNOWN, **PEOPLE),
-    "TopKeys in groups": table_of(dp.TopKeys, k=1, by="g", groups=[0, "a"], **KNOWN),
-    "TopKeys in unknown groups": table_of(
-        dp.TopKeys, column="f", k=1, by="g", **PEOPLE, **SURE
-    ),
-    "Keys in unknown groups": table_of(dp.Keys, column="f", by="g", **PEOPLE, **SURE),
-    "Series": table_of(
-        dp.Series, column="f", period="g", periods=[0, "a", 2], k=1, candidates=[0, "a"], **BOTH
-    ),
-    "HeavyCells": rows_of(dp.HeavyCells, grid=2, k=1, **BOX),
-    "HeavyCells of persons": table_of(dp.HeavyCells, grid=2, k=1, **PLACES, **PEOPLE),
-    "HeavyCells with intervals": rows_of(dp.HeavyCells, grid=9, k=1, **SEQUENCE, **BOX),
-    "HeavyCells, clipped": table_of(dp.HeavyCells, grid=2, k=1, outside="clip", **PLACES),
-    "HeavyCells in groups": table_of(
-        dp.HeavyCells, grid=2, k=1, by="y", groups=[0, "a"], **PLACES
-    ),
-    "Map": rows_of(dp.Map, grids=[2, 3], **BOX),
-    "Map of columns": table_of(dp.Map, grids=[2], **PLACES),
-    "Map of persons": table_of(dp.Map, grids=[2], **PLACES, **PEOPLE),
-    "TopNodes": rows_of(dp.TopNodes, metric="degree", **NODES),
-    "TopNodes, betweenness": rows_of(dp.TopNodes, metric="ego-betweenness", **NODES),
-    "TopNodes of a table": table_of(dp.TopNodes, metric="ego-density", **EDGES),
-    "TopNodes, Pareto": table_of(
-        dp.TopNodes, metric=["degree", "ego-density"], combine="pareto", **EDGES
-    ),
-    "TopNodes of persons": table_of(dp.TopNodes, metric="degree", **EDGES, **PEOPLE),
-    "TopNodes of an EdgeTable": Entry("table", engine_edges),
-    "Graph.from_edges": Entry("table", graph),
-    "TopNodes with intervals": rows_of(dp.TopNodes, metric="degree", **SEQUENCE, **NODES),
-    "Levels": values_of(dp.Levels, **CODES),
-    "Levels of a column": table_of(dp.Levels, column="f", inner="own", **CODES),
-    "Levels of numbers": table_of(dp.Levels, column="f", inner="own", **NUMBERS),
-    "Levels of persons": table_of(dp.Levels, column="f", **CODES, **PEOPLE),
-    "Hubs": rows_of(dp.Hubs, metric="ego-density", **NODES),
-    "Hubs of persons": table_of(dp.Hubs, metric="ego-density", **EDGES, **PEOPLE),
-    "ID3Tree": table_of(trees.ID3Tree, max_depth=1, **BY_COLUMN),
-    "ID3Tree of persons": table_of(trees.ID3Tree, max_depth=1, **BY_PERSON),
-    "BestColumns": table_of(trees.BestColumns, k=1, **BY_COLUMN),
-    "TreeFront": table_of(trees.TreeFront, **BY_COLUMN, **FRONT),
-    "ID3Classifier": fitted(id3),
-    "ID3Classifier, of a table": fitted_to_table(lambda: id3(PUBLIC)),
-    "MultiObjectiveTreeClassifier": fitted(front),
-    "PrivateSelectKBest": fitted(best_columns),
-    "PrivateSearchCV": fitted(search),
-    "PrivateSearchCV, of a frame": labels_apart(lambda x, y: search(domains=PUBLIC).fit(x, y)),
-    "Search": labels_apart(lambda x, y: SEARCH.release((x, y))),
-    "BestOf": Entry("values", best_of),
-    "PrivateStudy": Entry("values", studied),
-    "PrivateClassifier": fitted(classifier),
-    "run": Entry("table", ran),
-    "TopVariants": Entry("counts", variants().release),
-    "TopVariants of a table": Entry("table of counts", variants().release),
-    "genotype_counts": Entry("counts", genotypes),
-    "StableArgmax": Entry("values", votes),
-    "Statuses": values_of(dp.Statuses, n=9, epsilon=1.0),
-    "Subset": values_of(dp.Subset, n=9, epsilon=1.0),
-    "Subset of a public size": values_of(dp.Subset, n=9, d=2, epsilon=1.0),
-    "Subset of a table": table_of(
-        dp.Subset, n=9, column="f", positive="a", label="y", epsilon=1.0
-    ),
-    "PooledOutcomes": values_of(
-        pooling.PooledOutcomes, matrix=DESIGN, flip=0.1, neighbours="substitute"
-    ),
-    "AboveThreshold": values_of(dp.AboveThreshold, threshold=5, sensitivity=1, **BOTH),
-    "AboveThreshold, a stream": Entry("values", stream),
-    "ExponentialMechanism": selected(dp.ExponentialMechanism(epsilon=1.0)),
-    "PermuteAndFlip": selected(dp.PermuteAndFlip(epsilon=1.0)),
-    "ReportNoisyMax": selected(dp.ReportNoisyMax(epsilon=1.0)),
-    "LocalDampening": selected(dp.LocalDampening(epsilon=1.0)),
-    "ShiftedLocalDampening": selected(
-        dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing")
-    ),
-    "AnchoredLocalDampening": selected(dp.AnchoredLocalDampening(epsilon=1.0, anchor=9.0)),
-    "PairwiseLocalDampening": selected(dp.PairwiseLocalDampening(epsilon=1.0)),
-    "GeneralizedExponential": selected(dp.GeneralizedExponential(epsilon=1.0)),
-    "NoisySequence": selected(dp.NoisySequence(epsilon=1.0, l1=1.0, bound=1.0, step=1.0)),
-    "weighted_sum": combined(lambda parts: combine.weighted_sum(parts, [1, 2])),
-    "pareto": combined(combine.pareto),
-    "margin": combined(combine.margin),
+    "rows": {
+        "points": {
+            "HeavyCells": dp.HeavyCells(**CELLS),
+            "HeavyCells with intervals": dp.HeavyCells(**{**CELLS, "grid": 9}, **SEQUENCE),
+            "Map": dp.Map(grids=[2, 3], **BOX),
+        },
+        "edges": {
+            "TopNodes": dp.TopNodes(metric="degree", **NODES),
+            "TopNodes, betweenness": dp.TopNodes(metric="ego-betweenness", **NODES),
+            "TopNodes with intervals": dp.TopNodes(metric="degree", **SEQUENCE, **NODES),
+            "Hubs": dp.Hubs(metric="ego-density", **NODES),
+        },
+    },
+    "table": {
+        "a record of a table": {
+            "PercentileRecord, of a table": dp.PercentileRecord(
+                column="f", label="y", p=50, upper=9, epsilon=1.0
+            )
+        },
+        "numbers of a column": {
+            "Percentiles of a column": dp.Percentiles(**OF_F),
+            "Percentiles of differences": dp.Percentiles(minus="g", **OF_F),
+        },
+        "numbers of persons": {"Percentiles of persons": dp.Percentiles(**OF_F, **PEOPLE)},
+        "numbers in groups": {"Percentiles in groups": dp.Percentiles(**BY_G, **OF_F)},
+        "numbers in unknown groups": {
+            "Percentiles in unknown groups": dp.Percentiles(
+                by="g", other=True, **{**OF_F, **SURE}
+            )
+        },
+        "moments of a column": {
+            "Percentiles of days, of a column": dp.Percentiles(column="f", **DAYS),
+            "Percentiles of times": dp.Percentiles(column="f", **TIMES),
+            "Percentiles of durations": dp.Percentiles(column="f", minus="g", **DURATIONS),
+        },
+        "keys of columns": {
+            "Keys of a column": dp.Keys(column="f", missing_keys="key", **SURE),
+            "Keys of two columns": dp.Keys(column=["f", "g"], **SURE),
+            "TopKeys above a count": dp.TopKeys(above=2, **KNOWN),
+            "Levels of a column": dp.Levels(column="f", inner="own", **CODES),
+            "Levels of numbers": dp.Levels(column="f", inner="own", **NUMBERS),
+        },
+        "keys of persons": {
+            "Keys of persons": dp.Keys(column="f", **PEOPLE, **SURE),
+            "Keys in rounds": dp.Keys(column="f", method="rounds", **PEOPLE, **SURE),
+            "TopKeys of persons": dp.TopKeys(k=1, **KNOWN, **PEOPLE),
+            "Levels of persons": dp.Levels(column="f", **CODES, **PEOPLE),
+        },
+        "keys in groups": {"TopKeys in groups": dp.TopKeys(k=1, **BY_G, **KNOWN)},
+        "keys in unknown groups": {
+            "TopKeys in unknown groups": dp.TopKeys(column="f", k=1, by="g", **PEOPLE, **SURE),
+            "Keys in unknown groups": dp.Keys(column="f", by="g", **PEOPLE, **SURE),
+        },
+        "keys of periods": {"Series": dp.Series(period="g", periods=[0, "a", 2], k=1, **KNOWN)},
+        "points of a table": {
+            "HeavyCells, clipped": dp.HeavyCells(outside="clip", **PLACES, **CELLS),
+            "Map of columns": dp.Map(grids=[2], **PLACES, **BOX),
+        },
+        "points of persons": {
+            "HeavyCells of persons": dp.HeavyCells(**PLACES, **CELLS, **PEOPLE),
+            "Map of persons": dp.Map(grids=[2], **PLACES, **BOX, **PEOPLE),
+        },
+        "points in groups": {
+            "HeavyCells in groups": dp.HeavyCells(**PLACES, **CELLS, by="y", groups=[0, "a"])
+        },
+        "edges of a table": {
+            "TopNodes of a table": dp.TopNodes(metric="ego-density", **EDGES),
+            "TopNodes, Pareto": dp.TopNodes(
+                metric=["degree", "ego-density"], combine="pareto", **EDGES
+            ),
+            "Graph.from_edges": graph,
+        },
+        "edges of persons": {
+            "TopNodes of persons": dp.TopNodes(metric="degree", **EDGES, **PEOPLE),
+            "Hubs of persons": dp.Hubs(metric="ego-density", **EDGES, **PEOPLE),
+        },
+        "edges in an engine": {"TopNodes of an EdgeTable": engine_edges},
+        "records of a table": {
+            "ID3Tree": trees.ID3Tree(max_depth=1, **BY_COLUMN),
+            "BestColumns": trees.BestColumns(k=1, **BY_COLUMN),
+            "TreeFront": trees.TreeFront(**BY_COLUMN, **FRONT),
+            "ID3Classifier, of a table": lambda table: id3(PUBLIC).fit(table, "y"),
+        },
+        "records of persons": {"ID3Tree of persons": trees.ID3Tree(max_depth=1, **BY_PERSON)},
+        "several queries": {"run": lambda table: dp.run(SEVERAL, table)},
+        "members of a table": {
+            "Subset of a table": dp.Subset(
+                n=9, column="f", positive="a", label="y", epsilon=1.0
+            )
+        },
+    },
+    "labelled": {
+        "labelled records": {
+            "ID3Classifier": fitted(id3),
+            "MultiObjectiveTreeClassifier": fitted(
+                lambda: trees.MultiObjectiveTreeClassifier(**UNNAMED, **FRONT)
+            ),
+            "PrivateSelectKBest": fitted(lambda: trees.PrivateSelectKBest(**UNNAMED, k=1)),
+            "PrivateClassifier": fitted(
+                lambda: tuning.PrivateClassifier(id3(epsilon=1.0), epsilon=1.0, neighbours=AR)
+            ),
+        },
+        "parts of labelled records": {"PrivateSearchCV": fitted(search)},
+    },
+    "frame": {
+        "parts of a frame": {
+            "PrivateSearchCV, of a frame": labels_apart(
+                lambda rows, labels: search(domains=PUBLIC).fit(rows, labels)
+            ),
+            "Search": labels_apart(lambda *records: SEARCH.release(records)),
+        }
+    },
+    "counts": {
+        "variants": {"TopVariants": VARIANTS_OF},
+        "genotypes": {
+            "genotype_counts": lambda copies: genotype_counts(copies, np.arange(4) < 2)
+        },
+    },
+    "table of counts": {"variants of a table": {"TopVariants of a table": VARIANTS_OF}},
 }
+"""What reads private data: a query or a call, by the shape of the data and the way it is read.
 
-READINGS = {
-    "a record of values": ["PercentileRecord", "percentile"],
-    "a record of a table": ["PercentileRecord, of a table"],
-    "numbers": [
-        *(f"Percentiles, {one}" for one in METHODS),
-        "Percentiles of a range",
-        "Percentiles from both ends",
-        "Percentiles with intervals",
-        "BestOf",
-        "PrivateStudy",
-    ],
-    "numbers of a column": ["Percentiles of a column", "Percentiles of differences"],
-    "numbers of persons": ["Percentiles of persons"],
-    "numbers in groups": ["Percentiles in groups"],
-    "numbers in unknown groups": ["Percentiles in unknown groups"],
-    "days": ["Percentiles of days"],
-    "moments of a column": [
-        "Percentiles of days, of a column",
-        "Percentiles of times",
-        "Percentiles of durations",
-    ],
-    "keys": ["Keys", "Keys, Gaussian", "TopKeys, unknown"],
-    "candidates": ["TopKeys", "TopKeys with intervals", "Levels"],
-    "keys of columns": [
-        "Keys of a column",
-        "Keys of two columns",
-        "TopKeys, unknown, by draws",
-        "TopKeys above a count",
-        "Levels of a column",
-        "Levels of numbers",
-    ],
-    "keys of persons": [
-        "Keys of persons",
-        "Keys in rounds",
-        "TopKeys of persons",
-        "Levels of persons",
-    ],
-    "keys in groups": ["TopKeys in groups"],
-    "keys in unknown groups": ["TopKeys in unknown groups", "Keys in unknown groups"],
-    "keys of periods": ["Series"],
-    "points": ["HeavyCells", "HeavyCells with intervals", "Map"],
-    "points of a table": ["HeavyCells, clipped", "Map of columns"],
-    "points of persons": [
-        "HeavyCells of persons",
-        "Map of persons",
-    ],
-    "points in groups": ["HeavyCells in groups"],
-    "edges": ["TopNodes", "TopNodes, betweenness", "TopNodes with intervals", "Hubs"],
-    "edges of a table": [
-        "TopNodes of a table",
-        "TopNodes, Pareto",
-        "Graph.from_edges",
-    ],
-    "edges of persons": ["TopNodes of persons", "Hubs of persons"],
-    "edges in an engine": ["TopNodes of an EdgeTable"],
-    "records of a table": [
-        "ID3Tree",
-        "BestColumns",
-        "TreeFront",
-        "ID3Classifier, of a table",
-    ],
-    "records of persons": ["ID3Tree of persons"],
-    "labelled records": [
-        "ID3Classifier",
-        "MultiObjectiveTreeClassifier",
-        "PrivateSelectKBest",
-        "PrivateClassifier",
-    ],
-    "parts of labelled records": ["PrivateSearchCV"],
-    "parts of a frame": ["PrivateSearchCV, of a frame", "Search"],
-    "several queries": ["run"],
-    "variants": ["TopVariants"],
-    "variants of a table": ["TopVariants of a table"],
-    "genotypes": ["genotype_counts"],
-    "members": ["Statuses", "Subset", "Subset of a public size"],
-    "members of a table": ["Subset of a table"],
-    "pools": ["PooledOutcomes"],
-    "counts in turn": ["AboveThreshold", "AboveThreshold, a stream"],
-    "scores": [
-        "StableArgmax",
-        "ExponentialMechanism",
-        "PermuteAndFlip",
-        "ReportNoisyMax",
-        "LocalDampening",
-        "ShiftedLocalDampening",
-        "AnchoredLocalDampening",
-        "PairwiseLocalDampening",
-        "GeneralizedExponential",
-        "NoisySequence",
-        "weighted_sum",
-        "pareto",
-        "margin",
-    ],
+Entries of one reading are read by the same code.
+"""
+READINGS = {reading: [*asked] for some in READ.values() for reading, asked in some.items()}
+ENTRIES = {
+    name: Entry(data, getattr(one, "release", one))
+    for data, some in READ.items()
+    for asked in some.values()
+    for name, one in asked.items()
 }
-"""The ways by which containers are read, and the entries that read so: by the same code."""
 
 PLAIN = {
     "integers": [*range(10)],
@@ -491,21 +377,8 @@ ODD = {
     "not finite": [float("nan"), float("inf"), MARKER + 0.5, 1e308],
 }
 NUMPY = [
-    "i1",
-    "u8",
-    "f2",
-    "f4",
-    ">f8",
-    "g",
-    "c8",
-    "c16",
-    "?",
-    "S4",
-    "U20",
-    "M8[ns]",
-    "m8[s]",
-    "V8",
-]
+    "i1", "u8", "f2", "f4", ">f8", "g", "c8", "c16", "?", "S4", "U20", "M8[ns]", "m8[s]", "V8",
+]  # fmt: skip
 POLARS = [
     pl.Int8, pl.UInt64, pl.Int128, pl.Float32, pl.Boolean, pl.String, pl.Categorical, pl.Binary,
     pl.Date, pl.Datetime("ns", "UTC"), pl.Duration, pl.Time, pl.Decimal(20, 3), pl.Null,

@@ -21,74 +21,22 @@ MARKER = 48151623
 
 TEXT = f"secret{MARKER}"
 
+LONG_AGO = datetime(1, 1, 1)  # noqa: DTZ001 -- odd on purpose
 ODD_VALUES = [
-    MARKER,
-    -MARKER,
-    MARKER * 10**9,
-    MARKER * 10**300,
-    float(MARKER),
-    MARKER + 0.5,
-    Fraction(MARKER, 7),
-    Decimal(MARKER),
-    Decimal("sNaN"),
-    Decimal("NaN"),
-    10**400,
-    2**53 + 1,
-    2**63,
-    -(2**63) - 1,
-    1e308,
-    5e-324,
-    float("nan"),
-    float("inf"),
-    float("-inf"),
-    None,
-    True,
-    TEXT,
-    "",
-    "n/a",
-    "nan",
-    f"{MARKER}",
-    f' "{TEXT},',
-    "\N{SNOWMAN}\0",
-    TEXT.encode(),
-    b"\xff",
-    [MARKER],
-    (MARKER, TEXT),
-    {"key": MARKER},
-    {MARKER},
-    date(2020, 2, 29),
-    datetime(1, 1, 1),  # noqa: DTZ001 -- odd on purpose
-    1j * MARKER,
-    np.float32(MARKER),
-    np.int64(MARKER),
-    np.datetime64("NaT", "s"),
-    pd.NA,
-    pd.NaT,
+    MARKER, -MARKER, MARKER * 10**9, MARKER * 10**300, float(MARKER), MARKER + 0.5,
+    Fraction(MARKER, 7), Decimal(MARKER), Decimal("sNaN"), Decimal("NaN"), 10**400, 2**53 + 1,
+    2**63, -(2**63) - 1, 1e308, 5e-324, float("nan"), float("inf"), float("-inf"), None, True,
+    TEXT, "", "n/a", "nan", f"{MARKER}", f' "{TEXT},', "\N{SNOWMAN}\0", TEXT.encode(), b"\xff",
+    [MARKER], (MARKER, TEXT), {"key": MARKER}, {MARKER}, date(2020, 2, 29), LONG_AGO,
+    1j * MARKER, np.float32(MARKER), np.int64(MARKER), np.datetime64("NaT", "s"), pd.NA, pd.NaT,
     object,
-]
+]  # fmt: skip
 
-csv_fields = st.sampled_from(
-    [
-        *map(str, range(10)),
-        str(MARKER),
-        f"{MARKER}.5",
-        f"{MARKER}e300",
-        f"-{MARKER}",
-        TEXT,
-        f'"{TEXT},1"',
-        "",
-        " ",
-        "nan",
-        "inf",
-        "1e400",
-        "0x1F",
-        "n/a",
-        "NULL",
-        "true",
-        "2020-02-29",
-        "\N{SNOWMAN}",
-    ]
-)
+csv_fields = st.sampled_from([
+    *map(str, range(10)), str(MARKER), f"{MARKER}.5", f"{MARKER}e300", f"-{MARKER}", TEXT,
+    f'"{TEXT},1"', "", " ", "nan", "inf", "1e400", "0x1F", "n/a", "NULL", "true", "2020-02-29",
+    "\N{SNOWMAN}",
+])  # fmt: skip
 
 
 @st.composite

@@ -30,36 +30,14 @@ VALUES = {
     "text": ["a", "b", "1", "2", "n/a", "", " a ", "é", "1e400", "nan", "None"],
 }
 ODDEST = [
-    10**400,
-    -(10**400),
-    [1],
-    (1, 2),
-    {"a": 1},
-    b"a",
-    True,
-    1j,
-    np.complex64(1),
-    Decimal("0.5"),
-    Decimal("NaN"),
-    Decimal("sNaN"),
-    np.int64(1),
-    np.array([1]),
-    np.array([1, 2]),
-    np.datetime64("2020-01-01"),
-    np.datetime64("NaT", "s"),
-    pd.NA,
-    pd.NaT,
-    object,
-]
+    10**400, -(10**400), [1], (1, 2), {"a": 1}, b"a", True, 1j, np.complex64(1), Decimal("0.5"),
+    Decimal("NaN"), Decimal("sNaN"), np.int64(1), np.array([1]), np.array([1, 2]),
+    np.datetime64("2020-01-01"), np.datetime64("NaT", "s"), pd.NA, pd.NaT, object,
+]  # fmt: skip
 ROWS = [None, 1, "ab", (), (1,), [0, 1, 2, 3, 4], {"a": 1, "b": 2}, nan]
 """Records of a list that are no rows of the right length."""
 
-POLARS = {
-    "integer": pl.Int64,
-    "unsigned": pl.UInt64,
-    "number": pl.Float64,
-    "text": pl.String,
-}
+POLARS = {"integer": pl.Int64, "unsigned": pl.UInt64, "number": pl.Float64, "text": pl.String}
 PANDAS = {"integer": "Int64", "unsigned": "UInt64", "number": "float64", "text": "str"}
 NUMPY = {"integer": "int64", "unsigned": "uint64", "number": "float64", "text": "U6"}
 

@@ -30,10 +30,7 @@ from dpselect.draws.exact.selection import (
 from dpselect.draws.grid import to_grid
 from dpselect.typing import Indices, Scores
 
-_MEASURES = {
-    Noise.EXPONENTIAL: "max_divergence",
-    Noise.GUMBEL: "zero_concentrated_divergence",
-}
+_MEASURES = {Noise.EXPONENTIAL: "max_divergence", Noise.GUMBEL: "zero_concentrated_divergence"}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Laws of the outcomes of pooled tests, by enumeration."""
 
 from itertools import combinations
-from math import comb, exp
+from math import comb
 
 import numpy as np
 
@@ -29,21 +29,3 @@ def union_law(n, members, beta):
         output = members | frozenset(extra)
         law[output] = law.get(output, 0.0) + 1 / comb(n, beta)
     return law
-
-
-def union_delta(design, *, d, beta, epsilon):
-    """Return the exact delta of the outcomes after Algorithm A2."""
-    n = design.shape[1]
-    laws = {
-        members: syndrome_law(design, union_law(n, members, beta))
-        for members in map(frozenset, combinations(range(n), d))
-    }
-    return max(
-        (
-            float(np.maximum(laws[e] - exp(epsilon) * laws[f], 0).sum())
-            for e in laws
-            for f in laws
-            if len(e - f) == 1
-        ),
-        default=0.0,
-    )

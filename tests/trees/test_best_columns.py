@@ -9,11 +9,9 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
-from dpselect.errors import ColumnError, ParameterError
-from dpselect.trees import Bins, ID3Classifier, PrivateSelectKBest
+from dpselect.trees import ID3Classifier, PrivateSelectKBest
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
 from dpselect.trees.growth import drawn_by
@@ -113,20 +111,6 @@ def test_the_best_columns_are_kept():
     assert not hasattr(best, "scores_")
 
 
-def test_the_plan_is_charged_and_kept():
-    x, y = rows()
-    budget = dp.Budget(1.0, neighbours="substitute")
-    best = PrivateSelectKBest(0.6, k=2, **PUBLIC, neighbours="substitute", budget=budget)
-
-    best.fit(x, y)
-
-    [entry] = budget.entries
-    assert entry.epsilon == best.plan().epsilon == best.plan_.epsilon == 0.6
-    assert entry.answer == {"answer": list(best.selected_)}
-    [spend] = best.plan_.spends
-    assert (spend.times, spend.epsilon) == (2, 0.3)
-
-
 def test_works_in_a_pipeline():
     x, y = rows()
     steps = make_pipeline(
@@ -147,47 +131,3 @@ def test_a_tree_grows_on_the_columns_that_were_kept():
 
     assert steps.fit(x, y).score(x, y) == 1.0
     assert steps[-1].tree_.schema.names == ("a", "b")
-    with pytest.raises(ColumnError, match="name columns that the table does not have: "):
-        ID3Classifier(epsilon=1.0, **PUBLIC).fit(x.rename({"a": "A"}), y)
-
-
-def test_what_is_wrong_is_said_before_any_spend():
-    x, y = rows()
-    budget = dp.Budget(1.0, neighbours="add-remove")
-
-    for wrong, message in (
-        ({"k": 4}, "k must be at most the number of columns with a domain, 3, not 4"),
-        ({"k": 0}, "k must be"),
-        ({"k": 1, "criterion": "chi2"}, "criterion must be one of information-gain, gini"),
-        ({"k": 1, "classes": None}, "classes"),
-        ({"k": 1, "mechanism": "best"}, "mechanism"),
-        ({"k": 1, "mechanism": "shifted", "max_records": 2**31}, "horizon"),
-    ):
-        with pytest.raises(ParameterError, match=message):
-            PrivateSelectKBest(0.5, **{**PUBLIC, **wrong}, budget=budget).fit(x, y)
-    assert budget.entries == ()
-
-
-EXPECTED = {
-    "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output",
-    "check_estimators_empty_data_messages": "an empty table gives a draw at full cost",
-    "check_transformer_general": "two fits draw differently",
-}
-
-
-def test_follows_scikit_learn():
-    results = check_estimator(
-        PrivateSelectKBest(
-            epsilon=500.0,
-            k=1,
-            domains=Bins(-3, 3, bins=15),
-            classes=[0, 1, 2],
-            max_records=10_000,
-        ),
-        expected_failed_checks=EXPECTED,
-        on_fail=None,
-        on_skip=None,
-    )
-    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
-
-    assert failed == {}

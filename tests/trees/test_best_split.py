@@ -4,16 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-import dpselect as dp
 from dpselect.neighbours import Neighbours
 from dpselect.scaling import pairwise
 from dpselect.sensitivity.base import Pairs
-from dpselect.trees.criteria import CRITERIA, InformationGainSensitivity, objective_of
-from dpselect.trees.growth import drawn_by
-from dpselect.trees.records import schema
-
-LARGE = 1e5
-CLASSES = [0, 1, 2]
+from dpselect.trees.criteria import InformationGainSensitivity, objective_of
 
 
 def random_table(seed):
@@ -58,56 +52,6 @@ def best(criterion, tables):
     """Return the positions of the best columns."""
     scores = np.array([by_definition(criterion, table) for table in tables])
     return np.flatnonzero(scores >= scores.max() - 1e-9)
-
-
-def probability_of_best(seed, criterion, generosity, mechanism=None):
-    """Return the exact probability that the best column is drawn."""
-    frame, domains, classes = random_table(seed)
-    most = len(frame) * generosity
-    tables = [contingency(frame, name, len(one), classes) for name, one in domains.items()]
-    public = schema(domains, CLASSES[:classes], list(domains))
-    draw = drawn_by(mechanism, LARGE, schema=public, criterion=criterion, max_records=most)
-    objective = objective_of(criterion, tables, list(domains), max_records=most)
-    return draw.probabilities(objective)[best(criterion, tables)].sum()
-
-
-@pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("generosity", [1, 10, 100])
-def test_the_best_column_is_drawn_whatever_the_domains(criterion, generosity):
-    """Before: the worse column with certainty for 35 of 150 tables by information gain."""
-    found = [probability_of_best(seed, criterion, generosity) for seed in range(60)]
-
-    assert min(found) > 1 - 1e-9
-
-
-def test_the_form_as_published_does_not_find_it():
-    """It stays by its name; as the default it would be seen here."""
-    found = [probability_of_best(seed, "information-gain", 10, "shifted") for seed in range(60)]
-
-    assert sum(one < 1e-9 for one in found) >= 5
-
-
-@pytest.mark.parametrize("lazy", [False, True], ids=["memory", "engine"])
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_releases_find_the_best_column_and_split_on_it(criterion, lazy):
-    for seed in range(6):
-        frame, domains, classes = random_table(seed)
-        tables = [contingency(frame, name, len(one), classes) for name, one in domains.items()]
-        wanted = {list(domains)[place] for place in best(criterion, tables)}
-        public = {
-            "domains": domains,
-            "classes": CLASSES[:classes],
-            "label": "label",
-            "max_records": 10 * len(frame),
-            "criterion": criterion,
-            "epsilon": LARGE,
-            "neighbours": "substitute" if seed % 2 else "add-remove",
-        }
-        data = frame.lazy() if lazy else frame
-
-        assert set(dp.BestColumns(k=1, **public).release(data).answer) <= wanted
-        root = dp.ID3Tree(max_depth=1, **public).release(data).tree.root
-        assert list(domains)[root.column] in wanted
 
 
 def test_precision_does_not_depend_on_a_generous_bound():

@@ -14,9 +14,7 @@ from dpselect.tables.values import of_objects, of_values
 from dpselect.trees import (
     Bins,
     Categories,
-    ID3Classifier,
     ID3Tree,
-    PrivateSelectKBest,
     domains_of_public_data,
     domains_template,
     read_domains,
@@ -25,7 +23,6 @@ from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.engine import EngineCounts
 from dpselect.trees.reading import labelled
 from dpselect.trees.records import schema
-from dpselect.tuning import PrivateSearchCV
 
 TEXT = """flag,answer,level,mixed,degrees,label
 1,yes,1,1,20.5,true
@@ -141,22 +138,6 @@ def test_values_of_a_list_are_read_as_the_fields_of_a_file(values, alike, tmp_pa
 
     assert Categories(values).codes(of_objects(alike)).tolist() == [1] * len(alike)
     assert set(rows.coded(tmp_path / "data.csv").codes[:, 0].tolist()) == {1}
-
-
-@pytest.mark.parametrize("wrap", [list, lambda one: np.array(one, dtype=object)])
-def test_lists_of_another_type_than_the_public_values_are_learned(wrap):
-    """Before, dropped whole at full price: a constant tree, a random column, a score of 0."""
-    x, y = wrap([["0", 7], ["1", 7]] * 50), wrap(["0", "1"] * 50)
-    public = {"domains": [[0, 1], ["7", "8"]], "classes": [0, 1], "max_records": 100}
-    tree = ID3Classifier(1e5, **public, max_depth=1)
-
-    assert tree.fit(x, y).predict(x[:2]).tolist() == [0, 1]
-    assert PrivateSelectKBest(1e5, k=1, **public).fit(x, y).selected_ == ("x0",)
-    for method in ("all", "repeat"):
-        searched = PrivateSearchCV(tree, {"max_depth": [1]}, epsilon=1e5, method=method)
-        assert searched.fit(x, y).predict(x[:2]).tolist() == [0, 1]
-        # About 30 of the records are for validation.
-        assert method == "all" or searched.best_score_ > 10
 
 
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])

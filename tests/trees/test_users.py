@@ -6,18 +6,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
 
 import dpselect as dp
-from dpselect.errors import ColumnError, ParameterError, PublicClaimError
+from dpselect.errors import PublicClaimError
 from dpselect.mechanisms import by_name
-from dpselect.tables.people import PeopleCap
 from dpselect.trees import ID3Classifier, records
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
-from dpselect.trees.engine import EngineCounts
-from dpselect.tuning import PrivateSearchCV
-from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
 from support.trees_definitions import drawn
 
@@ -127,32 +122,6 @@ def test_the_limit_depends_on_each_person_alone(most):
     assert sum(map(MemoryCounts.number, alone)) == np.minimum(sizes, most).sum()
 
 
-def test_persons_with_the_same_rows_do_not_all_keep_the_same():
-    """Each of 400 persons has one dry and one wet row, and one of these is counted."""
-    both = frame([(SUN, RAIN)] * 400)
-
-    dry, wet = limited(both, 1).totals().tolist()
-
-    assert dry + wet == 400
-    assert abs(dry - wet) < 100  # five standard deviations
-
-
-@every_engine
-@pytest.mark.parametrize("kind", [pl.Int64, pl.String], ids=str)
-def test_every_engine_counts_the_same_records(engine, kind, crossing):
-    rows = some_rows(400, people=40).cast({"who": kind})
-
-    ours = limited(rows, 3)
-    crossing.clear()
-    theirs = EngineCounts(held_by(engine, rows), "weather", PUBLIC, PeopleCap("who", 3))
-
-    assert tables_of(theirs) == tables_of(ours)
-    assert theirs.number() == ours.number() < 130
-    assert max(crossing) <= (
-        2 * PUBLIC.sizes.sum() if engine == "spark" else 2
-    )  # of Spark, cells
-
-
 @pytest.mark.parametrize("convert", [pl.DataFrame.to_pandas, pl.DataFrame.lazy])
 def test_only_records_that_count_are_bounded(convert):
     rows = frame([(SUN,) * 60, (RAIN,) * 60])
@@ -179,34 +148,3 @@ def test_the_plan_says_whose_privacy_it_is():
     assert list(three.arguments["domains"]) == ["sky", "wind"]
     assert three.spends == one.spends
     assert three.rho == one.rho
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"max_per_user": None}, ParameterError, "go together"),
-        ({"max_per_user": 0}, ParameterError, "max_per_user must be"),
-        ({"user": "sky"}, ParameterError, "cannot be the user and be split on"),
-        ({"user": "nobody"}, ColumnError, "no column 'nobody'"),
-        ({"user": "weight"}, ColumnError, "users must be text"),
-    ],
-    ids=str,
-)
-def test_bad_arguments_are_named(arguments, error, message):
-    data = frame([(SUN,)]).with_columns(weight=pl.lit(0.5))
-    asked = {"user": "who", "max_per_user": 2} | arguments
-
-    with pytest.raises(error, match=message):
-        ID3Classifier(1.0, **CLAIMS, **asked).fit(data.drop("weather"), data["weather"])
-
-
-def test_persons_are_refused_where_records_are_taken_one_by_one():
-    made = ID3Classifier(1.0, **CLAIMS, user="who", max_per_user=2)
-    data = frame([(SUN,), (RAIN,)])
-
-    with pytest.raises(ParameterError, match="X must be a frame"):
-        clone(made).set_params(domains=[[0, 1]] * 2).fit([[0, 0], [1, 0]], ["dry", "wet"])
-    with pytest.raises(ParameterError, match="leave out user"):
-        PrivateSearchCV(made, {"max_depth": [0, 1]}, epsilon=1.0).fit(
-            data.drop("weather"), data["weather"]
-        )

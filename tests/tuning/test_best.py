@@ -15,7 +15,6 @@ from scipy import stats
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws.repetitions import Trials
-from dpselect.errors import NeighboursError, ParameterError
 from dpselect.tuning import (
     Geometric,
     Logarithmic,
@@ -237,11 +236,7 @@ def votes_run(votes, names, epsilon):
     return run
 
 
-PUBLIC = {
-    "repetitions": Geometric(mean=3),
-    "epsilon_per_run": 1.0,
-    "neighbours": "add-remove",
-}
+PUBLIC = {"repetitions": Geometric(mean=3), "epsilon_per_run": 1.0, "neighbours": "add-remove"}
 
 
 def of_votes(votes, claimed=1.0, used=1.0, **more):
@@ -322,80 +317,6 @@ def test_a_delta_costs_the_mean_number_of_runs():
     assert plan.rho == rho_of_pure(plan.epsilon)
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"repetitions": "geometric"}, "repetitions must be a Repetitions"),
-        ({"repetitions": {"name": "uniform"}}, "repetitions must be one of geometric"),
-        ({"repetitions": {"name": "poisson"}}, "'poisson' must state mean, and no more"),
-        ({"repetitions": {"name": "geometric", "mean": 0}}, "mean must be at least 1"),
-        ({"epsilon_per_run": 0.0}, "epsilon_per_run must be finite and > 0"),
-        ({"threshold": np.nan}, "threshold must be a finite number"),
-        ({"threshold": 1.0, "repetitions": Logarithmic(mean=3)}, "must be Geometric"),
-    ],
-)
-def test_public_arguments_are_checked(changed, message):
-    with pytest.raises(ParameterError, match=message):
-        dp.BestOf(**(PUBLIC | changed))
-
-
-@pytest.mark.parametrize(
-    ("law", "message"),
-    [
-        (partial(Geometric, mean=0.5), "mean must be at least 1"),
-        (partial(Geometric, mean=1e5), "mean must be at most 4096"),
-        (partial(TruncatedNegativeBinomial, mean=3, shape=-1), "shape must be above -1"),
-        (partial(Poisson, mean=0), "mean must be finite and > 0"),
-    ],
-)
-def test_laws_are_checked(law, message):
-    with pytest.raises(ParameterError, match=message):
-        law()
-
-
-def test_divergences_are_checked():
-    for orders, divergences in (([2, 3], [1]), ([3, 2], [1, 1]), ([0.5], [1])):
-        with pytest.raises(ParameterError, match="orders"):
-            renyi_of_best(orders, divergences, repetitions=Poisson(mean=2))
-    with pytest.raises(ParameterError, match="below 1 has no bound"):
-        renyi_of_best([2], [1], repetitions=Poisson(mean=0.5))
-    with pytest.raises(ParameterError, match="a distribution of dpselect"):
-        renyi_of_best([2], [1], repetitions="poisson")
-
-
-def test_runs_are_checked():
-    with pytest.raises(ParameterError, match="runs must be at least one function"):
-        dp.BestOf(**PUBLIC).release([])
-    with pytest.raises(ParameterError, match="probabilities must be one for each score"):
-        best_probabilities([1, 2], [0.5, 0.4], repetitions=Geometric(mean=2))
-
-
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (3, "a run must return two values"),
-        ((1.0, "a", 2), "a run must return two values"),
-        ((None, "a"), "the score of a run must be a number, not a NoneType"),
-        (("secret", "a"), "the score of a run must be a number, not a str"),
-    ],
-)
-def test_what_runs_return_is_checked(returned, message):
-    with pytest.raises(ParameterError, match=message) as caught:
-        dp.BestOf(**PUBLIC).release([lambda: returned])
-    assert "secret" not in str(caught.value)
-
-
-def test_a_run_whose_own_plan_is_dearer_is_refused():
-    dear = dp.PermuteAndFlip(epsilon=2.0)
-    objective = dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "add-remove"))
-
-    with pytest.raises(ParameterError, match=r"a run states epsilon = 2\.0"):
-        dp.BestOf(**PUBLIC).release([lambda: (1.0, dear.release(objective))])
-    other = dp.Budget(9.0, neighbours="substitute")
-    with pytest.raises(NeighboursError):
-        dp.BestOf(**PUBLIC).release([lambda: (1.0, "a")], budget=other)
-
-
 @every_law
 def test_a_distribution_is_written_down_by_its_name(law):
     best = dp.BestOf(**(PUBLIC | {"repetitions": law}))
@@ -406,23 +327,3 @@ def test_a_distribution_is_written_down_by_its_name(law):
     assert again.plan == best.plan
     assert as_repetitions(again.repetitions) == law
     assert NAMED[law.name] is type(law)
-
-
-def test_a_run_is_held_to_all_that_is_stated_of_it():
-    dear = dp.TopKeys(
-        column=None,
-        k=1,
-        candidates=["a", "b"],
-        epsilon=0.6,
-        neighbours="add-remove",
-        mechanism="exponential",
-    )
-    best = dp.BestOf(
-        repetitions=Geometric(mean=3),
-        epsilon_per_run=0.5,
-        rho_per_run=0.1,
-        neighbours="add-remove",
-    )
-    assert dear.plan.rho < 0.1
-    with pytest.raises(ParameterError, match=r"a run states epsilon = 0\.6"):
-        best.release([lambda: (1.0, dear.release(["a"]))])

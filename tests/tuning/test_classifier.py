@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 import dpselect as dp
-from dpselect.errors import NeighboursError, ParameterError, PublicClaimError
+from dpselect.errors import PublicClaimError
 from dpselect.tuning import PrivateClassifier, PrivateSearchCV
 
 RNG = np.random.default_rng(1)
@@ -81,15 +81,6 @@ def test_no_other_warning_comes_out():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wrapped(warning=UserWarning).fit(X, Y)
-
-
-def test_parameters_are_checked():
-    with pytest.raises(ParameterError, match="a Cut has no 'epsilon'"):
-        PrivateClassifier(Cut(), epsilon=1.0, neighbours="substitute").plan()
-    with pytest.raises(ParameterError, match="epsilon must be finite"):
-        wrapped().set_params(epsilon=0.0).plan()
-    with pytest.raises(NeighboursError):
-        wrapped().set_params(neighbours="edge").plan()
 
 
 @pytest.mark.parametrize(

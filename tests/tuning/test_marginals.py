@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.tuning import marginal_error, select_marginal
 
@@ -110,27 +109,6 @@ def test_a_replay_is_a_conformance_test_of_a_select_step():
     assert shares[4.0] > 1 >= shares[8.0] > 0.5
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"weights": [1, 0, 1]}, "weights must be above 0"),
-        ({"weights": [1, 1]}, "one for each marginal"),
-        ({"penalties": [0, np.inf, 0]}, "penalties must be finite"),
-        ({"estimates": MODEL[:2]}, "as many, at least one"),
-        ({"estimates": [MODEL[1], *MODEL[1:]]}, "of the same shape"),
-    ],
-)
-def test_public_numbers_are_checked(changed, message):
-    arguments = {"estimates": MODEL, "neighbours": "add-remove"} | changed
-    with pytest.raises(ParameterError, match=message):
-        marginal_error(tables(RECORDS), **arguments)
-
-
-def test_the_relation_is_one_of_tables():
-    with pytest.raises(NeighboursError):
-        marginal_error(tables(RECORDS), MODEL, neighbours="edge")
-
-
 class TestSelectMarginal:
     def test_it_is_the_release_of_the_objective(self):
         """Unseeded: false alarm 1 in 10^6."""
@@ -173,11 +151,3 @@ class TestSelectMarginal:
 
         assert release.candidate == "a"
         assert budget.remaining == 0
-
-    def test_every_marginal_has_its_numbers(self):
-        with pytest.raises(
-            ParameterError, match="weights must have each marginal, such as 'a'"
-        ):
-            select_marginal(
-                {"a": [1]}, {"a": [1]}, weights={}, epsilon=1.0, neighbours="add-remove"
-            )

@@ -291,39 +291,7 @@ def test_pairs_and_functions_bound_the_same_curve():
     assert not both.allows(Profile.of(curve))
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "gaussian",
-        [],
-        [1.0, 2.0],
-        [(-1.0, 0.1)],
-        [(1.0, 1.5)],
-        [(1.0, float("nan"))],
-        [(1e4, 0)],
-    ],
-)
-def test_what_is_no_profile_is_refused(wrong):
-    with pytest.raises(ParameterError, match="a profile must"):
-        Profile.of(wrong)
-
-
 ASKED = {"repetitions": Geometric(mean=3), "neighbours": "edge"}
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"delta": 1e-6}, "give epsilon_per_run, rho_per_run or profile_per_run"),
-        ({"rho_per_run": 0.1}, "without a delta"),
-        ({"profile_per_run": [(1.0, 0.0)]}, "without a delta"),
-        ({"delta": 1e-6, "profile_per_run": [(1.0, 1e-5)]}, "no finite epsilon follows"),
-        ({"delta": 1e-6, "rho_per_run": 0.1, "threshold": 1.0}, "delta cannot be given with"),
-    ],
-)
-def test_prices_that_do_not_follow_are_refused(given, message):
-    with pytest.raises(ParameterError, match=message):
-        dp.BestOf(**ASKED, **given)
 
 
 def test_pairs_are_written_down_with_the_query():

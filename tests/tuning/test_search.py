@@ -1,29 +1,18 @@
 """PrivateSearchCV: scikit-learn's checks, the split, both ways, replay, refusals."""
 
 from collections import Counter
-from datetime import date
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
-from sklearn.utils.estimator_checks import check_estimator
 
 import dpselect as dp
-from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
 from dpselect.trees.reading import Rows
-from dpselect.tuning import (
-    Geometric,
-    Logarithmic,
-    Poisson,
-    PrivateSearchCV,
-    best_probabilities,
-)
+from dpselect.tuning import Geometric, Logarithmic, PrivateSearchCV, best_probabilities
 from dpselect.tuning.search import _objective as objective
 from dpselect.tuning.train_validation import Records, validation_part
 
@@ -233,53 +222,6 @@ def test_a_table_that_is_read_once_gives_the_law_of_one_that_is_read_for_each(mo
     assert rights[0] == rights[1]
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"epsilon": 0.0}, "epsilon must be finite and > 0"),
-        ({"grid": {"epsilon": [1.0]}}, "grid must not have 'epsilon'"),
-        ({"grid": {"deep": [1]}}, "grid: Invalid parameter 'deep'"),
-        ({"grid": 3}, "grid: "),
-        ({"method": "best"}, "method must be one of auto, repeat, all"),
-        ({"repetitions": Poisson(mean=3)}, "must have at least one run"),
-        ({"validation_share": 1.0}, "validation_share must be above 0 and below 1"),
-        ({"random_state": -1}, "random_state must be at least 0"),
-        ({"grid": {"criterion": ["best"]}}, "criterion must be one of"),
-        ({"mechanism": "anchored"}, "needs a score that no candidate exceeds"),
-        ({"scoring": 3}, "scoring must be a function of one fitted"),
-        ({"scoring": object}, "scoring must be a function of one fitted"),
-        ({"scoring": lambda: 1.0}, "scoring must be a function of one fitted"),
-    ],
-)
-def test_public_arguments_are_checked_before_a_spend(changed, message):
-    x, y = frame(50)
-    budget = dp.Budget(20.0, neighbours="add-remove")
-
-    with pytest.raises(ParameterError, match=message):
-        search(**changed, budget=budget).fit(x, y)
-    assert budget.entries == ()
-
-
-def test_an_estimator_without_a_plan_is_refused():
-    with pytest.raises(ParameterError, match="a DummyClassifier has not"):
-        PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan()
-
-
-def test_tables_are_checked_before_a_spend():
-    x, y = frame(50)
-    budget = dp.Budget(20.0, neighbours="add-remove")
-
-    with pytest.raises(DataError, match="collect the lazy frame"):
-        search(budget=budget).fit(x.lazy(), y)
-    with pytest.raises(DataError, match="same number of records"):
-        search(budget=budget).fit(x, y[1:])
-    with pytest.raises(DataError, match="nothing declares how many fields"):
-        of_rows(Bins(0, 1), budget=budget).fit([[0, 1]], ["no"])
-    with pytest.raises(ColumnError, match="must hold numbers or text"):
-        search(budget=budget).fit(x.with_columns(day=pl.lit(date(2020, 1, 1))), y)
-    assert budget.entries == ()
-
-
 def of_rows(domains, kind=ID3Classifier, budget=None, **changed):
     made = kind(1.0, domains=domains, classes=["no", "yes"], max_records=100)
     changed = {"epsilon": 4.0} | changed
@@ -304,29 +246,3 @@ def test_no_record_and_no_part_of_the_key_ends_a_search(kind, method):
         made = of_rows([["a", "b"], Bins(0, 9)], kind, random_state=seed, method=method)
         for x, y in tables:
             assert made.fit(x, y).best_index_ in {0, 1}
-
-
-EXPECTED = {
-    "check_classifiers_classes": "classes_ are the declared ones, not those seen",
-    "check_classifiers_train": "probabilities are of all declared classes, not of those seen",
-    "check_classifiers_regression_target": "labels outside of classes are dropped, not learned",
-    "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output",
-    "check_estimators_empty_data_messages": "an empty table gives a tree at full cost",
-}
-
-
-@pytest.mark.slow
-def test_follows_scikit_learn():
-    estimator = ID3Classifier(
-        1.0, domains=Bins(-3, 3, bins=15), classes=[0, 1, 2], max_records=10_000
-    )
-    results = check_estimator(
-        PrivateSearchCV(estimator, {"max_depth": [5]}, epsilon=500.0, validation_share=0.01),
-        expected_failed_checks=EXPECTED,
-        on_fail=None,
-        on_skip=None,
-    )
-    failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
-
-    assert failed == {}
-    assert clone(search()).epsilon == 20.0

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import NeighboursError, ParameterError
 from dpselect.tuning import StableArgmax, stable
 
 EPSILON, DELTA = 0.7, 0.02
@@ -107,26 +106,3 @@ def test_a_replay_finds_the_exact_loss():
         reports = [dp.audit.replay(lambda t: STABLE.release(votes(t)), x, y) for _ in range(5)]
         assert all(report.ok for report in reports)
         assert max(report.share for report in reports) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.1), (1.0, 0.0), (1.0, 1.0)])
-def test_arguments_are_checked(epsilon, delta):
-    with pytest.raises(ParameterError, match="must be"):
-        StableArgmax(epsilon=epsilon, delta=delta, neighbours="add-remove")
-
-
-def test_one_candidate_has_no_lead():
-    with pytest.raises(ParameterError, match="at least two candidates"):
-        STABLE.release(dp.Objective([1.0], dp.GlobalSensitivity(1, "add-remove")))
-    with pytest.raises(ParameterError, match="delta is too small"):
-        StableArgmax(epsilon=1.0, delta=1e-60, neighbours="add-remove")
-
-
-def test_an_objective_of_another_relation_is_refused():
-    budget = dp.Budget(1.0, 0.1, neighbours="add-remove")
-
-    with pytest.raises(NeighboursError, match="the release is for add-remove neighbours"):
-        STABLE.release(
-            dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "substitute")), budget=budget
-        )
-    assert budget.entries == ()

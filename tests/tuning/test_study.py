@@ -161,17 +161,6 @@ def test_a_run_that_states_more_is_refused():
         study.tell(1.0, dp.PermuteAndFlip(epsilon=2.0).release(votes))
 
 
-@pytest.mark.parametrize("wrong", [[], [None]])
-def test_there_must_be_candidates(wrong):
-    with pytest.raises(ParameterError, match="candidates"):
-        PrivateStudy(wrong, BEST)
-
-
-def test_the_query_must_be_one_of_the_best():
-    with pytest.raises(ParameterError, match="query must be a BestOf"):
-        PrivateStudy([1], "BestOf")
-
-
 def test_a_copy_is_the_study_itself_and_it_is_not_pickled():
     study = PrivateStudy([1], BEST)
 

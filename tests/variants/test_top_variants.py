@@ -151,37 +151,3 @@ def test_which_allele_is_counted_does_not_matter():
     counts = [genotype_counts(copies, is_case) for copies in (people, 2 - people)]
     one, other = (query.objective(count).scores for count in counts)
     assert one.tolist() == other.tolist()
-
-
-def test_with_much_epsilon_the_variants_of_the_largest_statistic_are_released_by_name():
-    rng = np.random.default_rng(5)
-    copies = rng.binomial(2, 0.3, size=(400, 30))
-    copies[:200, 7] = rng.binomial(2, 0.7, size=200)
-    copies[200:, 19] = rng.binomial(2, 0.8, size=200)
-    is_case = np.arange(400) < 200
-    counts = genotype_counts(copies, is_case)
-    names = [f"rs{i}" for i in range(30)]
-    columns = dict(zip(dp.TopVariants.counts, counts.T, strict=True))
-    table = pl.DataFrame({"variant": names, **columns})
-    query = dp.TopVariants(variants=30, cases=200, controls=200, k=2, epsilon=200.0)
-    for data in (table, table.lazy(), table.to_pandas()):
-        assert set(query.release(data).answer) == {"rs7", "rs19"}
-    assert set(query.release(counts).answer) == {7, 19}
-
-
-def test_what_is_wrong_is_said():
-    counts = [[1, 0, 1, 0]]
-    with pytest.raises(dp.errors.ParameterError, match="significance"):
-        asked(5, 5, 1, 1.0)
-    with pytest.raises(dp.errors.ParameterError, match="significance"):
-        asked(5, 5, 1, 5e-324)
-    with pytest.raises(dp.errors.ParameterError, match="cases"):
-        asked(0, 5, 1, 0.1)
-    with pytest.raises(dp.errors.ParameterError, match="four columns"):
-        asked(5, 5, 1, 0.1, counts=("a", "b"))
-    with pytest.raises(dp.errors.PublicClaimError, match="1 rows"):
-        asked(5, 5, 2, 0.1).release(counts)
-    with pytest.raises(dp.errors.DataError, match="shape"):
-        asked(5, 5, 1, 0.1).release([[1, 2, 3]])
-    with pytest.raises(dp.errors.DataError, match="is_case"):
-        genotype_counts([[0, 1]], [1])

@@ -21,7 +21,7 @@ from dpselect_pooling import (
     flip_for,
     outcome_privacy,
 )
-from support.pooling_definitions import syndrome_law, union_delta
+from support.pooling_definitions import syndrome_law, union_law
 
 DESIGNS = {
     "array": array_2d(4, rows=2, columns=2),
@@ -29,6 +29,24 @@ DESIGNS = {
     "uneven": np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]], dtype=bool),
 }
 every_design = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+
+
+def union_delta(design, *, d, beta, epsilon):
+    """Return the exact delta of the outcomes after Algorithm A2."""
+    n = design.shape[1]
+    laws = {
+        members: syndrome_law(design, union_law(n, members, beta))
+        for members in map(frozenset, combinations(range(n), d))
+    }
+    return max(
+        (
+            float(np.maximum(laws[e] - exp(epsilon) * laws[f], 0).sum())
+            for e in laws
+            for f in laws
+            if len(e - f) == 1
+        ),
+        default=0.0,
+    )
 
 
 def neighbours(n, relation):

@@ -164,7 +164,10 @@ def _checked(name: str, given: ArrayLike) -> Probabilities:
     Raises:
         ParameterError: They are not a vector of numbers >= 0 that add up to 1.
     """
-    values = _vector(f"{name} must be probabilities", given)
+    try:
+        values = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.ndim != 1 or not (values >= 0).all() or not abs(values.sum() - 1) < ROUNDING:
         raise ParameterError(f"{name} must be probabilities: shape (n,), >= 0, sum 1")
     return values
@@ -278,6 +281,11 @@ def _logs_of_checked(name: str, given: ArrayLike) -> Values:
 
 def _checked_logs(name: str, given: ArrayLike) -> Values:
     """Return logarithms of probabilities as a float64 vector."""
-    logs = _vector(f"{name} must be logarithms of probabilities", given)
+    try:
+        logs = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{name} must be numbers, the logarithms of a vector of probabilities"
+        ) from None
     _checked(f"exp of {name}", np.exp(logs))
     return logs

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dpselect import writing
+from dpselect import validation, writing
 from dpselect.budget import lists
 from dpselect.budget.admission import asked, decided, entries_of, period_now
-from dpselect.budget.amount import exact, positive
-from dpselect.budget.document import document
+from dpselect.budget.amount import exact
 from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Pot, Sums
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.origin import Origin, stated_rows
-from dpselect.budget.store import Entries, Memory, State, Store
+from dpselect.budget.store import Entries, Memory, State
 from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals
 from dpselect.errors import BudgetError
 from dpselect.neighbours import Neighbours, NeighboursLike, relation
@@ -100,7 +99,7 @@ class Budget:
             shares=tuple((shares or {}).items()),
             period=period,
         )
-        self._store: Store = (
+        self._store: Memory | Ledger = (
             Memory() if path is None else Ledger.create_or_open(path, self._totals)
         )
         self._origin = Origin()
@@ -405,7 +404,7 @@ class Budget:
             ParameterError: ``epsilon`` is out of its range.
             LedgerError: It is not an entry of this budget, had a refund, or cannot be written.
         """
-        self._store.refund(entry, positive("epsilon", epsilon))
+        self._store.refund(entry, validation.positive("epsilon", epsilon))
 
     def remaining_after(
         self,
@@ -447,8 +446,25 @@ class Budget:
         return self._store.look(after)
 
     def to_json(self) -> str:
-        """Return totals and their terms, sums and entries as strict JSON."""
-        made = document(self._totals, self.pots, self.entries)
+        """Return totals and their terms, what is left of each share and entries as strict JSON.
+
+        What a release is made of again (``Entry.release``) is left out: its answer is there.
+        So is what tells entries of several budgets apart.
+        """
+        totals, pots = self._totals, self.pots
+        shown = [one.name for one in fields(Entry) if one.name not in {"release", "token"}]
+        made = {
+            "epsilon": totals.epsilon,
+            "delta": totals.delta,
+            "neighbours": str(totals.neighbours),
+            **totals.terms(),
+            "spent": float(sum(exact(pot.spent) for pot in pots)),
+            "pots": [asdict(pot) for pot in pots],
+            "entries": [
+                {name: writing.strict(getattr(entry, name)) for name in shown}
+                for entry in self.entries
+            ],
+        }
         return json.dumps(made, allow_nan=False, indent=2)
 
     def to_html(self) -> str:

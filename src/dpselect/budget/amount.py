@@ -10,46 +10,10 @@ NumPy stays out of this package, so that a process that only spends starts at on
 
 from __future__ import annotations
 
-import sys
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, isfinite, nextafter
-from numbers import Integral, Real
-
-from dpselect.errors import ParameterError
-
-
-def positive(name: str, value: object) -> float:
-    """Return ``value`` as a float that is finite, > 0 and not subnormal."""
-    number = _number(name, value)
-    if number < sys.float_info.min:
-        raise ParameterError(f"`{name}` must be finite and > 0, got {number!r}")
-    return number
-
-
-def non_negative(name: str, value: object) -> float:
-    """Return ``value`` as a float that is 0, or finite, > 0 and not subnormal."""
-    number = _number(name, value)
-    if number != 0 and number < sys.float_info.min:
-        raise ParameterError(f"`{name}` must be 0, or finite and > 0, got {number!r}")
-    # A negative zero is zero, and should print as zero.
-    return abs(number)
-
-
-def probability(name: str, value: object) -> float:
-    """Return ``value`` as a float that is 0, or not subnormal and below 1."""
-    number = _number(name, value)
-    if number != 0 and not sys.float_info.min <= number < 1:
-        raise ParameterError(f"`{name}` must be 0 or between 0 and 1, got {number!r}")
-    return abs(number)
-
-
-def count(name: str, value: object) -> int:
-    """Return ``value`` as an integer >= 0."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise ParameterError(f"`{name}` must be an integer >= 0, not {value!r}")
-    return int(value)
+from math import inf, nextafter
 
 
 @lru_cache(maxsize=4096)
@@ -73,15 +37,3 @@ def ceiling(amount: Fraction) -> float:
     """Return the least float that does not print as less than ``amount``, for > 0."""
     number = float(amount)
     return nextafter(number, inf) if exact(number) < amount else number
-
-
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"`{name}` must be a number, not a {type(value).__name__}")
-    try:
-        number = float(value)
-    except OverflowError:
-        raise ParameterError(f"`{name}` must be finite; it is too large") from None
-    if not isfinite(number):
-        raise ParameterError(f"`{name}` must be finite, got {number!r}")
-    return number

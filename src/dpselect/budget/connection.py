@@ -37,8 +37,7 @@ def connected(path: Path, what: str = "ledger") -> Iterator[sqlite3.Connection]:
     Raises:
         LedgerError: There is no folder for it, or SQLite cannot use the file.
     """
-    if not path.parent.is_dir():
-        raise LedgerError(f"there is no folder {path.parent} for the {what}")
+    check_folder(path, what)
     # Closing rolls back a transaction that was not committed.
     with _refusing(path, what), closing(_opened(path)) as connection:
         yield connection
@@ -187,13 +186,22 @@ def _set_journal(connection: sqlite3.Connection, mode: str) -> None:
     connection.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE)}")
 
 
+def check_folder(path: Path, what: str) -> None:
+    """Raise a ``LedgerError`` if there is no folder for a file."""
+    if not path.parent.is_dir():
+        raise LedgerError(f"there is no folder {path.parent} for the {what}")
+
+
+def not_ours(path: Path, what: str) -> LedgerError:
+    """Return the error for a file that another program made."""
+    return LedgerError(f"{path} is not a {what} of dpselect; it was left as it is")
+
+
 @contextmanager
 def _refusing(path: Path, what: str = "ledger") -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
         if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
-            raise LedgerError(
-                f"{path} is not a {what} of dpselect; it was left as it is"
-            ) from None
+            raise not_ours(path, what) from None
         raise LedgerError(f"the {what} {path} cannot be used: {error}") from error

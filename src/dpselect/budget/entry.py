@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from dpselect.budget import amount, zcdp
-from dpselect.budget.amount import exact
+from dpselect import validation
+from dpselect.budget import zcdp
+from dpselect.budget.amount import exact, floor
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.writing import strict
@@ -116,7 +117,7 @@ class Entry:
         Raises:
             ParameterError: It is more than was spent.
         """
-        given = amount.floor(self.steps * exact(epsilon))
+        given = floor(self.steps * exact(epsilon))
         if given > self.epsilon:
             raise ParameterError(f"a refund is at most the {self.epsilon!r} that was spent")
         return given
@@ -168,15 +169,15 @@ def priced(
         ParameterError: An amount is not a number or out of its range, or epsilon and delta
             are both 0: that would be no spend.
     """
-    failure = amount.probability("delta", delta)
-    check = amount.non_negative if failure > 0 else amount.positive
+    failure = validation.probability("delta", delta)
+    check = validation.non_negative if failure > 0 else validation.positive
     pure = check("epsilon", epsilon)
     implied = zcdp.rho_of_pure(pure)
-    given = implied if rho is None else amount.positive("rho", rho)
+    given = implied if rho is None else validation.positive("rho", rho)
     return Entry(
         epsilon=pure,
         delta=failure,
         rho=implied if failure > 0 else min(implied, given),
         neighbours=neighbours,
-        laplace_rounds=amount.count("laplace_rounds", laplace_rounds),
+        laplace_rounds=validation.at_least("laplace_rounds", laplace_rounds, 0),
     )

@@ -18,13 +18,11 @@ from __future__ import annotations
 from dataclasses import replace
 from math import expm1, inf
 
+from dpselect._numbers import LARGEST_EXPONENT
 from dpselect.budget import zcdp
 from dpselect.budget.amount import ceiling, exact
 from dpselect.budget.entry import Entry
 from dpselect.errors import InsufficientBudgetError
-
-LARGEST = 700.0
-"""An exponent with a power of e that is a float."""
 
 
 def grouped(cost: Entry, rows: int) -> Entry:
@@ -49,6 +47,6 @@ def grouped(cost: Entry, rows: int) -> Entry:
         return replace(cost, epsilon=epsilon, rho=rho, laplace_rounds=0, steps=rows)
     times = float(rows)
     if cost.epsilon > 0:
-        times = expm1(epsilon) / expm1(cost.epsilon) if epsilon < LARGEST else inf
+        times = expm1(epsilon) / expm1(cost.epsilon) if epsilon < LARGEST_EXPONENT else inf
     delta = min(1.0, cost.delta * times * (1 + zcdp.SLACK))
     return replace(cost, epsilon=epsilon, delta=delta, rho=rho, laplace_rounds=0, steps=rows)

@@ -31,7 +31,7 @@ from tempfile import TemporaryDirectory
 from typing import Self
 
 from dpselect.budget import lists
-from dpselect.budget.connection import Connections, connected
+from dpselect.budget.connection import Connections, check_folder, connected, not_ours
 from dpselect.budget.entry import Entry, kept
 from dpselect.budget.filter import Sums
 from dpselect.budget.store import Decide, Entries, State, T
@@ -121,22 +121,8 @@ _CREATE = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 _COLUMNS = (
-    "sequence",
-    "time",
-    "epsilon",
-    "delta",
-    "rho",
-    "mechanism",
-    "note",
-    "version",
-    "source",
-    "source_version",
-    "analyst",
-    "share",
-    "period",
-    "question",
-    "key",
-    "steps",
+    *("sequence", "time", "epsilon", "delta", "rho", "mechanism", "note", "version", "source"),
+    *("source_version", "analyst", "share", "period", "question", "key", "steps"),
     "laplace_rounds",
 )
 _TEXTS = (
@@ -349,7 +335,7 @@ class Ledger:
             and all(isinstance(amount, float) and 0 <= amount < inf for amount in amounts)
             and all(isinstance(found[name], int) for name in ("laplace_rounds", "steps"))
         ):
-            raise LedgerError(f"the ledger {self.path} holds an entry that is not one")
+            raise _no_entry(self.path)
         return Entry(**found, neighbours=self.totals.neighbours)  # type: ignore[arg-type]
 
     def _state_at(self, connection: sqlite3.Connection, version: int) -> State:
@@ -400,8 +386,12 @@ def _stored_sums(connection: sqlite3.Connection, path: Path, period: str, share:
     try:
         epsilon, delta, rho, refunded = map(Fraction, found)
     except (TypeError, ValueError, ZeroDivisionError):
-        raise LedgerError(f"the ledger {path} holds an entry that is not one") from None
+        raise _no_entry(path) from None
     return Sums(epsilon - refunded, delta, rho, refunded)
+
+
+def _no_entry(path: Path) -> LedgerError:
+    return LedgerError(f"the ledger {path} holds an entry that is not one")
 
 
 def _mapping(text: object) -> dict[str, object] | None:
@@ -418,7 +408,11 @@ def _absolute(path: str | Path) -> Path:
     try:
         return Path(path).resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise LedgerError(f"a ledger cannot be at {str(path)!r}: {error}") from None
+        raise _no_place(path, error) from None
+
+
+def _no_place(path: str | Path, why: object) -> LedgerError:
+    return LedgerError(f"a ledger cannot be made at {str(path)!r}: {why}")
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:
@@ -428,8 +422,7 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 def _create(totals: Totals, path: Path) -> None:
     """Make a ledger under another name and link it to ``path``, unless one is there by then."""
-    if not path.parent.is_dir():
-        raise LedgerError(f"there is no folder {path.parent} for the ledger")
+    check_folder(path, "ledger")
     try:
         with TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
             made = Path(folder) / "new"
@@ -448,12 +441,12 @@ def _create(totals: Totals, path: Path) -> None:
             with suppress(FileExistsError):
                 os.link(made, path)
     except OSError as error:
-        raise LedgerError(f"a ledger cannot be made at {path}: {error.strerror}") from None
+        raise _no_place(path, error.strerror) from None
 
 
 def _stored_totals(connection: sqlite3.Connection, path: Path) -> tuple[Totals, str]:
     if _pragma(connection, "application_id") != APPLICATION_ID:
-        raise LedgerError(f"{path} is not a ledger of dpselect; it was left as it is")
+        raise not_ours(path, "ledger")
     version = _pragma(connection, "user_version")
     if version != SCHEMA_VERSION:
         raise LedgerError(

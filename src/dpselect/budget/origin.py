@@ -11,6 +11,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any, Self
 
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.writing import strict
 
@@ -85,10 +86,9 @@ def text(name: str, value: object) -> str:
     Raises:
         ParameterError: It is none.
     """
-    if not isinstance(value, str):
-        raise ParameterError(f"`{name}` must be a str, not a {type(value).__name__}")
+    given = validation.instance(name, value, str)
     try:
-        value.encode()
+        given.encode()
     except UnicodeEncodeError:
         raise ParameterError(f"`{name}` must be text that UTF-8 can encode") from None
-    return value
+    return given

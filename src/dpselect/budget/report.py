@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from html import escape
 from math import ceil, exp
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
+from dpselect._numbers import LARGEST_EXPONENT
 from dpselect.budget import words
 from dpselect.budget.amount import exact
 from dpselect.budget.entry import Entry
-from dpselect.budget.filter import Pot
 from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    from dpselect.budget.accountant import Budget
 
 STYLE = """
 body { font: 11pt/1.5 Georgia, serif; color: #111; max-width: 46rem; margin: 2rem auto;
@@ -39,23 +42,7 @@ small, footer { color: #555; overflow-wrap: anywhere; }
 """
 
 
-class Reported(Protocol):
-    """Content of a report about a ``Budget``."""
-
-    @property
-    def totals(self) -> Totals: ...
-    @property
-    def pots(self) -> Sequence[Pot]: ...
-    @property
-    def lists(self) -> Path | None: ...
-    @property
-    def spent(self) -> float: ...
-    @property
-    def entries(self) -> Sequence[Entry]: ...
-    def to_json(self) -> str: ...
-
-
-def html(budget: Reported, *, name: str, first: str = "") -> str:
+def html(budget: Budget, *, name: str, first: str = "") -> str:
     """Return the report of a budget; self-contained, without any script or address.
 
     Args:
@@ -84,13 +71,13 @@ def html(budget: Reported, *, name: str, first: str = "") -> str:
     )
 
 
-def _state(budget: Reported) -> str:
+def _state(budget: Budget) -> str:
     digest = hashlib.sha256(budget.to_json().encode()).hexdigest()
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     return f"Made {made} by dpselect. State of the record (SHA-256 of its JSON): {digest}"
 
 
-def _summary(budget: Reported, number: int) -> Iterator[str]:
+def _summary(budget: Budget, number: int) -> Iterator[str]:
     totals = budget.totals
     share = min(100.0, 100 * budget.spent / totals.epsilon)
     now = "" if totals.period is None else f" in the {totals.period.length} of now"
@@ -119,7 +106,7 @@ def _folder(lists: Path | None) -> str | None:
     return f"whole in the folder {lists.name}, each in a file named by its SHA-256"
 
 
-def _promise(budget: Reported) -> Iterator[str]:
+def _promise(budget: Budget) -> Iterator[str]:
     totals = budget.totals
     yield "<h2>What is promised</h2>"
     every, listed = "those listed and those still to come", "those listed"
@@ -160,7 +147,7 @@ def _promise(budget: Reported) -> Iterator[str]:
     )
 
 
-def _release(entry: Entry, budget: Reported) -> Iterator[str]:
+def _release(entry: Entry, budget: Budget) -> Iterator[str]:
     asked, totals = entry.question, budget.totals
     yield f'<section class="release"><h3>{entry.sequence}. {escape(_title(entry))}</h3>'
     delta = f", delta {entry.delta:.3g}" if entry.delta else ""
@@ -205,7 +192,7 @@ def _source(entry: Entry) -> str | None:
 
 def _of_two_steps(totals: Totals) -> float:
     """Return the delta of two neighbour steps."""
-    return min(1.0, totals.delta * (1 + exp(min(totals.epsilon, 700))))
+    return min(1.0, totals.delta * (1 + exp(min(totals.epsilon, LARGEST_EXPONENT))))
 
 
 def _apart(delta: float) -> str:

@@ -1,4 +1,4 @@
-"""Stores of a budget's entries: the protocol, what spends are decided on, and one in memory."""
+"""Stores of a budget's entries: what spends are decided on, and the store in memory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
-from pathlib import Path
 from threading import Lock
-from typing import Protocol, Self, TypeAlias, TypeVar
+from typing import Self, TypeAlias, TypeVar
 
 from dpselect.budget.entry import Entry, Question, kept
 from dpselect.budget.filter import Sums
@@ -70,44 +69,6 @@ class State:
 
 Decide: TypeAlias = Callable[[State], list[tuple[Entry, Sums]]]
 """Makes entries of a state and adds them to it; with each the sums of its share after it."""
-
-
-class Store(Protocol):
-    """A list of entries that only grows."""
-
-    @property
-    def lists(self) -> Path | None:
-        """The folder of long lists, if these are not kept in the entries."""
-
-    def entries(self) -> Entries:
-        """Return all entries in the order of their sequence numbers."""
-        ...
-
-    def look(self, at: Callable[[State], T]) -> T:
-        """Return what a function makes of the state, which it may not change."""
-        ...
-
-    def append(self, decide: Decide) -> Entries:
-        """Add the entries that ``decide`` makes of a copy of the state, and return them.
-
-        No other thread or process adds one in between. All are kept before this returns, or
-        none is; if ``decide`` raises, nothing changes.
-        """
-        ...
-
-    def find(self, key: str, period: str) -> Entry | None:
-        """Return the last entry of a key and a period that a release can be made of."""
-        ...
-
-    def answer(
-        self, entry: Entry, answer: Mapping[str, object], release: Mapping[str, object] | None
-    ) -> None:
-        """Add the answer of an entry, once."""
-        ...
-
-    def refund(self, entry: Entry, epsilon: float) -> None:
-        """Give back a part of an entry's epsilon, once: so much for each of its steps."""
-        ...
 
 
 class Memory:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal, Self, TypeAlias, get_args
 
-from dpselect.budget import amount
+from dpselect import validation
 from dpselect.budget.amount import exact, floor
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike, relation
@@ -32,10 +32,6 @@ DIGITS = {"day": 10, "month": 7, "year": 4}
 """Characters of an ISO 8601 time that name a period of each length."""
 
 
-MOST_ROWS = 2**53
-"""Rows of a person, at most: all these are floats, and integers of SQLite."""
-
-
 @dataclass(frozen=True, slots=True)
 class Persons:
     """Protection of persons, with all their rows.
@@ -57,9 +53,7 @@ class Persons:
         if not _is_name(self.column):
             raise ParameterError("`protects` must be 'row', or the name of a column of persons")
         if self.rows is not None:
-            rows = amount.count("rows", self.rows)
-            if not 1 <= rows <= MOST_ROWS:
-                raise ParameterError("`rows` must be at least 1 and at most 2^53")
+            rows = validation.at_least("rows", self.rows, 1, validation.EXACT)
             object.__setattr__(self, "rows", rows)
 
 
@@ -86,8 +80,8 @@ class Period:
     unit: PeriodUnit
 
     def __post_init__(self) -> None:
-        _one_of("period", self.length, PeriodLength)
-        _one_of("period_unit", self.unit, PeriodUnit)
+        validation.one_of("period", self.length, get_args(PeriodLength))
+        validation.one_of("period_unit", self.unit, get_args(PeriodUnit))
 
     def at(self, time: str) -> str:
         """Return the name of the period of an ISO 8601 time, such as ``"2026-07"``."""
@@ -124,12 +118,12 @@ class Totals:
 
     def __post_init__(self) -> None:
         known = {
-            "epsilon": amount.positive("epsilon", self.epsilon),
-            "delta": amount.probability("delta", self.delta),
+            "epsilon": validation.positive("epsilon", self.epsilon),
+            "delta": validation.probability("delta", self.delta),
             "neighbours": relation(self.neighbours),
             "shares": _checked_shares(self.shares),
         }
-        _one_of("composition", self.composition, Composition)
+        validation.one_of("composition", self.composition, get_args(Composition))
         if known["delta"] == 0:
             known["composition"] = "sum"
         for name, value in known.items():
@@ -174,11 +168,7 @@ class Totals:
         Raises:
             NeighboursError: It protects another relation or unit, and no number is known.
         """
-        if relation(neighbours) is not self.neighbours:
-            raise NeighboursError(
-                f"this budget protects {self.neighbours} neighbours, the release {neighbours} "
-                "neighbours; give each relation a budget of its own"
-            )
+        check_relation(self.neighbours, relation(neighbours))
         persons = self.persons
         if user == (None if persons is None else persons.column):
             return 1
@@ -229,9 +219,13 @@ def part(totals: Totals, share: str) -> Totals:
     return replace(totals, epsilon=floor(granted), delta=delta, shares=())
 
 
-def _one_of(name: str, value: object, kinds: object) -> None:
-    if value not in get_args(kinds):
-        raise ParameterError(f"`{name}` must be one of {', '.join(get_args(kinds))}")
+def check_relation(kept: Neighbours, asked: Neighbours) -> None:
+    """Raise a ``NeighboursError`` if a budget is kept for another relation than a release's."""
+    if kept is not asked:
+        raise NeighboursError(
+            f"this budget protects {kept} neighbours, the release {asked} neighbours; give "
+            "each relation a budget of its own"
+        )
 
 
 def _is_name(value: object) -> bool:
@@ -240,7 +234,7 @@ def _is_name(value: object) -> bool:
 
 def _checked_shares(shares: Sequence[tuple[object, object]]) -> tuple[tuple[str, float], ...]:
     made = [
-        (str(name), amount.positive("share", one)) for name, one in shares if _is_name(name)
+        (str(name), validation.positive("share", one)) for name, one in shares if _is_name(name)
     ]
     if len(made) < len(shares):
         raise ParameterError("`share` must name an analyst")

@@ -121,7 +121,7 @@ def made(name: str) -> Any:  # noqa: ANN401 -- typer's own
     module = COMMANDS[name].module
     package = module.partition(".")[0]
     try:
-        register = import_module(module).register
+        home = import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != package:
             raise
@@ -133,7 +133,14 @@ def made(name: str) -> Any:  # noqa: ANN401 -- typer's own
     # A second command, so that typer makes a group and not its one command.
     part = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
     part.command("-", hidden=True)(lambda: None)
-    register(part)
+    if hasattr(home, "register"):
+        home.register(part)
+    else:
+        from dpselect.cli.command import QueryCommand
+
+        for one in vars(home).values():
+            if isinstance(one, QueryCommand):
+                one.register(part)
     _wrap_helps(part)
     return typer.main.get_group(part).commands[name]
 

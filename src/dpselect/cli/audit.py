@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from dpselect.cli import options, output
-from dpselect.errors import DPSelectError, ParameterError
+from dpselect.errors import DPSelectError, ParameterError, no_file
 
 if TYPE_CHECKING:
     from dpselect.audit import ReplayReport
@@ -53,7 +53,7 @@ def audit(
 ) -> int:
     """Run the checks that a file asks for and print their reports."""
     if not file.is_file():
-        raise ParameterError(f"there is no file {file}")
+        raise no_file(file)
     with _code_of(file):
         defined = runpy.run_path(str(file), run_name="dpselect_audit")
         checks = list(_checks(defined, file))

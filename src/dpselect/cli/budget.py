@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from dpselect import validation
 from dpselect.cli import options, output
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
@@ -41,61 +43,21 @@ def register(app: typer.Typer) -> None:
     app.command("report", help=REPORT_HELP)(report)
 
 
-NEW = "New ledger"
+of_new = partial(typer.Option, rich_help_panel="New ledger")
 
-
-Total: TypeAlias = Annotated[
-    float | None, typer.Option(help="Total epsilon, in nats.", rich_help_panel=NEW)
-]
-TotalDelta: TypeAlias = Annotated[float, typer.Option(help="Total delta.", rich_help_panel=NEW)]
-Relation: TypeAlias = Annotated[
-    str | None,
-    typer.Option(help=f"One of {', '.join(map(str, Neighbours))}.", rich_help_panel=NEW),
-]
-Protects: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="row; or the column of persons, such as patient, to protect all rows of each.",
-        rich_help_panel=NEW,
-    ),
-]
 Rows: TypeAlias = Annotated[
     int | None,
-    typer.Option(
+    of_new(
         "--rows-per-person",
         help="Largest number of rows of a person, declared public. Queries by rows, which are "
         "refused without it, are charged for this number.",
-        rich_help_panel=NEW,
-    ),
-]
-Composed: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="either, sum (all of delta is for the deltas of queries) or zcdp (none is).",
-        rich_help_panel=NEW,
-    ),
-]
-Shares: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--share",
-        help="An analyst and their part of epsilon, as Ann=1.5; may be repeated.",
-        rich_help_panel=NEW,
-    ),
-]
-Renewed: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="day, month or year: the totals are renewed in each.",
-        rich_help_panel=NEW,
     ),
 ]
 RenewedFor: TypeAlias = Annotated[
     str | None,
-    typer.Option(
+    of_new(
         help="each-period: protects the data of a person in one period. one-period: declares "
         "that all data of a person lie in one period.",
-        rich_help_panel=NEW,
     ),
 ]
 
@@ -105,14 +67,31 @@ def budget(
     create: Annotated[
         bool, typer.Option("--create", help="Create the ledger; it must not exist.")
     ] = False,
-    epsilon: Total = None,
-    delta: TotalDelta = 0.0,
-    neighbours: Relation = None,
-    protects: Protects = None,
+    epsilon: Annotated[float | None, of_new(help="Total epsilon, in nats.")] = None,
+    delta: Annotated[float, of_new(help="Total delta.")] = 0.0,
+    neighbours: Annotated[
+        str | None, of_new(help=f"One of {', '.join(map(str, Neighbours))}.")
+    ] = None,
+    protects: Annotated[
+        str | None,
+        of_new(
+            help="row; or the column of persons, such as patient, to protect all rows of each."
+        ),
+    ] = None,
     rows_per_person: Rows = None,
-    composition: Composed = "either",
-    share: Shares = None,
-    period: Renewed = None,
+    composition: Annotated[
+        str,
+        of_new(
+            help="either, sum (all of delta is for the deltas of queries) or zcdp (none is)."
+        ),
+    ] = "either",
+    share: Annotated[
+        list[str] | None,
+        of_new(help="An analyst and their part of epsilon, as Ann=1.5; may be repeated."),
+    ] = None,
+    period: Annotated[
+        str | None, of_new(help="day, month or year: the totals are renewed in each.")
+    ] = None,
     period_unit: RenewedFor = None,
     as_json: options.Json = False,
 ) -> None:
@@ -261,7 +240,7 @@ def report(
         limits = None if policy is None else Policy.read(policy)
         page = entry(budget, slug=out.stem, policy=limits)
     elif policy is not None:
-        raise ParameterError("`policy` goes with `registry`")
+        raise validation.goes_with("policy", "registry")
     else:
         page = budget.to_html()
     with output.writing(out, "a page such as report.html"):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import date, timedelta
+from importlib import import_module
 from pathlib import Path
 from types import NoneType
 from typing import (
@@ -29,7 +30,7 @@ from typing import (
 import typer
 from rich.markup import escape
 
-from dpselect.cli import engines, options, output
+from dpselect.cli import options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import check_where
@@ -145,15 +146,13 @@ class QueryCommand:
 
     Attributes:
         name: The name of the command.
-        query: The class of its queries.
+        query: The class of its queries: its name in ``dpselect``, or what returns it.
         help: Paragraphs and examples.
         options: By field, where its type does not say how it is written.
         more: Options that are not fields, by name.
         left_out: Fields that have no option, and ``where`` if a row that is replaced matters.
         declared: Fields that a file states which an option names, by what was given.
         numeric: Fields that name columns of numbers; or such columns, by what was given.
-        make: Returns the query for the options; one of its class with the fields, if not
-            stated.
         facts: What a dry run shows beside the plan, by name.
         before: Checks what else was given, before anything is spent.
         release: Makes the release, charged to a budget, if there is one.
@@ -163,14 +162,13 @@ class QueryCommand:
     """
 
     name: str
-    query: Callable[[], type[Query[Any]]]
+    query: str | Callable[[], type[Query[Any]]]
     help: str
     options: Mapping[str, Option] = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[str] = ()
     declared: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _options: {}
     numeric: Sequence[str] | Callable[[Mapping[str, Any]], Sequence[str]] = ()
-    make: Callable[[Mapping[str, Any], Given], Query[Any]] | None = None
     facts: Callable[[Any, Given], Mapping[str, object]] = lambda _query, _given: {}
     before: Callable[[Any, Given], None] = lambda _query, _given: None
     release: Callable[[Any, Given, Budget | None], Release[Any]] = lambda query, given, paid: (
@@ -180,13 +178,21 @@ class QueryCommand:
     plot: Callable[[Any, Any, Given], Axes] | None = None
     leaving: str = "Only counts"
 
+    @property
+    def kind(self) -> type[Query[Any]]:
+        """The class of its queries, imported."""
+        if not isinstance(self.query, str):
+            return self.query()
+        kind: type[Query[Any]] = getattr(import_module("dpselect"), self.query)
+        return kind
+
     def register(self, app: typer.Typer) -> None:
         """Add the command."""
 
         def run(**given: Any) -> None:  # noqa: ANN401 -- the options
             self.run(given)
 
-        parameters = [*self._parameters(self.query())]
+        parameters = [*self._parameters(self.kind)]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         app.command(self.name, help=self.help)(run)
@@ -194,7 +200,7 @@ class QueryCommand:
     def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
         types, said = get_type_hints(kind), self._said(kind)
         reading = (name for name in ROWS if name not in self.left_out)
-        every = [_parameter("data", engines.Data)]
+        every = [_parameter("data", options.Data)]
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
@@ -217,7 +223,7 @@ class QueryCommand:
         every += [_parameter(name, kind, None) for name, kind in self.more.items()]
         every += map(_shared, reading)
         drawn = ("out",) * self._has_out + ("plot",) * (self.plot is not None)
-        engine = _parameter("engine", engines.engine(self.leaving), "memory")
+        engine = _parameter("engine", options.engine(self.leaving), "memory")
         return [*every, engine, *map(_shared, (*AFTER, *drawn))]
 
     @property
@@ -243,7 +249,7 @@ class QueryCommand:
             again=shared["again"],
         )
         as_json = shared["as_json"]
-        check_where(engines.stated(given.source), query.plan.neighbours)
+        check_where(options.stated(given.source), query.plan.neighbours)
         if self.plot is not None:
             output.check_writable(shared["plot"])
         self.before(query, given)
@@ -264,7 +270,7 @@ class QueryCommand:
                 engine=shared["engine"],
             )
         else:
-            with engines.working("counting and choosing"):
+            with options.working("counting and choosing"):
                 release = self.release(query, given, budget)
                 beside = self.after(release, given)
                 if self._has_out:
@@ -281,14 +287,14 @@ class QueryCommand:
 
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
-        source = engines.rows_of(given["data"], **reading(given))
-        kind = self.query()
+        source = options.rows_of(given["data"], **reading(given))
+        kind = self.kind
         missing = [
             one.name
             for one in fields(kind)  # type: ignore[arg-type]
             if one.default is MISSING and given.get(one.name, one.default) is None
         ]
-        if missing and self.make is None:
+        if missing:
             said = self._said(kind)
             *most, last = (f"`{name}` ({said[name].rstrip('.')})" for name in missing)
             raise ParameterError(f"give {' and '.join(filter(None, (', '.join(most), last)))}")
@@ -299,12 +305,11 @@ class QueryCommand:
             numeric = numeric(given)
         else:
             numeric = [given[name] for name in numeric if given[name] is not None]
-        table = engines.opened(source, given["engine"], given["master"])
+        table = options.opened(source, given["engine"], given["master"])
         held = Given(source, table, given, numeric)
         stated = {one.name: self._read(one.name, held) for one in known}
         stated = {name: value for name, value in stated.items() if value is not None}
-        made = kind(**stated) if self.make is None else self.make(stated, held)
-        return made, held
+        return kind(**stated), held
 
     def _read(self, name: str, given: Given) -> Any:  # noqa: ANN401 -- of any field
         value, option = given.options[name], self.options.get(name)
@@ -316,9 +321,9 @@ class QueryCommand:
 
 
 SHARED: dict[str, tuple[Any, Any]] = {
-    "where": (engines.Where, None),
-    **{name: (kind, None) for name, kind in engines.DIALECT.items()},
-    "master": (engines.Master, None),
+    "where": (options.Where, None),
+    **{name: (kind, None) for name, kind in options.DIALECT.items()},
+    "master": (options.Master, None),
     "ledger": (options.Ledger, None),
     "note": (options.Note, ""),
     "analyst": (options.Analyst, ""),
@@ -332,8 +337,8 @@ SHARED: dict[str, tuple[Any, Any]] = {
 """Options of every query, with their defaults."""
 
 
-ROWS = ("where", *engines.DIALECT)
-"""Options that say which rows are read and how, as ``engines.rows_of`` takes them."""
+ROWS = ("where", *options.DIALECT)
+"""Options that say which rows are read and how, as ``options.rows_of`` takes them."""
 
 AFTER = (
     *("master", "ledger", "note", "analyst", "source_version", "again"),
@@ -354,6 +359,12 @@ def _shared(name: str) -> inspect.Parameter:
 def flag(name: str) -> str:
     """Return the option of a field."""
     return f"--{name.replace('_', '-')}"
+
+
+def extra(kind: Any, name: str, panel: str, said: str) -> Any:  # noqa: ANN401 -- types
+    """Return the type of an option that is no field, whose default is None."""
+    option = typer.Option(flag(name), help=said, rich_help_panel=panel, show_default=False)
+    return Annotated[kind | None, option]
 
 
 def _parameter(

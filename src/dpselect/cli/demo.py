@@ -20,7 +20,7 @@ import typer
 
 import dpselect as dp
 from dpselect._optional import needed
-from dpselect.cli import engines, options, output
+from dpselect.cli import options, output
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def demo(plot: options.Plot = None, as_json: options.Json = False) -> None:
     but the picture of --plot.
     """
     needed("sklearn", extra="standard")
-    with engines.working("five tasks, about 15 seconds"):
+    with options.working("five tasks, about 15 seconds"):
         done = tasks()
         if plot is not None:
             output.save(_picture(done).axes[0], plot)

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ParameterError
 
@@ -62,18 +60,6 @@ With --above instead of --k, all candidates with at least this noisy count are r
 
 With --engine spark only counts leave the cluster: those of the candidates, or of all values.
 """
-
-
-def _keys() -> type[Keys]:
-    from dpselect.keys import Keys
-
-    return Keys
-
-
-def _top() -> type[TopKeys]:
-    from dpselect.keys import TopKeys
-
-    return TopKeys
 
 
 def values_of(name: str, column: str) -> Option:
@@ -136,7 +122,7 @@ def _besides(release: KeyRelease, _given: Given) -> dict[str, Any]:
 
 KEYS = QueryCommand(
     name="keys",
-    query=_keys,
+    query="Keys",
     help=KEYS_HELP,
     options={"groups": values_of("groups", "by")},
     facts=_facts,
@@ -147,7 +133,7 @@ KEYS = QueryCommand(
 
 TOP = QueryCommand(
     name="top",
-    query=_top,
+    query="TopKeys",
     help=TOP_HELP,
     options={
         "candidates": values_of("candidates", "column"),
@@ -158,9 +144,3 @@ TOP = QueryCommand(
     after=_besides,
     plot=_plot,
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    KEYS.register(app)
-    TOP.register(app)

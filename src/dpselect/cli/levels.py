@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dpselect.cli.command import DATA, Given, Option, QueryCommand
-from dpselect.errors import DataError, ParameterError
+from dpselect.cli import options
+from dpselect.cli.command import DATA, Given, Option, QueryCommand, extra
+from dpselect.errors import DataError
 
 if TYPE_CHECKING:
     from dpselect.levels import Levels, LevelsRelease
@@ -37,23 +36,14 @@ DROPPED = "values that are no leaf of the tree, such as deeper codes, are droppe
 """What is said of rows, whatever there are."""
 
 MORE = {
-    "prefixes": Annotated[
-        str | None,
-        typer.Option(
-            "--prefixes",
-            help="Numbers of characters, 1,3: --tree has one code per line, whose first "
-            "characters are the codes above.",
-            rich_help_panel=DATA,
-            show_default=False,
-        ),
-    ],
+    "prefixes": extra(
+        str,
+        "prefixes",
+        DATA,
+        "Numbers of characters, 1,3: --tree has one code per line, whose first characters are "
+        "the codes above.",
+    ),
 }
-
-
-def _levels() -> type[Levels]:
-    from dpselect.levels import Levels
-
-    return Levels
 
 
 def _tree(path: Path, given: Given) -> dict[str, str]:
@@ -69,11 +59,7 @@ def _tree(path: Path, given: Given) -> dict[str, str]:
     rows = [row for row in rows if any(row)]
     prefixes = given.options["prefixes"]
     if prefixes is not None:
-        try:
-            lengths = [int(one) for one in prefixes.split(",")]
-        except ValueError:
-            raise ParameterError("`prefixes` must be numbers of characters: 1,3") from None
-        return prefix_tree((row[0] for row in rows), lengths)
+        return prefix_tree((row[0] for row in rows), options.integers("prefixes", prefixes))
     head, *rows = rows or [[]]
     if {"code", "parent"} <= set(head):
         places = head.index("parent"), head.index("code")
@@ -97,15 +83,10 @@ def _after(release: LevelsRelease, _given: Given) -> dict[str, Any]:
 
 LEVELS = QueryCommand(
     name="levels",
-    query=_levels,
+    query="Levels",
     help=HELP,
     options={"tree": Option(read=_tree, kind=Path, help="Text file of the tree.")},
     more=MORE,
     facts=_facts,
     after=_after,
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    LEVELS.register(app)

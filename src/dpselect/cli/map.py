@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperGroup
 
-from dpselect.cli import engines, options, output
+from dpselect import validation
+from dpselect.cli import options, output
 from dpselect.cli.command import Given, Option, QueryCommand, reading
 from dpselect.cli.keys import values_of
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.writing import lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpselect.maps import Estimates, HeavyCells, Map, MapRelease
+    from dpselect.maps import Estimates, Map, MapRelease
     from dpselect.maps.box import Box
 
 HELP = """Release noisy counts of points in privately selected cells.
@@ -56,18 +57,6 @@ Out: TypeAlias = Annotated[
 Released: TypeAlias = Annotated[
     Path, typer.Argument(help="A map that 'dpselect map' wrote, .parquet.")
 ]
-
-
-def _map() -> type[Map]:
-    from dpselect.maps import Map
-
-    return Map
-
-
-def _heavy() -> type[HeavyCells]:
-    from dpselect.maps import HeavyCells
-
-    return HeavyCells
 
 
 def rectangle(name: str, text: str) -> list[float]:
@@ -119,7 +108,7 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
     if given["crs"] is not None or given["x"] is not None:
         return {}
-    path = geo_file(engines.rows_of(given["data"], **reading(given)))
+    path = geo_file(options.rows_of(given["data"], **reading(given)))
     return {} if path is None else {"crs": crs_of(path)}
 
 
@@ -153,7 +142,7 @@ def _plot(_query: Map, release: MapRelease, _given: Given) -> Axes:
 
 MAP = QueryCommand(
     name=RELEASE,
-    query=_map,
+    query="Map",
     help="Release a map; the word can be left out.",
     options={
         "bounds": BOUNDS,
@@ -182,7 +171,7 @@ MAP = QueryCommand(
 
 HEAVY = QueryCommand(
     name="heavy",
-    query=_heavy,
+    query="HeavyCells",
     help="""Release the k cells of a public grid that hold most points, or all --above.
 
 [bold]dpselect map heavy cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 \
@@ -276,10 +265,9 @@ def query(
     from dpselect.maps import MapRelease
     from dpselect.maps.estimates import check_suffix
 
-    if bool(rect) == (areas is not None):
-        raise ParameterError("give `rect` or `areas`, one of them")
+    validation.one_given(rect=rect or None, areas=areas)
     if name is not None and areas is None:
-        raise ParameterError("`name` goes with `areas`")
+        raise validation.goes_with("name", "areas")
     for one in out or []:
         check_suffix(one)
         output.check_writable(one)
@@ -305,7 +293,7 @@ def query(
 def _polygons(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types
     """Return the polygons of a file."""
     if not path.exists():
-        raise DataError(f"there is no file {path}")
+        raise no_file(path)
     from dpselect.maps.geo_files import areas_of
 
     return areas_of(path)

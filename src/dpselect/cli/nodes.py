@@ -9,14 +9,12 @@ from collections.abc import Hashable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import COMBINATIONS
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.networks import METRICS, Hubs, TopNodes
+from dpselect.networks import METRICS, TopNodes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +115,7 @@ def _plot(query: TopNodes, _release: Release[Any] | None, given: Given) -> Axes:
 
 NODES = QueryCommand(
     name="nodes",
-    query=lambda: TopNodes,
+    query="TopNodes",
     help=NODES_HELP,
     options={
         "nodes": NODE_SET,
@@ -140,15 +138,5 @@ NODES = QueryCommand(
 )
 
 HUBS = QueryCommand(
-    name="hubs",
-    query=lambda: Hubs,
-    help=HUBS_HELP,
-    options={"nodes": NODE_SET},
-    after=_rule,
+    name="hubs", query="Hubs", help=HUBS_HELP, options={"nodes": NODE_SET}, after=_rule
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    NODES.register(app)
-    HUBS.register(app)

@@ -1,85 +1,129 @@
-"""Options that several commands share, and what stands behind them."""
+"""Options that several commands share, and what stands behind them: engines and ledgers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+from rich.console import Console
 
-from dpselect.cli import engines
+from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
+from dpselect.passes import watching
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
     from dpselect.tables import Source
+    from dpselect.tables.dialect import FieldType
 
+Data: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        help="A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .dta, ..., .csv.gz), a folder of "
+        "them or a pattern of names."
+    ),
+]
+
+
+def _of_file(name: str, said: Any, kind: Any = str) -> Any:  # noqa: ANN401 -- a type
+    """Return the type of an option that says how a text file is written."""
+    flag = f"--{name.replace('_', '-')}"
+    flag = f"{flag}/--no-{flag[2:]}" if kind is bool else flag
+    option = typer.Option(flag, help=said, rich_help_panel=FILE)
+    return Annotated[kind | None, option]
+
+
+FILE = "File"
+DIALECT: dict[str, Any] = {
+    name: _of_file(name, *said)
+    for name, said in {
+        "format": ("Format of the file, such as csv; by default what its name ends in.",),
+        "separator": ("Separator of the fields of a text file, such as ';'.",),
+        "decimal": ("Decimal mark of numbers: '.' or ','.",),
+        "thousands": ("Separator of thousands in numbers, such as ','.",),
+        "date_format": ("Form of dates and times, such as %d/%m/%Y or '%m/%d/%y %H:%M'.",),
+        "time_zone": ("Time zone whose clock says times with Z or +02:00: Europe/Berlin.",),
+        "missing": ("Fields that stand for a missing value, such as NA,.,-,999.",),
+        "encoding": ("Encoding of the characters: utf-8, cp1252, latin-1, utf-16, ...",),
+        "quote": ("Quotation mark around fields, or none: the default of .tsv files.",),
+        "strip": ("Leave out spaces around fields, as by default.", bool),
+        "skip_lines": ("Number of lines above the header.", int),
+        "comment": ("First characters of lines to leave out, such as '#'.",),
+        "header": ("Names of the columns, such as id,ward,days, where the file has none.",),
+        "column_type": (
+            "Type of a column, as admitted=date: text, number, integer, date or time.",
+            list[str],
+        ),
+    }.items()
+}
+"""Options that say how a text file is written, by field of a dialect."""
+_of_data = partial(typer.Option, rich_help_panel="Data")
+
+Where: TypeAlias = Annotated[
+    list[str] | None,
+    _of_data(
+        "--where",
+        help='Select rows by "year >= 2024" or "ward = \'A\'"; if repeated, all must hold.',
+    ),
+]
+Master: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help=r"With --engine spark: such as spark://host:7077 or local\[4].",
+        rich_help_panel="Engine",
+    ),
+]
 Epsilon: TypeAlias = Annotated[
     float, typer.Option("--epsilon", help="Price of the release, in nats; > 0.")
 ]
+of_output = partial(typer.Option, rich_help_panel="Output")
+
 Ledger: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
+    of_output(
         "--ledger",
         help="Budget file to charge; create one with 'dpselect budget --create'.",
-        rich_help_panel="Output",
     ),
 ]
 Note: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--note", help="With --ledger: a note on the entry.", rich_help_panel="Output"
-    ),
+    str, of_output("--note", help="With --ledger: a note on the entry.")
 ]
 Analyst: TypeAlias = Annotated[
     str,
-    typer.Option(
+    of_output(
         "--analyst",
         help="With --ledger: the analyst, whose share is charged; by default your login.",
-        rich_help_panel="Output",
     ),
 ]
 SourceVersion: TypeAlias = Annotated[
     str,
-    typer.Option(
+    of_output(
         "--source-version",
         help="With --ledger: version of the data, such as a date. A repeated query of the same "
         "version returns the recorded answer at no cost.",
-        rich_help_panel="Output",
     ),
 ]
 Again: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--again",
-        help="With --ledger: draw a new answer and pay, even if one is recorded.",
-        rich_help_panel="Output",
+    of_output(
+        "--again", help="With --ledger: draw a new answer and pay, even if one is recorded."
     ),
 ]
-Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel="Output")
-]
+Json: TypeAlias = Annotated[bool, of_output("--json", help="Print one JSON object.")]
 DryRun: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        help="Print the price and the error; read no private value.",
-        rich_help_panel="Output",
-    ),
+    bool, of_output("--dry-run", help="Print the price and the error; read no private value.")
 ]
 Plot: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--plot", help="Write a picture, such as out.png.", rich_help_panel="Output"),
+    Path | None, of_output("--plot", help="Write a picture, such as out.png.")
 ]
 Out: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        help="Write the table of the answer, as .csv or .parquet.",
-        rich_help_panel="Output",
-    ),
+    Path | None, of_output("--out", help="Write the table of the answer, as .csv or .parquet.")
 ]
 DataIsPublic: TypeAlias = Annotated[
     bool,
@@ -118,7 +162,7 @@ def open_ledger(
     if path is None:
         given = {"note": note, "analyst": analyst, "source_version": version, "again": again}
         for name in filter(given.get, given):
-            raise ParameterError(f"`{name}` goes with `ledger`")
+            raise validation.goes_with(name, "ledger")
         return None
     from dpselect.budget import Budget
     from dpselect.budget.origin import source_name
@@ -129,7 +173,7 @@ def open_ledger(
         version=version,
         analyst=analyst or _login(),
         again=again,
-        arguments={**(asked or {}), **engines.rows(source)},
+        arguments={**(asked or {}), **rows(source)},
     )
 
 
@@ -148,12 +192,7 @@ def integers(name: str, text: str) -> list[int]:
     Raises:
         ParameterError: A part is not an integer.
     """
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise ParameterError(
-            f"`{name}` must be an integer, or several separated by commas, not {text!r}"
-        ) from None
+    return _several(name, text, int, "an integer")
 
 
 def numbers(name: str, text: str) -> list[float]:
@@ -162,21 +201,20 @@ def numbers(name: str, text: str) -> list[float]:
     Raises:
         ParameterError: A part is not a number.
     """
+    return _several(name, text, float, "a number")
+
+
+def _several(name: str, text: str, read: Callable[[str], Any], kind: str) -> list[Any]:
     try:
-        return [float(part) for part in text.split(",")]
+        return list(map(read, text.split(",")))
     except ValueError:
-        raise ParameterError(
-            f"`{name}` must be a number, or several separated by commas, not {text!r}"
-        ) from None
+        words = f"{kind}, or several separated by commas"
+        raise validation.must_be(name, words, f"not {text!r}") from None
 
 
 def relation(name: str, text: str) -> Neighbours:
     """Return the neighbour relation of a name such as ``add-remove``."""
-    try:
-        return Neighbours(text)
-    except ValueError:
-        names = ", ".join(map(str, Neighbours))
-        raise ParameterError(f"`{name}` must be one of {names}, not {text!r}") from None
+    return Neighbours(validation.one_of(name, text, map(str, Neighbours)))
 
 
 def declared_public(declared: bool, command: str) -> None:
@@ -186,3 +224,117 @@ def declared_public(declared: bool, command: str) -> None:
             f"'{command}' prints exact values, which no epsilon protects: run it on public "
             "or synthetic data of the same kind and say `data_is_public`"
         )
+
+
+def engine(leaving: str) -> Any:  # noqa: ANN401 -- a type
+    """Return the type of the option ``--engine``, whose help says what leaves the engine.
+
+    Args:
+        leaving: What leaves polars, DuckDB and Spark.
+    """
+    return Annotated[
+        str,
+        typer.Option(
+            help="memory; polars, for files larger than memory; duckdb, also for tables such "
+            f"as clinic.duckdb::stays; or spark. {leaving} leave the last three; the "
+            "distribution of the answer is the same.",
+            rich_help_panel="Engine",
+        ),
+    ]
+
+
+def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose last parameters are the options of a text file."""
+    stated = inspect.signature(command, eval_str=True)
+    *first, _rest = stated.parameters.values()
+    kind = inspect.Parameter.KEYWORD_ONLY
+    more = [
+        inspect.Parameter(name, kind, annotation=annotation, default=None)
+        for name, annotation in DIALECT.items()
+    ]
+
+    def run(*args: Any, **given: Any) -> None:  # noqa: ANN401 -- the options
+        command(*args, **given)
+
+    run.__signature__ = stated.replace(parameters=[*first, *more])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in [*first, *more]}
+    return run
+
+
+def rows_of(path: str, **given: Any) -> str | Source:  # noqa: ANN401 -- of any option
+    """Return the rows that are asked for of a table.
+
+    Args:
+        path: The table.
+        **given: ``where`` and the options of ``DIALECT``, as typed; None if not given.
+
+    Raises:
+        ParameterError: One of them is not what it should be.
+    """
+    given = {name: value for name, value in given.items() if value not in (None, [])}
+    if not given:
+        return path
+    from dpselect.tables import Source
+
+    for name in ("separator", "thousands"):
+        if name in given:
+            given[name] = given[name].replace("\\t", "\t")
+    for name in ("missing", "header"):
+        if name in given:
+            given[name] = tuple(given[name].split(","))
+    if "column_type" in given:
+        given["column_type"] = dict(map(_column_type, given["column_type"]))
+    return Source(path, **given)
+
+
+def _column_type(text: str) -> tuple[str, FieldType]:
+    from dpselect.tables.dialect import FIELD_TYPES
+
+    column, _, kind = text.rpartition("=")
+    found = next((one for one in FIELD_TYPES if one == kind), None)
+    if not column or found is None:
+        raise ParameterError(
+            f"`column_type` must be such as admitted=date, of {', '.join(FIELD_TYPES)}, "
+            f"not {text!r}"
+        )
+    return column, found
+
+
+def stated(source: str | Path | Source | None) -> tuple[str, ...]:
+    """Return the comparisons by which rows of a table are asked for; public."""
+    return getattr(source, "where", ())
+
+
+def rows(source: str | Path | Source | None) -> dict[str, object]:
+    """Return which rows of a file are asked for and how it is read, where that is stated."""
+    given: dict[str, object] = getattr(source, "stated_rows", {})
+    return given
+
+
+def opened(path: str | Source, engine: str, master: str | None) -> object:
+    """Return the table as the engine holds it; no row is read.
+
+    The arguments are those of ``dpselect.tables.engines.held``.
+
+    Raises:
+        ParameterError: There is no such engine, or a master for another.
+        DataError: The table cannot be opened.
+    """
+    from dpselect.tables.engines import held
+
+    waiting = working("starting Spark and looking for the table")
+    with waiting if engine == "spark" else nullcontext():
+        return held(path, engine, master=master)
+
+
+@contextmanager
+def working(doing: str) -> Iterator[None]:
+    """Show on a terminal that something is going on, and which pass an engine makes."""
+    with Console(stderr=True).status(f"{doing} ...") as line:
+
+        def show(done: int, whole: int) -> None:
+            step = f"{doing}, pass {done + 1} of {whole}" if done < whole else doing
+            line.update(f"{step} ...")
+
+        with watching(show):
+            yield

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dpselect import writing as written
-from dpselect.cli import engines
+from dpselect.cli import options
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import remaining_after
 
@@ -84,39 +84,32 @@ def print_release(
         more: What else of the release should be seen, by name.
         asked: What was asked beside the fields of the query, by name.
     """
-    kept = _recorded(budget, release)
-    asked = {**(asked or {}), **engines.rows(source)}
+    asked = {**(asked or {}), **options.rows(source)}
     if as_json:
         head = {**(more or {}), "source": str(source), **asked}
-        print_json({**head, **release.to_dict(), **kept})
+        print_json({**head, **release.to_dict(), **_recorded(budget, release)})
         return
     facts: dict[str, object] = {
         "question": _question(release.plan, source, asked),
         "answer": "\n".join(_answer(release)),
         **(more or {}),
-        "mechanism": release.mechanism,
+        **release.facts,
+        "price": release.plan.price + _for_rows(release.plan, budget),
     }
-    if release.plan.error is not None:
-        facts["error"] = release.plan.error
-    if release.meaning:
-        facts["interval"] = release.meaning
-    if release.plan.counted:
-        facts["counted"] = release.plan.counted
-    facts["price"] = release.plan.price + _for_rows(release.plan, budget)
     if release.plan.warning:
         facts["beware"] = release.plan.warning
     facts["drawn"] = "exactly" if release.exact else "not exactly"
-    print_facts({**facts, **_in_words(kept, release)})
+    print_facts({**facts, **_in_words(budget, release)})
 
 
 def check_writable(path: Path | None) -> None:
     """Raise a ``ParameterError`` if a file cannot be written, before anything is spent."""
     if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        raise ParameterError(f"cannot write {path}: give a file in an existing folder")
+        raise _no_folder(path, "a file")
 
 
 SUFFIXES = (".csv", ".parquet")
-"""Of files that the table of an answer is written to."""
+"""Suffixes of files that the table of an answer is written to."""
 
 
 def check_table(out: Path | None) -> None:
@@ -129,8 +122,7 @@ def check_table(out: Path | None) -> None:
         return
     if out.suffix.lower() not in SUFFIXES:
         raise ParameterError(f"`out` must end with {' or '.join(SUFFIXES)}")
-    if not out.parent.is_dir():
-        raise ParameterError(f"`out`: there is no folder {out.parent}")
+    check_writable(out)
 
 
 def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
@@ -172,17 +164,17 @@ def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]
     return {"recorded": where, "remaining_budget": budget.remaining}
 
 
-def _in_words(kept: Mapping[str, object], release: Release[Any]) -> dict[str, str]:
+def _in_words(budget: Budget | None, release: Release[Any]) -> dict[str, str]:
     """Return the same for a person to read."""
-    if kept["recorded"] is None:
+    if budget is None or release.entry is None:
         return {"recorded": "not recorded: pass --ledger"}
-    path, _, entry = str(kept["recorded"]).rpartition("#")
-    where = {"recorded": f"entry {entry} of {path}"}
+    entry = f"entry {release.entry} of {budget.path}"
+    where = {"recorded": entry}
     if release.repeated:
-        where = {"answered by": f"{where['recorded']}: nothing was spent; --again draws anew"}
+        where = {"answered by": f"{entry}: nothing was spent; --again draws anew"}
     elif release.query is None or not release.query.is_repeatable:
         where["asked again"] = "it is drawn anew and paid again"
-    return {**where, "remaining budget": f"{kept['remaining_budget']:.6g}"}
+    return {**where, "remaining budget": f"{budget.remaining:.6g}"}
 
 
 def print_plan(
@@ -213,7 +205,7 @@ def print_plan(
     if as_json:
         known = {
             "dry_run": True,
-            **engines.rows(source),
+            **options.rows(source),
             **plan.to_dict(),
             **(more or {}),
             **({"counting": counting} if counting else {}),
@@ -223,19 +215,18 @@ def print_plan(
     price = plan.price + _for_rows(plan, budget)
     if kept is not None and kept["answered_by"] is not None:
         price = f"nothing: entry {kept['answered_by']} answers it; {price} with --again"
-    facts: dict[str, object] = {"would spend": price, "mechanism": plan.mechanism}
-    if where := engines.stated(source):
-        facts["rows where"] = "\n".join(where)
-    if len(plan.spends) > 1:
-        facts["in steps"] = "\n".join(
-            f"{s.times} x {s.epsilon:.6g}  {s.purpose}" for s in plan.spends
-        )
-    stated = {"beware": plan.warning, "error": plan.error, "counted": plan.counted}
-    facts.update({name: fact for name, fact in stated.items() if fact})
-    facts.update({name: _fact(fact) for name, fact in (more or {}).items()})
-    facts.update(counting)
-    if plan.public:
-        facts["declared public"] = ", ".join(plan.public)
+    said = plan.facts
+    facts: dict[str, object] = {
+        "would spend": price,
+        "mechanism": plan.mechanism,
+        "rows where": "\n".join(options.stated(source)),
+        "in steps": "\n".join(plan.steps) if len(plan.steps) > 1 else "",
+        **{name: said.get(name) for name in ("beware", "error", "counted")},
+        **{name: _fact(fact) for name, fact in (more or {}).items()},
+        **counting,
+        "declared public": said.get("declared public"),
+    }
+    facts = {name: fact for name, fact in facts.items() if fact or name in counting}
     if kept is not None:
         facts["would remain"] = f"{kept['remaining_budget']:.6g}"
         facts["once more"] = _once_more(kept)
@@ -334,6 +325,8 @@ def writing(path: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError):
-        raise ParameterError(
-            f"cannot write {path}: give {kind} in an existing folder"
-        ) from None
+        raise _no_folder(path, kind) from None
+
+
+def _no_folder(path: Path, kind: str) -> ParameterError:
+    return ParameterError(f"cannot write {path}: give {kind} in an existing folder")

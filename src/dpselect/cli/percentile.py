@@ -18,8 +18,6 @@ from dpselect.errors import ParameterError
 from dpselect.writing import as_text, digits
 
 if TYPE_CHECKING:
-    import typer
-
     from dpselect.percentiles import PercentileRecord, PercentileRelease, Percentiles
     from dpselect.release import Release
 
@@ -66,18 +64,6 @@ and labels are public. At a small epsilon 'dpselect percentile' is far more accu
 [bold]dpselect record stays.parquet --column days --p 90 --upper 60 --label ward \
 --epsilon 10[/bold]
 """
-
-
-def _percentiles() -> type[Percentiles]:
-    from dpselect.percentiles import Percentiles
-
-    return Percentiles
-
-
-def _record() -> type[PercentileRecord]:
-    from dpselect.percentiles import PercentileRecord
-
-    return PercentileRecord
 
 
 def _percents(given: str | tuple[str, ...], _given: Given) -> float | list[float]:
@@ -198,7 +184,7 @@ def _warn(query: PercentileRecord) -> None:
 
 VALUE = QueryCommand(
     name="percentile",
-    query=_percentiles,
+    query="Percentiles",
     help=VALUE_HELP,
     options={
         "p": Option(
@@ -220,16 +206,10 @@ VALUE = QueryCommand(
 
 RECORD = QueryCommand(
     name="record",
-    query=_record,
+    query="PercentileRecord",
     help=RECORD_HELP,
     left_out=("where",),
     numeric=("column",),
     facts=_record_facts,
     after=_after_record,
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    VALUE.register(app)
-    RECORD.register(app)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dpselect.cli import engines, options, output
+from dpselect.cli import options, output
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def run(
     budget = request.budget()
     if out is not None:
         answers.check_folder(out)
-    with engines.working("counting and choosing"):
+    with options.working("counting and choosing"):
         found = request.release(budget=budget)
     if out is not None:
         answers.save(request, found, budget, out)

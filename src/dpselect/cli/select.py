@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import count, takewhile
 from math import nan
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ import typer
 from numpy.typing import ArrayLike
 
 from dpselect import tables
-from dpselect.cli import engines, options, output
+from dpselect.cli import options, output
 from dpselect.combine import COMBINATIONS, by_name as combined, weighted_sum
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
@@ -43,12 +44,16 @@ whatever the data.
 --combine margin --neighbours substitute --epsilon 1[/bold]
 """
 
+_OBJECTIVE = re.compile(
+    r"(?P<column>[^:]+)(:(global=(?P<bound>[^:]+)|local=(?P<local>[^:]+)"
+    r"|highest=(?P<highest>[^:]+)|(?P<monotone>monotone)|(?P<weight>[^:=]+)))+"
+)
 _INTEGER = re.compile(r"\s*[+-]?\d{1,30}\s*")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("select", help=HELP)(engines.with_dialect(select))
+    app.command("select", help=HELP)(options.with_dialect(select))
 
 
 def select(
@@ -94,16 +99,20 @@ def select(
     **dialect: Any,  # noqa: ANN401 -- options of the file
 ) -> None:
     """Choose one candidate, or k, from a table."""
-    source = engines.rows_of(scores, **dialect)
+    source = options.rows_of(scores, **dialect)
     relation = options.relation("neighbours", neighbours)
     terms = [_parse(text) for text in objective]
     kind = checked_dominance(dominance, combine if len(terms) > 1 else None, of="combine")
     table = _Table(source, terms, combine, kind, relation)
-    how = by_name({"name": mechanism, **_given(mechanism, direction)}, epsilon)
-    asked: dict[str, object] = {"objective": objective}
-    asked |= {"combine": combine} if len(objective) > 1 else {}
-    asked |= {"dominance": kind} if kind != "standard" else {}
-    asked |= {} if label is None else {"label": label}
+    given = {"direction": direction} if direction is not None and mechanism == "shifted" else {}
+    how = by_name({"name": mechanism, **given}, epsilon)
+    stated = {
+        "objective": objective,
+        "combine": combine if len(objective) > 1 else None,
+        "dominance": kind if kind != "standard" else None,
+        "label": label,
+    }
+    asked = {name: one for name, one in stated.items() if one is not None}
     budget = options.open_ledger(ledger, source=source, note=note, analyst=analyst, asked=asked)
     # Of scores of 0: candidates, bounds and facts are public and stay the same.
     rows = table.rows(label)
@@ -114,7 +123,7 @@ def select(
     if dry_run:
         output.print_plan(query.plan, budget, as_json=as_json, more={**asked, **error})
         return
-    with engines.working("choosing"):
+    with options.working("choosing"):
         whole = table.objective(table.scores, table.labels(label))
         release = query.release(whole, budget=budget)
     output.print_release(
@@ -128,37 +137,26 @@ class _Term:
 
     column: str
     bound: str
-    weight: float = 1.0
-    local: str | None = None
-    highest: float | None = None
-    monotone: bool = False
+    weight: float
+    local: str | None
+    highest: float | None
+    monotone: bool
 
 
 def _parse(text: str) -> _Term:
     """Return the parts of ``FORM``."""
-    column, *parts = text.split(":")
-    term = _Term(column, "")
-    for part in parts:
-        key, given, value = part.partition("=")
-        if given and value and key == "global":
-            term = replace(term, bound=value)
-        elif given and value and key == "local":
-            term = replace(term, local=value)
-        elif given and key == "highest":
-            term = replace(term, highest=_number(value, text))
-        elif part == "monotone":
-            term = replace(term, monotone=True)
-        else:
-            term = replace(term, weight=_number(part, text))
-    if not column or not term.bound:
-        raise _malformed(text)
-    return term
-
-
-def _number(part: str, text: str) -> float:
-    if not _is_number(part):
-        raise _malformed(text)
-    return float(part)
+    found = _OBJECTIVE.fullmatch(text)
+    numbers = [] if found is None else [one for one in found.group("weight", "highest") if one]
+    if found is None or found["bound"] is None or not all(map(_is_number, numbers)):
+        raise ParameterError(f"`objective` {text} must be {FORM}, as cost:-1:global=5")
+    return _Term(
+        column=found["column"],
+        bound=found["bound"],
+        weight=float(found["weight"] or 1),
+        local=found["local"],
+        highest=None if found["highest"] is None else float(found["highest"]),
+        monotone=found["monotone"] is not None,
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -167,15 +165,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _malformed(text: str) -> ParameterError:
-    return ParameterError(f"`objective` {text} must be {FORM}, as cost:-1:global=5")
-
-
-def _given(mechanism: str, direction: str | None) -> dict[str, str]:
-    """Return the option that one mechanism alone has."""
-    return {} if direction is None or mechanism != "shifted" else {"direction": direction}
 
 
 @dataclass(frozen=True)
@@ -257,9 +246,8 @@ class _Table:
 
     def _local_columns(self, prefix: str) -> list[str]:
         names = tables.open_table(self.path).collect_schema().names()
-        columns: list[str] = []
-        while f"{prefix}{len(columns)}" in names:
-            columns.append(f"{prefix}{len(columns)}")
+        numbered = (f"{prefix}{distance}" for distance in count())
+        columns = list(takewhile(names.__contains__, numbered))
         if not columns:
             raise ParameterError(f"local={prefix} needs a column {prefix}0")
         return columns

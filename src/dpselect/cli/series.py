@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dpselect.cli.command import DATA, QUESTION, Given, QueryCommand
+from dpselect.cli.command import DATA, QUESTION, Given, QueryCommand, extra
 from dpselect.cli.keys import values_of
 from dpselect.errors import ParameterError
 
@@ -35,31 +33,19 @@ SHOWN = 31
 """Periods of which a dry run lists the errors, at most."""
 
 MORE = {
-    "through": Annotated[
-        str | None,
-        typer.Option(
-            "--through",
-            help="The last period to release now; the table has all rows up to it.",
-            rich_help_panel=QUESTION,
-            show_default=False,
-        ),
-    ],
-    "file": Annotated[
-        Path | None,
-        typer.Option(
-            "--file",
-            help="With --through: keeps what was released of each period; made if missing.",
-            rich_help_panel=DATA,
-            show_default=False,
-        ),
-    ],
+    "through": extra(
+        str,
+        "through",
+        QUESTION,
+        "The last period to release now; the table has all rows up to it.",
+    ),
+    "file": extra(
+        Path,
+        "file",
+        DATA,
+        "With --through: keeps what was released of each period; made if missing.",
+    ),
 }
-
-
-def _series() -> type[Series]:
-    from dpselect.series import Series
-
-    return Series
 
 
 def _before(_query: Series, given: Given) -> None:
@@ -96,7 +82,7 @@ def _after(release: SeriesRelease, given: Given) -> dict[str, Any]:
 
 SERIES = QueryCommand(
     name="series",
-    query=_series,
+    query="Series",
     help=HELP,
     options={
         "candidates": values_of("candidates", "column"),
@@ -108,8 +94,3 @@ SERIES = QueryCommand(
     release=_release,
     after=_after,
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    SERIES.register(app)

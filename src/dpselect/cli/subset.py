@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli import engines
+from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand, reading
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    import typer
-
     from dpselect.subsets import Subset
 
 HELP = """Release who tested positive, with a few errors.
@@ -33,12 +31,6 @@ dry run first.
 """
 
 
-def _subset() -> type[Subset]:
-    from dpselect.subsets import Subset
-
-    return Subset
-
-
 def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the number of people: that of the rows, which is public."""
     from dpselect import tables
@@ -46,8 +38,8 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     column = given["column"]
     if column is None:
         raise ParameterError("give `column`, in which the statuses are")
-    source = engines.rows_of(given["data"], **reading(given))
-    table = engines.opened(source, given["engine"], given["master"])
+    source = options.rows_of(given["data"], **reading(given))
+    table = options.opened(source, given["engine"], given["master"])
     return {"n": tables.count_records(table, plain=[column])}
 
 
@@ -60,7 +52,7 @@ def _facts(query: Subset, _given: Given) -> Mapping[str, object]:
 
 SUBSET = QueryCommand(
     name="subset",
-    query=_subset,
+    query="Subset",
     help=HELP,
     options={
         "positive": Option(kind=list[str], help="Status of a positive; may be repeated."),
@@ -71,8 +63,3 @@ SUBSET = QueryCommand(
     facts=_facts,
     leaving="The statuses and the labels",
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    SUBSET.register(app)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpselect.cli import options, output
-from dpselect.cli.command import OUTPUT, Given, Option, QueryCommand
+from dpselect.cli.command import OUTPUT, Given, Option, QueryCommand, extra
 from dpselect.errors import ColumnError, ParameterError
 
 if TYPE_CHECKING:
@@ -48,37 +48,6 @@ No value is read. With --data-is-public bounds, categories and classes are read 
 
 [bold]dpselect domains adult.parquet --label income > adult.json[/bold]
 """
-
-Save = Annotated[
-    Path | None,
-    typer.Option("--save", help="Write what is released as JSON.", rich_help_panel=OUTPUT),
-]
-Test = Annotated[
-    Path | None,
-    typer.Option(
-        "--test", help="Public records to measure the accuracy on.", rich_help_panel=OUTPUT
-    ),
-]
-TestIsPublic = Annotated[
-    bool,
-    typer.Option(
-        "--test-is-public",
-        help="Declare that the test data are public: the accuracy is exact.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-
-
-def _id3() -> type[ID3Tree]:
-    from dpselect.trees import ID3Tree
-
-    return ID3Tree
-
-
-def _front() -> type[TreeFront]:
-    from dpselect.trees import TreeFront
-
-    return TreeFront
 
 
 def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -143,18 +112,27 @@ def _plot(_query: object, release: TreeRelease | FrontRelease, _given: Given) ->
 
 
 def _numbers(name: str, hint: str) -> Option:
-    return Option(read=lambda text, _given: options.numbers(f"`{name}`", text), help=hint)
+    return Option(read=lambda text, _given: options.numbers(name, text), help=hint)
 
 
 FILE = {
     "domains": Option(kind=Path, help="The domains file (JSON), which states public claims."),
     "label": Option(help="The column of the labels, as the domains file names it."),
 }
-MORE = {"save": Save, "test": Test, "test_is_public": TestIsPublic}
+MORE = {
+    "save": extra(Path, "save", OUTPUT, "Write what is released as JSON."),
+    "test": extra(Path, "test", OUTPUT, "Public records to measure the accuracy on."),
+    "test_is_public": extra(
+        bool,
+        "test_is_public",
+        OUTPUT,
+        "Declare that the test data are public: the accuracy is exact.",
+    ),
+}
 
 TREE = QueryCommand(
     name="tree",
-    query=_id3,
+    query="ID3Tree",
     help=TREE_HELP,
     options=FILE,
     more=MORE,
@@ -168,7 +146,7 @@ TREE = QueryCommand(
 
 FRONT = QueryCommand(
     name="trees-front",
-    query=_front,
+    query="TreeFront",
     help=FRONT_HELP,
     options={
         **FILE,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli import engines
+from dpselect.cli import options
 from dpselect.cli.command import Option, QueryCommand, reading
 
 if TYPE_CHECKING:
-    import typer
-
-    from dpselect.variants import TopVariants
+    pass
 
 HELP = """Release the k variants that are most associated with a disease.
 
@@ -26,12 +24,6 @@ A variant's score is the number of people whose genotypes must change to move it
 """
 
 
-def _variants() -> type[TopVariants]:
-    from dpselect.variants import TopVariants
-
-    return TopVariants
-
-
 def _columns(given: Mapping[str, Any]) -> list[str]:
     from dpselect.variants.top import COUNTS
 
@@ -42,14 +34,14 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the number of variants: that of the rows, which is public."""
     from dpselect import tables
 
-    source = engines.rows_of(given["data"], **reading(given))
-    table = engines.opened(source, given["engine"], given["master"])
+    source = options.rows_of(given["data"], **reading(given))
+    table = options.opened(source, given["engine"], given["master"])
     return {"variants": tables.count_records(table)}
 
 
 VARIANTS = QueryCommand(
     name="variants",
-    query=_variants,
+    query="TopVariants",
     help=HELP,
     options={
         "counts": Option(
@@ -62,8 +54,3 @@ VARIANTS = QueryCommand(
     numeric=_columns,
     leaving="All rows, which are counts of the variants,",
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    VARIANTS.register(app)

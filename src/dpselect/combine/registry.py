@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 from numpy.typing import ArrayLike
 
+from dpselect import validation
 from dpselect.combine.margin import margin
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.combine.pareto.score import pareto
 from dpselect.combine.weighted_sum import weighted, weighted_sum
-from dpselect.errors import ParameterError
 from dpselect.objective import Objective
 
 COMBINATIONS: Mapping[str, Callable[..., Objective]] = MappingProxyType(
@@ -56,8 +56,7 @@ def by_name(
         >>> by_name("pareto", parts).scores
         array([ 0.,  0., -2.])
     """
-    if name not in COMBINATIONS:
-        raise ParameterError(f"combine must be one of {', '.join(COMBINATIONS)}, not {name!r}")
+    validation.one_of("combine", name, COMBINATIONS)
     kind = checked_dominance(dominance, name, of="combine")
     combination = COMBINATIONS[name]
     if combination is weighted_sum:

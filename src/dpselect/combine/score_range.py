@@ -43,9 +43,8 @@ def aligned(objectives: Sequence[Objective]) -> tuple[Objective, ...]:
             different candidates.
         NeighboursError: Their neighbour relations differ.
     """
-    parts = validation.listed("objectives", objectives)
-    if not parts:
-        raise ParameterError("`objectives` must be at least one")
+    parts = validation.listed("objectives", objectives) or ()
+    validation.some("objectives", parts)
     for part in parts:
         validation.instance("each of objectives", part, Objective)
     sizes = {len(part) for part in parts}

@@ -29,10 +29,13 @@ from numpy.typing import NDArray
 
 from dpselect.draws.base import NEGLIGIBLE
 from dpselect.draws.exact.lazy_noise import reaches
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, geometric
+from dpselect.draws.exact.noisy_counts import check_scale, geometric
 from dpselect.draws.exact.samplers import sampler
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Probabilities, Values
+
+LARGEST = 2**52
+"""Queries and thresholds beyond are clamped to it."""
 
 LEAST = 2.0**-100
 """Probabilities that no sum of them shows."""
@@ -179,8 +182,7 @@ def scales_for(
         _up(rise / (Fraction(epsilon) * Fraction(share))), _up(least / Fraction(epsilon))
     )
     second = _up(move / (Fraction(epsilon) - rise / Fraction(first)))
-    if max(first, second) > LARGEST_SCALE:
-        raise ParameterError("epsilon is too small: the noise has a scale above 2**50")
+    check_scale(max(first, second))
     return first, second
 
 

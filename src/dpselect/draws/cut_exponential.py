@@ -50,8 +50,8 @@ class Cuts:
     """A tree with the cost of each node in a cut.
 
     Attributes:
-        children: Of each node; the root is node 0, and a parent comes before its children.
-            Public.
+        children: Children of each node; the root is node 0, and a parent comes before its
+            children. Public.
         costs: Shape ``(n,)``, int64, >= 0. Private.
     """
 
@@ -75,7 +75,7 @@ def prior(height: int) -> tuple[Fraction, Fraction]:
     """Return the prior of each level of a node, and of a choice by each child.
 
     Args:
-        height: Of the node, >= 1.
+        height: Height of the node, >= 1.
     """
     if height == 1:
         return Fraction(1, 2), Fraction(0)
@@ -86,7 +86,7 @@ def excess(height: int, decay: float) -> float:
     """Return by how much the expected cost exceeds that of the best level, at most.
 
     Args:
-        height: Of the root, >= 1.
+        height: Height of the root, >= 1.
         decay: Nats for each unit of cost.
     """
     return -log(prior(height)[0]) / decay

@@ -35,7 +35,7 @@ from dpselect.typing import Indices, Probabilities, Values
 FIRST_BITS = 64
 
 FAR = 2**63 - 1
-"""Of no rank."""
+"""Size that no rank has."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -143,7 +143,7 @@ def draw_places(rows: PlaceRows, epsilon: float) -> tuple[Indices, Indices]:
 
     Args:
         rows: What is drawn from.
-        epsilon: Of each row. Public.
+        epsilon: Epsilon of each row. Public.
 
     Returns:
         The places, and the numerators ``j`` of the shares, of shape ``(rows,)``; a release.

@@ -64,7 +64,7 @@ class DiscreteLaplace:
 
     @property
     def variance(self) -> float:
-        """Of a draw, in squared counts."""
+        """Variance of a draw, in squared counts."""
         return 2 * exp(-1 / self.scale) / expm1(-1 / self.scale) ** 2
 
     def mass(self, d: Values) -> Values:

@@ -8,10 +8,12 @@ from datetime import date
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.tables.kinds import Kind, coded
+from dpselect.typing import Indices
 
 MISSING = "-"
 """Stands for a missing value in the encoded form of a key."""
@@ -81,6 +83,32 @@ class KeyColumns:
         return candidate
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Counted:
+    """Some keys with the number of people who have each; private.
+
+    Attributes:
+        keys: As the engine has them.
+        people: Shape ``(n,)``, integers >= 0.
+        columns: How keys are written.
+    """
+
+    keys: Sequence[Any] | NDArray[Any]
+    people: Indices
+    columns: KeyColumns
+
+    def key(self, position: int) -> Hashable:
+        """Return a key as plain Python values."""
+        return self.columns.decode(self.keys[position])
+
+    def keys_at(self, positions: Indices) -> list[Hashable]:
+        """Return several keys, for which ``key`` would take longer."""
+        if self.columns.encoded:
+            return [self.key(position) for position in positions.tolist()]
+        keys: list[Hashable] = np.asarray(self.keys)[positions].tolist()
+        return keys
+
+
 def parsed(text: str, kind: Kind) -> Hashable:
     """Return a key of a kind that is written as text, as in a file of candidates.
 
@@ -103,9 +131,8 @@ def checked_names(column: str | Sequence[str] | None) -> tuple[str, ...]:
         ParameterError: Not names, none, or the same one twice.
     """
     names = (column,) if isinstance(column, str) else validation.listed("column", column) or ()
-    if column is not None and not names:
-        raise ParameterError("`column` must be the name of a column, or several")
-    if any(not isinstance(name, str) for name in names) or len(set(names)) < len(names):
+    texts = all(isinstance(name, str) for name in names)
+    if not texts or len(set(names)) < len(names) or (column is not None and not names):
         raise ParameterError("`column` must be the name of a column, or several different ones")
     return names
 

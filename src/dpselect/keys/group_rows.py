@@ -9,7 +9,7 @@ import narwhals as nw
 
 from dpselect import tables
 from dpselect._optional import needed
-from dpselect.errors import DataError
+from dpselect.errors import missing_value
 from dpselect.keys.columns import GROUP, OTHER, KeyColumns
 from dpselect.keys.reading import literals, place_among
 from dpselect.tables.kinds import kind_of, named
@@ -37,7 +37,12 @@ def column_of(data: object, by: str) -> KeyColumns:
 
 
 def check(data: object, grouping: Grouping) -> None:
-    """Make the checks of a release that read no row; see ``Grouping.check``."""
+    """Check the columns of groups and persons; no row is read.
+
+    Raises:
+        ColumnError: One is missing, or of a type that these cannot have.
+        ParameterError: A public group is not of the column's kind.
+    """
     column = column_of(data, grouping.by)
     for one in grouping.groups:
         column.encode(one)
@@ -108,7 +113,11 @@ def _numbered(
 
 
 def refuse_missing(data: object, grouping: Grouping, column: str) -> None:
-    """Refuse a missing number; see ``Grouping.refuse_missing``."""
+    """Refuse a missing number in a row of the groups that may be released.
+
+    Raises:
+        DataError: One is missing.
+    """
     rows = _opened(data, grouping, {"number": column})
     names = [name for name in rows.collect_schema().names() if name != "number"]
     if grouping.other:
@@ -119,10 +128,7 @@ def refuse_missing(data: object, grouping: Grouping, column: str) -> None:
         missing = missing.filter(nw.col(GROUP).is_in(literals(missing, written)))
     found = tables.collect(missing.select(nw.len().alias("rows")), data, most=1)
     if tables.counts(found["rows"])[0] > 0:
-        raise DataError(
-            "a value is missing, which `on_invalid`='raise' declares impossible; "
-            "`on_invalid`='repair' goes on without it"
-        )
+        raise missing_value()
 
 
 def _opened(data: object, grouping: Grouping, numeric: Mapping[str, str]) -> nw.LazyFrame[Any]:

@@ -18,10 +18,11 @@ Source: McSherry 2009, Theorem 4 (disjoint parts); group privacy for the steps o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dpselect import validation
 from dpselect.budget.zcdp import rho_of_pure
@@ -31,17 +32,15 @@ from dpselect.keys.keys import Keys, KeysDesign
 from dpselect.keys.question import changed_keys, checked_delta, question_of
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
+from dpselect.query import Design
+from dpselect.release import Release
 from dpselect.tables.people import PeopleCap
 
-if TYPE_CHECKING:
-    import narwhals as nw
-
-    from dpselect.keys.group_rows import Placed
-
 GROUPS_SHARE = 0.2
-"""Of epsilon, for groups that are released first."""
+"""Share of epsilon for groups that are released first."""
 
-Answers = TypeVar("Answers")
+Out = TypeVar("Out", bound=Release[Any])
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +53,7 @@ class Grouping:
         first: The release of the groups; None where they are public.
         other: Whether all other rows, of no released group, are one group more.
         cap: The column of persons, and how many rows of a person count, over all groups.
-        epsilon: Of all answers together.
+        epsilon: Epsilon of all answers together.
         neighbours: The relation of the whole.
     """
 
@@ -68,7 +67,7 @@ class Grouping:
 
     @property
     def changed(self) -> int:
-        """Of how many rows, that come or go, one neighbour step is made."""
+        """Number of rows that come or go in one neighbour step."""
         return changed_keys(1 if self.cap is None else self.cap.most, self.neighbours)
 
     @property
@@ -94,20 +93,11 @@ class Grouping:
         """
         if any(spend.delta for spend in each.spends):
             raise ParameterError("with `by`, `mechanism` must cost no delta")
-        spends = tuple(map(self._price, each.spends))
-        mechanism, epsilon, delta, passes = each.mechanism, self.epsilon, 0.0, 1
-        if self.first is not None:
-            first = self.first.plan
-            groups = (replace(one, purpose=f"groups: {one.purpose}") for one in first.spends)
-            spends = (*groups, *spends)
-            mechanism = f"{first.mechanism} of groups, then {mechanism} in each"
-            epsilon, delta, passes = epsilon + first.epsilon, first.delta, 1 + first.passes
-        error = each.error
-        return Plan(
-            mechanism=mechanism,
-            spends=spends,
-            epsilon=epsilon,
-            delta=delta,
+        error, first = each.error, self.first
+        plan = Plan(
+            mechanism=each.mechanism,
+            spends=tuple(map(self._price, each.spends)),
+            epsilon=self.epsilon + (0.0 if first is None else first.plan.epsilon),
             neighbours=self.neighbours,
             public=(
                 *["the groups"] * bool(self.groups),
@@ -115,8 +105,9 @@ class Grouping:
             ),
             composition=f"{self._composition}; of one group: {each.composition}",
             error=error and replace(error, unit=f"{error.unit} in each group"),
-            passes=passes,
+            passes=1,
         )
+        return plan if first is None else after_groups(first.plan, plan)
 
     def _price(self, spend: Spend) -> Spend:
         """Return the price of a step in all groups, for the rows of one neighbour step."""
@@ -140,78 +131,58 @@ class Grouping:
             one += " and may be replaced by one of another, so that each pays half"
         return f"parallel over groups: {one}"
 
-    def check(self, data: object) -> None:
-        """Check the columns of groups and persons; no row is read.
 
-        Raises:
-            ColumnError: One is missing, or of a type that these cannot have.
-            ParameterError: A public group is not of the column's kind.
-        """
-        from dpselect.keys import group_rows
+@dataclass(frozen=True, kw_only=True)
+class GroupedDesign(Design[Out], Generic[Out, Answer]):
+    """A release of one answer for each group.
 
-        group_rows.check(data, self)
+    Attributes:
+        each: The design of one group, for single rows that come or go.
+        grouping: How rows are grouped.
+    """
 
-    def refuse_missing(self, data: object, column: str) -> None:
-        """Refuse a missing number in a row of the groups that may be released.
+    each: Any
+    grouping: Grouping
 
-        Raises:
-            DataError: One is missing.
-        """
-        from dpselect.keys import group_rows
+    @abstractmethod
+    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Answer]]:
+        """Read the rows of some groups, and return the draw of their answers."""
 
-        group_rows.refuse_missing(data, self, column)
+    @abstractmethod
+    def released(self, groups: tuple[Hashable, ...], answers: list[Answer], plan: Plan) -> Out:
+        """Return the release of groups, ``OTHER`` for the rest, with their answers."""
 
-    def prepare(
-        self,
-        data: object,
-        answers: Callable[[tuple[Hashable, ...]], Callable[[], Answers]],
-        nothing: Answers,
-    ) -> Callable[[Plan], Grouped[Answers]]:
-        """Return the draw of the groups, if they are not public, and of their answers.
+    def prepare(self, data: object) -> Callable[[Plan], Out]:
+        groups, first = self.grouping.groups, self.grouping.first
+        if first is None:
+            of_public = self.answers(data, groups)
+            return lambda plan: self.released(groups, of_public(), plan)
+        # The rows of released groups are read after the charge.
+        self.check(data)
+        draw_groups = first.prepare(data)
 
-        Args:
-            data: Private.
-            answers: Reads the rows of some groups, and returns the draw of their answers.
-            nothing: The answers of no group.
-        """
-        if self.first is None:
-            of_public = answers(self.groups)
-            return lambda _plan: Grouped(self.groups, of_public())
-        draw_groups = self.first.prepare(data)
-
-        def draw(plan: Plan) -> Grouped[Answers]:
-            found = draw_groups(plan).answer + (OTHER,) * self.other
-            if not found:
-                return Grouped((), nothing)
-            return Grouped(found, answers(found)())
+        def draw(plan: Plan) -> Out:
+            found = draw_groups(plan).answer + (OTHER,) * self.grouping.other
+            return self.released(found, self.answers(data, found)() if found else [], plan)
 
         return draw
 
-    def rows(
-        self,
-        data: object,
-        numeric: Mapping[str, str],
-        groups: Sequence[Hashable],
-        *,
-        placed: Placed | None = None,
-    ) -> nw.LazyFrame[Any]:
-        """Return the rows of some groups that count; see ``group_rows.rows_of``."""
-        from dpselect.keys import group_rows
 
-        return group_rows.rows_of(data, self, numeric, groups, placed=placed)
+def after_groups(first: Plan, each: Plan) -> Plan:
+    """Return the plan of a release of groups and what is released in each; private as both.
 
-
-@dataclass(frozen=True)
-class Grouped(Generic[Answers]):
-    """Groups with their answers, as they were drawn.
-
-    Attributes:
-        groups: In order; ``OTHER`` for the rest.
-        answers: Of all groups.
+    Args:
+        first: Plan of the groups.
+        each: Plan of the whole, but for the prices, the delta and the passes of the groups.
     """
-
-    groups: tuple[Hashable, ...]
-    answers: Answers
+    groups = (replace(one, purpose=f"groups: {one.purpose}") for one in first.spends)
+    return replace(
+        each,
+        mechanism=f"{first.mechanism} of groups, then {each.mechanism} in each",
+        spends=(*groups, *each.spends),
+        delta=first.delta,
+        passes=first.passes + each.passes,
+    )
 
 
 def grouping_of(asked: Any) -> Grouping:  # noqa: ANN401 -- a query
@@ -253,8 +224,7 @@ def release_of_groups(asked: Any, delta: float) -> KeysDesign:  # noqa: ANN401 -
         ParameterError: A field is out of its range.
     """
     share = GROUPS_SHARE if asked.groups_share is None else asked.groups_share
-    if not 0 < validation.finite("groups_share", share) < 1:
-        raise ParameterError("`groups_share` must be above 0 and below 1")
+    share = validation.share("groups_share", share)
     return Keys(
         column=asked.by,
         user=asked.user,
@@ -272,10 +242,9 @@ def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 
             raise ParameterError(
                 f"`{name}` is for groups that are not public: leave it out, or `groups`"
             )
-    if any(not isinstance(one, Hashable) or one is None for one in groups):
-        raise ParameterError("`groups` must be values that can be hashed, and none missing")
-    if not groups or len(set(groups)) < len(groups):
-        raise ParameterError("`groups` must be at least one, and different ones")
+    validation.different("groups", groups)
+    if None in groups:
+        raise ParameterError("`groups` must be different values, and none missing")
 
 
 def check_ungrouped(asked: Any) -> None:  # noqa: ANN401 -- a query

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import KeyCounts, PeoplePerKey
-from dpselect.keys.parts import Parts, above_least, by_value, in_order
+from dpselect.keys.counts import KeyCounts
+from dpselect.keys.parts import Order, Parts, above_least, by_value, in_order
 from dpselect.keys.question import (
     Missing,
     changed_keys,
     check_people,
     checked_delta,
-    question_of,
+    question_for,
 )
 from dpselect.keys.release import Chances, KeyRelease
-from dpselect.keys.rest import Rest, price_of, without
+from dpselect.keys.rest import Rest
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
 from dpselect.keys.selection import (
     KeyMethod,
@@ -31,8 +32,8 @@ from dpselect.plan import Plan
 from dpselect.query import Query, query
 from dpselect.typing import Indices, Probabilities
 
-MOST_PEOPLE = 2**53
-"""Limit of ``min_people``."""
+if TYPE_CHECKING:
+    from dpselect.keys.reading import Rows
 
 FOR_ROUNDS = 3
 """Keys a person from which on rounds are the default: with fewer they may need more people."""
@@ -110,22 +111,15 @@ class Keys(Query[KeyRelease]):
 
     def design(self) -> KeysDesign:
         check_people(self.delta, self.assumed_people)
-        question = question_of(
-            column=self.column,
-            user=self.user,
-            max_per_user=self.max_per_user,
-            missing=self.missing_keys,
-            by=self.by,
-            groups=validation.listed("groups", self.groups),
-        )
+        question = question_for(self)
         relation = validation.table_neighbours(self.neighbours)
         epsilon, delta = validation.positive("epsilon", self.epsilon), checked_delta(self.delta)
-        least = validation.at_least("min_people", self.min_people, 1, MOST_PEOPLE)
+        least = validation.at_least("min_people", self.min_people, 1, validation.EXACT)
         changed = changed_keys(question.max_per_user, relation)
         persons = changed // question.max_per_user
         rest = Rest.of(self, epsilon, changed)
-        of_keys = without(epsilon, rest)
-        if rest is not None and self.method is None:
+        of_keys = epsilon - rest.epsilon
+        if rest and self.method is None:
             selection: KeySelection | RoundsSelection = selection_with_counts(
                 of_keys, delta, changed
             )
@@ -138,7 +132,7 @@ class Keys(Query[KeyRelease]):
         return KeysDesign(
             plan=Plan(
                 mechanism=selection.label,
-                spends=(*selection.spends(), *price_of(rest)),
+                spends=(*selection.spends(), *rest.spends),
                 epsilon=epsilon,
                 delta=delta,
                 neighbours=relation,
@@ -199,22 +193,29 @@ class Keys(Query[KeyRelease]):
 
 @dataclass(frozen=True, kw_only=True)
 class KeysDesign(KeyCounts):
-    """How each key is selected, and the draw for all of them."""
+    """How each key is selected, and the draw for all of them.
+
+    Attributes:
+        selection: The probability of a release by the number of people, and its draw.
+        min_people: Keys of fewer people are never released.
+        order: Which of the selected keys of a group are released, and in which order.
+    """
 
     selection: KeySelection | RoundsSelection
-    min_people: int
+    min_people: int = 1
+    order: Order = by_value
 
     def probabilities(self, people: Indices) -> Probabilities:
         """Return the probability that a key of so many people is released."""
         return self.selection.probabilities(above_least(people, self.min_people))
 
-    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
+    def drawing(self, people: Rows) -> Callable[[Plan], KeyRelease]:
         if isinstance(self.selection, RoundsSelection):
             keys = self.selection.drawing(people)
             return lambda plan: KeyRelease(tuple(sorted(keys(), key=in_order)), plan)
         # What is not released is counted with keys of fewer people.
         parts = Parts.of(people, self.question, 1 if self.rest else self.min_people)
-        return parts.drawing(self.selection, by_value, least=self.min_people, rest=self.rest)
+        return parts.drawing(self.selection, self.order, least=self.min_people, rest=self.rest)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to be released."""

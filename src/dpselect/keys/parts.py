@@ -11,19 +11,21 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.keys.columns import OTHER
-from dpselect.keys.counts import Counted, PeoplePerKey
+from dpselect.keys.columns import OTHER, Counted
 from dpselect.keys.question import Question
 from dpselect.keys.release import KeyRelease
 from dpselect.keys.rest import Rest
 from dpselect.keys.selection import KeySelection
 from dpselect.plan import Plan
 from dpselect.typing import Indices
+
+if TYPE_CHECKING:
+    from dpselect.keys.reading import Rows
 
 Order = Callable[[list[Hashable], Indices | None], Sequence[int]]
 """Which of some released keys are shown, by their noisy counts, and in which order."""
@@ -42,7 +44,7 @@ class Parts:
     parts: Sequence[tuple[Hashable, Counted]]
 
     @classmethod
-    def of(cls, people: PeoplePerKey, question: Question, least: int = 1) -> Parts:
+    def of(cls, people: Rows, question: Question, least: int = 1) -> Parts:
         """Return the keys of at least so many people."""
         if question.by is None:
             return cls(question, [(None, people.from_count(least))])
@@ -58,7 +60,7 @@ class Parts:
         return np.concatenate([none, *(part.people for _, part in self.parts)])
 
     def drawing(
-        self, selection: KeySelection, order: Order, *, least: int = 1, rest: Rest | None = None
+        self, selection: KeySelection, order: Order, *, rest: Rest, least: int = 1
     ) -> Callable[[Plan], KeyRelease]:
         """Return the draw of the keys, and of the rest of each group.
 
@@ -66,7 +68,7 @@ class Parts:
             selection: How each key is selected.
             order: Order of the keys of a group.
             least: A key of fewer people is never released; public.
-            rest: How the rest is counted, if it is.
+            rest: How the rest is counted.
         """
         hides, by = self.question.hides_groups, self.question.by
         people = above_least(self.people, least)
@@ -97,7 +99,7 @@ class Parts:
                 counts=None if noisy is None else tuple(counts),
                 scale=getattr(selection, "scale", None),
                 groups=None if by is None else tuple(groups),
-                other=None if rest is None else _noisy(rest, rests, groups, hides=hides),
+                other=_noisy(rest, rests, groups, hides=hides) if rest else None,
             )
 
         return draw

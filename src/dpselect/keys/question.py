@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -84,7 +84,7 @@ def question_of(
     if by is None and groups is not None:
         raise ParameterError("`groups` are of a column: name it with `by`")
     if not columns and (user is not None or by is not None):
-        raise ParameterError("`user` and `by` need `column`, the name of the column of keys")
+        raise validation.needs("by" if user is None else "user", "column", of="keys")
     _check_columns(columns, user, by)
     _check_listed(missing, candidates=candidates, groups=groups)
     return Question(
@@ -94,6 +94,19 @@ def question_of(
         groups=groups or (),
         candidates=candidates,
         missing=missing == "key",
+    )
+
+
+def question_for(asked: Any) -> Question:  # noqa: ANN401 -- a query
+    """Return what is read for ``Keys`` or ``TopKeys``, from its fields."""
+    return question_of(
+        column=asked.column,
+        user=asked.user,
+        max_per_user=asked.max_per_user,
+        missing=asked.missing_keys,
+        candidates=validation.listed("candidates", getattr(asked, "candidates", None)),
+        by=asked.by,
+        groups=validation.listed("groups", asked.groups),
     )
 
 
@@ -107,10 +120,7 @@ def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> No
     for name, listed in values.items():
         if listed is None:
             continue
-        if any(not isinstance(one, Hashable) for one in listed):
-            raise ParameterError(f"`{name}` must be values that can be hashed")
-        if not listed or len(set(listed)) < len(listed):
-            raise ParameterError(f"`{name}` must be at least one, and different ones")
+        validation.different(name, listed)
         parts = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in listed)
         if missing == "drop" and any(map(is_missing, parts)):
             raise ParameterError(

@@ -15,23 +15,36 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import tables
+from dpselect._optional import needed
 from dpselect.errors import ColumnError
-from dpselect.keys.columns import MISSING, KeyColumns
+from dpselect.keys.columns import MISSING, Counted, KeyColumns
 from dpselect.keys.question import Question
 from dpselect.tables.kinds import Kind, kind_of, named
 from dpselect.tables.people import USER, PeopleCap
 from dpselect.tables.spark import distinct, functions
 from dpselect.tables.values import is_listed, names_of_frame, names_of_values
+from dpselect.typing import Indices
 
 VALUE = "value"
 """The column of data that are the values themselves."""
 
 _KEY, _GROUP = "key", "group"
 
+ROWS_IN_ONE_PASS = 2**25
+"""Rows of a file that are grouped at once."""
+
+MOST_KEYS = 10**9
+"""Keys that may leave an engine where all of them have to: those above a pre-threshold."""
+
+MOST_WEIGHT = 2**60
+"""Sums of weights are cut there."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rows:
-    """One row for each key of a person that is counted; private.
+    """One row for each key of a person that is counted, and how many people have each; private.
+
+    polars counts data in memory and files.
 
     Attributes:
         every: A lazy frame with the columns ``key``, and ``group`` and ``user``, if there are
@@ -76,9 +89,120 @@ class Rows:
         cap = self.question.cap
         return self.every if cap is None else _limited(self.every, self.question, cap)
 
-    def among(self, keys: Sequence[Any]) -> nw.LazyFrame[Any]:
-        """Return the rows of the table with some public keys, as the engine has them."""
-        return _among(self.table, _KEY, keys)
+    def of(
+        self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
+    ) -> list[Indices]:
+        """Return the counts of public candidates, for each group; one list without groups."""
+        found = self._counted(most=len(candidates) * max(1, len(groups)))
+        places = {self.keys.encode(one): place for place, one in enumerate(candidates)}
+        counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
+        columns = [places[_plain(key)] for key in found["key"]]
+        counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
+        return list(counts)
+
+    def from_count(self, least: int) -> Counted:
+        """Return all keys of at least so many people, in order of the value."""
+        found = self._counted("key", least=least)
+        return Counted(found["key"], tables.counts(found["people"]), self.keys)
+
+    def in_groups(
+        self, groups: Sequence[Hashable] = (), least: int = 1
+    ) -> list[tuple[Hashable, Counted]]:
+        """Return all keys of at least so many people, of each group.
+
+        Groups are those that are given, or else those that have such a key, in order.
+        """
+        group, keys = self.group, self.keys
+        assert group is not None  # noqa: S101 -- asked of rows with groups alone
+        found = self._counted("group", "key", least=least)
+        people, every = tables.counts(found["people"]), np.asarray(found["group"])
+        firsts = np.flatnonzero(np.append(True, every[1:] != every[:-1])[: every.size])
+        held = {
+            _plain(every[first]): Counted(found["key"][first:end], people[first:end], keys)
+            for first, end in zip(firsts, np.append(firsts, every.size)[1:], strict=True)
+        }
+        if not groups:
+            return [(group.decode(one), counted) for one, counted in held.items()]
+        nothing = Counted((), np.zeros(0, dtype=np.int64), keys)
+        return [(one, held.get(group.encode(one), nothing)) for one in groups]
+
+    def weighed(self, weights: Indices, among: Sequence[Any] | None) -> Counted:
+        """Return the keys that people have, in order, with the sums of their people's weights.
+
+        A person's weight is that of the number of keys that are counted of this person and are
+        ``among`` some, as the engine has them, if these are given.
+        """
+        table = self.table
+        if among is not None:
+            table = _among(table, _KEY, [_plain(key) for key in among])
+        together = nw.lit(1) if self.question.cap is None else nw.len().over("user")
+        by_size = (
+            table.with_columns(together.cast(nw.Int64).alias("together"))
+            .group_by("key", "together")
+            .agg(nw.len().alias("people"))
+        )
+        found = tables.collect(by_size, self.source, most=MOST_KEYS)
+        keys, places = np.unique(np.asarray(found["key"]), return_inverse=True)
+        each = weights[tables.counts(found["together"])]
+        people = tables.counts(found["people"])
+        sums = np.zeros(keys.size, dtype=np.int64)
+        np.add.at(sums, places, each * people)
+        # Floats show which sums are beyond the integers, before they are cut.
+        about = np.bincount(places, each * people.astype(float), minlength=keys.size)
+        sums = np.where(about < 2.0 * MOST_WEIGHT, sums.clip(max=MOST_WEIGHT), MOST_WEIGHT)
+        return Counted(keys, sums, self.keys)
+
+    def _counted(self, *order_by: str, least: int = 1, most: int = MOST_KEYS) -> dict[str, Any]:
+        """Return all keys of at least so many people, in as many passes as it takes."""
+        source, by = self.source, ["key"] if self.group is None else ["group", "key"]
+
+        def collected(rows: nw.LazyFrame[Any]) -> dict[str, Any]:
+            return tables.collect(rows, source, most=most, order_by=order_by)
+
+        found = [
+            collected(
+                part.group_by(*by)
+                .agg(nw.len().alias("people"))
+                .filter(nw.col("people") >= least)
+            )
+            for part in self._passes()
+        ]
+        if len(found) == 1:
+            return found[0]
+        needed("polars", extra="standard")
+        import polars as pl
+
+        parts = [{name: column.tolist() for name, column in one.items()} for one in found]
+        together = pl.concat([pl.DataFrame(one) for one in parts], how="vertical_relaxed")
+        return collected(nw.from_native(together.lazy()))
+
+    def _passes(self) -> list[nw.LazyFrame[Any]]:
+        """Return the rows in parts of different keys, as large files are grouped.
+
+        polars keeps what it could not group at once until the end: of 10^8 rows with 10^6
+        keys 1.2 GB in one pass.
+        """
+        source = tables.Source.of(self.source)
+        if self.question.cap is not None or source.path is None or source.is_csv:
+            return [self.table]
+        needed("polars", extra="standard")
+        import polars as pl
+
+        size = tables.open_table(self.source).lazy().select(nw.len().alias("rows"))
+        [held] = tables.collect(size, self.source, most=1)["rows"].tolist()
+        passes = -(-held // ROWS_IN_ONE_PASS)
+        if passes <= 1:
+            return [self.table]
+        part = pl.col("key").hash() % passes
+        table = nw.to_native(self.table)
+        return [nw.from_native(table.filter(part == number)) for number in range(passes)]
+
+    def _group_of(self, found: dict[str, Any], groups: Sequence[Hashable]) -> list[int]:
+        """Return the position of the group of every row that was collected."""
+        if self.group is None:
+            return [0] * len(found["key"])
+        places = {self.group.encode(one): place for place, one in enumerate(groups)}
+        return [places[_plain(one)] for one in found["group"]]
 
 
 def read(data: object, question: Question) -> Rows:
@@ -207,3 +331,7 @@ def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
         raise ColumnError("data is a table: name the column of the values by `column`")
     frame = names_of_values(data, VALUE)
     return frame, kind_of(frame.collect_schema()[VALUE], VALUE)
+
+
+def _plain(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine
+    return key.item() if isinstance(key, np.generic) else key

@@ -20,33 +20,36 @@ from typing import Any
 import numpy as np
 
 from dpselect import validation
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.plan import Spend
 
 SHARE = 0.1
-"""Of epsilon, for the rest."""
+"""Share of epsilon for the rest."""
 
 
 @dataclass(frozen=True)
 class Rest:
-    """What the rests cost, and their noise; public.
+    """What the rests cost, and their noise; false if no rest is counted; public.
 
     Attributes:
-        epsilon: Of all rests together.
+        epsilon: Epsilon of all rests together; 0 for none.
         changed: How much of what is counted one neighbour step changes.
     """
 
-    epsilon: float
-    changed: int
+    epsilon: float = 0.0
+    changed: int = 1
+
+    def __bool__(self) -> bool:
+        return self.epsilon > 0
 
     @classmethod
-    def of(cls, asked: Any, epsilon: float, changed: int) -> Rest | None:  # noqa: ANN401
-        """Return the rest of a query, if it asks for it.
+    def of(cls, asked: Any, epsilon: float, changed: int) -> Rest:  # noqa: ANN401
+        """Return the rest of a query, an empty one if it does not ask for it.
 
         Args:
             asked: The query: ``Keys`` or ``TopKeys``.
-            epsilon: Of the query.
+            epsilon: Epsilon of the query.
             changed: How much one neighbour step changes.
 
         Raises:
@@ -55,20 +58,15 @@ class Rest:
         if not asked.other:
             if asked.other_share is not None:
                 raise ParameterError("`other_share` goes with `other`: leave it out")
-            return None
+            return cls()
         if asked.missing_keys == "key":
             raise ParameterError(
                 "`other` shows the rest as a row without a key, and `missing_keys`='key' has "
                 "such a key: give one of the two"
             )
         share = SHARE if asked.other_share is None else asked.other_share
-        if not 0 < validation.finite("other_share", share) < 1:
-            raise ParameterError("`other_share` must be above 0 and below 1")
-        rest = cls(epsilon * share, changed)
-        if not rest.scale <= LARGEST_SCALE:
-            raise ParameterError(
-                "`other_share` is too small: the rest would have an epsilon below 2**-50"
-            )
+        rest = cls(epsilon * validation.share("other_share", share), changed)
+        check_scale(rest.scale, "other_share")
         return rest
 
     @property
@@ -77,26 +75,14 @@ class Rest:
         return scale_for(self.epsilon, self.changed)
 
     @property
-    def spend(self) -> Spend:
-        """The price."""
+    def spends(self) -> tuple[Spend, ...]:
+        """The price, if there is one."""
+        if not self:
+            return ()
         what = f"noise of scale {self.scale:.4g} on the number of all other rows"
-        return Spend(what, self.epsilon)
+        return (Spend(what, self.epsilon),)
 
     def noisy(self, rests: Sequence[int]) -> list[int]:
         """Return rests with noise: a release."""
-        from dpselect.draws.exact.noisy_counts import discrete_laplace
-
-        found: list[int] = discrete_laplace(
-            np.array(rests, dtype=np.int64), self.scale
-        ).tolist()
-        return found
-
-
-def without(epsilon: float, rest: Rest | None) -> float:
-    """Return what is left of epsilon for the keys."""
-    return epsilon if rest is None else epsilon - rest.epsilon
-
-
-def price_of(rest: Rest | None) -> tuple[Spend, ...]:
-    """Return the price of the rest, if it is released."""
-    return () if rest is None else (rest.spend,)
+        noisy = discrete_laplace(np.array(rests, dtype=np.int64), self.scale)
+        return [int(one) for one in noisy]

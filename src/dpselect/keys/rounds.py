@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, erfc, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
 from statistics import NormalDist
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,11 +43,12 @@ from numpy.typing import NDArray
 from dpselect._numbers import least
 from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.draws.exact.bernoulli import BITS, Chances, up_to
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_gaussian
-from dpselect.errors import ParameterError
-from dpselect.keys.counts import PeoplePerKey
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, check_scale, discrete_gaussian
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
+
+if TYPE_CHECKING:
+    from dpselect.keys.reading import Rows
 
 MARGIN = 1e-9
 """Relative, far above the rounding of the normal distribution's tails and of the noise."""
@@ -83,7 +84,7 @@ class Noise(NamedTuple):
     Attributes:
         mu: Mu of all rounds together: the length of one step's change in scales.
         delta: Delta of the noise.
-        scale: Of one round, in units of weight.
+        scale: Scale of one round, in units of weight.
         released: By round, the sum from which on a key is released, in units of weight.
     """
 
@@ -165,10 +166,8 @@ class RoundsSelection:
     @cached_property
     def steps(self) -> int:
         """Steps of a weight of 1."""
-        fitting = LARGEST_SCALE / self.noise.scale
-        if fitting < 1:
-            raise ParameterError("`epsilon` is too small: noise on weights would exceed 2**50")
-        return min(STEPS, 1 << floor(log2(fitting)))
+        check_scale(self.noise.scale)
+        return min(STEPS, 1 << floor(log2(LARGEST_SCALE / self.noise.scale)))
 
     @cached_property
     def weights(self) -> Indices:
@@ -240,7 +239,7 @@ class RoundsSelection:
         """The mean weight of all rounds from which on a key is released after the last one."""
         return self.noise.released[-1] / ROUNDS
 
-    def drawing(self, people: PeoplePerKey) -> Callable[[], list[Hashable]]:
+    def drawing(self, people: Rows) -> Callable[[], list[Hashable]]:
         """Return the draw of the keys, after the first reading."""
         first, scale = people.weighed(self.weights, None), self.noise.scale * self.steps
 

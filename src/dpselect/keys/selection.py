@@ -11,35 +11,34 @@ event and the delta of the noise add up (``docs/methods.md`` has the proof).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import ceil, exp, expm1, inf, lgamma, log, log1p, nextafter, pi, sqrt
-from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
-from dpselect._numbers import least
+from dpselect._numbers import LARGEST_EXPONENT, least
 from dpselect.budget.zcdp import rho_for, rho_of_pure
 from dpselect.draws.exact.bernoulli import BITS, select
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE
+from dpselect.draws.exact.noisy_counts import (
+    check_scale,
+    discrete_gaussian,
+    discrete_laplace,
+)
 from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import ParameterError
-from dpselect.keys.rounds import RoundsSelection, normal_tail, probabilities_of
+from dpselect.keys.rounds import MARGIN, RoundsSelection, normal_tail, probabilities_of
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
 KeyMethod: TypeAlias = Literal["optimal", "laplace", "gaussian", "rounds"]
 """How keys are selected."""
-
-MARGIN = 1e-9
-"""Relative, on the safe side of the rounding of sums of a few thousand floats."""
-
-LARGEST_EXPONENT = 700.0
-"""Of a float."""
 
 LARGEST_EPSILON = 1e6
 """Far beyond what leaves anything to chance."""
@@ -51,36 +50,46 @@ LARGEST_SUM = 2.0**12
 """Scale up to which tails of the discrete Gaussian are summed."""
 
 
-class KeySelection(Protocol):
-    """The probability that one key is released, and the draw for all keys."""
+@dataclass(frozen=True)
+class KeySelection(ABC):
+    """The probability that one key is released, and the draw for all keys.
+
+    Attributes:
+        epsilon: Epsilon of the whole release.
+        delta: Delta of the whole release.
+        changed: The number of keys that one neighbour step changes.
+    """
+
+    epsilon: float
+    delta: float
+    changed: int
+    name: ClassVar[KeyMethod]
 
     @property
-    def name(self) -> KeyMethod:
-        """The name of the method."""
-
-    @property
+    @abstractmethod
     def label(self) -> str:
         """The method with its public parameters."""
 
     @property
+    @abstractmethod
     def half(self) -> int:
         """The least number of people whose key is released with probability 1/2 or more."""
 
+    @abstractmethod
     def probabilities(self, people: Indices) -> Probabilities:
         """Return the probability that a key of so many people is released."""
 
+    @abstractmethod
     def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
         """Draw for all keys: which are released, and noisy counts if there are any."""
 
+    @abstractmethod
     def spends(self) -> tuple[Spend, ...]:
         """Return the prices of the draw."""
 
 
-Selection = TypeVar("Selection", bound=KeySelection)
-
-
 @dataclass(frozen=True)
-class OptimalSelection:
+class OptimalSelection(KeySelection):
     """The most probable release that is private for each key: truncated geometric.
 
     It is that of ``OptimalChances``.
@@ -89,18 +98,10 @@ class OptimalSelection:
     delta by the exact composition of (epsilon', delta')-DP mechanisms, and π reaches one half
     soonest.
 
-    Attributes:
-        epsilon: Epsilon of the whole release.
-        delta: Delta of the whole release.
-        changed: The number of keys that one neighbour step changes.
-
     Source: Desfontaines, Voss, Gipson and Mandayam 2022, arXiv:2006.03684, Theorem 1;
         Kairouz, Oh and Viswanath 2015, arXiv:1311.0776, Theorem 3.3.
     """
 
-    epsilon: float
-    delta: float
-    changed: int
     name: ClassVar[KeyMethod] = "optimal"
 
     def __post_init__(self) -> None:
@@ -121,7 +122,6 @@ class OptimalSelection:
 
     @property
     def half(self) -> int:
-        """The least number of people whose key is released with probability 1/2 or more."""
         return self.chances.least(1 << BITS - 1)
 
     @cached_property
@@ -140,161 +140,155 @@ class OptimalSelection:
         return (Spend("which keys there are", self.epsilon, delta=self.delta, rho=rho),)
 
 
-@dataclass(frozen=True)
-class LaplaceSelection:
-    """Discrete Laplace noise on every count, and a threshold for the sum.
+PURPOSE = "noise on the count of every key"
 
-    The noise costs epsilon; the threshold is the least integer that the noisy count 1 reaches
-    with probability at most ``1 - (1 - δ)^(1/m)``.
+
+class Noise(NamedTuple):
+    """Noise on the counts; public.
 
     Attributes:
-        epsilon: Epsilon of the whole release.
-        delta: Delta of the whole release.
-        changed: The number of keys that one neighbour step changes.
-
-    Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
+        scale: Scale of the noise.
+        threshold: The least noisy count that is released.
+        price: Price of the noise; the rest of delta is for the keys of one person.
     """
 
-    epsilon: float
-    delta: float
-    changed: int
-    name: ClassVar[KeyMethod] = "laplace"
+    scale: float
+    threshold: int
+    price: Spend
 
-    def __post_init__(self) -> None:
-        _check_scale(self.scale)
+
+@dataclass(frozen=True)
+class NoisyCountSelection(KeySelection):
+    """Discrete noise on every count, and a threshold for the sum."""
+
+    kind: ClassVar[str]
+
+    @cached_property
+    @abstractmethod
+    def noise(self) -> Noise:
+        """The noise, and the threshold that delta allows with it."""
+
+    @abstractmethod
+    def tail(self, z: Indices) -> Probabilities:
+        """Return ``P(Z ≥ z)`` of the noise, for ``z`` from 0 on."""
+
+    @abstractmethod
+    def noisy(self, people: Indices) -> Indices:
+        """Return counts with noise."""
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
-        return nextafter(self.changed / self.epsilon, inf)
+        """Scale of the noise."""
+        return self.noise.scale
 
-    @cached_property
+    @property
     def threshold(self) -> int:
         """The least noisy count that is released."""
-        each = _each_of(self.delta, self.changed)
-        # P(Z >= z) = e^(-z/b) / (1 + e^(-1/b)) for z >= 1.
-        z = self.scale * (-log(each) - log1p(exp(-1 / self.scale)))
-        return 1 + max(1, ceil(z + MARGIN * (1 + abs(z))))
+        return self.noise.threshold
 
     @property
     def half(self) -> int:
-        """The threshold: at least half of the noise is not negative."""
+        # At least half of the noise is not negative.
         return self.threshold
 
     @property
     def label(self) -> str:
         return (
-            f"noisy counts of at least {self.threshold} (discrete Laplace, scale "
-            f"{self.scale:.6g})"
+            f"noisy counts of at least {self.threshold} ({self.kind}, scale {self.scale:.6g})"
         )
 
     def probabilities(self, people: Indices) -> Probabilities:
-        z = self.threshold - people.astype(np.float64)
-        tail = np.exp(-np.maximum(z, 0) / self.scale) / (1 + exp(-1 / self.scale))
-        head = 1 - np.exp(-np.maximum(1 - z, 0) / self.scale) / (1 + exp(-1 / self.scale))
+        z = self.threshold - people
+        tail, head = self.tail(np.maximum(z, 0)), 1 - self.tail(np.maximum(1 - z, 0))
         return np.where(people > 0, np.where(z >= 1, tail, head), 0.0)
 
-    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
-        from dpselect.draws.exact.noisy_counts import discrete_laplace
-
-        noisy = discrete_laplace(people, self.scale)
+    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices]:
+        noisy = self.noisy(people)
         return noisy >= self.threshold, noisy
 
     def spends(self) -> tuple[Spend, ...]:
-        return (
-            Spend("noise on the count of every key", self.epsilon),
-            Spend("keys of one person", 0.0, delta=self.delta),
-        )
+        price = self.noise.price
+        return price, Spend("keys of one person", 0.0, delta=self.delta - price.delta)
 
 
 @dataclass(frozen=True)
-class GaussianSelection:
-    """Discrete Gaussian noise on every count, and a threshold for the sum.
+class LaplaceSelection(NoisyCountSelection):
+    """Discrete Laplace noise.
+
+    The noise costs epsilon; the threshold is the least integer that the noisy count 1 reaches
+    with probability at most ``1 - (1 - δ)^(1/m)``.
+
+    Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
+    """
+
+    name: ClassVar[KeyMethod] = "laplace"
+    kind: ClassVar[str] = "discrete Laplace"
+
+    def __post_init__(self) -> None:
+        check_scale(nextafter(self.changed / self.epsilon, inf))
+
+    @cached_property
+    def noise(self) -> Noise:
+        scale = nextafter(self.changed / self.epsilon, inf)
+        each = _each_of(self.delta, self.changed)
+        # P(Z >= z) = e^(-z/b) / (1 + e^(-1/b)) for z >= 1.
+        z = scale * (-log(each) - log1p(exp(-1 / scale)))
+        threshold = 1 + max(1, ceil(z + MARGIN * (1 + abs(z))))
+        return Noise(scale, threshold, Spend(PURPOSE, self.epsilon))
+
+    def tail(self, z: Indices) -> Probabilities:
+        return np.exp(-z / self.scale) / (1 + exp(-1 / self.scale))
+
+    def noisy(self, people: Indices) -> Indices:
+        return discrete_laplace(people, self.scale)
+
+
+@dataclass(frozen=True)
+class GaussianSelection(NoisyCountSelection):
+    """Discrete Gaussian noise.
 
     The noise is ρ-zCDP with ``ρ = m/(2σ^2)``, which costs epsilon and a part of delta; the rest
     of delta is for the keys of one person. The part is the one of 50 that makes the threshold
     least.
 
-    Attributes:
-        epsilon: Epsilon of the whole release.
-        delta: Delta of the whole release.
-        changed: The number of keys that one neighbour step changes.
-
     Source: Canonne, Kamath and Steinke 2020, arXiv:2004.00010.
     """
 
-    epsilon: float
-    delta: float
-    changed: int
     name: ClassVar[KeyMethod] = "gaussian"
+    kind: ClassVar[str] = "discrete Gaussian"
 
     def __post_init__(self) -> None:
         # The largest share of delta for the noise makes the least scale.
-        _check_scale(self._scale_for(self.delta))
+        check_scale(self._scale_for(self.delta))
 
     @cached_property
-    def _chosen(self) -> tuple[float, int, float]:
-        """The standard deviation parameter, the threshold and the delta of the noise."""
-        shares = np.linspace(0.005, 0.995, SPLITS)
-        options = (self._for(float(share)) for share in shares)
-        best = min(options, key=lambda option: (option[1], option[0]))
-        _check_scale(best[0])
+    def noise(self) -> Noise:
+        options = map(self._noise, np.linspace(0.005, 0.995, SPLITS).tolist())
+        best = min(options, key=lambda option: (option.threshold, option.scale))
+        check_scale(best.scale)
         return best
 
-    def _for(self, share: float) -> tuple[float, int, float]:
+    def _noise(self, share: float) -> Noise:
         of_noise = share * self.delta
         sigma = self._scale_for(of_noise)
         each = _each_of((1 - share) * self.delta * (1 - MARGIN), self.changed)
         tail = _gaussian_tail(sigma)
         z = least(lambda z: float(tail(np.array([z]))[0]) * (1 + MARGIN) <= each, 1)
-        return sigma, 1 + z, of_noise
+        rho = self.changed / (2 * sigma**2)
+        return Noise(sigma, 1 + z, Spend(PURPOSE, self.epsilon, delta=of_noise, rho=rho))
 
     def _scale_for(self, delta: float) -> float:
         rho = rho_for(self.epsilon, delta)
         return sqrt(self.changed / (2 * rho)) * (1 + MARGIN) if rho > 0 else inf
 
-    @property
-    def scale(self) -> float:
-        """Of the noise."""
-        return self._chosen[0]
+    def tail(self, z: Indices) -> Probabilities:
+        return _gaussian_tail(self.scale)(z)
 
-    @property
-    def threshold(self) -> int:
-        """The least noisy count that is released."""
-        return self._chosen[1]
+    def noisy(self, people: Indices) -> Indices:
+        return discrete_gaussian(people, self.scale)
 
-    @property
-    def half(self) -> int:
-        """The threshold, by the symmetry of the noise."""
-        return self.threshold
 
-    @property
-    def label(self) -> str:
-        return (
-            f"noisy counts of at least {self.threshold} (discrete Gaussian, scale "
-            f"{self.scale:.6g})"
-        )
-
-    def probabilities(self, people: Indices) -> Probabilities:
-        tail_of = _gaussian_tail(self.scale)
-        z = self.threshold - people
-        tail = tail_of(np.maximum(z, 0))
-        head = 1 - tail_of(np.maximum(1 - z, 0))
-        return np.where(people > 0, np.where(z >= 0, tail, head), 0.0)
-
-    def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
-        from dpselect.draws.exact.noisy_counts import discrete_gaussian
-
-        noisy = discrete_gaussian(people, self.scale)
-        return noisy >= self.threshold, noisy
-
-    def spends(self) -> tuple[Spend, ...]:
-        of_noise = self._chosen[2]
-        rho = self.changed / (2 * self.scale**2)
-        return (
-            Spend("noise on the count of every key", self.epsilon, delta=of_noise, rho=rho),
-            Spend("keys of one person", 0.0, delta=self.delta - of_noise),
-        )
+Selection = TypeVar("Selection", bound=KeySelection)
 
 
 def selection_of(
@@ -307,39 +301,32 @@ def selection_of(
         epsilon: Epsilon of the whole release.
         delta: Delta of the whole release.
         changed: The number of keys that one neighbour step changes.
-        persons: Of how many persons these are.
+        persons: Number of persons that these are of.
 
     Raises:
         ParameterError: There is no such method.
     """
     validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
-    selections: dict[str, type[OptimalSelection | LaplaceSelection | GaussianSelection]] = {
-        "optimal": OptimalSelection,
-        "laplace": LaplaceSelection,
-        "gaussian": GaussianSelection,
-    }
     if method is not None:
-        validation.one_of("method", method, [*selections, "rounds"])
+        validation.one_of("method", method, get_args(KeyMethod))
         if method == "rounds":
             return RoundsSelection(epsilon, delta, changed // persons, persons)
-        return selections[method](epsilon, delta, changed)
-    return _soonest([*selections.values()], epsilon, delta, changed)
+        return next(one for one in BY_COUNT if one.name == method)(epsilon, delta, changed)
+    return _soonest(BY_COUNT, epsilon, delta, changed)
 
 
-def selection_with_counts(
-    epsilon: float, delta: float, changed: int
-) -> LaplaceSelection | GaussianSelection:
+BY_COUNT: list[type[KeySelection]] = [OptimalSelection, LaplaceSelection, GaussianSelection]
+"""Selections of a key by the number of its people alone."""
+
+
+def selection_with_counts(epsilon: float, delta: float, changed: int) -> NoisyCountSelection:
     """Return the selection with noisy counts whose ``half`` is smallest."""
-    kinds: Sequence[Callable[[float, float, int], LaplaceSelection | GaussianSelection]]
-    kinds = [LaplaceSelection, GaussianSelection]
+    kinds: list[type[NoisyCountSelection]] = [LaplaceSelection, GaussianSelection]
     return _soonest(kinds, epsilon, delta, changed)
 
 
 def _soonest(
-    kinds: Sequence[Callable[[float, float, int], Selection]],
-    epsilon: float,
-    delta: float,
-    changed: int,
+    kinds: Sequence[type[Selection]], epsilon: float, delta: float, changed: int
 ) -> Selection:
     every: list[Selection] = []
     for kind in kinds:
@@ -411,8 +398,3 @@ def _gaussian_tail(sigma: float) -> Callable[[Indices], Values]:
         return normal_tail(x) - x * density / (24 * sigma**2)
 
     return tail
-
-
-def _check_scale(scale: float) -> None:
-    if not scale <= LARGEST_SCALE:
-        raise ParameterError("`epsilon` is too small: noise on counts would exceed 2**50")

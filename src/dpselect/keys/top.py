@@ -1,35 +1,57 @@
-"""The most common keys of a public set, or of an unknown one."""
+"""The most common keys of a public set, or of an unknown one.
+
+Of an unknown one all keys that there are get noise on their counts, those below a threshold are
+dropped, and the largest of the noisy counts are released with their keys: the guarantee is that
+of ``Keys`` of the pairs of a group and a key by the same noise. The choice of the largest looks
+at noisy counts alone, so it costs nothing, and every group has its own largest.
+
+Groups that are not public are released first. A person is in as many groups as keys are
+counted, and the keys that are counted are taken from the released groups: each step is private
+for the whole person, whatever the first one released, so their prices add up.
+
+Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpselect import validation
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.keys.columns import OTHER
-from dpselect.keys.counts import KeyCounts, PeoplePerKey
-from dpselect.keys.groups import GroupedTop, grouped
-from dpselect.keys.objectives import facts_of
+from dpselect.keys.counts import KeyCounts
+from dpselect.keys.grouping import after_groups, release_of_groups
+from dpselect.keys.keys import KeysDesign
+from dpselect.keys.parts import largest
 from dpselect.keys.question import (
     Missing,
-    Question,
     changed_keys,
     check_people,
-    question_of,
+    checked_delta,
+    question_for,
 )
 from dpselect.keys.release import Chances, KeyRelease
-from dpselect.keys.rest import Rest, price_of, without
-from dpselect.keys.thresholds import TopAboveThreshold, above_threshold
+from dpselect.keys.rest import Rest
+from dpselect.keys.selection import LARGEST_EPSILON, selection_with_counts
 from dpselect.mechanisms import MechanismLike, NoisySequence, PermuteAndFlip, TopK
 from dpselect.mechanisms.top_k import gap, or_gaussian
-from dpselect.neighbours import NeighboursLike
-from dpselect.objective import Objective
+from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.objective import Facts
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query, query
+from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices
+
+if TYPE_CHECKING:
+    from dpselect.keys.reading import Rows
+
+MOST = 10**8
+"""Keys of a release without candidates, at most."""
 
 
 @query
@@ -41,7 +63,7 @@ class TopKeys(Query[KeyRelease]):
     ``k``, ``max_per_user`` and the number of candidates. The sequence also releases the noisy
     counts of its keys, at the same price. Without candidates, which needs ``delta``, noise is
     added to the counts of all keys, and the largest ones above a threshold are released with
-    their noisy counts (``thresholds``): fewer than ``k`` keys may be released.
+    their noisy counts: fewer than ``k`` keys may be released.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
     lazy frame (polars, DuckDB, PySpark) only counts leave the engine: those of the candidates,
@@ -125,16 +147,15 @@ class TopKeys(Query[KeyRelease]):
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(self) -> TopDesign | GroupedTop | TopAboveThreshold:
+    def design(self) -> TopDesign | GroupedTop | KeysDesign:
         check_people(self.delta, self.assumed_people)
         hidden = self.candidates is None or (self.by is not None and self.groups is None)
         if self.interval is not None and hidden:
             raise ParameterError("`interval` needs public `candidates`, and `groups` if any")
         if self.candidates is None:
-            relation = validation.table_neighbours(self.neighbours)
-            return above_threshold(self, _question(self), relation)
+            return _above_threshold(self)
         if self.by is not None and self.groups is None:
-            return grouped(self, _design)
+            return _grouped(self)
         if self.groups_share is not None:
             raise ParameterError("`groups_share` is for `by` without `groups`: leave it out")
         return _design(self)
@@ -150,20 +171,19 @@ class TopDesign(KeyCounts):
 
     Attributes:
         draw: How candidates of one group are drawn.
-        candidates: The public keys.
-        groups: The public groups.
         changed: How many counts one neighbour step changes, over all groups.
         count_scale: Scale of the noise of the counts, where they are drawn separately.
     """
 
     draw: TopK
-    candidates: tuple[Hashable, ...]
-    groups: tuple[Hashable, ...]
     changed: int
     count_scale: float | None = None
 
-    def drawing(self, people: PeoplePerKey) -> Callable[[Plan], KeyRelease]:
-        objectives = self._objectives(people)
+    def drawing(self, people: Rows) -> Callable[[Plan], KeyRelease]:
+        candidates, groups = self.question.candidates or (), self.question.groups
+        facts = facts_of(len(candidates), self.plan.neighbours, self.changed)
+        counted = people.of(candidates, groups)
+        objectives = [facts.of(counts, candidates) for counts in counted]
         draws = [self.draw.prepare_positions(one) for one in objectives]
 
         def draw(plan: Plan) -> KeyRelease:
@@ -175,18 +195,18 @@ class TopDesign(KeyCounts):
             for place, (objective, one) in enumerate(zip(objectives, draws, strict=True)):
                 drawn = one()
                 noisy = drawn.noisy_scores or objective.scores[drawn.positions]
-                if self.rest is not None:
+                if self.rest:
                     found = objective.scores[drawn.positions].sum()
                     rests.append(int(objective.scores.sum() - found))
                 ends += drawn.interval or ()
                 sure += drawn.surely or ()
                 people += list(noisy)
                 for position in drawn.positions:
-                    key = self.candidates[position]
-                    answer.append((self.groups[place], key) if self.groups else key)
+                    key = candidates[position]
+                    answer.append((groups[place], key) if groups else key)
             release = self._release(plan, answer, np.array(people, dtype=np.int64))
-            if self.rest is not None:
-                of_groups = zip(self.groups or (OTHER,), self.rest.noisy(rests), strict=True)
+            if self.rest:
+                of_groups = zip(groups or (OTHER,), self.rest.noisy(rests), strict=True)
                 release = replace(release, other=tuple(of_groups))
             if self.draw.interval is None:
                 return release
@@ -199,41 +219,30 @@ class TopDesign(KeyCounts):
         if isinstance(self.draw.mechanism, NoisySequence):
             counts = tuple(people.tolist())
         elif self.count_scale is not None:
-            from dpselect.draws.exact.noisy_counts import discrete_laplace
-
             counts = tuple(discrete_laplace(people, self.count_scale).tolist())
         return KeyRelease(
             tuple(answer),
             plan,
             counts=counts,
             scale=self.count_scale,
-            groups=self.groups or None,
+            groups=self.question.groups or None,
         )
 
     def chances(self) -> tuple[Chances, ...]:
         """Return no chances: all keys are public."""
         return ()
 
-    def _objectives(self, people: PeoplePerKey) -> list[Objective]:
-        """Return one objective for each group, or one."""
-        facts = facts_of(len(self.candidates), self.plan.neighbours, self.changed)
-        return [
-            facts.of(counts, self.candidates)
-            for counts in people.of(self.candidates, self.groups)
-        ]
-
 
 def _design(asked: TopKeys) -> TopDesign:
     """Return rounds in each public group, if any, or one sequence of the counts of all."""
-    question = _question(asked)
+    question = question_for(asked)
     relation = validation.table_neighbours(asked.neighbours)
     epsilon = validation.positive("epsilon", asked.epsilon)
-    if not 0 <= validation.finite("counts_share", asked.counts_share) < 1:
-        raise ParameterError("`counts_share` must be at least 0 and below 1")
+    validation.probability("counts_share", asked.counts_share)
     if asked.delta != 0 and asked.mechanism is not None:
         raise ParameterError("with `candidates` and `mechanism` leave out `delta`")
     rest = Rest.of(asked, epsilon, question.moved(relation))
-    of_keys = without(epsilon, rest)
+    of_keys = epsilon - rest.epsilon
     for_counts = of_keys * asked.counts_share
     candidates, groups = question.candidates or (), question.groups
     changed = changed_keys(question.max_per_user, relation)
@@ -259,9 +268,11 @@ def _design(asked: TopKeys) -> TopDesign:
     else:
         spends = (replace(draw.spend, times=times * draw.spend.times),)
         if for_counts > 0:
-            scale = _count_scale(for_counts, min(changed, draw.k * max(1, len(groups))))
+            scale = scale_for(for_counts, min(changed, draw.k * max(1, len(groups))))
+            if scale > LARGEST_SCALE:
+                raise ParameterError("`counts_share` gives the counts an epsilon below 2**-50")
             spends += (Spend("noise on the counts of the chosen keys", for_counts),)
-    if rest is not None and scale is None:
+    if rest and scale is None:
         raise ParameterError(
             "`other` needs noisy counts: give `counts_share`, or `mechanism`='noisy-sequence', "
             "or leave out `mechanism`"
@@ -269,7 +280,7 @@ def _design(asked: TopKeys) -> TopDesign:
     return TopDesign(
         plan=Plan(
             mechanism=str(draw.mechanism),
-            spends=(*spends, *price_of(rest)),
+            spends=(*spends, *rest.spends),
             epsilon=epsilon,
             delta=spends[0].times * spends[0].delta,
             neighbours=relation,
@@ -285,32 +296,119 @@ def _design(asked: TopKeys) -> TopDesign:
         question=question,
         rest=rest,
         draw=draw,
-        candidates=candidates,
-        groups=groups,
         changed=changed,
         count_scale=scale,
     )
 
 
-def _count_scale(epsilon: float, changed: int) -> float:
-    """Return the scale of the noise of counts, of which a person changes so many."""
-    from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
+@dataclass(frozen=True, kw_only=True)
+class GroupedTop(KeyCounts):
+    """Both steps, the second one as a function of the released groups.
 
-    scale = scale_for(epsilon, changed)
-    if scale > LARGEST_SCALE:
-        raise ParameterError("`counts_share` gives the counts an epsilon below 2**-50")
-    return scale
+    Attributes:
+        of_groups: The release of the groups.
+        within: Design of the keys of public groups.
+    """
+
+    of_groups: KeysDesign
+    within: Callable[[tuple[Hashable, ...]], TopDesign]
+
+    def drawing(self, people: Rows) -> Callable[[Plan], KeyRelease]:
+        draw_groups = self.of_groups.drawing(people.of_groups())
+
+        def draw(plan: Plan) -> KeyRelease:
+            groups = draw_groups(plan).answer
+            if not groups:
+                return KeyRelease((), plan, groups=())
+            return self.within(groups).drawing(people.within(groups))(plan)
+
+        return draw
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of a group; all keys are public."""
+        return (Chances("a group", self.of_groups.probabilities),)
 
 
-def _question(asked: TopKeys) -> Question:
-    return question_of(
-        column=asked.column,
-        user=asked.user,
-        max_per_user=asked.max_per_user,
-        missing=asked.missing_keys,
-        candidates=validation.listed("candidates", asked.candidates),
-        by=asked.by,
-        groups=validation.listed("groups", asked.groups),
+def _grouped(asked: TopKeys) -> GroupedTop:
+    """Return the design of a release whose groups are not public."""
+    epsilon = validation.positive("epsilon", asked.epsilon)
+    first = release_of_groups(asked, checked_delta(asked.delta))
+    # As many groups as one person can change have the most noise.
+    within = replace(
+        asked,
+        groups=range(changed_keys(first.question.max_per_user, first.plan.neighbours)),
+        groups_share=None,
+        epsilon=epsilon - first.plan.epsilon,
+        delta=0.0,
+    )
+    widest = _design(within)
+    each, draw, rest = widest.plan, widest.draw, widest.rest
+    if each.delta > 0:
+        raise ParameterError("where groups are released first, `mechanism` must cost no delta")
+    what = f"{draw.k} keys" if draw.above is None else "the keys above a threshold"
+    of_keys = Spend(f"{what} of each group, at most", each.epsilon - rest.epsilon)
+    public = tuple(one for one in each.public if one != "the groups")
+    plan = replace(each, spends=(of_keys, *rest.spends), epsilon=epsilon, public=public)
+    return GroupedTop(
+        plan=after_groups(first.plan, plan),
+        exact=widest.exact,
+        question=replace(widest.question, groups=()),
+        of_groups=first,
+        within=lambda groups: _design(replace(within, groups=groups)),
+    )
+
+
+def _above_threshold(asked: TopKeys) -> KeysDesign:
+    """Return the design of a release without candidates.
+
+    Raises:
+        ParameterError: A field is out of its range, or for public candidates.
+    """
+    question, relation = question_for(asked), validation.table_neighbours(asked.neighbours)
+    for name in ("above", "groups_share", "counts_share", "mechanism"):
+        if getattr(asked, name) != getattr(type(asked), name):
+            raise ParameterError(
+                f"`{name}` is for public `candidates`: list these, or leave it out; without "
+                "them the largest of all noisy counts are released"
+            )
+    if asked.k is None:
+        raise ParameterError("without `candidates` give `k`, or see dp.Keys")
+    epsilon = validation.positive("epsilon", asked.epsilon)
+    validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
+    delta = checked_delta(asked.delta)
+    changed = changed_keys(question.max_per_user, relation)
+    rest = Rest.of(asked, epsilon, changed)
+    selection = selection_with_counts(epsilon - rest.epsilon, delta, changed)
+    k = validation.at_least("k", asked.k, 1, MOST)
+    of_each = " of each group" if question.by is not None else ""
+    return KeysDesign(
+        plan=Plan(
+            mechanism=f"{selection.label}, then the {k} largest{of_each}",
+            spends=(*selection.spends(), *rest.spends),
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=relation,
+            public=(*["the groups"] * bool(question.groups), "k"),
+            passes=1,
+        ),
+        question=question,
+        rest=rest,
+        selection=selection,
+        order=largest(k),
+    )
+
+
+def facts_of(candidates: int, neighbours: Neighbours, changed: int) -> Facts:
+    """Return what is public of the counts of so many public candidates.
+
+    One person moves every count by at most 1, and at most ``changed`` counts: all in one
+    direction if added or removed.
+    """
+    return Facts(
+        candidates=candidates,
+        sensitivity=GlobalSensitivity(1, neighbours, l1=min(changed, candidates)),
+        monotone=neighbours is Neighbours.ADD_REMOVE,
+        step=1,
     )
 
 

@@ -30,8 +30,8 @@ class Shape:
     """Positions in a tree: depth-first, so that all that is below a node follows it.
 
     Attributes:
-        children: Of each node; node 0 is the root.
-        depths: Of each node, from 0 on; shape ``(n,)``.
+        children: Children of each node; node 0 is the root.
+        depths: Depth of each node, from 0 on; shape ``(n,)``.
         first: How many leaves come before a node; shape ``(n,)``.
         last: The same, with its own leaves.
     """
@@ -52,7 +52,7 @@ class Hierarchy:
     """A tree of codes.
 
     Attributes:
-        codes: Of each node, depth-first, siblings in the order given.
+        codes: Code of each node, depth-first, siblings in the order given.
         values: What rows hold: the code of each leaf, in order; of a leaf for the rows of an
             inner code that code.
         shape: The positions.
@@ -104,7 +104,7 @@ class Hierarchy:
 
     @property
     def height(self) -> int:
-        """Of the root."""
+        """Height of the root."""
         return int(self.shape.depths.max())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import exp, expm1
+from math import exp, expm1, inf
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,7 +15,12 @@ from dpselect import validation
 from dpselect.accuracy import count_error
 from dpselect.draws import Exponential
 from dpselect.draws.cut_exponential import Cuts, draw_cut, excess
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
+from dpselect.draws.exact.noisy_counts import (
+    LARGEST_SCALE,
+    check_scale,
+    discrete_laplace,
+    scale_for,
+)
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question, changed_keys, question_of
@@ -115,14 +120,10 @@ class Levels(Query[LevelsRelease]):
             candidates=hierarchy.values,
         )
         epsilon = validation.positive("epsilon", self.epsilon)
-        share = validation.within("tuning_share", self.tuning_share, 0, 1)
-        if share in {0, 1}:
-            raise ParameterError("`tuning_share` must be above 0 and below 1")
-        of_cells = epsilon * share
+        of_cells = epsilon * validation.share("tuning_share", self.tuning_share)
         changed = changed_keys(question.max_per_user, relation)
-        scale = scale_for(epsilon - of_cells, changed) if of_cells < epsilon else LARGEST_SCALE
-        if scale >= LARGEST_SCALE / STEPS or not of_cells > 0:
-            raise ParameterError("`epsilon` is too small: noise on counts would exceed 2**40")
+        scale = scale_for(epsilon - of_cells, changed) if 0 < of_cells < epsilon else inf
+        check_scale(scale, most=LARGEST_SCALE / STEPS)
         many = len(hierarchy.values)
         rho = Exponential().rho(of_cells)
         return LevelsDesign(

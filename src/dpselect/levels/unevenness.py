@@ -45,7 +45,7 @@ def unevenness(shape: Shape, counts: Indices) -> Indices:
 
     Args:
         shape: The tree.
-        counts: Of each leaf, shape ``(leaves,)``, >= 0.
+        counts: Count of each leaf, shape ``(leaves,)``, >= 0.
     """
     found = np.zeros(len(shape.children), dtype=np.int64)
     sizes = shape.leaves.tolist()

@@ -77,9 +77,8 @@ class Estimates:
         Raises:
             ParameterError: ``level`` is out of its range.
         """
-        if not 0 < validation.finite("level", level) < 1:
-            raise ParameterError("`level` must be above 0 and below 1")
-        reach = NormalDist().inv_cdf((1 + level) / 2) * self.standard_errors
+        quantile = NormalDist().inv_cdf((1 + validation.share("level", level)) / 2)
+        reach = quantile * self.standard_errors
         return np.maximum(self.values - reach, 0), np.maximum(self.values + reach, 0)
 
     def table(self) -> dict[str, list[Any]]:
@@ -143,7 +142,7 @@ def names_of(areas: Any, count: int, names: str | Sequence[object] | None) -> Se
     """Return what areas are called; they are public, and so are their columns.
 
     Args:
-        areas: Of any kind; a GeoDataFrame has columns and an index.
+        areas: Polygons of any kind; a GeoDataFrame has columns and an index.
         count: How many there are.
         names: As for ``MapRelease.estimate``.
 

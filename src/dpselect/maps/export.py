@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dpselect._optional import needed
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.maps import geo
 from dpselect.maps.box import Box
 from dpselect.maps.partition import Partition
@@ -125,7 +125,7 @@ def read_parquet(kind: type[Released], path: str | Path) -> Released:
     import polars as pl
 
     if not Path(path).is_file():
-        raise DataError(f"there is no file {path}")
+        raise no_file(path)
     try:
         kept = json.loads(pl.read_parquet_metadata(path)[KEY])
         counts = pl.read_parquet(path, columns=["count"])["count"].to_numpy()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import Source
 
@@ -44,7 +44,7 @@ def geo_file(data: object) -> Path | None:
         raise ParameterError(f"`where` selects rows of tables: name `x` and `y`, not {path}")
     source.refuse_dialect(f"{kind} files")
     if not path.is_file():
-        raise DataError(f"there is no file {path}")
+        raise no_file(path)
     return path
 
 

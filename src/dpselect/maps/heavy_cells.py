@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.errors import ParameterError
-from dpselect.keys.grouping import Grouping, check_ungrouped, grouping_of
+from dpselect.keys.grouping import GroupedDesign, check_ungrouped, grouping_of
 from dpselect.keys.question import changed_keys
 from dpselect.keys.release import ReleaseByGroup
 from dpselect.maps.box import Box, Outside
@@ -250,57 +249,43 @@ class CellsDesign(Design[CellRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupedCells(Design[CellRelease]):
+class GroupedCells(GroupedDesign[CellRelease, Drawn]):
     """The cells of one group, drawn for each from one reading, and how points are grouped.
 
     The points of all groups are counted by their group and cell, and every group is answered by
     the same mechanism, for single points that come or go (``dpselect.keys.grouping``).
 
     Attributes:
-        each: The design of one group, for single points that come or go.
-        grouping: How rows are grouped.
         rows: How they are read as points.
     """
 
     each: CellsDesign
-    grouping: Grouping
     rows: PointRows
 
     def check(self, data: object) -> None:
+        from dpselect.keys import group_rows
+
         self.rows.check(data)
-        self.grouping.check(data)
+        group_rows.check(data, self.grouping)
 
-    def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
-        if self.grouping.first is not None:
-            # The rows of released groups are read after the charge.
-            self.check(data)
-        nothing: list[Drawn] = []
-        draw = self.grouping.prepare(data, partial(self._of_groups, data), nothing)
+    def released(
+        self, groups: tuple[Hashable, ...], answers: list[Drawn], plan: Plan
+    ) -> CellRelease:
+        release = self.each.release_of(answers, plan)
+        pairs = zip(groups, answers, strict=True)
+        of_each = [group for group, one in pairs for _ in one.positions]
+        answer = tuple(zip(of_each, release.answer, strict=True))
+        return replace(release, answer=answer, groups=groups)
 
-        def drawn(plan: Plan) -> CellRelease:
-            found = draw(plan)
-            pairs = list(zip(found.groups, found.answers, strict=True))
-            release = self.each.release_of([one for _, one in pairs], plan)
-            of_each = [group for group, one in pairs for _ in one.positions]
-            return replace(
-                release,
-                answer=tuple(zip(of_each, release.answer, strict=True)),
-                groups=found.groups,
-            )
-
-        return drawn
-
-    def _of_groups(
-        self, data: object, groups: tuple[Hashable, ...]
-    ) -> Callable[[], list[Drawn]]:
-        """Count the points of groups, and return the draw of their cells."""
+    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         # narwhals takes as long to import as all of this room.
+        from dpselect.keys.group_rows import rows_of
         from dpselect.maps import engine
 
         each, box = self.each, self.rows.held_by(data).box
         placed = partial(engine.inside, box=box, outside=self.rows.outside)
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
-        points = self.grouping.rows(data, numeric, groups, placed=placed)
+        points = rows_of(data, self.grouping, numeric, groups, placed=placed)
         held = engine.in_cells_of_groups(points, box, each.grid.shape or (1, 1), len(groups))
         draws = [each.draw.prepare_positions(each.facts.of(one)) for one in held]
         return lambda: [draw() for draw in draws]
@@ -314,10 +299,8 @@ def _grouped(asked: HeavyCells) -> GroupedCells:
     """
     rows = PointRows.of(asked)
     if rows.x is None:
-        raise ParameterError("`by` needs `x` and `y`, the names of the columns of coordinates")
-    named = [rows.x, rows.y, asked.by, *([] if asked.user is None else [asked.user])]
-    if len(set(named)) < len(named):
-        raise ParameterError("`x`, `y`, `by` and `user` must be different columns")
+        raise validation.needs("by", "x", "y", of="coordinates")
+    validation.different_columns(x=rows.x, y=rows.y, by=asked.by, user=asked.user)
     grouping = grouping_of(asked)
     each: Any = replace(asked, **grouping.in_each).design()
     return GroupedCells(

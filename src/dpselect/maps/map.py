@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect.accuracy import count_error
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.keys.question import changed_keys
 from dpselect.maps.box import Box, Outside
 from dpselect.maps.counting import Counts, noisy
@@ -252,10 +252,7 @@ def _measure(
     if not isinstance(given, ErrorMeasure):
         named = validation.one_of("measure", given, get_args(Objectives))
         return None if named == "relative" else Weighted(neighbours=relation)
-    if given.relation is not relation:
-        raise NeighboursError(
-            f"the `measure` is for {given.relation} neighbours and the release for {relation}"
-        )
+    validation.same_neighbours("the `measure`", given.relation, "the release", relation)
     if max_per_user > 1 and not isinstance(given, Weighted):
         raise ParameterError(
             "with several points of a `user`, `measure` must be 'relative', 'absolute' or "

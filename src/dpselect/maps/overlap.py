@@ -168,7 +168,7 @@ def polygon_answers(
         partition: The cells ``i``.
         counts: Shape ``(cells,)``, ``c_i``.
         spread: Shape ``(cells,)``, ``v_i``.
-        polygons: Of ``polygons_of``; they cover a share ``α_i`` of each cell.
+        polygons: Polygons of ``polygons_of``; they cover a share ``α_i`` of each cell.
 
     Returns:
         ``∑_i α_i c_i``, ``‖α‖_2`` and the variance of uneven cells, ``∑_i α_i (1 - α_i) v_i``

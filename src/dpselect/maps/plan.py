@@ -8,7 +8,6 @@ from math import nextafter
 from typing import NamedTuple, Self
 
 from dpselect import validation
-from dpselect.errors import ParameterError
 from dpselect.maps.partition import Partition, uniform_grids
 from dpselect.maps.queries import blocks_of
 from dpselect.maps.rules import COARSE, Method, PartitionRule, Quadtree, rules_of
@@ -103,12 +102,8 @@ def split_epsilon(
     alone = len(candidates.labels) == 1
     if alone and candidates.partitions:
         return Split(0.0, 0.0, epsilon)
-    if tuning_share in {0, 1}:
-        raise ParameterError(
-            "`tuning_share` must be above 0 and below 1: the tuning and the counts both "
-            "need a part of epsilon"
-        )
-    tuning = validation.positive("tuning_share * epsilon", tuning_share * epsilon)
+    share = validation.share("tuning_share", tuning_share)
+    tuning = validation.positive("tuning_share * epsilon", share * epsilon)
     # Halving is exact, and the next float below the difference never exceeds the rest.
     counts = validation.positive("(1 - tuning_share) * epsilon", nextafter(epsilon - tuning, 0))
     if alone:
@@ -164,11 +159,8 @@ class Steps:
 
 def _scale(epsilon: float, change: int) -> float:
     """Return the scale of the noise of counts."""
-    from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
+    from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 
     scale = scale_for(epsilon, change)
-    if scale > LARGEST_SCALE:
-        raise ParameterError(
-            "`epsilon` is too small for its shares: the noise would not fit 64 bits"
-        )
+    check_scale(scale)
     return scale

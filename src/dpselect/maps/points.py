@@ -63,9 +63,7 @@ class PointRows:
         validation.one_of("outside", query.outside, get_args(Outside))
         cap = people_cap(query.user, query.max_per_user)
         if cap is not None and query.x is None:
-            raise ParameterError(
-                "`user` needs `x` and `y`, the names of the columns of coordinates"
-            )
+            raise validation.needs("user", "x", "y", of="coordinates")
         return cls(box, query.x, query.y, cap, query.outside)
 
     def check(self, data: object) -> None:

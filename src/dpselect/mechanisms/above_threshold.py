@@ -26,9 +26,6 @@ from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import Indices, Probabilities
 
-LARGEST = 2**52
-"""Queries and thresholds beyond are clamped to it."""
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StoppingDistribution:
@@ -93,7 +90,7 @@ class AboveThreshold(Query[Release[int]]):
     neighbours: NeighboursLike
 
     def design(self) -> _Thresholds:
-        validation.at_least("threshold", self.threshold, -LARGEST, LARGEST)
+        validation.at_least("threshold", self.threshold, -draws.LARGEST, draws.LARGEST)
         rise = validation.at_least("sensitivity", self.sensitivity, 1)
         stops = validation.at_least("stops", self.stops, 1)
         epsilon = validation.positive("epsilon", self.epsilon)
@@ -271,7 +268,7 @@ class Stream(PaidOnce):
         with self._alone():
             self._check_open()
             made, place = self._design, len(self._secret.queries)
-            self._secret.queries.append(min(max(int(query), -LARGEST), LARGEST))
+            self._secret.queries.append(min(max(int(query), -draws.LARGEST), draws.LARGEST))
             above = draws.is_above(
                 self._secret, made.threshold, *made.scales, made.stops, self._found
             )
@@ -299,9 +296,9 @@ def _integers(queries: ArrayLike) -> Indices:
     """Return queries as int64, clamped."""
     if isinstance(queries, Sequence) and all(map(validation.is_integer, queries)):
         # Beyond 64 bits whether an array can hold it would depend on its value.
-        queries = [min(max(int(one), -LARGEST), LARGEST) for one in queries]
+        queries = [min(max(int(one), -draws.LARGEST), draws.LARGEST) for one in queries]
     refusal = ParameterError("`queries` must be integers, such as counts, in one dimension")
     array = replaced(lambda: np.asarray(queries), lambda: refusal)
     if array.ndim != 1 or array.dtype.kind not in ("iu" if array.size else "iuf"):
         raise refusal
-    return np.clip(array, -LARGEST, LARGEST).astype(np.int64)
+    return np.clip(array, -draws.LARGEST, draws.LARGEST).astype(np.int64)

@@ -25,7 +25,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.draws.grid import LIMIT
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
@@ -158,8 +158,8 @@ class Mechanism(ABC):
         epsilon = validation.positive("epsilon", self.epsilon)
         if epsilon < SMALLEST_EPSILON:
             # A draw at less could not be made, and by then it would be paid for.
-            raise ParameterError(
-                f"`epsilon` must be at least {SMALLEST_EPSILON:g}, got {epsilon!r}"
+            raise validation.must_be(
+                "epsilon", f"at least {SMALLEST_EPSILON:g}", f"got {epsilon!r}"
             )
         object.__setattr__(self, "epsilon", epsilon)
 
@@ -312,9 +312,7 @@ class Mechanism(ABC):
         """
         n = validation.at_least("candidates", candidates, 1)
         bound = validation.positive("bound", bound)
-        beta = 1 - validation.within("probability", probability, 0, 1)
-        if beta in {0, 1}:
-            raise ParameterError("`probability` must be above 0 and below 1")
+        beta = validation.share("probability", 1 - validation.share("probability", probability))
         if monotone and self.doubles_monotone:
             bound /= 2
         gap = self.largest_gap(n, bound, beta, attained)
@@ -361,7 +359,7 @@ class Mechanism(ABC):
             ParameterError: There is a threshold, and the mechanism has no noisy scores.
         """
         if above is not None:
-            raise ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
+            raise no_threshold()
         scores = self.unit_scores(objective)
         if k == 1 or (self.one_scaling and scores.min() >= -LIMIT):
             return lambda: Drawn(self.draw.sample(scores, self.epsilon, k))
@@ -473,12 +471,7 @@ def checked_k(k: int, objective: Objective | Facts) -> int:
     Raises:
         ParameterError: It is not an integer from 1 to ``n``.
     """
-    k = validation.at_least("k", k, 1)
-    if k > len(objective):
-        raise ParameterError(
-            f"`k` must be at most the number of candidates, {len(objective)}, not {k}"
-        )
-    return k
+    return validation.some_of("k", k, len(objective))
 
 
 @query
@@ -506,8 +499,7 @@ class Selection(Query[Release[Any]]):
 
     def design(self) -> _SelectionDesign:
         chosen = self._mechanism()
-        if (self.k is None) == (self.above is None):
-            raise ParameterError("give `k` or `above`, one of them")
+        validation.one_given(k=self.k, above=self.above)
         k = 1 if self.k is None else validation.at_least("k", self.k, 1)
         spend = chosen.spend(chosen.purpose, k)
         return _SelectionDesign(
@@ -535,6 +527,11 @@ class Selection(Query[Release[Any]]):
         return by_name(options, options.pop("epsilon"))
 
 
+def no_threshold() -> ParameterError:
+    """Return the error of a mechanism without noisy scores that is given a threshold."""
+    return ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
+
+
 @dataclass(frozen=True, kw_only=True)
 class _SelectionDesign(Design[Release[Any]]):
     selecting: Mechanism
@@ -543,11 +540,9 @@ class _SelectionDesign(Design[Release[Any]]):
 
     def prepare(self, data: Objective) -> Callable[[Plan], Release[Any]]:
         objective = validation.instance("data", data, Objective)
-        if objective.neighbours is not self.plan.neighbours:
-            raise NeighboursError(
-                f"the selection is for {self.plan.neighbours} neighbours, the objective for "
-                f"{objective.neighbours} neighbours"
-            )
+        validation.same_neighbours(
+            "the selection", self.plan.neighbours, "the objective", objective.neighbours
+        )
         k = checked_k(self.k, objective)
         return released(objective.candidates, self.selecting.prepare(objective, k, self.above))
 

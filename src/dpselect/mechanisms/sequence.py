@@ -113,8 +113,7 @@ class NoisySequence(Mechanism):
         for fact in ("l1", "bound", "step"):
             if getattr(self, fact) is not None:
                 object.__setattr__(self, fact, validation.positive(fact, getattr(self, fact)))
-        if self.noise not in get_args(SequenceNoise):
-            raise ParameterError(f"`noise` must be 'laplace' or 'gaussian', not {self.noise!r}")
+        validation.one_of("noise", self.noise, get_args(SequenceNoise))
         object.__setattr__(self, "delta", validation.within("delta", self.delta, 0, 1))
         if self.noise == "laplace" and self.delta != 0:
             raise ParameterError("Laplace noise is epsilon-DP: leave out delta")
@@ -403,9 +402,7 @@ def set_confidence(
     noisy = np.asarray(noisy_scores, dtype=np.float64)
     if noisy.ndim != 1 or not np.isfinite(noisy).all():
         raise ParameterError("noisy_scores must be finite numbers, one for each candidate")
-    k = validation.at_least("k", k, 1)
-    if k > noisy.size:
-        raise ParameterError(f"k must be at most the number of scores, {noisy.size}, not {k}")
+    k = validation.some_of("k", k, noisy.size, "scores")
     steps = to_steps(noisy, mechanism.stated_l1, mechanism.step)
     chosen = np.zeros(noisy.size, dtype=bool)
     chosen[sequence.largest(steps.counts, k)] = True

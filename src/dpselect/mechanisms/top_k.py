@@ -25,6 +25,7 @@ from dpselect.mechanisms.base import (
     MechanismLike,
     by_name,
     checked_k,
+    no_threshold,
     released,
 )
 from dpselect.mechanisms.catalogue import ExponentialMechanism, PermuteAndFlip
@@ -95,20 +96,15 @@ class TopK:
             ParameterError: Not one of ``k`` and ``above`` is given, it is out of range, or the
                 mechanism cannot have a threshold.
         """
-        if (k is None) == (above is None):
-            raise ParameterError("give `k` or `above`, one of them")
+        validation.one_given(k=k, above=above)
         sequence = sequence or NoisySequence(epsilon=rounds.epsilon).for_objective(facts)
         interval = None if interval is None else checked_interval(interval)
         if above is not None:
             named = _named(mechanism, rounds, sequence) or sequence
             if not isinstance(named, NoisySequence):
-                raise ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
+                raise no_threshold()
             return cls(named, 1, validation.finite("above", above), interval)
-        k = validation.at_least("k", k, 1)
-        if k > len(facts):
-            raise ParameterError(
-                f"`k` must be at most the number of {of}, {len(facts)}, not {k}"
-            )
+        k = validation.some_of("k", k, len(facts), of)
         chosen = _named(mechanism, rounds, sequence)
         if chosen is None:
             chosen = rounds_or_sequence(rounds, facts, k, sequence=sequence)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect._optional import needed
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.source import Source, ending
 from dpselect.tables.text import TextFiles
@@ -53,7 +53,7 @@ def edge_file(edges: object) -> Path | None:
         raise ParameterError(f"`where` selects rows of tables, and {path} is none")
     source.refuse_dialect(f"{kind} files")
     if not path.is_file():
-        raise DataError(f"there is no file {path}")
+        raise no_file(path)
     return path
 
 

@@ -75,6 +75,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
+from dpselect.budget.zcdp import SLACK
 from dpselect.draws.exact import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
@@ -90,9 +91,6 @@ from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import grouped
 from dpselect.typing import Indices, OnInvalid, Values
-
-SLACK = 2.0**-40
-"""Relative; above the rounding errors of a sum of some thousand quotients."""
 
 LARGEST_FLOW = 2**31 - 1
 
@@ -241,9 +239,7 @@ class Hubs(Query[Release[Any]]):
                 "`k` must be at most `candidates`, and `candidates` at most the number of "
                 f"nodes, {n}; not {k} and {candidates}"
             )
-        share = validation.within("degrees_share", self.degrees_share, 0, 1)
-        if share in {0, 1}:
-            raise ParameterError("`degrees_share` must be above 0 and below 1")
+        share = validation.share("degrees_share", self.degrees_share)
         metric = HUB_METRICS[validation.one_of("metric", self.metric, HUB_METRICS)]
         epsilon = validation.positive("epsilon", self.epsilon)
         relation = Neighbours.EDGE if rows.cap is None else Neighbours.ADD_REMOVE
@@ -254,8 +250,8 @@ class Hubs(Query[Release[Any]]):
         first = NoisySequence(epsilon=epsilon * share).for_objective(facts)
         rest = epsilon - first.epsilon
         most = 2 * largest_cap(n) * (candidates + 2) * times
-        if max(most / rest, 2 * times / first.epsilon) > noisy_counts.LARGEST_SCALE / 2:
-            raise ParameterError("`epsilon` is too small for so many nodes")
+        largest = max(most / rest, 2 * times / first.epsilon)
+        noisy_counts.check_scale(largest, most=noisy_counts.LARGEST_SCALE / 2)
         counted = (
             metric is HUB_METRICS["ego-betweenness"]
             and epsilon >= COUNTED_FROM * times

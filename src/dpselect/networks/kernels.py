@@ -266,8 +266,8 @@ def summed_density_changes(
     From the degree less 2 on it is 1, so the work at a node is at most its degree.
 
     Args:
-        degrees: Of every node, shape ``(n,)``. Private.
-        spreads: Of every node, shape ``(n,)``. Private.
+        degrees: Degree of every node, shape ``(n,)``. Private.
+        spreads: Spread of every node, shape ``(n,)``. Private.
         heights: What no sum exceeds, one for each node, shape ``(n,)``.
         most: The distances to sum up to, ascending for each node, shape ``(n, d)``.
 

@@ -80,17 +80,8 @@ def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
         return range(validation.at_least("nodes", nodes, 1, MOST_NODES))
     # The elements of arrays and series are not plain Python values; tolist() makes them so.
     labels = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
-    if not labels:
-        raise ParameterError("`nodes` must name at least one node")
-    if labels == tuple(range(len(labels))):
-        return range(len(labels))
-    try:
-        repeated = len(set(labels)) != len(labels)
-    except TypeError:
-        raise ParameterError("`nodes` must be ids or labels that can be hashed") from None
-    if repeated:
-        raise ParameterError("`nodes` must not name any node twice")
-    return labels
+    validation.different("nodes", labels)
+    return range(len(labels)) if labels == tuple(range(len(labels))) else labels
 
 
 def read(

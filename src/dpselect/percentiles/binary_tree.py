@@ -34,17 +34,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpselect._twofold import Twofold
+from dpselect.draws.place_flip import PlaceRows, draw_places
 from dpselect.mechanisms import Mechanism, PermuteAndFlip, by_name
+from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.percentiles.halves import Branches, draw_halves
+from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranks import Ranks
-from dpselect.percentiles.reading import Numbers
+from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer
 from dpselect.percentiles.split_tree import (
     Node,
     Recursion,
     parts_of,
     price_of_draw,
+    split_tree,
 )
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Probabilities, Values
@@ -54,6 +57,62 @@ CUT = 1e-17
 
 AT_ONCE = 2**10
 """Outcomes that are followed at once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Branches:
+    """The weights of the records of a half in each group; private.
+
+    Attributes:
+        weights: Weights of all candidates, shape ``(groups, k)``.
+        first: The first candidate of each group's half; public, as all that follows.
+        last: The last one.
+    """
+
+    weights: Values
+    first: Indices
+    last: Indices
+
+    @classmethod
+    def of_all(cls, ranks: Ranks) -> Branches:
+        """Return all records, by the ranks of ascending candidates."""
+        groups, candidates = ranks.below.shape
+        none, last = np.zeros(groups, dtype=np.int64), np.full(groups, candidates - 1)
+        weights = (ranks.upto - ranks.below).astype(np.float64)
+        return cls(weights, none, last)
+
+    def some(self, rows: Indices) -> Branches:
+        """Return some of the rows, or one of them many times."""
+        return Branches(self.weights[rows], self.first[rows], self.last[rows])
+
+    def split(self, place: Indices, share: Values) -> tuple[Branches, Branches]:
+        """Return the records below and above a place of each group; it stays in both."""
+        rows, places = np.arange(len(place)), np.arange(self.weights.shape[1])
+        below = np.where(places <= place[:, None], self.weights, 0.0)
+        above = np.where(places >= place[:, None], self.weights, 0.0)
+        below[rows, place] *= share
+        above[rows, place] *= 1 - share
+        return Branches(below, self.first, place), Branches(above, place, self.last)
+
+    def rows(self, node: Node, fraction: Values, records: Records) -> PlaceRows:
+        """Return what a percentile is drawn from.
+
+        Args:
+            node: The draw.
+            fraction: Fraction of each row, in place of that of the node.
+            records: What a neighbour step changes.
+        """
+        relation = records.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
+        bounds = [records.per_user * rank_bound(one, relation) for one in fraction.tolist()]
+        return PlaceRows(
+            weights=self.weights,
+            first=self.first,
+            last=self.last,
+            fraction=fraction,
+            beyond=node.beyond,
+            bound=np.array(bounds),
+            shares=parts_of(node, self.weights.shape[1]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,26 +126,24 @@ class Recursive(Recursion):
         return (self.points,)
 
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        ranks = numbers.ranks(self.points)
-        of_groups = self.prepare_groups(ranks)
-        if of_groups is not None:
-            return lambda: tuple(of_groups()[0].tolist())
-        branches = Branches.of_all(ranks)
+        of_groups = self.prepare_groups(numbers.ranks(self.points))
+        return lambda: tuple(of_groups()[0].tolist())
 
-        def draw() -> Answer:
-            drawn = np.empty(len(self.percents), dtype=np.int64)
-            self._draw(self.tree, branches, drawn)
-            return tuple(self.points[drawn].tolist())
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
+        branches = Branches.of_all(ranks)
+        if type(self.whole) is PermuteAndFlip:
+            fractions = np.array([[one / 100] for one in self.percents])
+            fractions = np.repeat(fractions, ranks.numbers.size, axis=1)
+            of = fractions, self.epsilon, self.records
+            return lambda: self.points[draw_halves(branches, *of)]
+
+        def draw() -> Values:
+            drawn = np.empty((ranks.numbers.size, len(self.percents)), dtype=np.int64)
+            for group, of_group in enumerate(drawn):
+                self._draw(self.tree, branches.some(np.array([group])), of_group)
+            return self.points[drawn]
 
         return draw
-
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
-        if type(self.whole) is not PermuteAndFlip:
-            return None
-        branches = Branches.of_all(ranks)
-        fractions = np.array([[one / 100] for one in self.percents])
-        fractions = np.repeat(fractions, ranks.numbers.size, axis=1)
-        return lambda: self.points[draw_halves(branches, fractions, self.epsilon, self.records)]
 
     def _draw(self, node: Node, branches: Branches, drawn: Indices) -> None:
         """Draw every percentile of a node and below, from the half of one group."""
@@ -145,3 +202,46 @@ class Recursive(Recursion):
                 for following, side in zip((node.below, node.above), sides, strict=True):
                     if following is not None:
                         self._follow(following, side, law[some], found)
+
+
+def draw_halves(
+    branches: Branches, fractions: Values, epsilon: float, records: Records
+) -> Indices:
+    """Draw the candidates of ascending percentiles in each group.
+
+    Args:
+        branches: Branches of all records of the groups. Private.
+        fractions: Percentiles as parts of one, of every group; shape ``(m, groups)``.
+        epsilon: Epsilon of each group.
+        records: What a neighbour step changes.
+
+    Returns:
+        Shape ``(groups, m)``; a release.
+    """
+    groups = len(branches.weights)
+    drawn = np.empty((groups, len(fractions)), dtype=np.int64)
+    tree = split_tree(tuple(range(1, len(fractions) + 1)), epsilon)
+    ends = np.zeros(groups), np.ones(groups)
+    _draw_halves(tree, branches, fractions, ends, records, drawn)
+    return drawn
+
+
+def _draw_halves(
+    node: Node,
+    branches: Branches,
+    fractions: Values,
+    ends: tuple[Values, Values],
+    records: Records,
+    drawn: Indices,
+) -> None:
+    """Draw a percentile between two released ones, and those that follow it."""
+    (low, high), here = ends, fractions[node.position]
+    rows = branches.rows(node, (here - low) / (high - low), records)
+    place, numerator = draw_places(rows, price_of_draw(node, records.neighbours))
+    share = numerator / rows.shares
+    drawn[:, node.position] = place
+    below, above = branches.split(place, share)
+    if node.below is not None:
+        _draw_halves(node.below, below, fractions, (low, here), records, drawn)
+    if node.above is not None:
+        _draw_halves(node.above, above, fractions, (here, high), records, drawn)

@@ -31,6 +31,12 @@ No method is taken where it cannot be right: shares of the recursion, and bins, 
 epsilon by a part of the records of a place, and parts from both ends are visited candidates. So
 from ``EXACT`` on all are drawn one by one, and ranges that are not listed have no parts.
 
+*A noisy number* of records chooses where none is assumed and none is public: a small share of
+epsilon pays for it, and what is left for the method. The number is rounded to a power of two,
+by which methods differ little, so that the distribution of the whole is a sum over few methods.
+One step changes the number by at most the records of a person, and discrete Laplace noise makes
+it private; the second step is private for every number. Their epsilons add up.
+
 All constants were chosen by exact distributions over five shapes (even, normal, exponential,
 lognormal and a heavier one) in ranges that are 1, 10 and 300 times as wide
 (``benchmarks/percentiles_default.py``).
@@ -38,14 +44,15 @@ lognormal and a heavier one) in ranges that are 1, 10 and 300 times as wide
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import log
+from math import log, log2
 from typing import get_args
 
 import numpy as np
 
 from dpselect import validation
-from dpselect.draws.exact.noisy_counts import scale_for
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -55,29 +62,32 @@ from dpselect.mechanisms import (
     by_name,
 )
 from dpselect.neighbours import Neighbours
-from dpselect.objective import Objective
+from dpselect.objective import Facts
 from dpselect.percentiles.binary_tree import Recursive
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst
-from dpselect.percentiles.first_count import AfterCount
+from dpselect.percentiles.intervals import laplace_upto
 from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.range_halves import RecursiveOfRange
 from dpselect.percentiles.ranges import OPEN, Range
-from dpselect.percentiles.reading import Records
+from dpselect.percentiles.ranks import Ranks
+from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import (
     PROPORTIONAL,
+    Answer,
     ByPieces,
     ByRank,
     Method,
     MethodName,
     OneByOne,
+    Parts,
     Single,
 )
 from dpselect.percentiles.split_tree import price_of_draw, split_tree
 from dpselect.percentiles.thresholds import ByThreshold, parts_of_record
+from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.typing import Values
+from dpselect.typing import Probabilities, Values
 
 DROWNED = 1.7
 """Scores of the records beyond a percentile, in logarithms of the number of candidates, up to
@@ -96,7 +106,7 @@ of the number ``N`` of candidates. A false alarm at one of the far candidates th
 probability of about ``N ** -MARGIN``."""
 
 GAINS = ((1.0, 1.7), (5.0, 1.5), (TAIL, 1.2))
-"""Of percentiles up to so near to 100: the error by ranks, relative to that from the side."""
+"""Error by ranks of percentiles up to so near to 100, relative to that from the side."""
 
 RECURSIVE_FROM = 3
 """Percentiles from which on the levels of the recursion are fewer than the percentiles."""
@@ -114,6 +124,16 @@ COUNTS_FROM = 6
 CENTRAL = 25.0
 """One or two percentiles as far from both ends are drawn by rank if no number is assumed: they
 drown among very few records alone, and a noisy number would cost them more than it gains."""
+
+
+SHARE = 0.04
+"""Share of epsilon for the noisy number."""
+
+LARGEST = 48
+"""Binary logarithm of the largest number of records that is told apart."""
+
+NEGLIGIBLE = 1e-15
+"""Numbers that are less likely are left out of distributions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -152,10 +172,13 @@ class Choice:
         if name is not None:
             return self._named_method(name, assumed_records)
         if self.mechanism is not None:
-            return self._by_mechanism()
+            several = len(self.percents) >= RECURSIVE_FROM
+            halves = several and self._is_proportional and self._increase
+            return self._halves(self.percents, self.epsilon) if halves else self._one_by_one()
         if assumed_records is not None:
             return self.of_number(assumed_records)
-        if len(self.percents) < RECURSIVE_FROM and self._central:
+        central = all(CENTRAL <= p <= 100 - CENTRAL for p in self.percents)
+        if len(self.percents) < RECURSIVE_FROM and central:
             is_open = isinstance(self.points, Range) and len(self.points) >= OPEN
             single = self._by_threshold if is_open else self._by_rank
             return OneByOne(tuple(single(p, self._each, None) for p in self.percents))
@@ -197,10 +220,6 @@ class Choice:
         return scale_for(self._each, 16 * self.records.per_user * parts)
 
     @property
-    def _central(self) -> bool:
-        return all(CENTRAL <= p <= 100 - CENTRAL for p in self.percents)
-
-    @property
     def _increase(self) -> bool:
         """Whether the candidates increase."""
         return isinstance(self.points, Range) or bool((np.diff(self.points) > 0).all())
@@ -215,22 +234,19 @@ class Choice:
             return ByCounts(self.percents, self.points, self.records, self.epsilon)
         if name == "above-threshold":
             singles = (self._by_threshold(p, self._each, assumed) for p in self.percents)
-            return OneByOne(tuple(singles), name)
+            return OneByOne(tuple(singles))
         if name == "recursive":
-            if type(draw := self._mechanism(self.percents[0], self._each)) not in PROPORTIONAL:
+            if not self._is_proportional:
                 raise ParameterError(
                     "`method`='recursive' needs the `mechanism` 'exponential', "
-                    f"'permute-and-flip' or 'noisy-max', not {draw.name!r}"
+                    "'permute-and-flip' or 'noisy-max'"
                 )
             return self._halves(self.percents, self.epsilon)
         return self._one_by_one()
 
-    def _by_mechanism(self) -> Method:
-        """Return the method for a mechanism that is given: by halves where it can be."""
-        proportional = type(self._mechanism(self.percents[0], self._each)) in PROPORTIONAL
-        if len(self.percents) >= RECURSIVE_FROM and proportional and self._increase:
-            return self._halves(self.percents, self.epsilon)
-        return self._one_by_one()
+    @property
+    def _is_proportional(self) -> bool:
+        return type(self._mechanism(self.percents[0], self._each)) in PROPORTIONAL
 
     def _one_by_one(self) -> Method:
         return OneByOne(tuple(self._by_rank(p, self._each) for p in self.percents))
@@ -335,7 +351,7 @@ class Choice:
 
         Args:
             percents: Those by halves.
-            epsilon: Of all of them.
+            epsilon: Epsilon of all of them.
             records: The number of records.
             open_to: Whether candidates reach to the lowest, and to the highest of all.
         """
@@ -398,9 +414,137 @@ class Choice:
         if self.mechanism is None:
             return PermuteAndFlip(epsilon=epsilon)
         bound = GlobalSensitivity(self.records.rank_bound(p), self.records.neighbours)
-        zeros = np.zeros(len(self.points))
-        facts = Objective(zeros, bound, highest=0.0, direction="non-decreasing")
+        facts = Facts(
+            candidates=len(self.points),
+            sensitivity=bound,
+            highest=0.0,
+            direction="non-decreasing",
+        )
         return by_name(self.mechanism, epsilon).for_objective(facts)
+
+
+@dataclass(frozen=True, eq=False)
+class AfterCount(Method):
+    """The method that the number of records chooses.
+
+    Attributes:
+        choice: Choice of the methods, with what is left of epsilon.
+        epsilon: Epsilon of the number of records; 0 if it is public.
+    """
+
+    choice: Choice
+    epsilon: float
+
+    @classmethod
+    def of(cls, choice: Choice) -> AfterCount:
+        """Return it with a share of epsilon for the number of records, unless it is public.
+
+        Raises:
+            ParameterError: Epsilon is too small.
+        """
+        epsilon = 0.0 if choice.records.are_public else SHARE * choice.epsilon
+        made = cls(replace(choice, epsilon=choice.epsilon - epsilon), epsilon)
+        # Whatever the number is, the method can be drawn.
+        if max(made.scale, made.choice.largest_scale) > LARGEST_SCALE:
+            raise ParameterError("`epsilon` is too small for any number of records")
+        return made
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise; 0 if the number is public."""
+        return scale_for(self.epsilon, self.choice.records.per_user) if self.epsilon else 0.0
+
+    @property
+    def ranked(self) -> tuple[Values | None, ...]:
+        points = self.choice.points
+        return (None if isinstance(points, Range) else points,)
+
+    @property
+    def mechanism(self) -> str:
+        if not self.epsilon:
+            return "the method that the public number of records chooses"
+        return f"method chosen by a noisy number of records (scale={self.scale!r})"
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        left = self.choice.epsilon
+        percentiles = Spend(
+            f"percentiles {', '.join(f'{p:g}' for p in self.choice.percents)}", left
+        )
+        if not self.epsilon:
+            return (percentiles,)
+        number = Spend("number of records, to choose the method by", self.epsilon)
+        return number, percentiles
+
+    def probabilities(self, numbers: Numbers) -> Probabilities:
+        points = np.asarray(self.choice.points)
+        ranks = numbers.ranks(points)
+        # How many records have no number is private, where that of all is public.
+        records = int(ranks.numbers[0]) if self.epsilon else ranks.records
+        chances = chances_of_sizes(records, self.scale)
+        law = np.zeros((len(self.choice.percents), points.size))
+        for size in np.flatnonzero(chances > NEGLIGIBLE).tolist():
+            law += chances[size] * self.choice.of_number(2.0**size).probabilities(numbers)
+        return law
+
+    def choosing(self, numbers: Numbers) -> Callable[[], tuple[Method, int]]:
+        """Count all that any method needs, and return the draw of the method and of the number.
+
+        Raises:
+            ColumnError, DataError: As for the release.
+        """
+        records = numbers.number(self.choice.points)
+
+        def choose() -> tuple[Method, int]:
+            noisy = records
+            if self.epsilon:
+                noisy = int(discrete_laplace(np.array([records]), self.scale)[0])
+            found = 2 ** size_of(noisy)
+            return self.choice.of_number(float(found)), found
+
+        return choose
+
+    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+        choose = self.choosing(numbers)
+
+        def draw() -> Answer:
+            chosen, _ = choose()
+            return chosen.prepare(numbers)()
+
+        return draw
+
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
+        def draw() -> Values:
+            noisy, held = np.unique(
+                discrete_laplace(ranks.numbers, self.scale), return_inverse=True
+            )
+            sizes = np.array([size_of(one) for one in noisy.tolist()])[held]
+            found = np.empty((sizes.size, len(self.choice.percents)))
+            for size in np.unique(sizes).tolist():
+                which = np.flatnonzero(sizes == size)
+                method = self.choice.of_number(2.0**size)
+                found[which] = method.prepare_groups(ranks.some(which))()
+            return found
+
+        return draw
+
+
+def size_of(records: int) -> int:
+    """Return the binary logarithm of a number of records, rounded; 0 of less than one."""
+    return min(round(log2(max(records, 1))), LARGEST)
+
+
+def chances_of_sizes(records: int, scale: float) -> Probabilities:
+    """Return the probability of every size of a noisy number; shape ``(LARGEST + 1,)``.
+
+    Args:
+        records: The number.
+        scale: Scale of its noise; 0 for none.
+    """
+    # The largest number of each size but the last, which has no bound.
+    beyond = np.floor(2.0 ** (np.arange(LARGEST) + 0.5)) - records
+    upto = laplace_upto(beyond, scale) if scale else (beyond >= 0).astype(np.float64)
+    return np.diff(upto, prepend=0.0, append=1.0)
 
 
 def _beyond(p: float, records: float) -> float:

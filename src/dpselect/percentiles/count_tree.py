@@ -25,15 +25,15 @@ from functools import cached_property
 import numpy as np
 
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
-from dpselect.errors import ParameterError
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer, MethodName
+from dpselect.percentiles.single import Answer, Method
 from dpselect.percentiles.thresholds import growing
-from dpselect.plan import SEQUENTIAL, Spend
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.plan import Spend
+from dpselect.typing import Indices, Values
 
 FAN = 16
 """Bins that are one bin of the upper level."""
@@ -46,7 +46,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class ByCounts:
+class ByCounts(Method):
     """Percentiles from noisy counts of bins.
 
     Attributes:
@@ -63,14 +63,9 @@ class ByCounts:
     points: Values | Range
     records: Records
     epsilon: float
-    name: MethodName = "noisy-counts"
-    exact: bool = True
-    error: None = None
-    composition: str = SEQUENTIAL
 
     def __post_init__(self) -> None:
-        if self.scale > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small: noise on counts would exceed 2**50")
+        check_scale(self.scale)
 
     @property
     def changed(self) -> int:
@@ -80,7 +75,7 @@ class ByCounts:
 
     @property
     def scale(self) -> float:
-        """Of the noise."""
+        """Scale of the noise."""
         return scale_for(self.epsilon, self.changed)
 
     @cached_property
@@ -144,19 +139,17 @@ class ByCounts:
             return points[min(at + (points[at] < value), len(points) - 1)]
         return float(points[min(int(points.searchsorted(value)), points.size - 1)])
 
-    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
-        """Raise: the distribution has no closed form.
-
-        Raises:
-            ParameterError: Always.
-        """
-        raise ParameterError(
-            "the distribution of percentiles of noisy counts has no closed form"
-        )
-
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
         counts = self.exact_counts(numbers)
         return lambda: self.answer(discrete_laplace(counts, self.scale))
+
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
+        held = ranks.among(np.asarray(self.points), self.ends)
+        pairs = zip(held.upto, held.numbers.tolist(), strict=True)
+        counts = [self.counts(upto, number) for upto, number in pairs]
+        return lambda: np.array(
+            [self.answer(discrete_laplace(one, self.scale)) for one in counts]
+        )
 
 
 def running_sums(noisy: Values) -> Values:

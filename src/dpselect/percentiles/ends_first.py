@@ -36,30 +36,25 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpselect.draws import above_threshold
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
-from dpselect.errors import ParameterError
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.halves import Branches, draw_halves
+from dpselect.percentiles.binary_tree import Branches, Recursive, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer
+from dpselect.percentiles.single import Answer, Method
 from dpselect.percentiles.thresholds import COARSEST, EULER, fewer_alarms
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Indices, Values
 
 NUMBER = 1 / 16
-"""Of epsilon, for the number of records, of which a small share is wanted at an end."""
+"""Share of epsilon for the number of records, of which a small share is wanted at an end."""
 
 COUNTS = 3 / 8
-"""Of what is left, for the noisy count of each part."""
+"""Share of what is left for the noisy count of each part."""
 
 APART = 2.0**-20
 """Parts of one by which percentiles of the middle differ, at least."""
-
-LARGEST = 2**52
-"""Thresholds are cut to it: no count is as large."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +92,7 @@ class Seek:
     """What AboveThreshold is drawn from in each group.
 
     Attributes:
-        counts: Of the records of the part up to each candidate that is visited, in their
+        counts: Numbers of records of the part up to each candidate that is visited, in their
             order, shape ``(groups, n)``; private.
         raised: By how much the threshold of each is raised, of this shape; public.
         threshold: The count that is wanted, shape ``(groups,)``; public.
@@ -136,7 +131,7 @@ Middle: TypeAlias = Callable[[Indices, Values, Indices, Indices, Left], Values]
 
 
 @dataclass(frozen=True, eq=False)
-class EndsFirst:
+class EndsFirst(Method):
     """Percentiles near both ends by parts, and those of the middle by halves.
 
     Attributes:
@@ -159,13 +154,9 @@ class EndsFirst:
     records: Records
     epsilon: float
     assumed: float
-    name: str = "ends-first"
-    exact: bool = True
-    error: None = None
 
     def __post_init__(self) -> None:
-        if max(self.count_scale, self.noise_scale, self.number_scale) > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small: noise on counts would exceed 2**50")
+        check_scale(max(self.count_scale, self.noise_scale, self.number_scale))
 
     @property
     def steps(self) -> int:
@@ -217,16 +208,6 @@ class EndsFirst:
     @property
     def composition(self) -> str:
         return "parallel over the parts, each record in one; sequential with their number"
-
-    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
-        """Raise: the distribution has no closed form.
-
-        Raises:
-            ParameterError: Always.
-        """
-        raise ParameterError(
-            "the distribution of percentiles from both ends has no closed form"
-        )
 
     def wanted(self, p: float, left: Left) -> tuple[Any, int]:
         """Return how many records are wanted up to a percentile: numerators, denominator."""
@@ -305,7 +286,7 @@ class EndsFirst:
         """Return all values of each group, drawn one after the other.
 
         Args:
-            ranks: Of the candidates; private.
+            ranks: Ranks of the candidates; private.
             by: What is drawn.
             middle: Returns values of percentiles of the records that are left.
 
@@ -373,7 +354,7 @@ class EndsFirst:
         """Return the draw for groups of numbers, a row of values for each.
 
         Args:
-            ranks: Of all candidates; private.
+            ranks: Ranks of all candidates; private.
         """
 
         def middle(
@@ -453,4 +434,4 @@ def _at(counts: Indices, column: Indices, otherwise: Indices | int) -> Indices:
 
 def _threshold(wanted: Any) -> Indices:  # noqa: ANN401 -- integers of any size
     """Return integers that are cut to what counts can be."""
-    return np.clip(wanted, -LARGEST, LARGEST).astype(np.int64)
+    return np.clip(wanted, -above_threshold.LARGEST, above_threshold.LARGEST).astype(np.int64)

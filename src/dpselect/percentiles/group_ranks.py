@@ -42,7 +42,7 @@ class Cells:
         candidates: How many different candidates.
         places: The group's number times the number of candidates, and the position of the
             candidate, ascending.
-        counts: Of each place.
+        counts: Count of each place.
     """
 
     groups: int

@@ -13,20 +13,23 @@ however many cuts there are; and so is the upper end, from above.
 
 Guarantee:
     Coverage, on all data: the interval of each percentile holds it with probability ``1 - α``
-    at least, apart from the others. Of *these records*, under a cap those that are counted, it
+    at least, apart from the others. Of the records, under a cap those that are counted, it
     holds those on both sides of the rank ``1 + a(n - 1)``, for ``a = p/100``, and all between,
-    as is ``numpy.quantile``; the data and the cuts are fixed, and the noise is random. Of the
-    *population* that records were drawn from, independently and alike, it holds every value
-    ``q`` with ``P(x < q) ≤ a ≤ P(x ≤ q)``: at the first cut beyond ``q`` at least as many
-    records lie before it as are up to ``q``, which is binomial, and independent of the noise.
-    How many records there are is estimated from the same counts, for ``NUMBER`` of α. Every
+    as is ``numpy.quantile``; the data and the cuts are fixed, and the noise is random. Every
     record counts at its nearest candidate.
+
+    The noise: with ``n`` records, of which the bins before a cut hold ``c``, the difference of
+    ranks is ``c - a n = (1 - a) c - a (n - c)``, so its noise is ``(1 - a) A - a B``, with the
+    noise ``A`` of the bins before the cut and ``B`` of the others. Terms are integers in units
+    of one over the denominator of ``a``. Where that would be too many, every term is rounded
+    away from 0 to a public grid, so a tail is never too small. The distribution of the sum is
+    the product of the transforms of its terms.
 
     Privacy: as for ``count_tree``, with one level.
 
 Source: Humphries, Li, Zhang, Knopf and He 2026, arXiv:2604.07581, who call an interval for
-    these records a randomization interval and draw its width by the exponential mechanism;
-    Berger and Boos, JASA 1994, for the number of records; the cuts and the tests are ours.
+    these records a randomization interval and draw its width by the exponential mechanism; the
+    cuts and the tests are ours.
 """
 
 from __future__ import annotations
@@ -34,42 +37,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import sqrt
-from typing import Literal, TypeAlias, get_args
+from functools import lru_cache
+from math import ceil, exp, log
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpselect import validation
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
-from dpselect.errors import ParameterError
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
+from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.rank_noise import SampledRank, largest_tail, noise_tail
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import Answer
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Values
-
-IntervalOf: TypeAlias = Literal["records", "population"]
-"""Whose percentile an interval holds."""
+from dpselect.typing import Indices, Probabilities, Values
 
 Ends: TypeAlias = tuple[tuple[float, float], ...]
 """The lower and the upper end of each interval."""
 
 SHARE = Fraction(1, 51)
-"""Of epsilon. An error in proportion to 1/epsilon grows by a fiftieth."""
-
-NUMBER = 0.05
-"""Of the probability of a miss, for the number of records."""
-
-MOST = 0.999999
-"""The largest probability; of what is left, the part for the number exceeds rounding."""
+"""Share of epsilon. An error in proportion to 1/epsilon grows by a fiftieth."""
 
 ROUNDING = 1e-9
 """More than what floats add to a probability."""
+
+STEPS = 1024
+"""Grid points to one scale of the noise, at most."""
+
+FAR = 37.0
+"""Natural logarithm of the probability beyond the ends of a distribution, about."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,13 +80,11 @@ class Intervals:
         percents: In (0, 100].
         points: The candidates, in any order.
         records: How records are read.
-        epsilon: Of all noisy counts, in nats.
+        epsilon: Epsilon of all noisy counts, in nats.
         probability: That an interval holds its percentile, at least; in (0, 1).
-        of: Whose percentile; of records only those that are counted.
 
     Raises:
-        ParameterError: An argument is out of range, or a person has several records of a
-            sample.
+        ParameterError: An argument is out of range.
     """
 
     percents: tuple[float, ...]
@@ -94,25 +92,14 @@ class Intervals:
     records: Records
     epsilon: float
     probability: float
-    of: IntervalOf
 
     def __post_init__(self) -> None:
-        if not 0 < validation.finite("interval", self.probability) <= MOST:
-            raise ParameterError(
-                f"`interval` must be a probability between 0 and 1, as 0.95, and at most {MOST}"
-            )
-        validation.one_of("interval_of", self.of, get_args(IntervalOf))
-        if self.of == "population" and self.records.per_user > 1:
-            raise ParameterError(
-                "`interval_of`='population' takes records as drawn independently: count one of "
-                "each person by `max_per_user`=1"
-            )
-        if self.scale > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small for an `interval`")
+        checked_interval(self.probability)
+        check_scale(self.scale)
 
     @property
     def scale(self) -> float:
-        """Of the noise on each count."""
+        """Scale of the noise on each count."""
         return scale_for(self.epsilon, self._changed)
 
     @property
@@ -155,7 +142,7 @@ class Intervals:
         """Yield the positions of both ends of each interval, from noisy counts.
 
         Args:
-            noisy: Of each bin: one more than there are cuts.
+            noisy: Noisy count of each bin: one more than there are cuts.
             cuts: As from ``cuts_around``.
             candidates: How many there are.
         """
@@ -166,7 +153,7 @@ class Intervals:
             part = exact_fraction(p)
             whole, share = part.denominator, part.numerator
             differences = [whole * held - share * sums[-1] for held in sums[1:-1]]
-            below, above = self._tests(part, len(cuts), sums[-1])
+            below, above = self._tests(part, len(cuts))
             low, high = 0, candidates - 1
             for place, cut in enumerate(cuts):
                 if not below(differences[place], place + 1):
@@ -178,43 +165,25 @@ class Intervals:
                 high = cuts[place] // 2
             yield low, high
 
-    def _tests(self, part: Fraction, cuts: int, number: int) -> tuple[Test, Test]:
+    def _tests(self, part: Fraction, cuts: int) -> tuple[Test, Test]:
         """Return whether a percentile is surely beyond a cut, and whether it is before it."""
-        scale, missed = self.scale, 1 - self.probability
-        if self.of == "records":
 
-            def chance(units: int, before: int) -> float:
-                tail = noise_tail(scale, part, before, cuts + 1 - before)
-                return float(tail.at(np.array([units], dtype=object))[0])
+        def chance(units: int, before: int) -> float:
+            tail = noise_tail(self.scale, part, before, cuts + 1 - before)
+            return float(tail.at(np.array([units], dtype=object))[0])
 
-            most, low = missed / 2 - ROUNDING, part.numerator - 1
-            high = part.denominator - part.numerator - 1
-            # From the lower record on, a(n - 1) and a part of a record are before a cut, and
-            # before the higher one up to 1 + a(n - 1) less this part.
-            return (
-                lambda difference, before: chance(-difference - low, before) <= most,
-                lambda difference, before: chance(difference - high, before) <= most,
-            )
-        noise = noise_tail(scale, Fraction(1, 2), cuts + 1, 0)
-        off = noise.grid * (
-            noise.least + int(np.argmax(noise.beyond <= NUMBER * missed / 2 - ROUNDING))
-        )
-        rank = SampledRank(
-            part=part,
-            tail=largest_tail(scale, part, cuts + 1),
-            fewest=max(0, number - off),
-            most=max(0, number + off),
-            deviation=scale * sqrt((cuts + 1) / 2),
-        )
-        most = missed * (1 - NUMBER) / 2 - ROUNDING
+        most, low = (1 - self.probability) / 2 - ROUNDING, part.numerator - 1
+        high = part.denominator - part.numerator - 1
+        # From the lower record on, a(n - 1) and a part of a record are before a cut, and
+        # before the higher one up to 1 + a(n - 1) less this part.
         return (
-            lambda difference, _before: rank.chance_below(difference) <= most,
-            lambda difference, _before: rank.chance_above(difference) <= most,
+            lambda difference, before: chance(-difference - low, before) <= most,
+            lambda difference, before: chance(difference - high, before) <= most,
         )
 
 
 Test: TypeAlias = Callable[[int, int], bool]
-"""Of a noisy difference of ranks, and the bins before the cut."""
+"""Test of a noisy difference of ranks, and the bins before the cut."""
 
 
 def cuts_around(released: Iterable[int], candidates: int) -> list[int]:
@@ -254,3 +223,67 @@ def _places(numbers: Numbers, points: Values | Range) -> Callable[[list[int]], I
 def _position(points: Values | Range, value: float) -> int:
     """Return the position of a candidate."""
     return int(places_of(points, np.array([value]))[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tail:
+    """The upper tail of a symmetric sum; public.
+
+    Attributes:
+        grid: Units between two values.
+        least: The smallest value of the sum, in grid steps.
+        beyond: The probability of that value or more, of the next or more, and so on.
+    """
+
+    grid: int
+    least: int
+    beyond: Probabilities
+
+    def at(self, units: Indices) -> Probabilities:
+        """Return at least the probability of so many units or more."""
+        places = -(-units // self.grid) - self.least
+        inside = np.clip(places, 0, self.beyond.size - 1).astype(np.int64)
+        # Beyond the last value there is what the transform leaves out.
+        return self.beyond[inside]
+
+
+@lru_cache(maxsize=512)
+def noise_tail(scale: float, part: Fraction, before: int, after: int) -> Tail:
+    """Return the tail of the noise of a cut, in units of one over the denominator of a part.
+
+    Args:
+        scale: Scale of the noise on each count.
+        part: The percentile as a part of the records, in (0, 1].
+        before: Bins before the cut.
+        after: Bins after it.
+    """
+    low, high = part.denominator - part.numerator, part.numerator
+    grid = max(1, int(part.denominator * scale / STEPS))
+    bins = before + after
+    # With one half of the rate as the exponent, the transform of a term is at most 4/3.
+    reach = 2 * scale * (FAR + bins * log(4 / 3))
+    last = ceil(max(low, high) * reach / grid) + bins + 1
+    size = 2 ** (2 * last + 2).bit_length()
+    transform = _transform(scale, low, grid, size) ** before
+    transform *= _transform(scale, high, grid, size) ** after
+    law = np.fft.fftshift(np.fft.irfft(transform, size)).clip(min=0)
+    return Tail(grid, -size // 2, np.minimum(np.cumsum(law[::-1])[::-1], 1.0))
+
+
+def _transform(scale: float, weight: int, grid: int, size: int) -> NDArray[np.complex128]:
+    """Return the transform of one noisy count with a weight, rounded up to the grid."""
+    if weight == 0:
+        return np.ones(size // 2 + 1, dtype=np.complex128)
+    reach = ceil(weight * 2 * scale * FAR / grid) + 1
+    kind = np.int64 if reach * grid < 2**62 else object
+    edges = np.arange(-reach - 1, reach + 1).astype(kind) * grid // weight
+    law = np.zeros(size)
+    law[np.arange(-reach, reach + 1)] = np.diff(laplace_upto(edges.astype(np.float64), scale))
+    return np.fft.rfft(law)
+
+
+def laplace_upto(z: Values, scale: float) -> Probabilities:
+    """Return ``P(Z ≤ z)`` of discrete Laplace noise."""
+    q = exp(-1 / scale)
+    below = np.exp(np.minimum(z, 0) / scale) / (1 + q)
+    return np.where(z >= 0, 1 - np.exp(-(np.maximum(z, 0) + 1) / scale) / (1 + q), below)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from dpselect import tables, validation
 from dpselect._twofold import Twofold, exact_sum
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, missing_value
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.percentiles.placing import exact_decimal
@@ -196,7 +196,7 @@ def by_rank(
     """Return the objective of ``percentile_rank`` from the ranks of its candidates.
 
     Args:
-        ranks: Of one group; missing numbers are left out. Private.
+        ranks: Ranks of one group; missing numbers are left out. Private.
         p: The percentile.
         points: The candidates.
         form: The form of the ranks.
@@ -217,7 +217,7 @@ def rank_scores(ranks: Ranks, *, p: float, points: Values, form: RankForm) -> Tw
     """Return the scores of ``by_rank`` in each group, in the shape of the ranks; private.
 
     Args:
-        ranks: Of the candidates.
+        ranks: Ranks of the candidates.
         p: The percentile.
         points: The candidates.
         form: The form of the ranks.
@@ -313,14 +313,6 @@ def exact_fraction(p: float) -> Fraction:
 def no_records() -> DataError:
     """Return the error for a table without rows, where their number is public."""
     return DataError("there must be at least one record")
-
-
-def missing_value() -> DataError:
-    """Return the error for a missing number that was declared impossible."""
-    return DataError(
-        "a value is missing, which `on_invalid`='raise' declares impossible; "
-        "`on_invalid`='repair' goes on without it"
-    )
 
 
 def checked_candidates(candidates: ArrayLike) -> Values:

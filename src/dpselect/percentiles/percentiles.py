@@ -21,15 +21,14 @@ from dpselect.keys.grouping import check_ungrouped
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles.by_group import GroupedPercentiles, grouped
-from dpselect.percentiles.choice import Choice
-from dpselect.percentiles.first_count import AfterCount
-from dpselect.percentiles.intervals import SHARE, Ends, IntervalOf, Intervals
+from dpselect.percentiles.choice import AfterCount, Choice
+from dpselect.percentiles.intervals import SHARE, Ends, Intervals
 from dpselect.percentiles.objectives import checked_candidates, percent
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import passes
 from dpselect.percentiles.reading import Numbers, Records, records_cap
 from dpselect.percentiles.release import PercentileRelease
-from dpselect.percentiles.single import Answer, Method, MethodName
+from dpselect.percentiles.single import Answer, Method, MethodName, not_listed
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import Design, Query, query
@@ -121,12 +120,9 @@ class Percentiles(Query[PercentileRelease]):
             noisy max; ``"noisy-counts"`` needs increasing candidates.
         interval: Probability with which an interval around a value contains the percentile, as
             0.95. It costs 1/51 of epsilon for all percentiles together; for each percentile
-            separately it holds on all data. With ``user`` it is the percentile of the rows that
-            are counted, which can be far from that of all rows.
-        interval_of: The percentile that an interval contains, of the records or the population.
-            ``"records"`` is the percentile of the counted records, so that the interval shows
-            the effect of the noise; ``"population"`` is that of the population from which these
-            were sampled independently.
+            separately it holds on all data. It shows the effect of the noise, not of sampling:
+            with ``user`` it is the percentile of the rows that are counted, which can be far
+            from that of all rows.
         epsilon: Price of the release, in nats; finite, > 0. For all groups together.
         delta: Delta of the guarantee, far below one over the number of people; in (0, 1). Only
             if groups are released first.
@@ -169,7 +165,6 @@ class Percentiles(Query[PercentileRelease]):
     assumed_records: int | None = None
     method: MethodName | None = None
     interval: float | None = None
-    interval_of: IntervalOf = "records"
     epsilon: float
     delta: float = 0.0
     neighbours: NeighboursLike
@@ -192,12 +187,8 @@ class Percentiles(Query[PercentileRelease]):
         epsilon = validation.positive("epsilon", self.epsilon)
         part, intervals = 0.0, None
         if self.interval is not None:
-            part, around = epsilon * float(SHARE), (self.interval, self.interval_of)
-            intervals = Intervals(percents, points, records, part, *around)
-        elif self.interval_of != "records":
-            raise ParameterError(
-                "`interval_of` is for intervals: give `interval`, such as 0.95"
-            )
+            part = epsilon * float(SHARE)
+            intervals = Intervals(percents, points, records, part, self.interval)
         method = Choice(
             percents=percents,
             points=points,
@@ -247,9 +238,7 @@ class Percentiles(Query[PercentileRelease]):
         if self.candidates is not None:
             default = isinstance(self.lower, int | float) and self.lower == 0
             if not default or self.upper is not None or self.step is not None:
-                raise ParameterError(
-                    "`candidates` replace the range: leave out `lower`, `upper` and `step`"
-                )
+                raise validation.candidates_and_range()
             if unit.moment == "number":
                 listed: Any = self.candidates
                 return checked_candidates(listed)
@@ -306,6 +295,8 @@ class Percentiles(Query[PercentileRelease]):
                 "probabilities are computed for the numbers of one group: leave out `by`"
             )
         design: Any = self.design()
+        if isinstance(design.points, Range):
+            raise not_listed()
         return design.method.probabilities(design.records.of(data))
 
 

@@ -18,15 +18,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dpselect.typing import Indices, Values
+from dpselect.validation import EXACT
 
 if TYPE_CHECKING:
     from dpselect.percentiles.ranges import Range
 
 Float: TypeAlias = type[np.floating]
 """A type of floats that a column declares."""
-
-EXACT = 2**53
-"""Integers up to which all are floats, so that a quotient of two is rounded once."""
 
 DIGITS = 16
 """Decimals, one more than are looked for in listed candidates."""

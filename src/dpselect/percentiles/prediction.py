@@ -21,16 +21,15 @@ import numpy as np
 
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Recursive
+from dpselect.percentiles.choice import AfterCount
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst, Left
-from dpselect.percentiles.first_count import AfterCount
-from dpselect.percentiles.parts import Parts
 from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
+from dpselect.percentiles.single import ByPieces, Method, OneByOne, Parts, Single
 from dpselect.percentiles.split_tree import Node
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Probabilities, Values
@@ -40,13 +39,13 @@ if TYPE_CHECKING:
     from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
 
 MOST_RECORDS = 100_000
-"""Of more assumed records the error in ranks is the same, and that in units no larger."""
+"""Assumed records, at most: of more the error in ranks is the same, in units no larger."""
 
 SAMPLES = 2000
-"""Of a distribution that is computed."""
+"""Samples of a distribution that is computed."""
 
 SIMULATIONS = 60
-"""Of each shape, where a distribution is not computed."""
+"""Simulations of each shape, where a distribution is not computed."""
 
 HELD = 10_000
 """Different numbers, at most, of the simulations of the recursion."""
@@ -55,7 +54,7 @@ PARTS = 16
 """Values of a piece of a range that stand for all of it."""
 
 QUANTILES: Values = -np.log1p(-(np.arange(200) + 0.5) / 200)
-"""Of the standard exponential distribution."""
+"""Quantiles of the standard exponential distribution."""
 
 GRID: Values = np.linspace(0, 1, 20_001)
 """Shares of the range."""
@@ -85,7 +84,7 @@ def expected(query: Percentiles, records: int | None) -> str | None:
     """Return how far values are from their percentiles with probability 0.95, in words.
 
     Args:
-        query: Of a release, for all records or for each of several groups.
+        query: Query of a release, for all records or for each of several groups.
         records: How many records are assumed, if that is known.
 
     Returns:
@@ -122,9 +121,9 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     """Return the error of each percentile that is exceeded with the rest of a probability.
 
     Args:
-        design: Of a release whose method is known.
+        design: Design of a release whose method is known.
         records: How many records are assumed.
-        probability: Of an error up to the one that is returned; in (0, 1).
+        probability: Probability of an error up to the one that is returned; in (0, 1).
 
     Returns:
         Shape ``(m,)``, in units of the values: the largest over the shapes.

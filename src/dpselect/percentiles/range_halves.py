@@ -20,6 +20,7 @@ from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers
 from dpselect.percentiles.single import Answer, not_listed
 from dpselect.percentiles.split_tree import (
@@ -27,7 +28,7 @@ from dpselect.percentiles.split_tree import (
     Node,
     Recursion,
 )
-from dpselect.typing import Indices, Probabilities
+from dpselect.typing import Indices, Values
 
 MOST_PARTS = 128
 """Parts of the records at a value, at most, of a draw that others follow."""
@@ -104,14 +105,6 @@ class RecursiveOfRange(Recursion):
         bound = Fraction(rank_bound(node.fraction, relation)) * self.records.per_user
         return Fraction(node.epsilon) / (2 * bound * (2 if twice else 1) * parts)
 
-    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
-        """Raise: the values are not listed.
-
-        Raises:
-            ParameterError: Always.
-        """
-        raise not_listed()
-
     def half(self, places: Indices) -> RangeHalf:
         """Return all records, by the positions that they count at."""
         held, counts = np.unique(places, return_counts=True)
@@ -125,6 +118,9 @@ class RecursiveOfRange(Recursion):
             return tuple(self.points.at([drawn[i] for i in range(len(drawn))]).tolist())
 
         return draw
+
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:  # noqa: ARG002
+        raise not_listed()
 
     def _draw(self, node: Node, half: RangeHalf) -> dict[int, int]:
         """Draw every percentile of a node and below; return its value's position by its own."""

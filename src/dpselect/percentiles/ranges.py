@@ -12,7 +12,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.draws.range_exponential import Pieces
 from dpselect.errors import ParameterError
-from dpselect.percentiles.placing import EXACT, Float, exact_decimal, least_above
+from dpselect.percentiles.placing import Float, exact_decimal, least_above
 from dpselect.typing import Indices, Values
 
 MOST = 2**52
@@ -107,12 +107,12 @@ class Range:
     def _at_halves(self, halves: Indices) -> Values:
         """Return the floats nearest to ``lower`` and so many halves of a step."""
         first, parts = 2 * self._first, 2 * self._parts
-        if parts > EXACT or abs(first) + 2 * len(self) * self._each >= MOST_SUM:
+        if parts > validation.EXACT or abs(first) + 2 * len(self) * self._each >= MOST_SUM:
             return ((first + halves.astype(object) * self._each) / parts).astype(np.float64)
         sums = first + halves * self._each
         found = sums / float(parts)
         # Where a sum is no float, the quotient of the integers is rounded once.
-        far = np.flatnonzero(np.abs(sums) > EXACT)
+        far = np.flatnonzero(np.abs(sums) > validation.EXACT)
         found[far] = [one / parts for one in sums[far].tolist()]
         return found
 

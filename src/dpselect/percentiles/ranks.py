@@ -5,7 +5,7 @@ Every number counts at the candidate where it is placed (``placing``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,10 @@ class Ranks:
     def some(self, groups: Indices) -> Ranks:
         """Return those of some groups."""
         return Ranks(self.below[groups], self.upto[groups], self.numbers[groups])
+
+    def each(self) -> Iterator[Ranks]:
+        """Yield those of one group after the other."""
+        return (self.some(np.array([group])) for group in range(self.numbers.size))
 
     def at(self, places: Indices) -> Ranks:
         """Return those of some of the candidates."""

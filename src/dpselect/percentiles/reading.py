@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpselect import tables, validation
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import ColumnError, DataError, ParameterError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import (
-    missing_value,
     no_records,
     rank_bound,
 )
@@ -34,7 +33,7 @@ def records_cap(column: str | None, user: str | None, max_per_user: object) -> P
     if cap is None:
         return None
     if column is None:
-        raise ParameterError("`user` needs `column`, the name of the column of numbers")
+        raise validation.needs("user", "column", of="numbers")
     if cap.user == column:
         raise ParameterError(f"column {user!r} cannot be the user and the number")
     return cap

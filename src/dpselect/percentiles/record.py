@@ -92,7 +92,7 @@ class PercentileRecord(Query[Release[Any]]):
             if getattr(self, name) is not None:
                 validation.instance(name, getattr(self, name), str)
         if self.label is not None and self.column is None:
-            raise ParameterError("`label` needs `column`, the name of the column of values")
+            raise validation.needs("label", "column", of="values")
         named = "shifted" if self.mechanism is None else self.mechanism
         draw, facts = by_name(named, self.epsilon), _objective(self, np.zeros(1))
         # Noise on all scores is made for the number of records, which those that are read have.

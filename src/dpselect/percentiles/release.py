@@ -46,14 +46,10 @@ class PercentileRelease(Release[Any]):
     @property
     def meaning(self) -> str | None:
         """What an interval is, in words; None without intervals."""
-        arguments = self.arguments
         if self.interval is None:
             return None
-        of_sample = arguments.get("interval_of") == "population"
-        whose = f"the population of {self._whose}" if of_sample else self._whose
-        return (
-            f"holds the percentile of {whose} with probability {arguments['interval']:g}, each"
-        )
+        held = self.arguments["interval"]
+        return f"holds the percentile of {self._whose} with probability {held:g}, each"
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""

@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from itertools import accumulate
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -38,45 +39,49 @@ MethodName: TypeAlias = Literal["one-by-one", "above-threshold", "recursive", "n
 Answer: TypeAlias = tuple[float, ...]
 
 
-class Method(Protocol):
+class Method(ABC):
     """A way to draw percentiles, with its public facts."""
 
     @property
-    def name(self) -> str:
-        """The method."""
-
-    @property
+    @abstractmethod
     def ranked(self) -> tuple[Values | None, ...]:
         """The candidates whose ranks are counted together; None if all numbers are read."""
 
     @property
     def exact(self) -> bool:
         """Whether all is drawn by the library's own samplers."""
+        return True
 
     @property
+    @abstractmethod
     def mechanism(self) -> str:
         """The mechanism with its public parameters."""
 
     @property
+    @abstractmethod
     def spends(self) -> tuple[Spend, ...]:
         """What a record pays."""
 
     @property
     def composition(self) -> str:
         """The composition theorem by which the spends add up to the whole, in words."""
+        return SEQUENTIAL
 
     @property
     def error(self) -> ErrorBound | None:
         """A bound on the error that holds on all data, if one is known."""
+        return None
 
-    def probabilities(self, numbers: Numbers) -> Probabilities:
+    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
         """Return the distribution over listed candidates, a row for each percentile; private.
 
         Raises:
-            ParameterError: The candidates are a range, which is not listed.
+            ParameterError: It has no closed form.
             ColumnError, DataError: As for the release.
         """
+        raise ParameterError("the distribution of these percentiles has no closed form")
 
+    @abstractmethod
     def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
         """Read the data and return the draw of all percentiles, ascending.
 
@@ -84,19 +89,12 @@ class Method(Protocol):
             ColumnError, DataError: As for the release.
         """
 
-
-@runtime_checkable
-class ForGroups(Protocol):
-    """A way to draw percentiles of many groups of numbers at once."""
-
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
+    @abstractmethod
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
         """Return the draw for groups of numbers, a row of values for each.
 
         Args:
-            ranks: Of all candidates, which are listed; private.
-
-        Returns:
-            None if groups can only be drawn one by one.
+            ranks: Ranks of all candidates, which are listed; private.
         """
 
 
@@ -138,14 +136,14 @@ class Single(ABC):
     def error(self, probability: float) -> ErrorBound:
         """Return a bound on the error that holds on all data."""
 
-    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
+    @abstractmethod
+    def probabilities(self, numbers: Numbers) -> Probabilities:
         """Return the probability of each listed candidate; private.
 
         Raises:
             ParameterError: The candidates are a range, which is not listed.
             ColumnError, DataError: As for the release.
         """
-        raise not_listed()
 
     @abstractmethod
     def prepare(self, numbers: Numbers) -> Callable[[], float]:
@@ -155,16 +153,15 @@ class Single(ABC):
             ColumnError, DataError: As for the release.
         """
 
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:  # noqa: ARG002
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
         """Return the draw for groups of numbers, a value for each.
 
         Args:
-            ranks: Of all candidates; private.
-
-        Returns:
-            None if groups can only be drawn one by one.
+            ranks: Ranks of all candidates, which are listed; private.
         """
-        return None
+        points = np.asarray(self.points)
+        each = [Numbers.counted(points, one, self.records) for one in ranks.each()]
+        return lambda: np.array([self.prepare(one)() for one in each])
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,9 +209,9 @@ class ByRank(ByMechanism):
         objective = self._objective(numbers)
         return lambda: float(self.points[self.draw.draw_positions(objective)[0]])
 
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
         if type(self.draw) is not PermuteAndFlip:
-            return None
+            return super().prepare_groups(ranks)
         scores = rank_scores(ranks, p=self.p, points=self.points, form="signed")
         best = scores.high.max(axis=1, keepdims=True)
         low = np.where(scores.high == best, scores.low, -np.inf).max(axis=1, keepdims=True)
@@ -257,6 +254,9 @@ class ByPieces(ByMechanism):
         bound = 1 if substitute else max(part, 1 - part)
         return Fraction(self.draw.epsilon) / (2 * self.records.per_user * bound)
 
+    def probabilities(self, numbers: Numbers) -> Probabilities:  # noqa: ARG002
+        raise not_listed()
+
     def pieces(self, numbers: Numbers) -> Pieces:
         """Return the pieces of candidates that are drawn from; private."""
         places = numbers.places(self.points)
@@ -275,17 +275,14 @@ class ByPieces(ByMechanism):
 
 
 @dataclass(frozen=True, eq=False)
-class OneByOne:
+class OneByOne(Method):
     """Every percentile from all records, each with an equal part of epsilon, then sorted.
 
     Attributes:
         singles: One for each percentile.
-        name: ``"above-threshold"`` if all are drawn so, else ``"one-by-one"``.
     """
 
     singles: tuple[Single, ...]
-    name: MethodName = "one-by-one"
-    composition: str = SEQUENTIAL
 
     @property
     def ranked(self) -> tuple[Values | None, ...]:
@@ -319,11 +316,102 @@ class OneByOne:
         draws = [one.prepare(numbers) for one in self.singles]
         return lambda: tuple(sorted(draw() for draw in draws))
 
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values] | None:
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
         draws = [one.prepare_groups(ranks) for one in self.singles]
-        if any(draw is None for draw in draws):
-            return None
-        return lambda: np.sort(np.column_stack([draw() for draw in draws if draw]), axis=1)
+        return lambda: np.sort(np.column_stack([draw() for draw in draws]), axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts(Method):
+    """A method for the middle, and single draws for percentiles below and above.
+
+    The values of the middle are left as they are drawn. A value above is raised to the largest
+    one below it, and a value below lowered to the smallest one above it, so all values ascend;
+    and since the draws at the ends are independent of all others, the distribution of each
+    value is exact.
+
+    Attributes:
+        below: For the percentiles below the middle, ascending.
+        middle: For those of the middle.
+        above: For those above, ascending.
+    """
+
+    below: tuple[Single, ...]
+    middle: Method
+    above: tuple[Single, ...]
+
+    @property
+    def _ends(self) -> OneByOne:
+        return OneByOne((*self.below, *self.above))
+
+    @property
+    def ranked(self) -> tuple[Values | None, ...]:
+        return (*self._ends.ranked, *self.middle.ranked)
+
+    @property
+    def exact(self) -> bool:
+        return self.middle.exact and self._ends.exact
+
+    @property
+    def mechanism(self) -> str:
+        return f"{self._ends.mechanism}; {self.middle.mechanism}"
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        return (*self._ends.spends, *self.middle.spends)
+
+    @property
+    def composition(self) -> str:
+        return f"{self._ends.composition}; of the middle: {self.middle.composition}"
+
+    def probabilities(self, numbers: Numbers) -> Probabilities:
+        middle = self.middle.probabilities(numbers)
+        order = np.argsort(np.asarray(self._ends.singles[0].points), kind="stable")
+        upwards = [one.probabilities(numbers)[order] for one in self.above]
+        downwards = [one.probabilities(numbers)[order[::-1]] for one in self.below[::-1]]
+        laws = np.empty((len(self.below) + len(middle) + len(self.above), order.size))
+        laws[len(self.below) : len(self.below) + len(middle)] = middle
+        for place, law in enumerate(_largest(middle[-1][order], upwards)):
+            laws[len(self.below) + len(middle) + place, order] = law
+        for place, law in enumerate(_largest(middle[0][order[::-1]], downwards)):
+            laws[len(self.below) - 1 - place, order[::-1]] = law
+        return laws
+
+    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+        below = [one.prepare(numbers) for one in self.below[::-1]]
+        middle = self.middle.prepare(numbers)
+        above = [one.prepare(numbers) for one in self.above]
+
+        def draw() -> Answer:
+            values = middle()
+            high = accumulate((one() for one in above), max, initial=values[-1])
+            low = list(accumulate((one() for one in below), min, initial=values[0]))
+            return (*low[:0:-1], *values, *list(high)[1:])
+
+        return draw
+
+    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
+        parts: list[Method | Single] = [self.middle, *self.below[::-1], *self.above]
+        draws = [one.prepare_groups(ranks) for one in parts]
+
+        def draw() -> Values:
+            middle, *ends = (one() for one in draws)
+            low, high = ends[: len(self.below)], ends[len(self.below) :]
+            upwards = np.maximum.accumulate(np.column_stack([middle[:, -1], *high]), axis=1)
+            downwards = np.minimum.accumulate(np.column_stack([middle[:, 0], *low]), axis=1)
+            return np.column_stack([downwards[:, :0:-1], middle, upwards[:, 1:]])
+
+        return draw
+
+
+def _largest(first: Probabilities, laws: list[Probabilities]) -> list[Probabilities]:
+    """Return the distributions of running maxima of independent draws, after a first one."""
+    upto = np.cumsum(first)
+    found = []
+    for law in laws:
+        upto = upto * np.cumsum(law)
+        found.append(np.diff(upto, prepend=0.0))
+    return found
 
 
 def not_listed() -> ParameterError:

@@ -6,7 +6,7 @@ are levels (``dpselect.percentiles.binary_tree``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import FIRST
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
-from dpselect.percentiles.single import MethodName
+from dpselect.percentiles.single import Method
 from dpselect.plan import Spend
 from dpselect.typing import Values
 
@@ -148,31 +148,6 @@ def price_of_draw(node: Node, neighbours: Neighbours) -> float:
     return node.epsilon / (2 if twice else 1) * rounding
 
 
-def spends_of(
-    tree: Node, percents: tuple[float, ...], rho: Callable[[float], float]
-) -> tuple[Spend, ...]:
-    """Return the price of each level, on the path with the largest rho.
-
-    Args:
-        tree: The draws and their prices.
-        percents: The percentiles.
-        rho: The zCDP parameter of a draw by its epsilon. It is convex and 0 at 0, so weights
-            and halves that sum to 1 pay at most what one half pays with its whole weight.
-    """
-    paths = (
-        tuple(
-            Spend(
-                f"level {node.level}, percentile {percents[node.position]:g}",
-                node.epsilon,
-                rho=rho(node.epsilon),
-            )
-            for node in path
-        )
-        for path in tree.paths()
-    )
-    return max(paths, key=lambda path: sum(spend.rho_of_all for spend in path))
-
-
 def composition_of(records: Records) -> str:
     """Return why the prices of levels add up to the whole, in words."""
     halves = (
@@ -188,7 +163,7 @@ def composition_of(records: Records) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Recursion:
+class Recursion(Method):
     """Percentiles by the binary tree of draws, with its public facts.
 
     Attributes:
@@ -204,8 +179,6 @@ class Recursion:
     records: Records
     epsilon: float
     factory: MechanismLike
-    name: MethodName = "recursive"
-    error: None = None
     how: ClassVar[str] = ""
 
     @property
@@ -230,7 +203,21 @@ class Recursion:
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        return spends_of(self.tree, self.percents, self.whole.draw.rho)
+        # Those of the path with the largest rho, which is convex and 0 at 0: weights and halves
+        # that sum to 1 pay at most what one half pays with its whole weight.
+        rho = self.whole.draw.rho
+        paths = (
+            tuple(
+                Spend(
+                    f"level {node.level}, percentile {self.percents[node.position]:g}",
+                    node.epsilon,
+                    rho=rho(node.epsilon),
+                )
+                for node in path
+            )
+            for path in self.tree.paths()
+        )
+        return max(paths, key=lambda path: sum(spend.rho_of_all for spend in path))
 
     @property
     def composition(self) -> str:

@@ -62,7 +62,7 @@ from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers
-from dpselect.percentiles.single import ByPieces, Single
+from dpselect.percentiles.single import ByPieces, Single, not_listed
 from dpselect.plan import ErrorBound, Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -76,7 +76,7 @@ GROWTH, COARSEST = 0.003, 0.1
 """The growth if no number of records is assumed, and the largest one."""
 
 REFINED = Fraction(1, 4)
-"""Of epsilon, for the draw between the stop and the candidate visited before it, in a range."""
+"""Share of epsilon for the draw between the stop and the candidate before it, in a range."""
 
 EULER = 0.5772156649015329
 """Mean of the largest of ``n`` exponential variables, less ``ln n``."""
@@ -111,7 +111,7 @@ class ByThreshold(Single):
 
     @cached_property
     def share(self) -> Fraction:
-        """Of the records that are wanted on the side of the visited candidates."""
+        """Share of the records that are wanted on the side of the visited candidates."""
         part = parts_of_record(self.p)
         return part if self.upwards else 1 - part
 
@@ -198,7 +198,7 @@ class ByThreshold(Single):
 
     def probabilities(self, numbers: Numbers) -> Probabilities:
         if isinstance(self.points, Range):
-            return super().probabilities(numbers)
+            raise not_listed()
         visited, law = self.visited, np.zeros(self.points.size)
         queries = self.queries(numbers)
         stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]

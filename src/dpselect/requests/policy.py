@@ -407,9 +407,7 @@ def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released
         if listed is not None and not isinstance(listed, list | tuple):
             raise ParameterError("`candidates` must be a list")
         if listed is not None and len(table) > 1:
-            raise ParameterError(
-                "`candidates` replace the range: leave out `lower`, `upper` and `step`"
-            )
+            raise validation.candidates_and_range()
         if step is not None and not (step > 0 and low is not None and isfinite(low)):
             raise ParameterError("`step` must be above 0, and goes with a finite `lower`")
         values = None if listed is None else writing.from_json("candidates", listed)

@@ -325,13 +325,16 @@ def numbers(name: str, values: ArrayLike) -> Values:
         raise SensitivityError(f"{name} must be of numbers that floats can hold") from None
 
 
+def _check_shape(what: str, values: Values, *, empty: bool = False) -> None:
+    if values.ndim > 1 or empty:
+        raise SensitivityError(
+            f"{what} must be one number, or one for each candidate; the shape is {values.shape}"
+        )
+
+
 def _checked_bounds(bounds: ArrayLike) -> Values:
     values = numbers("a bound", bounds)
-    if values.ndim > 1 or values.size == 0:
-        raise SensitivityError(
-            f"a bound must be one number, or one for each candidate; the shape is "
-            f"{values.shape}"
-        )
+    _check_shape("a bound", values, empty=values.size == 0)
     if not ((values >= SMALLEST_BOUND) & (values <= LARGEST_BOUND)).all():
         raise SensitivityError(
             f"a bound must be finite and > 0, from {SMALLEST_BOUND:g} to {LARGEST_BOUND:g}"
@@ -342,11 +345,7 @@ def _checked_bounds(bounds: ArrayLike) -> Values:
 
 def _checked_values(values: ArrayLike) -> Values:
     delta = np.asarray(values, dtype=np.float64)
-    if delta.ndim > 1:
-        raise SensitivityError(
-            f"a sensitivity must be one number, or one for each candidate; the shape is "
-            f"{delta.shape}"
-        )
+    _check_shape("a sensitivity", delta)
     if not (delta >= 0).all():
         raise SensitivityError("a sensitivity must be >= 0 and not NaN")
     return delta

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpselect.budget.connection import connected
+from dpselect.budget.connection import connected, not_ours
 from dpselect.errors import LedgerError
 
 APPLICATION_ID = int.from_bytes(b"dpse", "big")
@@ -51,7 +51,7 @@ class Kept:
         if found == [0, 0, 0]:
             return
         if found[0] != APPLICATION_ID:
-            raise LedgerError(f"{path} is not a file of a series; it was left as it is")
+            raise not_ours(path, "file of a series")
         if found[1] != SCHEMA_VERSION:
             raise LedgerError(f"{path} is a file of another version of dpselect")
         [(query, self.entry)] = self._connection.execute("SELECT query, entry FROM series")

@@ -12,7 +12,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.budget import Budget
 from dpselect.budget.zcdp import rho_for
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE
+from dpselect.draws.exact.noisy_counts import check_scale
 from dpselect.draws.sequence import DiscreteLaplace, largest
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import people_in
@@ -29,7 +29,7 @@ from dpselect.typing import Indices
 MOST_PERIODS = 1000
 
 PROBABILITY = 0.95
-"""Of the bound on the error."""
+"""Probability of the bound on the error."""
 
 
 @query
@@ -120,11 +120,7 @@ class Series(Query[SeriesRelease]):
             groups=periods,
         )
         candidates = question.candidates or ()
-        k = validation.at_least("k", self.k, 1)
-        if k > len(candidates):
-            raise ParameterError(
-                f"`k` must be at most the number of candidates, {len(candidates)}, not {k}"
-            )
+        k = validation.some_of("k", self.k, len(candidates))
         relation = validation.table_neighbours(self.neighbours)
         epsilon = validation.positive("epsilon", self.epsilon)
         delta = validation.within("delta", self.delta, 0, 1)
@@ -136,8 +132,7 @@ class Series(Query[SeriesRelease]):
             other = Factors.with_gaussian(len(periods), changed, of_gaussian)
             if other.standard_errors.max() < factors.standard_errors.max():
                 factors, rho, spent = other, of_gaussian, delta
-        if factors.noise.scale > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small: noise would exceed 2**50")
+        check_scale(factors.noise.scale)
         errors = factors.standard_errors
         made = "Laplace" if isinstance(factors.noise, DiscreteLaplace) else "Gaussian"
         return SeriesDesign(

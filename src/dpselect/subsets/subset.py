@@ -122,8 +122,7 @@ class Subset(Query[Release[Any]]):
             raise ParameterError(f"`scheme` {self.scheme!r} {has} `beta`")
         if self.beta is not None:
             validation.at_least("beta", self.beta, 0)
-        if validation.within("failure", self.failure, 0, 1) == 1:
-            raise ParameterError("`failure` must be below 1")
+        validation.probability("failure", self.failure)
         if self.failure > 0 and not optimal:
             raise ParameterError(f"`failure` goes with `scheme` 'optimal', not {self.scheme!r}")
         if (self.delta is not None) != (self.d is None and optimal):
@@ -181,9 +180,7 @@ class Subset(Query[Release[Any]]):
         if self.scheme not in {"pure", "optimal"}:
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
         epsilon = validation.positive("epsilon", self.epsilon)
-        delta = validation.within("delta", self.delta or 0.0, 0, 1)
-        if delta == 1:
-            raise ParameterError("`delta` must be below 1")
+        delta = validation.probability("delta", self.delta or 0.0)
         part = epsilon * validation.within("size_share", self.size_share, 0, 1)
         rest = epsilon - part
         if Fraction(rest) + Fraction(part) > Fraction(epsilon):

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import DataError, ParameterError
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
@@ -17,8 +17,8 @@ from dpselect.tables.fields import typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
-    choices,
     is_table,
+    no_column_named,
     open_table,
     schema,
     unreadable,
@@ -89,9 +89,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
     """
     if is_table(data):
         if column is None:
-            types = schema(open_table(data), data)
-            there = "" if Source.of(data).is_csv else f"; {choices(types)}"
-            raise ColumnError(f"data is a table: name the column{there}")
+            raise no_column_named(data)
         return series_numbers(read_columns(data, numeric=[column])[column])
     if isinstance(data, Mapping) or (column is not None and not isinstance(data, Sized)):
         open_table(data)  # which says what a table is

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
+from dpselect import validation
 from dpselect._optional import needed, replaced
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.tables.dialect import DEFAULTS, WRITTEN
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.opening import open_table
@@ -19,8 +20,7 @@ TABLE = "::"
 
 def checked_engine(engine: str, master: str | None) -> None:
     """Raise unless there is such an engine, and a master only for Spark."""
-    if engine not in ENGINES:
-        raise ParameterError(f"`engine` must be one of {', '.join(ENGINES)}, not {engine!r}")
+    validation.one_of("engine", engine, ENGINES)
     if master is not None and engine != "spark":
         raise ParameterError("`master` goes with `engine`=spark")
 
@@ -80,14 +80,14 @@ def _duckdb(source: Source) -> object:
     def opened() -> object:
         if table:
             if not Path(file).is_file():
-                raise DataError(f"there is no file {file}")
+                raise no_file(file)
             connection = duckdb.connect(file, read_only=True)
             return replaced(lambda: connection.table(table), lambda: absent)
         files = source.files()
         if not all(source.kind(one) in PARQUET for one in files):
             raise refusal
         if not files or not all(one.is_file() for one in files):
-            raise DataError(f"there is no file {source}")
+            raise no_file(source)
         # Types guessed from folders' names would depend on values: they are text.
         rows = "select * from read_parquet(?, hive_types_autocast = false)"
         return duckdb.connect().sql(rows, params=[list(map(str, files))])

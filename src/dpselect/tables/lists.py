@@ -10,7 +10,7 @@ import codecs
 from os import PathLike
 from pathlib import Path
 
-from dpselect.errors import DataError
+from dpselect.errors import DataError, no_file
 
 
 def text_of(path: str | PathLike[str], what: str = "a text file") -> str:
@@ -26,7 +26,7 @@ def text_of(path: str | PathLike[str], what: str = "a text file") -> str:
     try:
         held = Path(path).read_bytes()
     except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
+        raise no_file(path) from None
     except OSError:
         raise DataError(f"{path} must be {what}; it cannot be read") from None
     try:

@@ -23,7 +23,13 @@ from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import declares_nothing, type_name
-from dpselect.tables.opening import check_columns, is_table, open_table, schema
+from dpselect.tables.opening import (
+    check_columns,
+    is_table,
+    no_column_named,
+    open_table,
+    schema,
+)
 from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import functions, on_spark
 from dpselect.tables.values import chunked, is_listed
@@ -81,7 +87,7 @@ class Measure:
                 raise ParameterError("`column` and `minus` are for tables: leave them out")
             return self._of_values(data)
         if column is None:
-            raise ColumnError("data is a table: name the column")
+            raise no_column_named(data)
         columns = [column, *([] if self.minus is None else [self.minus])]
         if self.moment == "number":
             check_columns(data, numeric=columns)
@@ -149,12 +155,11 @@ class Measure:
         array = np.asarray(values) if not is_listed(values) else None
         kinds = {"day": "M", "local time": "M", "duration": "m"}
         if array is not None and array.dtype.kind in "mM":
-            if array.dtype.kind != kinds.get(self.moment) or array.ndim != 1:
-                raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
-            return _of_array(array, self.moment)
-        if array is not None and array.dtype != object:
-            raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
-        return _of_objects(values, self.moment)  # type: ignore[arg-type]
+            if array.dtype.kind == kinds.get(self.moment) and array.ndim == 1:
+                return _of_array(array, self.moment)
+        elif array is None or array.dtype == object:
+            return _of_objects(values, self.moment)  # type: ignore[arg-type]
+        raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
 
 
 FIELDS: dict[Moment, FieldType] = {"day": "date", "local time": "time"}
@@ -195,16 +200,12 @@ def _of_objects(values: Iterable[object], moment: Moment) -> Values:
 def _coded(value: object, code: Callable[[Any], float | None]) -> float:
     try:
         if isinstance(value, np.datetime64 | np.timedelta64):
-            value = value.item() if value.dtype.str.endswith("[D]") else _microseconds(value)
+            unit = "D" if value.dtype.str.endswith("[D]") else "us"
+            value = value.astype(f"{value.dtype.kind}8[{unit}]").item()
         found = code(value)
     except Exception:  # noqa: BLE001 -- whatever is raised, it is none
         return nan
     return nan if found is None else float(found)
-
-
-def _microseconds(value: np.datetime64 | np.timedelta64) -> object:
-    found: object = value.astype(f"{value.dtype.kind}8[us]").item()
-    return found
 
 
 def _day(value: object) -> int | None:
@@ -219,16 +220,13 @@ def _time(value: object, moment: Moment) -> int | None:
     return (value - ORIGINS[moment]) // timedelta(microseconds=1)
 
 
-def _duration(value: object) -> int | None:
-    is_one = isinstance(value, timedelta)
-    return value // timedelta(microseconds=1) if is_one else None  # type: ignore[operator]
-
-
 CODES: dict[Moment, Callable[[Any], float | None]] = {
     "day": _day,
     "local time": lambda value: _time(value, "local time"),
     "time": lambda value: _time(value, "time"),
-    "duration": _duration,
+    "duration": lambda value: (
+        value // timedelta(microseconds=1) if isinstance(value, timedelta) else None
+    ),
 }
 """The number of one value, None if it is not a number."""
 
@@ -241,7 +239,8 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
         table = typed(table, {column: FIELDS[moment]}, source)
     if isinstance(table, nw.DataFrame) and declares_nothing(table.get_column(column)):
         return _with(table, column, _of_objects(table.get_column(column).to_list(), moment))
-    if isinstance(table, nw.DataFrame) and _is_pandas(table) and moment == "duration":
+    is_duration = moment == "duration" and table.implementation.is_pandas_like()
+    if isinstance(table, nw.DataFrame) and is_duration:
         # pandas counts microseconds in floats of seconds.
         return _with(table, column, _of_array(table.get_column(column).to_numpy(), moment))
     if isinstance(table, nw.LazyFrame) and on_spark(table):
@@ -266,10 +265,6 @@ def _as_floats(table: Frame, column: str, number: nw.Expr) -> Frame:
     held = nw.to_native(table.lazy().select(number.alias(column)).collect().get_column(column))
     floats = nw.from_native(held.cast("double", safe=False), series_only=True)
     return table.with_columns(floats.alias(column))
-
-
-def _is_pandas(table: Frame) -> bool:
-    return table.implementation.is_pandas_like()
 
 
 def _with(table: nw.DataFrame[Any], column: str, values: Values) -> nw.DataFrame[Any]:

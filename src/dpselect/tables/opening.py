@@ -14,7 +14,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import ColumnError, DataError, no_column, no_field
+from dpselect.errors import ColumnError, DataError, no_column, no_field, no_file
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
 from dpselect.tables.given import check_name, check_names, is_of, with_known_zones
@@ -154,7 +154,8 @@ def unreadable(data: object) -> DataError:
         right = CONTRADICTION
     else:
         right = "its engine refused the query"
-        if _is_of_spark(source.frame):
+        frame = nw.from_native(source.frame, pass_through=True)
+        if isinstance(frame, nw.LazyFrame) and frame.implementation.is_spark_like():
             right = (
                 "Spark stopped the query, as it does for a file that is incomplete, not of "
                 "the types it declares or not where its executors look for it, and when "
@@ -163,15 +164,17 @@ def unreadable(data: object) -> DataError:
     return DataError(f"{source} cannot be read: {right}")
 
 
-def _is_of_spark(native: object) -> bool:
-    frame = nw.from_native(native, pass_through=True)
-    return isinstance(frame, nw.LazyFrame) and frame.implementation.is_spark_like()
-
-
 def choices(types: nw.Schema) -> str:
     """Return which columns of numbers a schema declares."""
     numeric = [str(name) for name, kind in types.items() if declared(kind) in NUMERIC]
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
+
+
+def no_column_named(data: object) -> ColumnError:
+    """Return the error for a table of which no column is named."""
+    types = schema(open_table(data), data)
+    there = "" if Source.of(data).is_csv else f"; {choices(types)}"
+    return ColumnError(f"data is a table: name the column{there}")
 
 
 def _scan(source: Source) -> nw.LazyFrame[Any]:
@@ -181,7 +184,7 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
     source.refuse_managed()
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
-        raise DataError(f"there is no file {source}")
+        raise no_file(source)
 
     def rows() -> nw.LazyFrame[Any]:
         table = nw.from_native(form.scan(found, source, kind))

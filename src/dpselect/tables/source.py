@@ -11,6 +11,7 @@ from os.path import realpath
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dpselect import validation
 from dpselect.errors import DataError, ParameterError
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal
@@ -34,7 +35,7 @@ class Source(Dialect):
     if the number of all rows is not. Of a text file it states how it is written, too.
 
     Attributes:
-        path: Of a file, of a folder of files of one format, or a pattern of their names such as
+        path: A file, a folder of files of one format, or a pattern of their names such as
             ``"part-*.parquet"``: Parquet, Arrow, text (also as ``.csv.gz`` or ``.csv.zst``),
             lines of JSON, Excel, Stata, SPSS or SAS.
         frame: Any frame that narwhals knows, instead of a path: polars, pandas, pyarrow,
@@ -55,7 +56,7 @@ class Source(Dialect):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.path is not None and self.frame is not None:
-            raise ParameterError("give `path` or `frame`, one of them")
+            raise validation.one_of_two("path", "frame")
         if self.path is None:
             self.refuse_dialect("a frame")
         # Of Spark, and of lazy frames of polars, the names are asked for where it is opened.

@@ -1,7 +1,6 @@
 """Spark: sessions, files as lazy frames, and what narwhals does not say to it.
 
-Whatever is wrong with a session is one error within a minute, where Spark would try for many. A
-Java that is started here is silent.
+Whatever is wrong with a session is one error. A Java that is started here is silent.
 """
 
 from __future__ import annotations
@@ -10,14 +9,13 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import PurePosixPath
 from shutil import which
 from socket import create_connection
-from tempfile import TemporaryFile
-from threading import Thread
+from subprocess import DEVNULL
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,7 +24,7 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError
-from dpselect.tables.dialect import WRITTEN, FieldType
+from dpselect.tables.dialect import WRITTEN
 from dpselect.tables.fields import typed
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import MANAGED, Frame, Source
@@ -41,9 +39,6 @@ LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 PATIENCE = 5.0
 """Seconds to wait for a listener where a master is said to be."""
 
-LONGEST_START = 45.0
-"""Seconds to wait until the listener answers as Spark; a busy machine takes over 20."""
-
 RETRIES = 7
 """Retries of a call to a server that is gone: 16 seconds in all, not ten minutes."""
 
@@ -53,12 +48,12 @@ DEBUG = "DPSELECT_DEBUG"
 """Environment variable that lets Java print what it has to say; it may quote private values."""
 
 JAVA = "PySpark needs Java 17 or later"
+NOT_STARTED = (
+    f"Spark cannot be started: {JAVA}, and --master one that it knows and that answers, such "
+    f"as local[4] or spark://host:7077; {DEBUG}=1 shows what Java says"
+)
 
 _CONNECTED: dict[str, Any] = {}
-_REASON = re.compile(
-    r"^(?:: |Caused by: |Exception in thread \S+ )[\w.$]+(?:Exception|Error): (.+)$",
-    re.MULTILINE,
-)
 
 
 def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
@@ -76,64 +71,39 @@ def session(master: str | None = None) -> Any:  # noqa: ANN401 -- a SparkSession
     needed("pyspark", extra="spark")
     if master is not None and master.startswith("spark://"):
         check_answer(master)
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    there = SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ  # noqa: SLF001 -- PySpark tells nobody
-    if not there:
-        _start(master)
     builder = SparkSession.builder.appName("dpselect").config(map=dict[str, Any](QUIET))
     if master is not None:
         builder = builder.master(master)
-    return replaced(builder.getOrCreate, lambda: _not_started(""))
+
+    def started() -> Any:  # noqa: ANN401 -- a SparkSession
+        _start_java()
+        return builder.getOrCreate()
+
+    return replaced(started, lambda: DataError(NOT_STARTED))
 
 
-def _start(master: str | None) -> None:
-    """Start Java, whose messages are kept from the terminal, and Spark there.
+def _start_java() -> None:
+    """Start Java, unless it runs; its messages are kept from the terminal.
 
     Raises:
-        DataError: With what Spark says to it.
+        DataError: There is no Java.
     """
     needed("pyspark", extra="spark")
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
+    if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:  # noqa: SLF001 -- PySpark tells nobody
+        return
     if which("java") is None and "JAVA_HOME" not in os.environ:
         raise DataError(
             f"{JAVA}, and there is none: install it, set JAVA_HOME, or give a server of Spark "
             "Connect, --master sc://host:15002, which needs none here"
         )
-    settings = SparkConf().setAppName("dpselect").setAll(list(QUIET.items()))
-    if master is not None:
-        settings = settings.setMaster(master)
-    with TemporaryFile() as log:
-
-        def started() -> Any:  # noqa: ANN401 -- a SparkContext
-            return SparkContext(conf=settings, gateway=gateway)
-
-        try:
-            heard = {} if os.environ.get(DEBUG) else {"stderr": log}
-            gateway = launch_gateway(settings, heard)  # type: ignore[no-untyped-call]
-            limited = master is not None and master.startswith("spark://")
-            _within(LONGEST_START, started, str(master)) if limited else started()
-        except DataError:
-            raise
-        except Exception as error:  # noqa: BLE001 -- a page of Java
-            log.seek(0)
-            refusal = _not_started(f"{error}\n{log.read().decode(errors='replace')}")
-        else:
-            return
-    raise refusal
-
-
-def _not_started(said: str) -> DataError:
-    """Return the error for what Java says; no data were read."""
-    reasons = _REASON.findall(said)
-    reason = f": {reasons[-1][:200]}" if reasons else ""
-    return DataError(
-        f"Spark cannot be started{reason}; {JAVA}, and --master one that it knows, such as "
-        "local[4] or spark://host:7077"
-    )
+    heard = {} if os.environ.get(DEBUG) else {"stderr": DEVNULL}
+    settings = SparkConf().setAll(list(QUIET.items()))
+    SparkContext._ensure_initialized(gateway=launch_gateway(settings, heard))  # type: ignore[no-untyped-call] # noqa: SLF001
 
 
 def _connected(master: str) -> Any:  # noqa: ANN401 -- a SparkSession
@@ -148,7 +118,8 @@ def _connected(master: str) -> Any:  # noqa: ANN401 -- a SparkSession
         # Its client would try for minutes, and again at the end of the process.
         channel = client.DefaultChannelBuilder(master).toChannel()
         ready = import_module("grpc").channel_ready_future(channel)
-        replaced(lambda: ready.result(2 * PATIENCE), lambda: _other_listener(master))
+        silent = f"the server at {master} does not answer as Spark Connect does (port 15002)"
+        replaced(lambda: ready.result(2 * PATIENCE), lambda: DataError(silent))
         channel.close()
         made = replaced(
             lambda: connect.SparkSession.builder.remote(master).create(),
@@ -160,41 +131,6 @@ def _connected(master: str) -> Any:  # noqa: ANN401 -- a SparkSession
         made.client.set_retry_policies([patient])
         _CONNECTED[master] = made
         return made
-
-
-def _within(seconds: float, make: Callable[[], Any], master: str) -> Any:  # noqa: ANN401
-    """Return what is made, or raise what is raised, within some time.
-
-    Raises:
-        DataError: It took longer.
-    """
-    ended: list[Callable[[], Any]] = []
-
-    def run() -> None:
-        try:
-            made = make()
-            ended.append(lambda: made)
-        except Exception as error:  # noqa: BLE001 -- raised where it is waited for
-            failure = error
-
-            def fail() -> None:
-                raise failure
-
-            ended.append(fail)
-
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if not ended:
-        raise _other_listener(master)
-    return ended[0]()
-
-
-def _other_listener(master: str) -> DataError:
-    return DataError(
-        f"the server at {master} does not answer as Spark does: is it the port of a master "
-        "(7077) or of Spark Connect (15002), and not of a web page?"
-    )
 
 
 def check_answer(master: str) -> None:
@@ -212,26 +148,18 @@ def check_answer(master: str) -> None:
     raise DataError(f"no Spark answers at {master}: is it the right host and port?")
 
 
-def spark_table(
-    path: str | Source,
-    *,
-    master: str | None = None,
-    numeric: Collection[str] = (),
-    whole: Collection[str] = (),
-) -> nw.LazyFrame[Any]:
+def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFrame[Any]:
     """Return a table of Spark, without reading its rows.
 
     Args:
         path: The name of a table in a catalogue, such as ``"catalog.schema.table"``, or a
             Parquet, ``.csv`` or ``.tsv`` file, a folder or a pattern of names with such an
             ending, anywhere that Spark reads from; a name without one is Parquet. Or a
-            ``Source`` of such a path.
+            ``Source`` of such a path. Columns of text files are text, except those of
+            ``Source.column_type``.
         master: Address of the master, such as ``"spark://host:7077"``, ``"local[4]"``, or
             ``"sc://host:15002"`` for Spark Connect. By default the current session, as under
             ``spark-submit``, or else this machine.
-        numeric: Columns that hold numbers in a CSV file, whose others are text. Fields that are
-            not numbers are missing.
-        whole: Columns that hold integers in a CSV file.
 
     Raises:
         DataError: There is no such table, or it is of another kind.
@@ -249,14 +177,8 @@ def spark_table(
     if kind not in WRITTEN:
         source.refuse_dialect("tables of Spark")
         return filtered(table, source.comparisons)
-    types = source.column_type
-    table = filtered(typed(table, types, source), source.comparisons, dialect=source)
-    there = set(table.collect_schema()) - set(types)
-    asked: dict[str, FieldType] = {
-        **dict.fromkeys(numeric, "number"),
-        **dict.fromkeys(whole, "integer"),
-    }
-    return typed(table, {one: kind for one, kind in asked.items() if one in there}, source)
+    table = typed(table, source.column_type, source)
+    return filtered(table, source.comparisons, dialect=source)
 
 
 def _read(source: Source, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- Spark's

@@ -13,7 +13,6 @@ from __future__ import annotations
 import codecs
 import gzip
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,9 +21,9 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from dpselect._optional import needed
+from dpselect._parallel import one_ahead
 from dpselect.errors import DataError
 from dpselect.tables.dialect import Dialect
-from dpselect.tables.text_kernels import CONTRADICTED, NEXT, QUOTED, classes_of, rewrite, scan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,14 +126,10 @@ class TextFiles:
 
     def _frames(self, names: list[str], wanted: list[str]) -> Iterator[pl.DataFrame]:
         """Yield the columns that are wanted, block by block."""
-        with ThreadPoolExecutor(1) as ahead:
-            for file in self.files:
-                blocks = self._blocks(file)
-                # The next block is scanned while polars reads one.
-                later = ahead.submit(next, blocks, None)
-                while (found := later.result()) is not None:
-                    later = ahead.submit(next, blocks, None)
-                    yield self._read(*found, names, wanted)
+        for file in self.files:
+            # The next block is scanned while polars reads one.
+            for block in one_ahead(self._blocks(file)):
+                yield self._read(*block, names, wanted)
 
     def _read(
         self, block: bytes, quote: str, names: list[str], wanted: list[str]
@@ -157,10 +152,12 @@ class TextFiles:
 
     def _blocks(self, file: Path) -> Iterator[tuple[bytes, str]]:
         """Yield whole records as polars reads them by the rule, and what they quote by."""
+        from dpselect.tables import text_kernels as kernels
+
         quote = (self.dialect.quote_of(self.kind) or "").encode()
         comment = np.frombuffer((self.dialect.comment or "").encode(), dtype=np.uint8)
         separator = self.dialect.separator_of(self.kind).encode()
-        automaton = (classes_of(separator, quote), NEXT, comment)
+        automaton = (kernels.classes_of(separator, quote), kernels.NEXT, comment)
         with self._opened(file) as lines:
             if self.dialect.header is True:
                 self._header(lines, file)
@@ -169,14 +166,16 @@ class TextFiles:
                 held = rest + block if rest else block
                 end, is_odd = held.rfind(b"\n") + 1, False
                 if comment.size or (quote and quote in held):
-                    end, is_odd, state = scan(np.frombuffer(held, dtype=np.uint8), *automaton)
-                    if state == CONTRADICTED or (is_last and state == QUOTED):
+                    end, is_odd, state = kernels.scan(
+                        np.frombuffer(held, dtype=np.uint8), *automaton
+                    )
+                    if state == kernels.CONTRADICTED or (is_last and state == kernels.QUOTED):
                         raise DataError(f"{file} cannot be read: {CONTRADICTION}")
                 end = len(held) if is_last else end
                 part, rest = held[:end], held[end:]
                 if is_odd:
                     array = np.frombuffer(part, dtype=np.uint8)
-                    part = rewrite(array, *automaton, (quote or WRITTEN)[0]).tobytes()
+                    part = kernels.rewrite(array, *automaton, (quote or WRITTEN)[0]).tobytes()
                 if part:
                     yield part, (quote or WRITTEN if is_odd else quote).decode()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet, Sized
 from dataclasses import dataclass
 from datetime import date
 from math import inf, nan
@@ -115,6 +115,52 @@ def of_values(values: object, refusal: str) -> ColumnValues:
     if array.ndim != 1:
         raise DataError(f"{refusal}, not of {array.ndim} dimensions")
     return of_array(array)
+
+
+def labels(y: object) -> tuple[object, ColumnValues]:
+    """Return labels as one column, and its values.
+
+    Raises:
+        DataError: There are none, or they are not one for each record.
+    """
+    import narwhals as nw
+
+    series: Any = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
+        y = nw.to_native(series.get_column(series.columns[0]))
+    if y is None:
+        raise DataError("it requires y to be passed, but the target y is None")
+    return y, of_values(y, "y should be a 1d array of one label for each record")
+
+
+def check_rows(x: Sized, y: Sized) -> None:
+    """Refuse a table and labels of different numbers of records."""
+    if len(x) != len(y):
+        raise DataError("X and y must have the same number of records")
+
+
+def refuse_sparse(x: object, what: str) -> None:
+    """Refuse a sparse matrix."""
+    if hasattr(x, "tocsr"):
+        raise DataError(f"{what}: sparse data was passed; a dense table is required")
+
+
+def matrix(x: object, what: str) -> NDArray[Any]:
+    """Return what is no frame as an array of rows and columns.
+
+    Raises:
+        DataError: It is not one, or of complex numbers.
+    """
+    refuse_sparse(x, what)
+    table = np.asarray(x)
+    if table.dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {what} must hold numbers or text")
+    if table.ndim != 2:
+        raise DataError(
+            f"{what}: expected a frame or a 2D array, got an array of {table.ndim} "
+            "dimensions. Reshape your data: one row for each record"
+        )
+    return table
 
 
 def chunked(values: object) -> object:

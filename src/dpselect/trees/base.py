@@ -21,7 +21,7 @@ from dpselect.trees.counts import Counts
 from dpselect.trees.criteria import records_per_step
 from dpselect.trees.domains import DomainLike
 from dpselect.trees.reading import Rows
-from dpselect.trees.records import Schema
+from dpselect.trees.records import Schema, no_domains
 from dpselect.trees.samplers import Exact, Sampler, check_noise
 from dpselect.typing import OnInvalid
 
@@ -115,7 +115,7 @@ class _RecordsQuery(Query[Out]):
         epsilon = validation.positive("epsilon", self.epsilon)
         domains: object = self.domains
         if isinstance(domains, tuple):
-            raise ParameterError("`domains` must be a mapping from column names to domains")
+            raise no_domains(domains)
         names = list(domains) if isinstance(domains, Mapping) else []
         for field, column in (("user", self.user), ("label", self.label)):
             if column is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpselect import validation
-from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, MechanismLike
 from dpselect.plan import Plan, Spend
 from dpselect.query import query
@@ -54,12 +53,7 @@ class BestColumns(_RecordsQuery[Release[str]]):
 
     def _training(self, claims: Claims) -> _Choice:
         criterion = validation.one_of("criterion", self.criterion, CRITERIA)
-        k, names = validation.at_least("k", self.k, 1), claims.schema.names
-        if k > len(names):
-            raise ParameterError(
-                f"`k` must be at most the number of columns with a domain, {len(names)}, not "
-                f"{k}"
-            )
+        k = validation.some_of("k", self.k, len(claims.schema.names), "columns with a domain")
         drawn = drawn_by(
             self.mechanism,
             claims.epsilon,

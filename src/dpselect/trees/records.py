@@ -8,12 +8,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect import validation
 from dpselect.errors import (
     ColumnError,
-    DataError,
     ParameterError,
     PublicClaimError,
     no_column,
@@ -125,7 +123,7 @@ def read(x: Table, what: str = "X", *, fields: int = 0) -> Columns:
         return Columns(tuple(map(str, frame.columns)), series, len(frame), x)
     if values.is_listed(x) and not hasattr(x, "tocsr"):
         return _of_rows(x, fields)
-    table = _as_table(x, what)
+    table = values.matrix(x, what)
     return Columns(_numbered(table.shape[1]), tuple(table.T), len(table))
 
 
@@ -135,16 +133,8 @@ def labels(y: Labels, rows: int) -> ColumnValues:
     Raises:
         DataError: They are not one for each record.
     """
-    import narwhals as nw
-
-    series = nw.from_native(y, allow_series=True, pass_through=True)
-    if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
-        y = nw.to_native(series.get_column(series.columns[0]))
-    if y is None:
-        raise DataError("it requires y to be passed, but the target y is None")
-    column = values.of_values(y, "y should be a 1d array of one label for each record")
-    if len(column) != rows:
-        raise DataError("X and y must have the same number of records")
+    _, column = values.labels(y)
+    values.check_rows(range(rows), column)
     return column
 
 
@@ -199,14 +189,15 @@ def named_domains(domains: Domains, columns: Sequence[str]) -> dict[str, object]
                 f"`domains` must be one for each column: {len(columns)}, not {len(domains)}"
             )
         return dict(zip(columns, domains, strict=True))
-    raise ParameterError(
+    raise no_domains(domains)
+
+
+def no_domains(given: object) -> ParameterError:
+    """Return the error of domains that name no columns."""
+    return ParameterError(
         "`domains` must be a mapping from column names to domains, not a "
-        f"{type(domains).__name__}"
+        f"{type(given).__name__}"
     )
-
-
-MOST_RECORDS = 2**53
-"""Bound on the number of records, at most."""
 
 
 def _checked_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
@@ -293,7 +284,7 @@ def checked_bound(max_records: int | None) -> int:
             "`max_records` must be given: a public bound on the number of records, which must "
             "not be read off the data"
         )
-    return validation.at_least("max_records", max_records, 2, MOST_RECORDS)
+    return validation.at_least("max_records", max_records, 2, validation.EXACT)
 
 
 def check_number(rows: int, max_records: int) -> None:
@@ -331,17 +322,3 @@ def _of_rows(x: Iterable[object], known: int) -> Columns:
 
 def _numbered(fields: int) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(fields))
-
-
-def _as_table(x: Table, what: str) -> NDArray[Any]:
-    if hasattr(x, "tocsr"):
-        raise DataError(f"{what}: sparse data was passed; a dense table is required")
-    table = np.asarray(x)
-    if table.dtype.kind == "c":
-        raise DataError(f"Complex data not supported: {what} must hold numbers or text")
-    if table.ndim != 2:
-        raise DataError(
-            f"{what}: expected a frame or a 2D array, got an array of {table.ndim} "
-            "dimensions. Reshape your data: one row for each record"
-        )
-    return table

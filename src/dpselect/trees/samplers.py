@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf
 from typing import Protocol
 
 import numpy as np
 
-from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism
 from dpselect.objective import Objective
 from dpselect.typing import Indices
@@ -63,5 +62,4 @@ def check_noise(epsilon: float) -> None:
     """
     from dpselect.draws.exact import noisy_counts
 
-    if epsilon <= 0 or noisy_counts.scale_for(epsilon) > noisy_counts.LARGEST_SCALE:
-        raise ParameterError("`epsilon` is too small: a noisy count would get 2**-50 or less")
+    noisy_counts.check_scale(noisy_counts.scale_for(epsilon) if epsilon > 0 else inf)

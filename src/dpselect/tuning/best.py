@@ -16,6 +16,7 @@ from dpselect.audit.spending import plan_of
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
+from dpselect.objective import exact_scores
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
@@ -48,7 +49,7 @@ class Run:
     Attributes:
         epsilon: In nats.
         delta: Beside ``epsilon``.
-        rho: Of zCDP.
+        rho: Parameter of zCDP.
         curve: A privacy profile.
     """
 
@@ -338,7 +339,7 @@ def best_probabilities(
         >>> best_probabilities([1, 2], [0.5, 0.5], repetitions=Geometric(mean=4)).round(3)
         array([0.2, 0.8])
     """
-    values: Scores = validation.scores(scores).high
+    values: Scores = exact_scores(scores).high
     masses = np.asarray(probabilities, dtype=np.float64)
     if masses.shape != values.shape or not (masses >= 0).all() or abs(masses.sum() - 1) > 1e-9:
         raise ParameterError("`probabilities` must be one for each score, >= 0, with sum 1")

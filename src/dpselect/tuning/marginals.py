@@ -13,7 +13,7 @@ from dpselect._twofold import Twofold
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike, by_name
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.objective import Objective
+from dpselect.objective import Objective, exact_scores
 from dpselect.plan import SupportsSpend
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity
@@ -86,7 +86,7 @@ def marginal_error(
         _distance(counts, estimate)
         for counts, estimate in zip(marginals, estimates, strict=True)
     ]
-    exact = validation.scores(
+    exact = exact_scores(
         np.array(
             [
                 int(w) * (error - int(c))

@@ -43,7 +43,7 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect._numbers import boundary
+from dpselect._numbers import LARGEST_EXPONENT, boundary
 from dpselect.budget import zcdp
 from dpselect.errors import ParameterError
 from dpselect.tuning.repetitions import Repetitions
@@ -64,9 +64,6 @@ SAMPLED = np.concatenate(
 
 CELLS = 20_000
 """Between how many values of s a bound holds; the epsilon of the best is 0.0005 too large."""
-
-LARGEST = 700.0
-"""An exponent with a power of e that is a float."""
 
 ROUNDING = 1 + 1e-9
 """More than the relative error of a sum of products of so many."""
@@ -207,9 +204,10 @@ def _points(stated: ProfileLike) -> Values:
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
         raise ParameterError("a profile must be a function, or pairs of an epsilon and a delta")
     epsilons, deltas = pairs.T
-    if not ((epsilons >= 0) & (epsilons <= LARGEST) & (deltas >= -1e-9) & (deltas <= 1)).all():
+    most = LARGEST_EXPONENT
+    if not ((epsilons >= 0) & (epsilons <= most) & (deltas >= -1e-9) & (deltas <= 1)).all():
         raise ParameterError(
-            f"a profile must have epsilons from 0 to {LARGEST:g}, and deltas from 0 to 1"
+            f"a profile must have epsilons from 0 to {most:g}, and deltas from 0 to 1"
         )
     order = np.argsort(epsilons)
     falling = np.minimum.accumulate(np.maximum(deltas[order], 0.0))

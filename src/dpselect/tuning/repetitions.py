@@ -133,7 +133,7 @@ class TruncatedNegativeBinomial(Repetitions):
     def __post_init__(self) -> None:
         mean = validation.finite("mean", self.mean)
         if mean < 1:
-            raise ParameterError(f"`mean` must be at least 1, got {mean!r}")
+            raise validation.must_be("mean", "at least 1", f"got {mean!r}")
         object.__setattr__(self, "mean", mean)
         shape = validation.finite("shape", self.shape)
         if not -1 < shape <= MOST_RUNS:

@@ -159,11 +159,7 @@ class Search(Query[SearchRelease]):
         epsilon = validation.positive("epsilon", self.epsilon)
         parameters, relation = self._parameters(), self._relation()
         number = len(parameters)
-        share = validation.finite("validation_share", self.validation_share)
-        if not 2.0**-32 <= share <= 1 - 2.0**-32:
-            raise ParameterError(
-                f"`validation_share` must be above 0 and below 1, got {share!r}"
-            )
+        validation.share("validation_share", self.validation_share, by=2.0**-32)
         if self.random_state is not None:
             validation.at_least("random_state", self.random_state, 0, 2**SEED_BITS - 1)
         check_scoring(self.scoring)

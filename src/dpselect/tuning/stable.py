@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpselect import scaling, validation
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import Plan, Spend
@@ -61,9 +61,7 @@ class StableArgmax(Query[Release[Any]]):
         from dpselect.draws.optimal_chances import OptimalChances
 
         epsilon = validation.positive("epsilon", self.epsilon)
-        delta = validation.within("delta", self.delta, 0, 1)
-        if not 0 < delta < 1:
-            raise ParameterError(f"`delta` must be above 0 and below 1, got {delta!r}")
+        delta = validation.share("delta", self.delta)
         return _StableDesign(
             plan=Plan(
                 mechanism=f"StableArgmax(epsilon={epsilon!r}, delta={delta!r})",
@@ -114,11 +112,9 @@ class _StableDesign(Design[Release[Any]]):
         from dpselect.draws.exact import bernoulli
 
         objective = validation.instance("data", data, Objective)
-        if objective.neighbours is not self.plan.neighbours:
-            raise NeighboursError(
-                f"the release is for {self.plan.neighbours} neighbours, the objective for "
-                f"{objective.neighbours} neighbours"
-            )
+        validation.same_neighbours(
+            "the release", self.plan.neighbours, "the objective", objective.neighbours
+        )
         found = leader(objective)
 
         def drawn(plan: Plan) -> Release[Any]:

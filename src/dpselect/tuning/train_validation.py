@@ -101,8 +101,7 @@ class Records:
         """
         table = plain_table(x, fields)
         given, column = _labels(y)
-        if len(table) != len(column):
-            raise DataError("X and y must have the same number of records")
+        values.check_rows(table, column)
         return cls(table, given, column_names(table), column.plain())
 
     @cached_property
@@ -123,8 +122,7 @@ def plain_table(x: Any, fields: int = 0) -> Any:  # noqa: ANN401
     frame = nw.from_native(x, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         raise DataError("X must be a table in memory: collect the lazy frame")
-    if hasattr(x, "tocsr"):
-        raise DataError("X: sparse data was passed; a dense table is required")
+    values.refuse_sparse(x, "X")
     if isinstance(frame, nw.DataFrame):
         found = ((name, values.of_series(frame.get_column(name))) for name in frame.columns)
         of_any_type = {name: column for name, column in found if column.kind == "anything"}
@@ -141,14 +139,7 @@ def plain_table(x: Any, fields: int = 0) -> Any:  # noqa: ANN401
             )
         columns = values.of_rows(x, fields)
         return _table(columns, (len(columns[0]), fields))
-    array = np.asarray(x)
-    if array.dtype.kind == "c":
-        raise DataError("Complex data not supported: X must hold numbers or text")
-    if array.ndim != 2:
-        raise DataError(
-            f"X: expected a frame or a 2D array, got an array of {array.ndim} dimensions. "
-            "Reshape your data: one row for each record"
-        )
+    array = values.matrix(x, "X")
     if array.dtype != object:
         return array
     return _table([values.of_objects(list(column)) for column in array.T], array.shape)
@@ -183,14 +174,7 @@ def _of_series(series: nw.Series[Any]) -> ColumnValues:
 
 def _labels(y: Any) -> tuple[Any, ColumnValues]:  # noqa: ANN401
     """Return labels as candidates are to read them, and their values."""
-    import narwhals as nw
-
-    if y is None:
-        raise DataError("it requires y to be passed, but the target y is None")
-    series = nw.from_native(y, allow_series=True, pass_through=True)
-    if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
-        y = nw.to_native(series.get_column(series.columns[0]))
-    column = values.of_values(y, "y should be a 1d array of one label for each record")
+    y, column = values.labels(y)
     if column.kind != "anything":
         return y, column
     column = _plain(column)

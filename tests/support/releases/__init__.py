@@ -5,6 +5,7 @@ Each module of this folder lists the ``ReleaseCase`` of one room as ``CASES``.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -55,6 +56,21 @@ class ReleaseCase:
         if self.run is not None:
             return self.run(database, budget)
         return self.query.release(self.data(database), budget=budget)
+
+
+def pairs_of_persons(
+    rows: Callable[[dict[int, Any]], Any],
+    drawn: Callable[[np.random.Generator], Any],
+    persons: int,
+) -> dict[Neighbours, Callable[[np.random.Generator], tuple[Any, Any]]]:
+    """Return how pairs are made by relation: with one person more, or other rows of one."""
+
+    def pair(relation: Neighbours, rng: np.random.Generator) -> tuple[Any, Any]:
+        held = {person: drawn(rng) for person in range(persons)}
+        changed = persons if relation is Neighbours.ADD_REMOVE else 0
+        return rows(held), rows({**held, changed: drawn(rng)})
+
+    return {one: partial(pair, one) for one in (Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE)}
 
 
 def all_cases() -> list[ReleaseCase]:

@@ -25,13 +25,8 @@ MECHANISMS = [
     dp.GeneralizedExponential(epsilon=EPSILON, t=0.5, draw=FLIP),
     dp.NoisySequence(epsilon=EPSILON, l1=18.0, bound=9.0, step=1.0),
 ]
-FIRST_ABOVE = {
-    "threshold": 5,
-    "sensitivity": 1,
-    "monotone": True,
-    "epsilon": EPSILON,
-    "neighbours": AR,
-}
+FIRST_ABOVE = {"threshold": 5, "sensitivity": 1, "monotone": True}
+FIRST_ABOVE |= {"epsilon": EPSILON, "neighbours": AR}
 ABOVE = dp.NoisySequence(epsilon=EPSILON, l1=1.0, bound=1.0, step=1.0)
 
 
@@ -93,10 +88,7 @@ CASES = [
     case(mechanism, k, neighbours, objective_of, pair)
     for mechanism in MECHANISMS
     for k in (1, 2)
-    for neighbours, objective_of, pair in (
-        (AR, counts, votes),
-        (EDGE, squared_degrees, graphs),
-    )
+    for neighbours, objective_of, pair in ((AR, counts, votes), (EDGE, squared_degrees, graphs))
 ]
 CASES.append(
     ReleaseCase(

@@ -6,8 +6,7 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.mechanisms import NoisySequence
-from dpselect.neighbours import Neighbours
-from support.releases import ReleaseCase
+from support.releases import ReleaseCase, pairs_of_persons
 
 PERSONS, KEYS = 8, 4
 COLUMNS = {"column": "key", "user": "person", "max_per_user": 2}
@@ -30,19 +29,7 @@ def _keys(rng):
     return rng.permutation(KEYS)[: rng.integers(1, KEYS)].tolist()
 
 
-def one_more(rng):
-    """Return the rows of some persons, and with those of one person more."""
-    held = {person: _keys(rng) for person in range(PERSONS)}
-    return _rows(held), _rows({**held, PERSONS: _keys(rng)})
-
-
-def replaced(rng):
-    """Return the rows of some persons, and with other rows of one of them."""
-    held = {person: _keys(rng) for person in range(PERSONS)}
-    return _rows(held), _rows({**held, 0: _keys(rng)})
-
-
-PAIRS = {Neighbours.ADD_REMOVE: one_more, Neighbours.SUBSTITUTE: replaced}
+PAIRS = pairs_of_persons(_rows, _keys, PERSONS)
 
 
 def _case(name, kind, relation, **asked):
@@ -59,9 +46,12 @@ def _top(name, relation, **asked):
     return _case(name, dp.TopKeys, relation, **asked)
 
 
+KNOWN = {"candidates": range(KEYS)}
+GAUSSIAN = partial(NoisySequence, noise="gaussian", delta=1e-3)
 GROUPED = {"by": "ward", "groups": [0, 1]}
 REST = {"other": True, "other_share": 0.5}
 RELEASED = {"k": 1, "by": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
+SEVERAL = {"mechanism": "noisy-sequence", **RELEASED, **REST}
 CASES = [
     *(
         case
@@ -73,12 +63,7 @@ CASES = [
             _top("of one sequence", relation, k=4, candidates=range(KEYS)),
             _top("with intervals", relation, k=4, candidates=range(KEYS), interval=0.9),
             _top(
-                "of a Gaussian sequence",
-                relation,
-                k=4,
-                candidates=range(KEYS),
-                mechanism=partial(NoisySequence, noise="gaussian", delta=1e-3),
-                **GROUPED,
+                "of a Gaussian sequence", relation, k=4, mechanism=GAUSSIAN, **KNOWN, **GROUPED
             ),
             _top("above a count", relation, above=2, candidates=range(KEYS), **GROUPED),
             _top("of an unknown domain", relation, k=2, delta=1e-3),
@@ -91,14 +76,7 @@ CASES = [
                 "unknown, in groups, with rests", relation, k=1, delta=1e-3, **GROUPED, **REST
             ),
             _top("known, with rests", relation, k=4, candidates=range(KEYS), **GROUPED, **REST),
-            _top(
-                "known, in released groups, with rests",
-                relation,
-                candidates=range(KEYS),
-                mechanism="noisy-sequence",
-                **RELEASED,
-                **REST,
-            ),
+            _top("known, in released groups, with rests", relation, **KNOWN, **SEVERAL),
             _case("of public groups", dp.Keys, relation, delta=1e-2, **GROUPED),
             _case("of groups", dp.Keys, relation, delta=1e-2, by="ward"),
             _case(

@@ -3,8 +3,7 @@
 import polars as pl
 
 import dpselect as dp
-from dpselect.neighbours import Neighbours
-from support.releases import ReleaseCase
+from support.releases import ReleaseCase, pairs_of_persons
 
 PARENTS = {"a1": "a", "a2": "a", "b1": "b", "b2": "b", "b3": "b"}
 TREE = {**PARENTS, "a": "all", "b": "all", "c": "all"}
@@ -21,30 +20,12 @@ def _rows(held):
     return pl.DataFrame(rows, schema={"person": pl.Int64, "code": pl.String}, orient="row")
 
 
-def one_more(rng):
-    """Return the rows of some persons, and with those of one person more."""
-    held = {person: _codes(rng) for person in range(PERSONS)}
-    return _rows(held), _rows({**held, PERSONS: _codes(rng)})
-
-
-def replaced(rng):
-    """Return the rows of some persons, and with other rows of one of them."""
-    held = {person: _codes(rng) for person in range(PERSONS)}
-    return _rows(held), _rows({**held, 0: _codes(rng)})
-
-
-PAIRS = {Neighbours.ADD_REMOVE: one_more, Neighbours.SUBSTITUTE: replaced}
+PAIRS = pairs_of_persons(_rows, _codes, PERSONS)
 
 
 def _case(name, relation, **asked):
-    query = dp.Levels(
-        column="code",
-        tree=TREE,
-        user="person",
-        epsilon=2.0,
-        neighbours=relation,
-        **{"tuning_share": 0.5, "max_per_user": 1, **asked},
-    )
+    asked = {"tuning_share": 0.5, "max_per_user": 1, "user": "person", **asked}
+    query = dp.Levels(column="code", tree=TREE, epsilon=2.0, neighbours=relation, **asked)
     return ReleaseCase(f"Levels {name}, {relation}", query, PAIRS[relation])
 
 

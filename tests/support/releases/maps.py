@@ -79,6 +79,7 @@ def crowds(relation, rng):
 
 OF_WARDS = {"by": "ward", "groups": [0, 1]}
 RELEASED = {"by": "ward", "groups_share": 0.9, "epsilon": 20.0, "delta": 1e-3}
+OTHERS = {"k": 2, "other": True, **USERS, **RELEASED}
 
 
 def lazy_trips(relation, rng):
@@ -97,15 +98,7 @@ CASES = [
         heavy("one cell of each group", relation, wards, k=1, **USERS, **OF_WARDS),
         heavy("cells of each group", relation, wards, k=3, **USERS, **OF_WARDS),
         heavy("cells of released groups", relation, crowds, k=2, **USERS, **RELEASED),
-        heavy(
-            "cells of released groups and others",
-            relation,
-            crowds,
-            k=2,
-            other=True,
-            **USERS,
-            **RELEASED,
-        ),
+        heavy("cells of released groups and others", relation, crowds, **OTHERS),
         *(tuned(name, relation, points, **method) for name, method in METHODS.items()),
         tuned("even queries", relation, points, grids=[4, 9], queries=None),
         tuned(

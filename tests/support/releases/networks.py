@@ -13,6 +13,8 @@ NODES = 12
 PUBLIC = {"nodes": NODES, "source": "a", "target": "b", "epsilon": 0.8}
 OF_PERSONS = {"user": "who", "max_per_user": 2}
 
+TWO = {"metric": ["degree", "ego-density"]}
+PAIRWISE = {"metric": "ego-betweenness", "mechanism": "pairwise"}
 ASKED = {
     "degree": {"metric": "degree"},
     "degree, sequence": {"metric": "degree", "mechanism": "noisy-sequence"},
@@ -22,34 +24,16 @@ ASKED = {
     "ego-density": {"metric": "ego-density"},
     "ego-density, local-dampening": {"metric": "ego-density", "mechanism": "local-dampening"},
     "ego-betweenness": {"metric": "ego-betweenness"},
-    "ego-betweenness, pairwise": {
-        "metric": "ego-betweenness",
-        "mechanism": "pairwise",
-        "max_degree": NODES - 1,
-    },
+    "ego-betweenness, pairwise": {**PAIRWISE, "max_degree": NODES - 1},
     "a callable": {"metric": partial(ego_density, sensitivity="degree")},
     "pareto": {"metric": ["degree", "ego-betweenness"], "combine": "pareto"},
-    "pareto, weak": {
-        "metric": ["degree", "ego-density"],
-        "combine": "pareto",
-        "dominance": "weak",
-    },
-    "pareto among the remaining": {
-        "metric": ["degree", "ego-density"],
-        "combine": "pareto",
-        "redraw": "remaining",
-    },
-    "weighted sum": {
-        "metric": ["degree", "ego-density"],
-        "combine": "weighted-sum",
-        "weights": [1, 10],
-    },
-    "margin": {"metric": ["degree", "ego-density"], "combine": "margin"},
+    "pareto, weak": {**TWO, "combine": "pareto", "dominance": "weak"},
+    "pareto among the remaining": {**TWO, "combine": "pareto", "redraw": "remaining"},
+    "weighted sum": {**TWO, "combine": "weighted-sum", "weights": [1, 10]},
+    "margin": {**TWO, "combine": "margin"},
 }
-GAUSSIAN = {
-    "metric": "degree",
-    "mechanism": partial(NoisySequence, noise="gaussian", delta=1e-4),
-}
+NOISE = {"noise": "gaussian", "delta": 1e-4}
+GAUSSIAN = {"metric": "degree", "mechanism": partial(NoisySequence, **NOISE)}
 
 
 def pair(rng):

@@ -51,16 +51,8 @@ def _users(name, relation, cap):
             return rows, pl.concat([rows, more])
         return rows, pl.concat([rows.filter(pl.col("who") > 0), more])
 
-    query = dp.Percentiles(
-        column="v",
-        user="who",
-        p=75,
-        upper=UPPER,
-        step=1,
-        max_per_user=cap,
-        epsilon=0.75,
-        neighbours=relation,
-    )
+    asked = {"column": "v", "user": "who", "p": 75, "upper": UPPER, "step": 1, "epsilon": 0.75}
+    query = dp.Percentiles(**asked, max_per_user=cap, neighbours=relation)
     return ReleaseCase(f"Percentiles {name}, {relation}", query, pair)
 
 
@@ -93,6 +85,7 @@ def _groups(name, relation, **asked):
 
 
 PERSONS = {"user": "who", "max_per_user": 2}
+OF_A_RANGE = {"upper": UPPER, "step": 1e-5}
 PUBLIC, PRIVATE = {"groups": (0, 1, 2)}, {"delta": 0.3, "epsilon": 3.0}
 CASES = [
     *(
@@ -117,21 +110,12 @@ CASES = [
             _users("of persons", relation, 2),
             _values("by a threshold", relation, 75, method="above-threshold"),
             _values("by thresholds", relation, method="above-threshold"),
-            _values("of a range", relation, upper=UPPER, step=1e-5),
-            _values("by halves of a range", relation, (25, 50, 75), upper=UPPER, step=1e-5),
+            _values("of a range", relation, **OF_A_RANGE),
+            _values("by halves of a range", relation, (25, 50, 75), **OF_A_RANGE),
             _values("after a count", relation, 99),
             _values("from both ends", relation, (50, 90, 95), assumed_records=4000),
             _values("with intervals", relation, interval=0.9),
-            _values(
-                "with intervals of a range", relation, upper=UPPER, step=1e-5, interval=0.9
-            ),
-            _values(
-                "with an interval for a population",
-                relation,
-                50,
-                interval=0.9,
-                interval_of="population",
-            ),
+            _values("with intervals of a range", relation, **OF_A_RANGE, interval=0.9),
             _values("from noisy counts", relation, method="noisy-counts"),
             _values("one by one", relation, (25, 50, 75), method="one-by-one"),
             *(

@@ -4,13 +4,7 @@ import numpy as np
 
 from dpselect.neighbours import Neighbours
 from dpselect.release import Release
-from dpselect_pooling import (
-    PooledOutcomes,
-    ReplacedSamples,
-    SwappedPools,
-    array_2d,
-    outcomes,
-)
+from dpselect_pooling import PooledOutcomes, ReplacedSamples, SwappedPools, array_2d, outcomes
 from support.releases import ReleaseCase
 
 DESIGN = array_2d(12, rows=3, columns=4)

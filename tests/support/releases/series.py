@@ -6,10 +6,11 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 import dpselect as dp
-from dpselect.neighbours import Neighbours
-from support.releases import ReleaseCase
+from support.releases import ReleaseCase, pairs_of_persons
 
 PERIODS, KEYS, PERSONS = ["spring", "summer", "autumn"], ["a", "b"], 5
+ASKED = {"column": "code", "period": "season", "periods": PERIODS, "k": 1, "candidates": KEYS}
+ASKED |= {"user": "person"}
 
 
 def _visits(rng):
@@ -25,19 +26,7 @@ def _rows(held):
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
-def one_more(rng):
-    """Return the rows of some persons, and with those of one person more."""
-    held = {person: _visits(rng) for person in range(PERSONS)}
-    return _rows(held), _rows({**held, PERSONS: _visits(rng)})
-
-
-def replaced(rng):
-    """Return the rows of some persons, and with other rows of one of them."""
-    held = {person: _visits(rng) for person in range(PERSONS)}
-    return _rows(held), _rows({**held, 0: _visits(rng)})
-
-
-PAIRS = {Neighbours.ADD_REMOVE: one_more, Neighbours.SUBSTITUTE: replaced}
+PAIRS = pairs_of_persons(_rows, _visits, PERSONS)
 
 
 def period_by_period(query):
@@ -58,16 +47,8 @@ def period_by_period(query):
 
 
 def _case(name, relation, *, by_period=False, **asked):
-    query = dp.Series(
-        column="code",
-        period="season",
-        periods=PERIODS,
-        k=1,
-        candidates=KEYS,
-        user="person",
-        neighbours=relation,
-        **{"max_per_user": 1, "epsilon": 1.0, **asked},
-    )
+    asked = {**ASKED, "max_per_user": 1, "epsilon": 1.0, **asked}
+    query = dp.Series(**asked, neighbours=relation)
     run = period_by_period(query) if by_period else None
     # Delta is spent where noise is Gaussian.
     delta = asked.get("delta", 0.0)

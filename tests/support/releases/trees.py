@@ -16,10 +16,11 @@ PUBLIC = {
     "max_records": 100,
 }
 SELECTIONS = [
-    ("weighted-sum", "noisy-denominators"),
-    ("weighted-sum", "local"),
-    ("pareto", "global"),
-    ("margin", "global"),
+    {"selection": selection, "rate_bound": rate_bound}
+    for selection, rate_bound in (
+        *(("weighted-sum", "noisy-denominators"), ("weighted-sum", "local")),
+        *(("pareto", "global"), ("margin", "global")),
+    )
 ]
 
 
@@ -27,8 +28,7 @@ def pair_of(relation):
     def pair(rng):
         rows = [
             (
-                str(rng.choice(["sun", "rain"])),
-                int(rng.integers(3)),
+                *(str(rng.choice(["sun", "rain"])), int(rng.integers(3))),
                 str(rng.choice(["dry", "wet"])),
             )
             for _ in range(20)
@@ -87,15 +87,9 @@ def fitted(kind, relation, **arguments):
     )
 
 
-FRONT = {
-    "population": 6,
-    "survivors": 2,
-    "front": 2,
-    "generations": 2,
-    "initial_depth": 1,
-    "max_depth": 2,
-    "random_state": 1,
-}
+FRONT = {"population": 6, "survivors": 2, "front": 2, "generations": 2, "initial_depth": 1}
+FRONT |= {"max_depth": 2, "random_state": 1}
+PUBLISHED = {"selection": "pareto", "dominance": "weak", "operators": "published"}
 RELATIONS = [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE]
 PERSONS = {"user": "who", "max_per_user": 2}
 CASES = [
@@ -112,27 +106,11 @@ CASES = [
     *(case(dp.BestColumns, relation, "two columns", k=2) for relation in RELATIONS),
     case(dp.BestColumns, RELATIONS[0], "in an engine", lazy=True, k=1, criterion="gini"),
     *(
-        case(
-            dp.TreeFront,
-            relation,
-            f"{selection}, {rate_bound}",
-            selection=selection,
-            rate_bound=rate_bound,
-            **FRONT,
-        )
+        case(dp.TreeFront, relation, ", ".join(one.values()), **one, **FRONT)
         for relation in RELATIONS
-        for selection, rate_bound in SELECTIONS
+        for one in SELECTIONS
     ),
-    case(
-        dp.TreeFront,
-        RELATIONS[0],
-        "as published",
-        selection="pareto",
-        dominance="weak",
-        rate_bound="local",
-        operators="published",
-        **FRONT,
-    ),
+    case(dp.TreeFront, RELATIONS[0], "as published", rate_bound="local", **PUBLISHED, **FRONT),
     fitted(ID3Classifier, RELATIONS[1], max_depth=2),
     fitted(MultiObjectiveTreeClassifier, RELATIONS[0], **FRONT),
     fitted(PrivateSelectKBest, RELATIONS[0], k=2),

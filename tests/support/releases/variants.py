@@ -18,14 +18,8 @@ def pair(rng):
 
 
 def case(name, **more):
-    query = TopVariants(
-        variants=VARIANTS,
-        cases=CASES_OF_DISEASE,
-        controls=CONTROLS,
-        significance=0.05,
-        epsilon=1.0,
-        **more,
-    )
+    asked = {"cases": CASES_OF_DISEASE, "controls": CONTROLS, "significance": 0.05, **more}
+    query = TopVariants(variants=VARIANTS, epsilon=1.0, **asked)
     return ReleaseCase(f"TopVariants, {name}", query, pair)
 
 

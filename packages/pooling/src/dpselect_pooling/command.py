@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpselect import validation
-from dpselect.cli import engines, options, output
+from dpselect.cli import options, output
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def plan(
         assay=_assay(sensitivity, specificity, dilution),
         privacy=_privacy(epsilon, delta, neighbours),
     )
-    with engines.working("simulating"):
+    with options.working("simulating"):
         found = pooling.compare_designs(screening, trials=trials, rng=_rng(seed))
     if plot is not None:
         output.save(found.plot(), plot)

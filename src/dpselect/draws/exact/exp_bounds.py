@@ -111,9 +111,9 @@ def of_distances(
     So the largest is 1, and is seen with few bits however large the decay is.
 
     Args:
-        powers: Of the whole steps of a distance.
+        powers: Powers for the whole steps of a distance.
         whole: Whole steps of each distance, shape ``(n,)``.
-        side: Of each, the position of its part.
+        side: Position of the part of each.
         parts: What is added to the whole steps.
 
     Returns:

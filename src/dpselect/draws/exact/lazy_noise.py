@@ -154,7 +154,7 @@ def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:
     It is ``⌊-t ln U⌋``, so with ``P(g) ∝ e^(-g/t)``, and at least an integer if ``-t ln U`` is.
 
     Args:
-        gaps: Of at most 2^54 in size, of any shape.
+        gaps: Integers of at most 2^54 in size, of any shape.
         scale: The scale ``t``; finite, > 0.
     """
     found = gaps <= 0

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import floor, inf, nextafter
+from math import floor, inf, log2, nextafter
 from typing import NamedTuple
 
 import numpy as np
@@ -105,6 +105,23 @@ def scale_for(epsilon: float, steps: int = 1) -> float:
         steps: The largest change of all counts together; >= 1. Public.
     """
     return nextafter(steps / float(epsilon), inf)
+
+
+def check_scale(scale: float, of: str = "epsilon", most: float = LARGEST_SCALE) -> None:
+    """Check that noise of a scale can be drawn, before anything is spent.
+
+    Args:
+        scale: Scale of the noise on integers; public.
+        of: The argument that makes it so large.
+        most: Largest scale, where noise on multiples of the counts is drawn.
+
+    Raises:
+        ParameterError: The scale is above the largest.
+    """
+    if not scale <= most:
+        raise ParameterError(
+            f"`{of}` is too small: noise on counts would exceed 2**{log2(most):g}"
+        )
 
 
 def _checked(counts: Indices, scale: float) -> Indices:

@@ -56,7 +56,7 @@ def largest_of_each(scores: Scores, epsilon: float) -> Indices:
 
     Args:
         scores: Shape ``(rows, n)``, ``n >= 1``. Private.
-        epsilon: Of each row. Public.
+        epsilon: Epsilon of each row. Public.
 
     Returns:
         Shape ``(rows,)``; the distribution of each is that of ``top_k_exponential_noise``.

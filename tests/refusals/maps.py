@@ -1,0 +1,164 @@
+"""Refusals of maps."""
+
+import numpy as np
+import polars as pl
+
+import dpselect as dp
+from dpselect.errors import ColumnError, DataError, NeighboursError
+from dpselect.maps import (
+    Quadtree,
+    Weighted,
+    even_queries,
+    grid_error,
+    lattice_rectangles,
+    uniform_grid,
+)
+from dpselect.maps.box import Box
+from dpselect.maps.points import PointRows
+from dpselect.maps.rules import rules_of
+from dpselect.tables.people import PeopleCap
+from support.refusals import refusing, releasing
+
+ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+AR = {"epsilon": 2.0, "neighbours": ADD_REMOVE}
+UNIT = (0, 0, 1, 1)
+TWO = [[0.1, 0.1, 0.43, 0.3], [0.5, 0.2, 0.9, 0.95]]
+BOX = Box(-10, 40, 20, 60)
+WITHOUT = pl.DataFrame({"x": [1.0], "y": [50.0]})
+METRES = (4e5, 5e6, 5e5, 6e6)
+
+
+def read(points, x="x", y="y", cap=None):
+    PointRows(BOX, x, y, cap).read(points)
+
+
+MAP = releasing(dp.Map, data=[[0.5, 0.5]], bounds=UNIT, grids=[4, 9, 20], queries=TWO, **AR)
+HEAVY = releasing(dp.HeavyCells, data=[[0.5, 0.5]], bounds=UNIT, grid=2, **AR)
+GROUPED = releasing(
+    dp.HeavyCells, x="lon", y="lat", by="g", bounds=(0, 0, 2, 1), grid=(2, 1), k=1, **AR
+)
+BOUNDS = refusing(Box.of)
+IN_METRES = refusing(Box, *METRES)
+LOCATED = refusing(Box(*UNIT).locate, [0.5])
+RECTANGLES = refusing(lattice_rectangles, bounds=UNIT)
+GRID = refusing(uniform_grid)
+EVEN = refusing(even_queries, UNIT)
+RULES = refusing(rules_of)
+READ = refusing(read)
+ERROR = refusing(
+    grid_error, [0.5], [0.5], bounds=UNIT, grids=[2, 3], queries=[0, 0, 1, 0.3], scale=1.0,
+    measure=Weighted(neighbours=ADD_REMOVE),
+)  # fmt: skip
+
+ROWS = [
+    MAP("bounds", bounds=(0, 0, 0, 1)),
+    MAP("bounds", bounds=(1, 0, 0, 1)),
+    MAP("grid size must be at least 1", grids=[0, 3]),
+    MAP("different from each other", grids=[3, 3]),
+    MAP("at least one grid size", grids=[], method="uniform"),
+    MAP("900,000,000 cells, 6.7 GiB of counts; at most 67,108,864", grids=[3, 30_000]),
+    MAP("at least one rectangle", queries=[]),
+    MAP("bounds", queries=[[0, 0, 2, 2]]),
+    MAP("epsilon", epsilon=0.0),
+    MAP("epsilon", epsilon=float("nan")),
+    MAP("epsilon", epsilon=1e-18),
+    MAP("tuning_share", tuning_share=0),
+    MAP("tuning_share", tuning_share=1.0),
+    MAP("tuning_share", tuning_share=-0.1),
+    MAP("method", method="best"),
+    MAP("must be above 0 and below 1", method="quadtree", grids=[], tuning_share=0),
+    MAP("epsilon", method="quadtree", tuning_share=1e-17),
+    MAP("different from each other", grids=[3, (3, 3)]),
+    MAP("grid size must be at least 1", grids=[-3]),
+    MAP("bounds", bounds=(4e5, 5e6, 5e5, 6e6), crs="EPSG:32633", queries=[4e5, 0, 5e5, 1]),
+    MAP("neighbours", NeighboursError, neighbours=dp.Neighbours.EDGE),
+    MAP("neighbours", NeighboursError, neighbours="near"),
+    MAP("outside", outside="wrap"),
+    MAP("sanity", sanity=2),
+    MAP("measure", measure="squared"),
+    MAP(
+        "for substitute neighbours and the",
+        NeighboursError,
+        measure=Weighted(neighbours=SUBSTITUTE),
+    ),
+    MAP("weights", measure=Weighted(neighbours=ADD_REMOVE, weights=[1, 2, 3])),
+    MAP("direction", mechanism="shifted"),
+    MAP("mechanism", mechanism="best"),
+    MAP("keep to", mechanism=lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon)),
+    MAP("go together", user="who"),
+    MAP("go together", max_per_user=3),
+    MAP("max_per_user", user="who", max_per_user=0),
+    MAP("user", user="who", max_per_user=2),
+    MAP("x", x="lon"),
+    MAP("data must be a frame", DataError, x="lon", y="lat"),
+    HEAVY("k"),
+    HEAVY("k", k=5),
+    HEAVY("above", above=2, mechanism="exponential"),
+    HEAVY("go together", k=1, user="who"),
+    GROUPED("groups", by=None, groups=[1]),
+    GROUPED("other", groups=[1], other=True),
+    GROUPED("delta"),
+    GROUPED("by", groups=[1], x=None, y=None),
+    GROUPED("must be different columns", groups=[1], by="lon"),
+    BOUNDS("bounds", bounds=(0, 0, 0, 1)),
+    BOUNDS("bounds", bounds=(0, 1, 1, 0)),
+    BOUNDS("bounds", bounds=(0, 0, np.inf, 1)),
+    BOUNDS("bounds", bounds=(0, np.nan, 1, 1)),
+    BOUNDS("four numbers", bounds=(0, 0, 1)),
+    BOUNDS("four numbers", bounds="here"),
+    refusing(Box, *UNIT)("crs", crs=""),
+    IN_METRES("EPSG:4326 is in degrees", crs="EPSG:4326"),
+    IN_METRES("is in degrees", crs="EPSG:4230"),
+    IN_METRES("not a reference system", crs="EPSG:somewhere"),
+    refusing(Box, *UNIT)("not a reference system", crs="EPSG:somewhere"),
+    LOCATED("same length", DataError, y=[0.5, 0.5]),
+    LOCATED("outside", y=[0.5], outside="wrap"),
+    RECTANGLES("at least one rectangle", queries=[]),
+    RECTANGLES("at least one rectangle", queries=np.empty((0, 4))),
+    RECTANGLES("at least one rectangle", queries=[[0, 0, 1]]),
+    RECTANGLES("at least one rectangle", queries=[["a", 0, 1, 1]]),
+    RECTANGLES("finite numbers; the first that is", queries=[[0, 0, 1, 1], [0, 0, np.nan, 1]]),
+    RECTANGLES("from a lower to a higher", queries=[[0.5, 0, 0.5, 1]]),
+    RECTANGLES("from a lower to a higher", queries=[[0, 0.5, 1, 0.2]]),
+    RECTANGLES("bounds", queries=[[-0.1, 0, 1, 1]]),
+    RECTANGLES("bounds", queries=[[0, 0, 1, 1.1]]),
+    RECTANGLES("wider than", queries=[[0.5, 0, 0.5 + 1e-12, 1]]),
+    GRID("a grid", size=0),
+    GRID("a grid", size=-3),
+    GRID("a grid", size=2.5),
+    GRID("a grid", size=True),
+    GRID("a grid", size=(2, 0)),
+    GRID("a grid", size=(2, 2, 2)),
+    GRID("400,000,000 cells", size=20_000),
+    GRID("at most 67,108,864", size=2**40),
+    ERROR("at least one grid size", grids=[]),
+    ERROR("different from each other", grids=[3, 3]),
+    ERROR("different from each other", grids=[3, (3, 3)]),
+    ERROR("list of integers", grids=3),
+    ERROR("scale", scale=0.0),
+    ERROR("one for each query", measure=Weighted(neighbours=ADD_REMOVE, weights=[1.0, 2.0])),
+    ERROR("measure", measure="absolute"),
+    refusing(Weighted, neighbours=ADD_REMOVE)("weights", weights=[1.0, 0.0]),
+    refusing(Weighted)("neighbours", NeighboursError, neighbours=dp.Neighbours.EDGE),
+    EVEN("sides", sides=()),
+    EVEN("sides", sides=(1.0,)),
+    EVEN("each", each=0),
+    RULES("method", method="best"),
+    RULES("method", method=3),
+    RULES("method", method=["uniform", None]),
+    RULES("method", method={}),
+    RULES("method", method={"name": "quadtree"}),
+    RULES("method", method={"name": "quadtree", "d": 3}),
+    refusing(Quadtree)("c", c=0),
+    READ("no column 'x'", ColumnError, points=pl.DataFrame({"a": [1.0]})),
+    READ("no column 'x'", ColumnError, points=pl.LazyFrame({"a": [1.0]})),
+    READ("is not numeric", ColumnError, points=pl.LazyFrame({"x": ["a"], "y": [1]})),
+    READ(
+        "need the", ColumnError, points=pl.DataFrame({"x": [1.0], "y": [1.0]}), x=None, y=None
+    ),
+    READ("shape (n, 2)", DataError, points=np.zeros((3, 3)), x=None, y=None),
+    READ("shape (n, 2)", DataError, points=np.array([["a", "b"]]), x=None, y=None),
+    READ("shape (n, 2)", DataError, points=7, x=None, y=None),
+    READ("no column 'who'", ColumnError, points=WITHOUT, cap=PeopleCap("who", 1)),
+    READ("no column 'who'", ColumnError, points=WITHOUT.lazy(), cap=PeopleCap("who", 1)),
+]

@@ -1,0 +1,137 @@
+"""Refusals of mechanisms, of selections and of their draws."""
+
+from math import inf, nan
+
+import numpy as np
+
+import dpselect as dp
+from dpselect.errors import NeighboursError
+from dpselect.mechanisms import TopK, by_name, set_confidence
+from support.refusals import refusing, releasing
+
+AR = dp.Neighbours.ADD_REMOVE
+EDGE = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
+TWO = dp.Objective([1.0, 2.0], EDGE)
+TINY = dp.Objective([0.0, 0.0], dp.GlobalSensitivity(1, dp.Neighbours.EDGE, l1=1), step=1e-30)
+VOTES = dp.Objective([9000, 0, 5000], dp.GlobalSensitivity(1, AR, l1=1), "abc", step=1)
+FACTS = dp.Objective(np.zeros(500), dp.GlobalSensitivity(1, dp.Neighbours.EDGE, l1=2), step=1)
+RNG = np.random.default_rng(0)
+
+
+def kept(make, **options):
+    budget = dp.Budget(9.0, neighbours="edge")
+    try:
+        make.release(TWO, budget=budget, **options)
+    finally:
+        assert budget.entries == ()
+
+
+def above(queries=(1,), **changed):
+    asked = {"threshold": 2, "sensitivity": 1, "epsilon": 1.2, "neighbours": AR}
+    dp.AboveThreshold(**asked | changed).release(queries)
+
+
+ABOVE = refusing(above)
+SEQUENCE = refusing(dp.NoisySequence, epsilon=1.0)
+CHOOSE = refusing(
+    TopK.choose,
+    FACTS,
+    k=None,
+    above=None,
+    mechanism=None,
+    rounds=dp.PermuteAndFlip(epsilon=1.0),
+)
+SELECT = releasing(
+    dp.Selection, data=VOTES, mechanism=dp.PermuteAndFlip(epsilon=1.0), k=2, neighbours=AR
+)
+TOPS = releasing(dp.TopKeys, interval=0.95, epsilon=1.0, neighbours="add-remove")
+EXPONENTIAL = refusing(dp.ExponentialMechanism)
+DAMPENING = refusing(dp.LocalDampening, epsilon=1)
+OF_EPSILON = refusing(kept, dp.ExponentialMechanism(epsilon=1.0))
+SIMULATED = refusing(dp.ExponentialMechanism(epsilon=1.0).simulate, TWO, size=1, rng=RNG)
+BOUND = refusing(
+    dp.ExponentialMechanism(epsilon=1).error_bound, candidates=1, bound=1, unit="votes"
+)
+CONFIDENCE = refusing(
+    set_confidence,
+    np.array([12, 4, 9]),
+    mechanism=dp.NoisySequence(epsilon=0.7, l1=2, bound=1, step=1),
+)
+
+ROWS = [
+    ABOVE("threshold", threshold=0.5),
+    ABOVE("threshold", threshold=2**53),
+    ABOVE("sensitivity", sensitivity=0),
+    ABOVE("stops", stops=0),
+    ABOVE("epsilon", epsilon=0),
+    ABOVE("epsilon is too small", epsilon=1e-300),
+    ABOVE("queries", queries=[0.5]),
+    ABOVE("queries", queries=[[1]]),
+    EXPONENTIAL("epsilon", epsilon=0),
+    DAMPENING("epsilon", epsilon=0),
+    EXPONENTIAL("epsilon", epsilon=-1),
+    DAMPENING("epsilon", epsilon=-1),
+    EXPONENTIAL("epsilon", epsilon=nan),
+    DAMPENING("epsilon", epsilon=nan),
+    EXPONENTIAL("epsilon", epsilon=inf),
+    DAMPENING("epsilon", epsilon=inf),
+    EXPONENTIAL("epsilon", epsilon=1e-310),
+    DAMPENING("epsilon", epsilon=1e-310),
+    EXPONENTIAL("epsilon", epsilon="1"),
+    DAMPENING("epsilon", epsilon="1"),
+    EXPONENTIAL("epsilon", epsilon=True),
+    DAMPENING("epsilon", epsilon=True),
+    EXPONENTIAL("epsilon", epsilon=None),
+    DAMPENING("epsilon", epsilon=None),
+    OF_EPSILON("k", k=0),
+    OF_EPSILON("k", k=5),
+    OF_EPSILON("k", k=1.0),
+    OF_EPSILON("k", k=True),
+    SIMULATED("k", k=0),
+    SIMULATED("k", k=5),
+    SIMULATED("size", size=0),
+    SIMULATED("rng", rng=7),
+    DAMPENING("draw", draw="laplace"),
+    DAMPENING("draw", draw=1),
+    refusing(dp.ShiftedLocalDampening, epsilon=1)("direction", direction="up"),
+    refusing(dp.AnchoredLocalDampening, epsilon=1)("anchor", anchor=nan),
+    refusing(dp.GeneralizedExponential, epsilon=1)("t", t=-1),
+    refusing(by_name, "median")("mechanism", epsilon=2.0),
+    refusing(dp.Neighbours, "addremove")("did you mean 'add-remove'", NeighboursError),
+    refusing(by_name("anchored", 2.0).release)("anchor", objective=TWO),
+    refusing(by_name("anchored", 2.0).probabilities)("anchor", objective=TWO),
+    refusing(by_name("shifted", 2.0).release)("direction", objective=TWO),
+    refusing(by_name("shifted", 2.0).probabilities)("direction", objective=TWO),
+    BOUND("probability", probability=nan),
+    BOUND("probability", probability=0),
+    BOUND("probability", probability=1),
+    TOPS("interval is for noisy", k=1, candidates=["a", "b"]),
+    TOPS("probability between", k=3, candidates=["a", "b", "c"], interval=1.0),
+    TOPS("candidates", k=3, delta=1e-6),
+    SELECT("k", k=None),
+    SELECT("k", above=1.0),
+    SELECT("k", k=0),
+    SELECT("above", k=None, above="high"),
+    SELECT("mechanism", mechanism={"name": "exponential"}),
+    SELECT("mechanism", mechanism="exponential"),
+    SELECT("k", k=4),
+    SELECT("above", k=None, above=1.0),
+    SELECT("the objective for add-remove", NeighboursError, neighbours="edge"),
+    SELECT("data", data=[1, 2]),
+    SEQUENCE("needs a delta above 0", noise="gaussian"),
+    SEQUENCE("epsilon", epsilon=1e-200, noise="gaussian", delta=1e-6),
+    SEQUENCE("out delta", delta=0.1),
+    SEQUENCE("noise", noise="cauchy"),
+    SEQUENCE("l1", l1=-1.0),
+    refusing(dp.NoisySequence(epsilon=0.1).release, TWO, above=inf)("above"),
+    refusing(dp.NoisySequence(epsilon=0.1).release, TINY, 1)("epsilon is too small"),
+    CONFIDENCE("k must be at", k=6),
+    CONFIDENCE("l1", k=1, mechanism=dp.NoisySequence(epsilon=1.0)),
+    CHOOSE("k"),
+    CHOOSE("k", k=1, above=2.0),
+    CHOOSE("k", k=501),
+    CHOOSE("k", k=0),
+    CHOOSE("above", above=np.nan),
+    CHOOSE("above", above=2.0, mechanism="exponential"),
+    CHOOSE("mechanism", k=1, mechanism="median"),
+]

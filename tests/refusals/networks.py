@@ -1,0 +1,170 @@
+"""Refusals of networks."""
+
+import igraph
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+from scipy import sparse
+
+import dpselect as dp
+from dpselect.errors import ColumnError, DataError, NeighboursError, PublicClaimError
+from dpselect.networks import (
+    EdgeTable,
+    Graph,
+    degree,
+    edge_queries,
+    ego_betweenness,
+    ego_density,
+)
+from support.refusals import refusing, releasing
+
+EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]
+GRAPH = Graph.from_edges(EDGES, nodes=5)
+EMPTY = Graph.without_edges(3)
+TWO = ["degree", "ego-density"]
+AND = {"source": "a", "target": "b"}
+NAMES = ["ann", "bob", "cy", "dee", "eve"]
+ENDS = {"source": "from", "target": "to"}
+FRAME = pl.DataFrame({"from": [0], "to": [1]})
+STAR = pl.DataFrame({"source": [0, 0], "target": [1, 2]})
+SECRET = pl.LazyFrame({"a": [1], "b": [2], "t": ["secret"]})
+WHO = pl.DataFrame({"a": [0, 1], "b": [0, 2], "who": [1, 2], "weight": [0.5, 0.5]})
+COMPLEX = pd.DataFrame({"source": [0], "target": [1j], "who": [0]})
+PERSONS = {"user": "who", "max_per_user": 2}
+OF_EDGES = Graph.from_edges([(0, 1)], nodes=5)
+HELD = Graph.from_edges(WHO, **AND, nodes=5, **PERSONS)
+
+
+def of_records(graph):
+    count = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
+    return dp.Objective(graph.degrees, count, graph.nodes)
+
+
+def checked(data=STAR, **asked):
+    dp.TopNodes(**asked).check(data)
+
+
+def simple_edges(nodes, columns):
+    edge_queries.simple_edges(SECRET, *columns, nodes)
+
+
+DEGREE = {"nodes": 5, "metric": "degree", "epsilon": 1.0}
+TOP = releasing(dp.TopNodes, data=GRAPH, k=2, mechanism="shifted", **DEGREE)
+AMONG = releasing(
+    dp.TopNodes, nodes=5, k=1, metric=TWO, combine="pareto", redraw="remaining", epsilon=1.0
+)
+KINDS = releasing(
+    dp.TopNodes, nodes=4, k=1, metric=TWO, combine="pareto", epsilon=1.5, dominance="weak"
+)
+OF_PERSONS = releasing(dp.TopNodes, data=HELD, k=1, **DEGREE, **AND, **PERSONS)
+HUBS = releasing(dp.Hubs, nodes=1000, k=2, metric="ego-betweenness", epsilon=1.0)
+CHECKED = refusing(checked, k=1, **DEGREE)
+LAZY_HUBS = releasing(dp.Hubs, k=1, **DEGREE | {"metric": "ego-density"}, **AND)
+MEMORY = refusing(Graph.from_edges, edges=EDGES, nodes=5)
+NAMED = refusing(Graph.from_edges, **ENDS)
+READ = refusing(Graph.from_edges, WHO, **AND, nodes=3, **PERSONS)
+TABLE = refusing(EdgeTable, WHO, **AND, nodes=3, **PERSONS)
+NX = refusing(Graph.from_networkx, nodes=5)
+IGRAPH = refusing(Graph.from_igraph, nodes=5)
+SCIPY = refusing(Graph.from_scipy, nodes=5)
+SIMPLE = refusing(simple_edges)
+AB = SECRET.select("a", "b")
+
+ROWS = [
+    TOP("k", k=6),
+    TOP("k", k=0),
+    TOP("metric", metric="pagerank"),
+    TOP("metric", metric=7),
+    TOP("metric", metric=[7]),
+    TOP("metric", metric=[]),
+    TOP("combine", metric=TWO),
+    TOP("combine", metric=TWO, combine="sum"),
+    TOP("weights", metric=TWO, combine="weighted-sum"),
+    TOP("weights must be 2 numbers", metric=TWO, combine="weighted-sum", weights=[1]),
+    TOP("weights must be", metric=TWO, combine="weighted-sum", weights="ab"),
+    TOP("weights", weights=[1]),
+    TOP("max_degree", max_degree=3),
+    TOP("must be stated for edge neighbours", NeighboursError, metric=of_records),
+    TOP("mechanism", mechanism="best"),
+    TOP("k", above=3),
+    TOP("above", k=None, above=3),
+    TOP("epsilon", epsilon=0),
+    TOP("max_degree", PublicClaimError, metric="ego-betweenness", max_degree=2),
+    TOP("nodes", data=Graph.from_edges(EDGES, nodes=6)),
+    TOP("nodes", nodes=["a", "b"]),
+    TOP("nodes", nodes=0),
+    TOP("source", source="a", target="a"),
+    TOP("edges must be a file, a data frame, or pairs", DataError, data=7),
+    AMONG("redraw", redraw="some"),
+    AMONG("combine", metric="degree", combine=None),
+    AMONG("has none", mechanism="noisy-sequence"),
+    AMONG("has none", k=None, above=3),
+    KINDS("combine", combine="margin"),
+    KINDS("dominance", dominance="pareto"),
+    CHECKED("no column 'from'", ColumnError, source="from"),
+    CHECKED("must name nodes, which are", ColumnError, nodes=["a", "b"]),
+    CHECKED("must name nodes, which are", ColumnError, data=COMPLEX, nodes=2),
+    CHECKED("must name nodes, which are", ColumnError, data=COMPLEX.head(0), nodes=2),
+    CHECKED("must name nodes, which are", ColumnError, data=COMPLEX, nodes=2, **PERSONS),
+    TOP("must name nodes, which are", ColumnError, data=COMPLEX, nodes=2),
+    TOP("must name nodes, which are", ColumnError, data=COMPLEX.head(0), nodes=2, **PERSONS),
+    HUBS("metric", metric="degree"),
+    HUBS("k", candidates=1),
+    HUBS("candidates", candidates=9999),
+    HUBS("candidates", candidates=0),
+    HUBS("degrees_share", degrees_share=1.0),
+    HUBS("epsilon", epsilon=1e-13),
+    LAZY_HUBS("counted in memory", data=AB),
+    LAZY_HUBS("counted in memory", data=EdgeTable(AB, **AND, nodes=5)),
+    refusing(degree)("graph must be a", graph=[(0, 1)]),
+    refusing(ego_betweenness, EMPTY)("sensitivity", sensitivity="spread"),
+    refusing(ego_density, EMPTY)("sensitivity", sensitivity="codegree"),
+    refusing(ego_betweenness, EMPTY)("max_degree", max_degree=0),
+    SIMPLE("must name the columns of the two ends", nodes=range(3), columns=("a", "a")),
+    SIMPLE("no column 'c'", ColumnError, nodes=range(3), columns=("a", "c")),
+    SIMPLE("'t' must name nodes, which are", ColumnError, nodes=range(3), columns=("a", "t")),
+    SIMPLE("'a' must name nodes, which are", ColumnError, nodes=("x",), columns=("t", "a")),
+    SIMPLE("at most 10,000 labels", nodes=tuple(range(1, 10_002)), columns=("a", "b")),
+    NX("the graph is directed", DataError, graph=nx.DiGraph(EDGES)),
+    IGRAPH("the graph is directed", DataError, graph=igraph.Graph(5, EDGES, directed=True)),
+    IGRAPH("another number of vertices", DataError, graph=igraph.Graph(7, EDGES)),
+    SCIPY("a row and a column for each of the 5", DataError, matrix=sparse.csr_array((4, 4))),
+    SCIPY("SciPy sparse", DataError, matrix=np.eye(5)),
+    MEMORY("on_invalid", on_invalid="ignore"),
+    NAMED("must name nodes", ColumnError, edges=FRAME.cast(pl.Float64), nodes=3),
+    NAMED("must name nodes", ColumnError, edges=FRAME.cast(pl.String), nodes=3),
+    NAMED("must name nodes", ColumnError, edges=FRAME.cast(pl.Boolean), nodes=3),
+    NAMED("must name nodes, which are", ColumnError, edges=FRAME, nodes=NAMES),
+    MEMORY("must name nodes, which are integers", ColumnError, edges=np.array([[0.5, 1.0]])),
+    refusing(Graph.from_edges)("source", edges=FRAME, nodes=2),
+    NAMED("no column 'dst'", ColumnError, edges=FRAME, target="dst", nodes=2),
+    MEMORY("or pairs", DataError, edges=np.array([(0, 1, 2)])),
+    MEMORY("or pairs", DataError, edges=np.array([0, 1])),
+    MEMORY("or pairs", DataError, edges=7),
+    MEMORY("must name nodes, which are integers", ColumnError, edges=np.zeros((0, 2))),
+    MEMORY("must name nodes, which are integers", ColumnError, edges=np.zeros((1, 2))),
+    MEMORY("or pairs in an array", DataError, edges=np.zeros(0, dtype=np.int64)),
+    MEMORY("or pairs in an array", DataError, edges=np.zeros(1, dtype=np.int64)),
+    MEMORY("at least 1", nodes=0),
+    MEMORY("at least 1", nodes=-3),
+    MEMORY("an integer", nodes=2.5),
+    MEMORY("at least one node", nodes=[]),
+    MEMORY("any node twice", nodes=["a", "b", "a"]),
+    MEMORY("be hashed", nodes=[["a"], ["b"]]),
+    MEMORY("nodes", nodes="abc"),
+    READ("go together", max_per_user=None),
+    TABLE("go together", max_per_user=None),
+    READ("no column 'nobody'", ColumnError, user="nobody"),
+    TABLE("no column 'nobody'", ColumnError, user="nobody"),
+    READ("users must be text", ColumnError, user="weight"),
+    TABLE("users must be text", ColumnError, user="weight"),
+    READ("joins a node to itself", PublicClaimError, on_invalid="raise"),
+    TABLE("joins a node to itself", PublicClaimError, on_invalid="raise"),
+    OF_PERSONS("user", user=None, max_per_user=None),
+    OF_PERSONS("max_per_user", max_per_user=3),
+    OF_PERSONS("user", data=OF_EDGES),
+    OF_PERSONS("edges must be a table", data=[(0, 1)]),
+    OF_PERSONS("go together", user=None),
+    CHECKED("users must be", ColumnError, data=WHO.cast({"who": pl.Float64}), **AND, **PERSONS),
+]

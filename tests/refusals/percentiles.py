@@ -1,0 +1,201 @@
+"""Refusals of percentiles."""
+
+from datetime import date, timedelta
+from math import inf, nan
+
+import numpy as np
+import polars as pl
+
+import dpselect as dp
+from dpselect.errors import ColumnError, DataError, NeighboursError
+from dpselect.percentiles import percentile, percentile_rank
+from dpselect.percentiles.ranges import Range
+from support.refusals import refusing, releasing
+
+
+def rank_of(values, **asked):
+    return percentile_rank(values, **asked)
+
+
+AR = {"epsilon": 1.0, "neighbours": "add-remove"}
+TABLE = pl.DataFrame({"pay": [10, 20, 30, None], "who": ["ada", "bob", "cy", "di"]})
+ROWS_OF_GROUPS = pl.DataFrame(
+    {"g": ["a"], "v": [None], "x": [1.5]}, schema_overrides={"v": pl.Int64}
+)
+NO_GROUP = ROWS_OF_GROUPS.with_columns(g=pl.lit(None, pl.String))
+PERSONS = pl.DataFrame(
+    {"who": ["a"], "v": [None], "weight": [0.5]}, schema_overrides={"v": pl.Float64}
+)
+DAYS = pl.LazyFrame({"days": [None, 3.0]})
+DAY = timedelta(days=1)
+IN = [date(2023, 12, 20)]
+FLOATS = pl.DataFrame({"v": [1.0], "g": ["a"]}, schema_overrides={"v": pl.Float32})
+LAZY, ONES = FLOATS.lazy(), np.ones(3, dtype=np.float32)
+
+VALUE = releasing(dp.Percentiles, data=[1], p=50, candidates=range(101), **AR)
+LABEL = releasing(dp.PercentileRecord, data=[1], p=50, upper=100, epsilon=1.0)
+LABELS = releasing(dp.PercentileRecord, data=TABLE, column="pay", p=50, upper=100, epsilon=1.0)
+RECURSIVE = releasing(
+    dp.Percentiles, p=[25, 50, 75], candidates=range(4), method="recursive", **AR
+)
+ABOVE = releasing(dp.Percentiles, p=50, candidates=range(9), method="above-threshold", **AR)
+RANGE = releasing(dp.Percentiles, p=50, upper=3, step=1e-6, **AR)
+GROUPED = releasing(
+    dp.Percentiles, data=ROWS_OF_GROUPS, column="v", by="g", p=60, candidates=(0, 1),
+    method="one-by-one", **AR,
+)  # fmt: skip
+OF_PERSONS = releasing(
+    dp.Percentiles, data=PERSONS, column="v", user="who", max_per_user=2, p=50,
+    candidates=range(3), **AR,
+)  # fmt: skip
+LIMIT = {"user": "who", "max_per_user": 2}
+INTERVAL = releasing(dp.Percentiles, p=50, upper=20, step=1, interval=0.95, **AR)
+UNITS = releasing(dp.Percentiles, p=[50, 90], **AR)
+SHORT = releasing(dp.Percentiles, data=FLOATS, column="v", p=50, **AR)
+RECORDS = refusing(percentile, values=[1, 2, 3], p=50, upper=10)
+RANK = refusing(rank_of, values=[1], p=50, candidates=[1], neighbours="add-remove")
+OF_DAYS = refusing(
+    percentile_rank, DAYS, column="days", p=50, candidates=[1], neighbours="substitute"
+)
+LAWS = refusing(lambda **asked: dp.Percentiles(**asked).probabilities([1, 2]), **AR)
+ONLY_RANGE = refusing(Range, 0, 1)
+
+ROWS = [
+    VALUE("name the column; the numeric columns are: pay", ColumnError, data=TABLE),
+    LABEL("name the column; the numeric columns are: pay", ColumnError, data=TABLE),
+    VALUE("no column 'salary'", ColumnError, data=TABLE, column="salary"),
+    LABEL("no column 'salary'", ColumnError, data=TABLE, column="salary"),
+    VALUE("'who' is of type String", ColumnError, data=TABLE, column="who"),
+    LABEL("'who' is of type String", ColumnError, data=TABLE, column="who"),
+    VALUE("column is for tables", column="pay"),
+    LABEL("column is for tables", column="pay"),
+    VALUE("p", p=0),
+    LABEL("p", p=0),
+    VALUE("p", p=101),
+    LABEL("p", p=101),
+    VALUE("p", p="50"),
+    LABEL("p", p="50"),
+    VALUE("epsilon", epsilon="1"),
+    LABEL("epsilon", epsilon="1"),
+    VALUE("on_invalid", on_invalid="drop"),
+    LABEL("on_invalid", on_invalid="drop"),
+    VALUE("epsilon", epsilon=0),
+    LABEL("epsilon", epsilon=0),
+    VALUE("mechanism", mechanism="median"),
+    LABEL("mechanism", mechanism="median"),
+    VALUE("must be a Mechanism", mechanism=lambda epsilon: epsilon),
+    LABEL("must be a Mechanism", mechanism=lambda epsilon: epsilon),
+    VALUE("there is no file no.parquet", DataError, data="no.parquet", column="pay"),
+    LABEL("there is no file no.parquet", DataError, data="no.parquet", column="pay"),
+    LABELS("upper", upper=0),
+    LABELS("column", column=None, label="who"),
+    LABELS("no column 'nobody'", ColumnError, label="nobody"),
+    LABELS("records", records=0),
+    LABEL("there must be at least", DataError, data=[]),
+    VALUE("p", p=[]),
+    VALUE("p", p=[50, 50]),
+    VALUE("p", p=[75, 25]),
+    VALUE("p", p=[[25], [50]]),
+    VALUE("p", p=[0, 50]),
+    VALUE("candidates", step=1),
+    VALUE("step", candidates=None),
+    LABEL("horizon", horizon=-1),
+    RECURSIVE("method", method="halves"),
+    RECURSIVE("candidates", candidates=[1, 3, 2]),
+    RECURSIVE("candidates", candidates=[1, 1, 2]),
+    RECURSIVE("mechanism", mechanism="anchored"),
+    RECURSIVE("3 percentiles need as many candidates, not 2", candidates=[1, 2]),
+    ABOVE("mechanism", p=50, mechanism="noisy-max"),
+    ABOVE("epsilon is too small", p=50, epsilon=1e-300),
+    ABOVE("assumed_records", p=50, assumed_records=0),
+    GROUPED("groups", groups=["a"], by=None),
+    GROUPED("other", other=True, by=None),
+    GROUPED("delta", delta=0.1, by=None),
+    GROUPED("other", groups=["a"], other=True),
+    GROUPED("delta", groups=["a"], delta=0.1),
+    GROUPED("groups", groups=["a", "a"]),
+    GROUPED("groups", groups=[]),
+    GROUPED("delta"),
+    GROUPED("groups_share", delta=0.1, groups_share=1),
+    GROUPED("column", groups=["a"], column=None),
+    GROUPED("must be different columns", groups=["a"], by="v"),
+    GROUPED("must be different columns", groups=["a"], user="g", max_per_user=1),
+    GROUPED("the column holds integer values", groups=["a"], by="v", column="x"),
+    GROUPED("no column 'ward'", ColumnError, groups=["a"], by="ward"),
+    GROUPED("is of type Float64", ColumnError, groups=["a"], by="x"),
+    GROUPED("a value is missing", DataError, groups=["a"], on_invalid="raise"),
+    GROUPED("a value is", DataError, data=NO_GROUP, delta=0.1, other=True, on_invalid="raise"),
+    INTERVAL("interval", interval=1.0),
+    INTERVAL("interval", interval=1 - 1e-8),
+    INTERVAL("interval", interval=0.0),
+    INTERVAL("interval", interval=95),
+    OF_PERSONS("go together", user=None),
+    OF_PERSONS("go together", max_per_user=None),
+    OF_PERSONS("max_per_user", max_per_user=0),
+    OF_PERSONS("user", column=None),
+    OF_PERSONS("cannot be the user and the number", user="v"),
+    OF_PERSONS("no column 'nobody'", ColumnError, user="nobody"),
+    OF_PERSONS("users must be text", ColumnError, user="weight"),
+    OF_PERSONS("a value is missing", DataError, on_invalid="raise"),
+    UNITS("lower", lower=date(2024, 1, 1), upper=60, step=1),
+    UNITS("lower", lower=date(2024, 1, 1), upper=date(2024, 2, 1), step=1),
+    UNITS("step", lower=date(2024, 1, 1), upper=date(2024, 2, 1), step=timedelta(hours=1)),
+    UNITS("lower", upper=date(2024, 2, 1), step=DAY),
+    UNITS("lower", lower=date(2024, 1, 1), step=DAY),
+    UNITS("step", upper=60, step=DAY),
+    UNITS("lower", step=DAY),
+    UNITS("minus", column="in", minus="out", lower=IN[0], upper=IN[0] + DAY, step=DAY),
+    UNITS(
+        "be dates", DataError, data=np.arange(3), lower=IN[0], upper=IN[0] + 9 * DAY, step=DAY
+    ),
+    SHORT("'v' is of float32", ColumnError, upper=2**25, step=1),
+    SHORT("'v' is of", ColumnError, candidates=[2**24, 2**24 + 1], by="g", groups=["a"]),
+    SHORT("'v' is of float32", ColumnError, data=LAZY, upper=2**25, step=1, by="g", delta=1e-6),
+    SHORT("values are of float32", DataError, data=ONES, column=None, upper=2**25, step=1),
+    RANGE("'exponential', not", p=[25, 50, 75], mechanism="permute-and-flip"),
+    RANGE("at least one record", DataError, data=[], neighbours="substitute"),
+    RANGE("a value is missing", DataError, data=[nan], on_invalid="raise"),
+    LAWS("too many values", p=50, lower=-5, upper=4.00009, step=9e-5),
+    LAWS("too many values", p=[25, 50, 75], upper=3, step=1e-6, mechanism="exponential"),
+    LAWS("no closed form", p=50, candidates=range(40), method="noisy-counts"),
+    VALUE("epsilon", p=99, epsilon=1e-15),
+    VALUE("epsilon", p=99, epsilon=1e-15, neighbours="substitute"),
+    RECORDS("p", p=0),
+    RECORDS("missing_as", missing_as=10.5),
+    RECORDS("p", p=-5),
+    RECORDS("p", p=100.1),
+    RECORDS("p", p=nan),
+    RECORDS("p", p="50"),
+    RECORDS("upper", upper=0),
+    RECORDS("upper", upper=inf),
+    RECORDS("horizon", horizon=-1),
+    RECORDS("labels", labels=["one"]),
+    RECORDS("on_invalid", on_invalid="drop"),
+    RECORDS("at least one record", DataError, values=[]),
+    RECORDS("must be numbers", DataError, values=np.array(["secret"])),
+    RECORDS("not of 2 dimensions", DataError, values=np.array([[1, 2]])),
+    RECORDS("holds neither numbers", DataError, values=np.array(["2020-01-01"], dtype="M8[D]")),
+    RECORDS("must be a .csv, .tsv, .parquet,", DataError, values="stays.xls"),
+    RECORDS("must be a frame", DataError, values={"secret": 1}),
+    RECORDS("of type String, which is not numeric", DataError, values=pl.Series(["secret"])),
+    RANK("form", form="smooth"),
+    RANK("candidates", candidates=[]),
+    RANK("candidates", candidates=[nan]),
+    RANK("candidates", candidates=[inf, 1]),
+    RANK("candidates", candidates=[[1, 2]]),
+    RANK("candidates", candidates=["a"]),
+    RANK("neighbours", NeighboursError, neighbours=dp.Neighbours.EDGE),
+    RANK("neighbours", NeighboursError, neighbours="swap"),
+    RANK("neighbours", NeighboursError, neighbours="nobody"),
+    RANK("neighbours", NeighboursError, neighbours=None),
+    RANK("a value is missing", DataError, values=[nan], on_invalid="raise"),
+    RANK("at least one record", DataError, values=[], neighbours="substitute"),
+    OF_DAYS("a value is missing", DataError, on_invalid="raise"),
+    OF_DAYS("on_invalid", on_invalid="drop"),
+    OF_DAYS("neighbours", NeighboursError, neighbours=dp.Neighbours.EDGE),
+    refusing(Range, 1e12, 1e12 + 1)("are further", step=1e-4),
+    refusing(Range, 1, 1)("upper", step=0.1),
+    refusing(Range, 0, nan)("upper", step=1),
+    ONLY_RANGE("step", step=0),
+    ONLY_RANGE("at most", step=1e-16),
+]

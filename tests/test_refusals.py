@@ -1,0 +1,25 @@
+"""What is refused in each room: the type of the error, and the argument that it names."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOMS = sorted(one.stem for one in Path(__file__).with_name("refusals").glob("[a-z]*.py"))
+ROWS = {
+    f"{room} {number}: {row.name}": row
+    for room in ROOMS
+    for number, row in enumerate(import_module(f"refusals.{room}").ROWS, 1)
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_it_is_refused(row):
+    """What rows hold, as "secret" or 77, is in no message."""
+    with pytest.raises(row.error) as caught:
+        row.make()
+
+    said, text = row.said, str(caught.value)
+    assert said in text if " " in said else said in caught.value.arguments
+    assert not re.search(r"secret|\b77\b", text)
