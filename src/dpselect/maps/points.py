@@ -16,6 +16,8 @@ from dpselect.maps.geo_files import crs_of, geo_file
 from dpselect.tables.people import PeopleCap, people_cap
 
 SHORT = (np.float16, np.float32)
+LEAST_FLOATS = 2**10
+"""Gaps between floats of a type along a box from which its lines are rounded to them."""
 
 if TYPE_CHECKING:
     from dpselect.maps.counting import Counts
@@ -100,16 +102,28 @@ class PointRows:
         return self.box
 
     def held_by(self, data: object) -> Self:
-        """Return the rows with the types of floats that the columns of data declare."""
+        """Return the rows with the types of floats that the columns of data declare.
+
+        Of a box that few short floats are in, most of its lines would be one.
+
+        Raises:
+            ColumnError: A column is missing or not numeric.
+        """
         from dpselect import tables
 
         if self.x is None or self.y is None:
             kind = getattr(getattr(data, "dtype", None), "type", np.float64)
             kinds = [kind if kind in SHORT else np.float64] * 2
         else:
+            tables.check_columns(data, numeric=[self.x, self.y])
             kinds = [tables.declared_float(data, one) for one in (self.x, self.y)]
-        x, y = map(np.dtype, kinds)
-        return replace(self, box=replace(self.box, types=(x, y)))
+        types = []
+        for axis, kind in enumerate(kinds):
+            low, high = self.box.side(axis)
+            with np.errstate(over="ignore", invalid="ignore"):
+                gap = float(np.spacing(kind(max(abs(low), abs(high)))))
+            types.append(np.dtype(kind if (high - low) / gap >= LEAST_FLOATS else np.float64))
+        return replace(self, box=replace(self.box, types=(types[0], types[1])))
 
     def read(self, data: object) -> Counts:
         """Return the counts of the points, private."""

@@ -324,8 +324,8 @@ def _opened(
         pairs: NDArray[Any] = np.asarray(edges)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise DataError(
-                "edges must be a file, a data frame, pairs in an array of shape (m, 2), or a "
-                "sparse matrix of SciPy"
+                "edges must be a file, a data frame, or pairs in an array of shape (m, 2); an "
+                "adjacency is a sparse matrix of SciPy"
             )
         if len(nodes) == 2:
             raise DataError(
