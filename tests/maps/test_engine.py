@@ -65,10 +65,8 @@ TENTHS = np.repeat(np.arange(11) / 10, np.arange(11) + 1)
 """On the lines of ten cells, and on the upper edge."""
 
 HELD = {
-    **{
-        name: hold
-        for name, hold in (("polars", pl.DataFrame.clone), ("Arrow", pl.DataFrame.to_arrow))
-    },
+    "polars": pl.DataFrame.clone,
+    "Arrow": pl.DataFrame.to_arrow,
     "pandas": pl.DataFrame.to_pandas,
     "pandas of Arrow": lambda frame: frame.to_pandas(use_pyarrow_extension_array=True),
     "an array": pl.DataFrame.to_numpy,

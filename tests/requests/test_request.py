@@ -197,6 +197,24 @@ def test_what_is_no_request_is_refused(tables, said):
         dp.Request.from_dict({**asked(TOP), **tables})
 
 
+@pytest.mark.parametrize(
+    ("asked", "right"),
+    [
+        ({"lower": "0d", "upper": "30d", "step": "12h"}, timedelta(days=5)),
+        ({"candidates": ["1d", "5d", "216h"]}, timedelta(days=5)),
+    ],
+)
+def test_dates_and_durations_are_asked_for_as_in_commands(tmp_path, asked, right):
+    path = tmp_path / "stays.parquet"
+    stays = {"days": [timedelta(days=days) for days in (1, 5, 9)]}
+    pl.DataFrame(stays).write_parquet(path)
+    query = {"query": "Percentiles", "column": "days", "p": 50, "epsilon": 500.0, **asked}
+    tables = {"data": {"path": str(path)}, "unit": {"neighbours": "add-remove"}}
+
+    [answer] = dp.Request.from_dict({**tables, "queries": [query]}).release().values()
+    assert answer.candidate == right
+
+
 def test_answers_without_a_name_are_numbered():
     request = dp.Request.from_dict(asked(TOP, TOP, {**TOP, "name": "TopKeys-4"}, TOP))
 

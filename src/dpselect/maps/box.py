@@ -29,6 +29,8 @@ from dpselect.typing import Indices, Values
 POSITIONS = 2**32
 """Positions of the lattice along an axis."""
 
+DATE_LINE = "; across the antimeridian give longitudes up to 360, as 170 to 190"
+
 Outside: TypeAlias = Literal["drop", "clip"]
 
 
@@ -66,6 +68,7 @@ class Box:
                 raise ParameterError(
                     f"the `bounds` of {axis} must go from a lower to a higher number, not from "
                     f"{low:g} to {high:g}; they are west, south, east, north"
+                    + (DATE_LINE if axis == "x" and self.crs is not None else "")
                 )
         if self.crs is not None:
             geo.check_degrees(self.crs, self.bounds)

@@ -313,6 +313,11 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any]) -> Query[Any]:
     known = {one.name for one in fields(kind)}  # type: ignore[arg-type] # queries are dataclasses
     given = {name: value for name, value in unit.items() if name in known}
     given |= {name: value for name, value in table.items() if name not in OF_A_QUERY}
+    if kind.__name__ == "Percentiles":
+        from dpselect.percentiles.units import typed
+
+        # TOML has days and times, and no durations.
+        given = typed(given)
     query: Query[Any] = Query.from_dict({"query": table["query"], **given})
     columns_of(query)
     return query
