@@ -250,8 +250,7 @@ class QueryCommand:
         )
         as_json = shared["as_json"]
         check_where(options.stated(given.source), query.plan.neighbours)
-        if self.plot is not None:
-            output.check_writable(shared["plot"])
+        output.check_outputs(shared, given.source)
         self.before(query, given)
         if self._has_out:
             output.check_table(shared["out"])

@@ -98,7 +98,6 @@ def check_outputs(paths: Sequence[Path], box: Box) -> None:
     from dpselect.maps.export import format_of
 
     for path in paths:
-        output.check_writable(path)
         format_of(path, box)
 
 
@@ -226,6 +225,7 @@ def export(path: Released, out: Out) -> None:
     from dpselect.maps import MapRelease
 
     released, paths = MapRelease.from_parquet(path), out or []
+    output.check_outputs({"out": paths}, path)
     check_outputs(paths, released.box)
     for one in paths:
         released.to_file(one)
@@ -270,7 +270,7 @@ def query(
         raise validation.goes_with("name", "areas")
     for one in out or []:
         check_suffix(one)
-        output.check_writable(one)
+    output.check_outputs({"out": out}, path, areas)
     released = MapRelease.from_parquet(path)
     asked = [rectangle("rect", text) for text in rect or []]
     if areas is None:

@@ -15,7 +15,7 @@ import gzip
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -105,24 +105,7 @@ class TextFiles:
                 + (": it has the line ends of old Macs (carriage returns)" if old else "")
                 + "; the first line must be the header, and LF or CRLF end a line"
             )
-        line = line.removesuffix(b"\n").removesuffix(b"\r")
-        if b"\0" in line:
-            raise DataError(
-                f"{name}: its first line holds NUL characters; for UTF-16 say `encoding`=utf-16"
-            )
-        if b"\r" in line:
-            raise DataError(
-                f"{name}: its first line holds carriage returns; LF or CRLF must end a line"
-            )
-        separator = self.dialect.separator_of(self.kind).encode()
-        quote = self.dialect.quote_of(self.kind)
-        fields = _fields(line, separator, (quote or "").encode())
-        if fields is None:
-            raise DataError(
-                f"{name}: a quotation mark in its first line is not closed before a separator; "
-                "the first line must be the header, and `quote`=none reads marks as characters"
-            )
-        return [one.strip() for one in fields]
+        return header_fields(line, file, self.dialect, self.kind)
 
     def _frames(self, names: list[str], wanted: list[str]) -> Iterator[pl.DataFrame]:
         """Yield the columns that are wanted, block by block."""
@@ -208,6 +191,33 @@ def in_blocks(
                 return
 
     return register_io_source(rows, schema=schema)
+
+
+def header_fields(line: bytes, file: PurePath, dialect: Dialect, kind: str) -> list[str]:
+    """Return the fields of a first line.
+
+    Raises:
+        DataError: It is not that of a text file of such a dialect.
+    """
+    line = line.removesuffix(b"\n").removesuffix(b"\r")
+    if b"\0" in line:
+        raise DataError(
+            f"{file.name}: its first line holds NUL characters; for UTF-16 say "
+            "`encoding`=utf-16"
+        )
+    if b"\r" in line:
+        raise DataError(
+            f"{file.name}: its first line holds carriage returns; LF or CRLF must end a line"
+        )
+    quote = (dialect.quote_of(kind) or "").encode()
+    fields = _fields(line, dialect.separator_of(kind).encode(), quote)
+    if fields is None:
+        raise DataError(
+            f"{file.name}: a quotation mark in its first line is not closed before a "
+            "separator; the first line must be the header, and `quote`=none reads marks as "
+            "characters"
+        )
+    return [one.strip() for one in fields]
 
 
 def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
@@ -322,7 +332,7 @@ def _fields(line: bytes, separator: bytes, quote: bytes) -> list[str] | None:
             return [field.decode(errors="replace") for field in fields]
 
 
-def checked(names: list[str], file: Path) -> list[str]:
+def checked(names: list[str], file: PurePath) -> list[str]:
     """Return the names of the columns, those that are empty by their place."""
     named = [name or f"column_{place + 1}" for place, name in enumerate(names)]
     twice = {name for name in named if named.count(name) > 1} if len(named) < 1e4 else set()
