@@ -125,7 +125,7 @@ def quantity(name: str, text: str) -> Quantity:
 
 def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return fields of a query with quantities in place of texts, as a request has them."""
-    ends = {
+    ends: dict[str, Any] = {
         name: quantity(name, value)
         for name, value in fields.items()
         if name in ENDS and isinstance(value, str)
