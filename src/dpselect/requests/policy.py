@@ -265,8 +265,15 @@ class Policy:
 
         Args:
             document: The request, whose keys are known and of their types.
+
+        Raises:
+            PolicyError: It says how the table is written.
         """
         asked = dict(document.values)
+        with document.naming("data"):
+            for name in (one for one in READING if one in asked.get("data", {})):
+                # Lines to skip, say, would make a person's record the header.
+                raise self._beyond(f"`{name}` is the policy's to state", "data", name)
         data = {**self.document.values.get("data", {}), **asked.get("data", {})}
         engine, path = data.get("engine", "memory"), self.path
         if "path" in asked.get("data", {}):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
@@ -217,7 +218,8 @@ class Request:
         """
         with self.document.naming("data"):
             try:
-                return held(self.source, self.engine, master=self.master)
+                with self._naming_public_columns():
+                    return held(self.source, self.engine, master=self.master)
             except ColumnError:
                 with self.document.naming("queries"):
                     raise
@@ -256,6 +258,21 @@ class Request:
             composition="sum",
         )
 
+    @contextmanager
+    def _naming_public_columns(self) -> Iterator[None]:
+        """Name the columns of the policy alone where one is missing in the block."""
+        try:
+            yield
+        except ColumnError as raised:
+            if self.policy is None or raised.missing is None:
+                raise
+            name = raised.missing
+        else:
+            return
+        known = ", ".join(self.policy.columns or ())
+        said = f"; the policy's are: {known}" if known else ""
+        raise ColumnError(f"the table has no column {name!r}{said}")
+
     def check(self) -> None:
         """Check that all queries can be read, by the table's schema alone.
 
@@ -265,7 +282,7 @@ class Request:
         """
         table = self.table()
         for at, query in enumerate(self.queries.values()):
-            with self.document.naming("queries", at):
+            with self.document.naming("queries", at), self._naming_public_columns():
                 query.check(table)
 
     def release(self, *, budget: Budget | None = None) -> dict[str, Release[Any]]:
@@ -279,7 +296,7 @@ class Request:
             ColumnError, DataError, PublicClaimError: As for each query.
         """
         charged, queries = budget or self.budget(), list(self.queries.values())
-        with self.document.naming("queries"):
+        with self.document.naming("queries"), self._naming_public_columns():
             found = run(queries, self.table(), budget=charged)
         return dict(zip(self.queries, found, strict=True))
 
