@@ -58,7 +58,7 @@ def test_names_that_spark_reads_as_parts_are_refused(engine):
     held = held_by(engine, pl.DataFrame({"a.b": ["x"] * 3, "n": [1, 2, 3]}))
 
     assert dp.Percentiles(column="n", **MEDIAN).release(held).answer == (2,)
-    with pytest.raises(ColumnError, match="Spark as parts"):
+    with pytest.raises(ColumnError, match="Spark takes the column"):
         dp.TopKeys(
             column="a.b", candidates=["x"], k=1, epsilon=1.0, neighbours="add-remove"
         ).release(held)

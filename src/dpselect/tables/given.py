@@ -13,9 +13,6 @@ from dpselect.errors import ColumnError
 PATTERN = "*"
 """The name by which engines mean all columns."""
 
-OF_SPARK = ".`"
-"""Characters of names that Spark reads as parts of one."""
-
 
 def is_of(native: object, *packages: str) -> bool:
     """Return whether an object is of one of some packages, which are not imported for it."""
@@ -43,17 +40,15 @@ def check_names(native: object) -> None:
         seen.add(name)
 
 
-def check_name(name: str, *, spark: bool) -> None:
-    """Raise if an engine reads the name of a column as a pattern or as parts.
+def check_name(name: str) -> None:
+    """Raise if an engine reads the name of a column as a pattern.
 
     Raises:
         ColumnError: It does.
     """
-    is_pattern = name == PATTERN or (name.startswith("^") and name.endswith("$"))
-    if is_pattern or (spark and set(name) & set(OF_SPARK)):
+    if name == PATTERN or (name.startswith("^") and name.endswith("$")):
         raise ColumnError(
-            f"column {name!r} has a name that engines read as a pattern, or Spark as parts: "
-            "rename it there"
+            f"column {name!r} has a name that engines read as a pattern: rename it there"
         )
 
 
