@@ -88,6 +88,11 @@ def check_columns(
             if source.is_csv:
                 raise no_field(column, types.names())
             raise no_column(column, types, "" if column in plain else choices(types))
+        if {*column} & {*".`"} and table.implementation.is_spark_like():
+            raise ColumnError(
+                f"Spark takes the column {column!r} for a field of another: rename it without "
+                "dots and backquotes"
+            )
     eager = isinstance(table, nw.DataFrame)
     for column in numeric:
         # Values that nothing is declared of are read one by one.
