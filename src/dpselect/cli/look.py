@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpselect._optional import needed
 from dpselect.cli import options, output
 from dpselect.errors import ParameterError
 
@@ -158,6 +159,8 @@ def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int
 def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, str]]:  # noqa: ANN401 -- of polars
     """Return what nine fields in ten are at least, and what is to be stated of them."""
     import narwhals as nw
+
+    needed("polars", extra="standard")
     import polars as pl
 
     from dpselect.tables.fields import typed

@@ -167,6 +167,7 @@ def _of_polars(column: str, kind: str, dialect: Dialect) -> Any:  # noqa: ANN401
 
 def _by_form(field: Any, form: str, dialect: Dialect) -> Any:  # noqa: ANN401 -- of polars
     """Return the local times that fields of one form stand for."""
+    needed("polars", extra="standard")
     import polars as pl
 
     if not CLOCK.search(form):

@@ -56,6 +56,7 @@ class Format:
 
 
 def _parquet(files: Sequence[Path], _dialect: Dialect, _kind: str) -> pl.LazyFrame:
+    needed("polars", extra="standard")
     import polars as pl
 
     if names := _folder_keys(files):
@@ -74,6 +75,7 @@ def _folder_keys(files: Sequence[Path]) -> list[str]:
 
 
 def _arrow(files: Sequence[Path], _dialect: Dialect, _kind: str) -> pl.LazyFrame:
+    needed("polars", extra="standard")
     import polars as pl
 
     return pl.scan_ipc(list(files), glob=False)
@@ -85,6 +87,7 @@ def _text(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFrame:
 
 def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFrame:
     """Return objects of one line each; the keys of the first name the columns."""
+    needed("polars", extra="standard")
     import polars as pl
 
     # No character that JSON allows separates the only field.
@@ -225,6 +228,7 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFr
 
 def _value(held: pl.Expr, kind: Any, unit: int | None, since: int) -> pl.Expr:  # noqa: ANN401 -- a type
     """Return stored values as those of a type; of moments in units since a beginning."""
+    needed("polars", extra="standard")
     import polars as pl
 
     if unit is not None:

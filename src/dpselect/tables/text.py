@@ -66,6 +66,7 @@ class TextFiles:
 
     def scan(self) -> pl.LazyFrame:
         """Return the rows as text, null for a missing value; none is read."""
+        needed("polars", extra="standard")
         import polars as pl
 
         names = self.names()
@@ -117,6 +118,7 @@ class TextFiles:
     def _read(
         self, block: bytes, quote: str, names: list[str], wanted: list[str]
     ) -> pl.DataFrame:
+        needed("polars", extra="standard")
         import polars as pl
 
         separator = self.dialect.separator_of(self.kind)
@@ -222,6 +224,7 @@ def header_fields(line: bytes, file: PurePath, dialect: Dialect, kind: str) -> l
 
 def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
     """Return fields of text without the spaces around them, null for a missing value."""
+    needed("polars", extra="standard")
     import polars as pl
 
     field = field.str.strip_chars() if dialect.strip else field
