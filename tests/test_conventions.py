@@ -16,7 +16,7 @@ from support.public import ROOMS, classes, every_name, every_query, functions
 LAST = ["epsilon", "delta", "neighbours", "mechanism"]
 """What ends the fields of a query, and the arguments of a function, in this order."""
 
-READING = {"on_invalid", "outside", "missing"}
+READING = {"on_invalid", "outside", "missing_keys"}
 """What may stand after these: how records are read that do not fit."""
 
 OTHER_WORDS = {
@@ -137,7 +137,7 @@ class TestQueries:
         assert not set(given) & OTHER_WORDS
         assert given.get("on_invalid", "repair") == "repair"
         assert given.get("outside", "drop") in {"drop", "clip"}
-        assert given.get("missing", "drop") == "drop"
+        assert given.get("missing_keys", "drop") == "drop"
         assert given.get("mechanism", None) is None or kind.__name__ in PRICED_BY
 
     @every_kind

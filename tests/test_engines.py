@@ -61,7 +61,7 @@ CASES = {
     "percentiles by group": dp.Percentiles(p=30, **STAY, **BY, **NAMES),
     "percentiles by any group": dp.Percentiles(p=30, **STAY, **ANY),
     "keys": dp.Keys(column="word", **KEYS),
-    "keys of columns": dp.Keys(column=["word", "code"], missing="key", **KEYS),
+    "keys of columns": dp.Keys(column=["word", "code"], missing_keys="key", **KEYS),
     "keys of persons": dp.Keys(column=["word", "code"], **KEYS, **PERSONS),
     "keys by group": dp.Keys(column="word", **BY, **KEYS, **NAMES),
     "keys by any group": dp.Keys(column="code", **ANY | KEYS),

@@ -40,9 +40,10 @@ def test_an_installed_package_without_its_own_dependency_says_so(tmp_path, monke
 EXTRAS = {
     "accounting": ["dp_accounting"],
     "duckdb": ["duckdb"],
+    "formats": ["fastexcel", "pyreadstat"],
     "geo": ["geopandas", "pyarrow", "pyproj", "rasterio", "shapely", "xarray"],
     "spark": ["pyspark"],
-    "standard": ["matplotlib", "polars", "rich", "sklearn", "typer"],
+    "standard": ["matplotlib", "polars", "rich", "sklearn", "typer", "zstandard"],
 }
 PACKAGES = {package: extra for extra, packages in EXTRAS.items() for package in packages}
 """Import names of the optional packages, with the extra that installs each."""

@@ -43,8 +43,13 @@ maps/test_error_measures.py::test_more_points_than_a_measure_declares_are_refuse
     If the data contradict | - **No degree is above | - **At most `max_ | - **At most `most_
 requests/test_claims.py::test_an_analyst_states_nothing_of_the_data  Whoever may choose a claim
 requests/test_claims.py::test_row_numbers_are_a_claim_as_well  - **Labels are public
+tables/test_where.py::test_times_and_short_floats_are_compared_as_their_columns_hold_them
+    Public numbers that are
 percentiles/test_percentiles.py::test_another_number_of_records_than_is_declared_is_refused
     - **`records` is the number
+networks/test_edge_files.py::test_a_damaged_file_is_refused_without_a_word_of_it
+maps/test_geo_files.py::test_a_file_that_cannot_be_read_is_refused_before_the_charge
+    - **A file of a graph | Whoever reads it
 tables/test_opening.py::test_a_file_that_cannot_be_read_is_named  - **A CSV file is well-formed
 cli/test_percentile.py::test_an_odd_line_is_repeated_nowhere  Bytes that are not UTF-8
 tables/test_messages.py::test_a_query_that_fails_is_not_quoted

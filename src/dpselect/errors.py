@@ -151,14 +151,50 @@ def no_column(name: str, columns: Iterable[str], listed: str = "") -> ColumnErro
 
     Args:
         name: The column.
-        columns: The columns of the table.
+        columns: The columns of the table; public, as declared by its schema.
         listed: What is said of them; by default what they are.
     """
-    known = list(columns)
+    known = [str(one) for one in columns]
     there = listed or f"the columns are: {', '.join(known)}"
     error = ColumnError(f"there is no column {name!r}{nearest(name, known) or ';'} {there}")
     error.missing = name
     return error
+
+
+def no_field(name: str, columns: Sequence[str]) -> ColumnError:
+    """Return the error of a column that the first line of a text file does not name.
+
+    That line may be a record: of its fields it quotes none that is not nearly what was asked
+    for.
+
+    Args:
+        name: The column.
+        columns: The fields of the first line.
+    """
+    near = next((one for one in columns if _are_near(name, one)), None)
+    meant = f"; did you mean {near!r}?" if near else ";"
+    there = f"the first line, the header, names {len(columns)} columns"
+    separator = next((one for one in ";\t|," if len(columns) == 1 and one in columns[0]), None)
+    if separator is not None:
+        there += f": does {separator!r} separate this file (`separator`={separator!r})?"
+    else:
+        there += ": is it the header? `dpselect look` shows it to who may read the file"
+    error = ColumnError(f"there is no column {name!r}{meant} {there}")
+    error.missing = name
+    return error
+
+
+def _are_near(name: str, other: str) -> bool:
+    """Return whether two edits of characters at most make one name the other."""
+    if abs(len(name) - len(other)) > 2 or len(name) < 3:
+        return name.casefold() == other.casefold()
+    before = list(range(len(other) + 1))
+    for i, one in enumerate(name.casefold()):
+        row = [i + 1]
+        for j, two in enumerate(other.casefold()):
+            row.append(min(before[j] + (one != two), before[j + 1] + 1, row[j] + 1))
+        before = row
+    return before[-1] <= 2
 
 
 def no_file(path: object) -> DataError:

@@ -38,10 +38,12 @@ def test_types_of_columns_are_of_the_question_in_a_ledger(run, path):
     assert first["column_type"] == {"admitted": "date", "left": "date"}
 
 
-def test_a_line_names_the_columns_that_have_no_type(run, path):
-    assert "--column-type does" in " ".join(run("percentile", path, *DAYS).out.split())
-    typed = run("percentile", path, *DAYS, "--column-type", "days=integer")
-    assert "text file" not in typed.out
+def test_a_line_says_how_fields_are_read_of_whatever_type(run, path):
+    for more in ((), ("--column-type", "days=integer")):
+        said = " ".join(run("percentile", path, *DAYS, *more).out.split())
+        assert "numbers as 1200.5; other fields are missing" in said
+    typed = run("percentile", path, *DAYS, "--column-type", "days=text")
+    assert typed.code == 2
 
 
 def test_a_number_less_a_date_is_refused(run, path):

@@ -128,7 +128,7 @@ def test_odd_rows_are_dropped_or_keys_as_is_declared(run, tmp_path):
 
     assert run("keys", path, *asked).json["answer"] == ["07", "7", "cold", "flu"]
     assert run("keys", path, *of_patients).json["answer"] == ["07", "7", "flu"]
-    with_none = run("keys", path, *of_patients, "--missing", "key").json["answer"]
+    with_none = run("keys", path, *of_patients, "--missing-keys", "key").json["answer"]
     assert with_none == ["07", "7", "flu", None]
 
 

@@ -66,3 +66,24 @@ def test_rows_that_are_too_many_to_print_are_named(run, tmp_path):
 
     assert "47 more rows: --out table.csv" in " ".join(ran.out.split())
     assert "A00" not in ran.out
+
+
+def test_a_code_that_is_its_own_section_is_one_code(run, tmp_path):
+    visits, tree = tmp_path / "visits.csv", tmp_path / "tree.csv"
+    visits.write_text("diagnosis\n" + "A00\n" * 20 + "B20\n" * 10 + "A00.1\n" * 9)
+    rows = "I, A00-A09, A00\r\nI,A00-A09,A01\r\nI,B20,B20\r\n"
+    tree.write_text(f"chapter,section,code\r\n{rows}", encoding="utf-8-sig", newline="")
+
+    ran = run("levels", visits, *ASKED, "--tree", tree, "--json")
+    shown = run("levels", visits, *ASKED, "--tree", tree)
+    assert dict(zip(ran.json["answer"], ran.json["counts"], strict=True)) == {
+        "A00": 20,
+        "A01": 0,
+        "B20": 10,
+    }
+    assert "such as deeper codes, are dropped" in " ".join(shown.out.split())
+    tree.write_text("chapter,code\nI,B20\nII,B20\n")
+    assert (
+        "code 'B20' of --tree has two parents"
+        in run("levels", visits, *ASKED, "--tree", tree).error
+    )

@@ -1,5 +1,7 @@
 """The commands that release nodes and hubs of a network."""
 
+import networkx as nx
+import polars as pl
 import pytest
 
 ONE = ("--nodes", 30, "--k", 1, "--epsilon", 1)
@@ -45,8 +47,8 @@ def test_a_missing_column_that_nobody_named_is_to_be_named(run, star):
     star.write_text("a,b\n0,1\n", encoding="utf-8")
     asked = ("nodes", star, *ONE, "--metric", "degree", "--dry-run")
 
-    assert "the columns are: a, b; name yours by --source\n" in run(*asked).error
-    assert run(*asked, "--source", "c").error.endswith("the columns are: a, b\n")
+    assert "names 2 columns" in run(*asked).error
+    assert run(*asked).error.endswith("; name yours by --source\n")
 
 
 @pytest.mark.parametrize(
@@ -129,3 +131,51 @@ def test_several_metrics_are_one(run, star, options):
     stated = {name: str(ran.json["arguments"][name]) for name in options}
     assert stated == {**options, **({"weights": "[1.0, 1.0]"} if "weights" in options else {})}
     assert ran.json["answer"] == [0] or "strict" in words
+
+
+LISTS = {"a file": "7 \r\n12\r\n\r\n300\r\n5", "typed": "7, 12,300,5"}
+
+
+@pytest.mark.parametrize("listed", LISTS.values(), ids=LISTS)
+@pytest.mark.parametrize("kind", [pl.Int64, pl.UInt8, pl.String])
+@pytest.mark.parametrize("engine", ["memory", "polars", "duckdb"])
+def test_nodes_are_listed_as_their_column_holds_them(run, tmp_path, listed, kind, engine):
+    path, nodes = tmp_path / "edges.parquet", tmp_path / "ids.txt"
+    ends = {"source": [7, 7, 7], "target": [12, 44 if kind is pl.UInt8 else 300, 5]}
+    pl.DataFrame(ends).cast(kind).write_parquet(path)
+    nodes.write_text(listed, encoding="utf-8-sig", newline="")
+    named = nodes if "\n" in listed else listed
+
+    ran = run("nodes", path, "--nodes", named, *DEGREE, "--engine", engine, "--json")
+    assert ran.json["answer"] == ["7" if kind is pl.String else 7]
+    assert ran.json["nodes"] == "the 4 listed nodes (edges to others are dropped)"
+
+
+DEGREE = ("--k", 1, "--metric", "degree", "--epsilon", 500)
+
+
+@pytest.mark.parametrize(
+    "name", ["star.txt", "star.gml", "star.graphml", "star.net", "star.mtx"]
+)
+def test_files_of_networks_are_read(run, tmp_path, name):
+    path = tmp_path / name
+    graph = nx.star_graph(9)
+    if path.suffix == ".mtx":
+        path.write_text(
+            "%%MatrixMarket matrix coordinate pattern symmetric\n10 10 9\n"
+            + "".join(f"{leaf + 1} 1\n" for leaf in range(1, 10)),
+            encoding="utf-8",
+        )
+    elif path.suffix == ".txt":
+        nx.write_edgelist(graph, path, data=False)
+    else:
+        {".gml": nx.write_gml, ".graphml": nx.write_graphml, ".net": nx.write_pajek}[
+            path.suffix
+        ](graph, path)
+
+    ran = run("nodes", path, "--nodes", 10, *DEGREE, "--json")
+    shown = run(
+        "hubs", path, "--nodes", 10, "--k", 1, "--metric", "ego-density", "--epsilon", 9
+    )
+    assert ran.json["answer"] == [0]
+    assert "the nodes 0 to 9 (edges to other ids are dropped)" in " ".join(shown.out.split())

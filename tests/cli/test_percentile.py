@@ -65,17 +65,6 @@ def test_the_largest_value_need_not_be_known(run, stays):
     assert "pieces of a range" in ran.json["mechanism"]
 
 
-@pytest.mark.parametrize("more", [(), ("--dry-run",)])
-def test_a_text_file_says_that_other_fields_count_as_missing(run, tmp_path, more):
-    path = tmp_path / "commas.csv"
-    path.write_text("days;ward\n3,5;a\n4;b\n")
-    ran = run("percentile", path, *VALUE, "--separator", ";", *more)
-
-    said = " ".join(ran.out.split())
-    assert "fields of days that are not numbers, such as '3,5', are treated as missing" in said
-    assert "--decimal ',' reads decimal commas" in said
-
-
 @pytest.mark.parametrize("engine", ["memory", "polars"])
 def test_decimal_commas_are_read(run, tmp_path, engine):
     path = tmp_path / "commas.csv"

@@ -483,7 +483,7 @@ def test_a_missing_value_that_is_a_key_has_a_row():
     rows = pl.DataFrame({"k": ["a"] * 90 + [None] * 90})
     asked = {
         "column": "k",
-        "missing": "key",
+        "missing_keys": "key",
         "epsilon": 9.0,
         "delta": 1e-6,
         "neighbours": ADDED,

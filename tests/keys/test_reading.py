@@ -196,15 +196,14 @@ LARGE = {"epsilon": 1e3, "neighbours": "add-remove"}
 
 def test_a_dash_is_not_a_missing_value():
     rows = pl.DataFrame({"g": ["-"] * 9 + [None] * 3, "k": ["-"] * 6 + [None] * 6})
-    one = dp.TopKeys(column="k", k=2, candidates=["-", None, "x"], missing="key", **LARGE)
+    one = dp.TopKeys(column="k", k=2, candidates=["-", None, "x"], missing_keys="key", **LARGE)
     two = dp.TopKeys(column=["g", "k"], k=1, candidates=[("-", "-"), ("-", None)], **LARGE,
-                     missing="key")  # fmt: skip
+                     missing_keys="key")  # fmt: skip
 
     assert sorted(one.release(rows).answer, key=str) == ["-", None]
     assert two.release(rows).answer == (("-", "-"),)
-    assert dp.Keys(column="k", missing="key", delta=1e-6, **LARGE).release(rows).answer == (
-        "-", None,
-    )  # fmt: skip
+    three = dp.Keys(column="k", missing_keys="key", delta=1e-6, **LARGE)
+    assert three.release(rows).answer == ("-", None)
 
 
 @every_engine

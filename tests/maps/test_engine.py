@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from dpselect.maps import lattice_rectangles
 from dpselect.maps.box import Box
 from dpselect.maps.engine import EngineCounts
 from dpselect.maps.partition import nested, uniform_grid
@@ -58,3 +59,49 @@ def test_points_at_the_edges_of_a_box_are_in_the_same_cells(engine, outside):
                     counts.in_cells(partition).tolist() == points.in_cells(partition).tolist()
                 )
                 assert points.in_cells(partition).any()
+
+
+TENTHS = np.repeat(np.arange(11) / 10, np.arange(11) + 1)
+"""On the lines of ten cells, and on the upper edge."""
+
+HELD = {
+    "polars": pl.DataFrame.clone,
+    "Arrow": pl.DataFrame.to_arrow,
+    "pandas": pl.DataFrame.to_pandas,
+    "pandas of Arrow": lambda frame: frame.to_pandas(use_pyarrow_extension_array=True),
+    "an array": pl.DataFrame.to_numpy,
+}
+
+
+def tenths_in_cells(places):
+    counts = np.zeros((10, 10))
+    np.add.at(counts, tuple(np.minimum(places, 9).T), 1)
+    return counts.ravel()
+
+
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Float32])
+@pytest.mark.parametrize("hold", HELD)
+def test_decimals_of_any_floats_are_on_the_lines_that_are_written_like_them(hold, kind):
+    frame = pl.DataFrame({"x": TENTHS, "y": TENTHS[::-1]}, schema={"x": kind, "y": kind})
+    places = np.round(frame.to_numpy() * 10).astype(int)
+    columns = ("x", "y") if hold != "an array" else (None, None)
+
+    rows = PointRows(Box(0, 0, 1, 1), *columns)
+    counts = rows.read(HELD[hold](frame)).in_cells(uniform_grid(10))
+    inner = PointRows(Box(0.1, 0.1, 0.7, 0.7), *columns).read(HELD[hold](frame))
+
+    assert counts.tolist() == tenths_in_cells(places).tolist()
+    assert inner.in_cells(uniform_grid(6)).sum() == ((places >= 1) & (places <= 7)).all(1).sum()
+
+
+@every_engine
+def test_so_they_are_in_an_engine(engine):
+    kinds = {"x": pl.Float32, "y": pl.Float32}
+    frame = pl.DataFrame({"x": TENTHS, "y": TENTHS[::-1]}, schema=kinds)
+    held, places = held_by(engine, frame), np.round(frame.to_numpy() * 10).astype(int)
+    for outside in ("drop", "clip"):
+        there = PointRows(Box(0, 0, 1, 1), "x", "y", outside=outside).read(held)
+        assert there.in_cells(uniform_grid(10)).tolist() == tenths_in_cells(places).tolist()
+        quarter = lattice_rectangles([[0.3, 0.1, 1, 0.7]], bounds=(0, 0, 1, 1))
+        inside = (places[:, 0] >= 3) & (places[:, 1] >= 1) & (places[:, 1] < 7)
+        assert there.in_rectangles(quarter) == inside.sum()

@@ -110,7 +110,7 @@ NO_EDGES = {
     **{f"{one} in a list": ([*EDGES, (3, one)], UNKNOWN) for one in STRANGERS[3:]},
     **{
         f"a record {one}": ([*EDGES, one], UNKNOWN)
-        for one in [(0, 1, 2), (2,), 2, "ab", None, (None, 1), (1.5, 2)]
+        for one in [[0, 1, 2], (2,), 2, "ab", None, (None, 1), (1.5, 2)]
     },
     # Of two unknown nodes, an edge is no loop.
     "two strangers": ([*EDGES, (8, 9)], UNKNOWN),
@@ -215,7 +215,7 @@ def test_a_graph_without_edges_is_a_graph():
     assert Graph.from_edges([], nodes=2).degrees.tolist() == [0, 0]
     assert Graph.from_edges([], nodes=["Ann", "Bob"]).degrees.tolist() == [0, 0]
     none = np.empty((0, 2), dtype=np.int64)
-    assert Graph.from_edges(none, nodes=2).degrees.tolist() == [0, 0]
+    assert Graph.from_edges(none, nodes=3).degrees.tolist() == [0, 0, 0]
 
 
 def test_a_graph_tells_only_what_is_public():

@@ -18,7 +18,13 @@ AR = {"epsilon": 1.0, "neighbours": "add-remove"}
 NAMES = ["ann", "bob", "cyd", "dan", "eve"]
 TABLE = pl.DataFrame({"who": NAMES, "twice": [1, 1, 2, 3, 4], "result": [0, 1, 0, 0, 1]})
 SELECTED = dp.tables.Source(frame=TABLE, where=["result = 1"])
-TYPES = {"year": pl.Int64, "ward": pl.String, "day": pl.Date, "time": pl.Datetime}
+TYPES = {
+    "year": pl.Int64,
+    "ward": pl.String,
+    "day": pl.Date,
+    "time": pl.Datetime,
+    "there": pl.Datetime("us", "UTC"),
+}
 PAIR = {"a": "x", "b": "x"}
 PERSON = {"user": "p", "max_per_user": 1}
 
@@ -146,5 +152,8 @@ ROWS = [
     COMPARED("of type Int64, with a number", ColumnError, text="year = '2024'"),
     COMPARED("of type String, with a text in quotes", ColumnError, text="ward = 1"),
     COMPARED("a day such as", ColumnError, text="day > '2024-1-1'"),
-    COMPARED("cast it there", ColumnError, text="time > '2024-01-01'"),
+    COMPARED("a time such as", ColumnError, text="time > '31.1.2024'"),
+    COMPARED("a time such as", ColumnError, text="time > '2024-01-01T12:00Z'"),
+    COMPARED("time such as '2024-01-31T12:00Z'", ColumnError, text="there > '2024-01-01'"),
+    COMPARED("with a time in quotes", ColumnError, text="time > 3"),
 ]

@@ -73,7 +73,7 @@ def test_it_takes_what_a_query_writes(case):
     "wrong",
     [
         *({"k": "three"}, {"kk": 1}, {"epsilon": None}, {"neighbours": "addremove"}),
-        *({"missing": "keep"}, {"mechanism": "permute"}, {"query": "TopKey"}, {"user": 3}),
+        *({"missing_keys": "keep"}, {"mechanism": "permute"}, {"query": "TopKey"}, {"user": 3}),
     ],
 )
 def test_it_refuses_what_a_query_refuses(wrong):

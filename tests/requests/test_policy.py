@@ -10,6 +10,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import (
+    ColumnError,
     DPSelectError,
     InsufficientBudgetError,
     LedgerError,
@@ -47,6 +48,10 @@ def line_of(text, begin):
         ("[data]", "[data]\nengine = 'spark'\nmaster = 'a'", "[data] master", "[data]"),
         ("[data]", "[data]\nseparator = ';'", "[data] separator", "[data]"),
         ("[data]", "[data]\ndecimal = ','", "[data] decimal", "[data]"),
+        ("[data]", "[data]\ndecimal = '.'", "[data] decimal", "[data]"),
+        ("[data]", "[data]\nskip_lines = 5", "[data] skip_lines", "[data]"),
+        ("[data]", "[data]\nheader = ['days']", "[data] header", "[data]"),
+        ("[data]", "[data]\nformat = 'parquet'", "[data] format", "[data]"),
         ("[data]", "[data]\ncolumn_type = {days = 'date'}", "[data] column_type", "[data]"),
         ("p = 50", "p = 50\nminus = 'income'", "[columns]", "[columns.days]"),
         ("p = 50", "p = 50\nby = 'income'\ngroups = [1, 2]", "[columns]", "[columns.days]"),
@@ -494,3 +499,19 @@ def test_what_is_filled_in_stays_within():
         assert within(tables, query, tables["data"]["where"]), (tables, query)
         made += 1
     assert made > 20
+
+
+def test_an_error_names_the_columns_of_the_policy_alone(tmp_path):
+    """Before: the first record of a file without a header was in the answer of a service."""
+    (tmp_path / "stays.csv").write_text("Jane Roe,heart,dayz\nJohn Roe,lung,3\n")
+    (tmp_path / "policy.toml").write_text(
+        '[data]\npath = "stays.csv"\n[unit]\nneighbours = "add-remove"\n[release]\n'
+        "epsilon = 1.0\n[columns.days]\nlower = 0\nupper = 60\nstep = 1\n"
+    )
+    asked = {"query": "Percentiles", "column": "days", "p": 50, "epsilon": 0.5}
+    request = dp.Request.from_dict({"queries": [asked]}, policy=tmp_path / "policy.toml")
+
+    for step in (request.check, request.release):
+        with pytest.raises(ColumnError, match="'days'; the policy's are: days") as one:
+            step()
+        assert not any(word in str(one.value) for word in ("Roe", "heart", "dayz"))

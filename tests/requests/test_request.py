@@ -151,6 +151,24 @@ def test_an_error_is_one_line_with_the_line_of_what_is_wrong(clinic, old, new, l
 
 
 @pytest.mark.parametrize(
+    ("asked", "right"),
+    [
+        ({"lower": "0d", "upper": "30d", "step": "12h"}, timedelta(days=5)),
+        ({"candidates": ["1d", "5d", "216h"]}, timedelta(days=5)),
+    ],
+)
+def test_dates_and_durations_are_asked_for_as_in_commands(tmp_path, asked, right):
+    path = tmp_path / "stays.parquet"
+    stays = {"days": [timedelta(days=days) for days in (1, 5, 9)]}
+    pl.DataFrame(stays).write_parquet(path)
+    query = {"query": "Percentiles", "column": "days", "p": 50, "epsilon": 500.0, **asked}
+    tables = {"data": {"path": str(path)}, "unit": {"neighbours": "add-remove"}}
+
+    [answer] = dp.Request.from_dict({**tables, "queries": [query]}).release().values()
+    assert answer.candidate == right
+
+
+@pytest.mark.parametrize(
     ("tables", "said"),
     [
         ({"queries": [{**TOP, "name": "a"}, {**MEDIAN, "name": "A"}]}, "another query too"),

@@ -263,7 +263,7 @@ READ = {
             "Percentiles of durations": dp.Percentiles(column="f", minus="g", **DURATIONS),
         },
         "keys of columns": {
-            "Keys of a column": dp.Keys(column="f", missing="key", **SURE),
+            "Keys of a column": dp.Keys(column="f", missing_keys="key", **SURE),
             "Keys of two columns": dp.Keys(column=["f", "g"], **SURE),
             "TopKeys above a count": dp.TopKeys(above=2, **KNOWN),
             "Levels of a column": dp.Levels(column="f", inner="own", **CODES),

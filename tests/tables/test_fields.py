@@ -9,8 +9,8 @@ import pytest
 import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables.dialect import FIELD_TYPES
 from dpselect.tables.engines import held
-from dpselect.tables.fields import FIELD_TYPES
 from support.engines import SPARK, master
 
 DAY = datetime(2024, 2, 29)  # noqa: DTZ001 -- a local time
@@ -114,9 +114,9 @@ def test_declared_types_are_compared(tmp_path):
     ("name", "types", "error", "message"),
     [
         ("rows.csv", {"v": "day"}, ParameterError, "one of"),
-        ("rows.csv", {"u": "date"}, ColumnError, "'u'; the columns are: v"),
-        ("rows.parquet", {"v": "date"}, ParameterError, "go with .csv"),
-        (None, {"v": "date"}, ParameterError, "go with `path`"),
+        ("rows.csv", {"u": "date"}, ColumnError, "no column 'u'; the first line"),
+        ("rows.parquet", {"v": "date"}, ParameterError, "goes with text files"),
+        (None, {"v": "date"}, ParameterError, "goes with text files"),
     ],
 )
 def test_types_are_of_columns_of_a_text_file(tmp_path, name, types, error, message):

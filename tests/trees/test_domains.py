@@ -151,6 +151,22 @@ def test_values_of_a_list_are_read_as_the_fields_of_a_file(values, alike, tmp_pa
 )
 def test_a_bin_holds_its_lower_edge_in_memory_and_in_an_engine(domain, lower, dtype):
     """Before, 0.3 of ten bins from 0 to 1 was in [0.2, 0.3)."""
+    assert_coded(domain, lower, dtype)
+
+
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
+def test_a_category_is_what_is_written_like_it_in_any_floats(dtype):
+    values = [0.1, 0.2, 0.3, 0.7, 1]
+    assert_coded(Categories(values), values, dtype)
+    held = pl.Series([*values, 0.4], dtype=dtype)
+
+    found = of_values(held, "")
+    assert Categories(values).outside(found).tolist() == [False] * 5 + [True]
+    assert not Bins(0.1, 0.7).outside(of_values(held[:4], "")).any()
+
+
+def assert_coded(domain, lower, dtype):
+    """Assert that each value has its place as its code, in memory and in an engine."""
     frame = pl.DataFrame({"x": lower, "y": [0] * len(lower)}, {"x": dtype, "y": pl.Int64})
     public = schema({"x": domain}, [0, 1], ["x"])
     [table] = next(iter(EngineCounts(frame.lazy(), "y", public).tables(0, 1)))
@@ -184,7 +200,7 @@ def test_columns_of_other_files_keep_their_type(query, tmp_path):
     [
         ("data.csv", "flag,answer,level,mixed,label", ColumnError, "no column 'degrees'"),
         ("data.csv", "flag,answer,level,mixed,degrees", ColumnError, "no column 'label'"),
-        ("data.txt", "flag", DataError, "must be a .parquet, .csv or .tsv file"),
+        ("data.odd", "flag", DataError, "must be a .csv, .tsv, .parquet, .* file"),
     ],
 )
 def test_a_table_without_a_declared_column_is_refused(

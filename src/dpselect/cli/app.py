@@ -7,6 +7,7 @@ alone.
 
 from __future__ import annotations
 
+import errno
 import functools
 import logging
 import os
@@ -15,6 +16,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -71,6 +73,7 @@ COMMANDS = {
     "schema": _ours(
         "request", "Print the JSON schema of the files of 'dpselect run', for editors."
     ),
+    "look": _ours("look", "Show the curator how a file is written; not private."),
     "audit": _ours("audit", "Check an objective or a mechanism of your own."),
     "budget": _ours("budget", "Show what a ledger has spent and what remains; or create one."),
     "report": _ours("budget", "Write a ledger as one HTML page."),
@@ -195,12 +198,14 @@ def root(
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit: 0 if all went well, 2 for an error of the caller's."""
     given = sys.argv[1:] if arguments is None else arguments
+    _escape_labels()
     warnings.showwarning = _warn
     # What other packages log may hold private values, as their warnings may.
     logging.basicConfig(handlers=[logging.NullHandler()])
     try:
         # Without arguments the help is printed, which is all that there is to say.
         code = typer.main.get_command(app)(args=given or ["--help"], standalone_mode=False)
+        sys.stdout.flush()
         if code == INTERRUPTED:  # Typer returns it in silence
             _complain("interrupted", INTERRUPTED)
     except MissingDependencyError as error:
@@ -216,6 +221,7 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
+        _end_if_full(error)
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(frame.filename).name}:{frame.lineno}"
         _complain(
@@ -224,6 +230,22 @@ def main(arguments: list[str] | None = None) -> None:
             70,
         )
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _escape_labels() -> None:
+    """Write what a terminal has no characters for as escapes: the release may be paid."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _end_if_full(error: Exception) -> None:
+    """End the program in words if the output is full."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        with suppress(OSError):
+            sys.stdout.close()  # what is left would be written again at the end
+        sys.stdout = None
+        _complain("there is no space left to write the output", 2)
 
 
 def _parameters(arguments: Iterable[str]) -> Sequence[Any]:

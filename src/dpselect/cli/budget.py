@@ -238,6 +238,7 @@ def report(
     from dpselect.budget import Budget
 
     budget = Budget.open(ledger)
+    output.check_outputs({"out": out}, ledger, policy)
     if registry:
         from dpselect.requests import Policy
         from dpselect.requests.registry import entry

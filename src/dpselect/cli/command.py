@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
+from datetime import date, timedelta
 from importlib import import_module
 from pathlib import Path
 from types import NoneType
@@ -54,6 +55,9 @@ PANELS = {
 }
 """The part of the help that a field stands in, if not the question."""
 
+COLUMNS = ("column", "minus", "by", "label", "period", "source", "target", "user")
+"""Fields that name a column whose values are compared or ordered."""
+
 SCALARS = (bool, int, float, str, Path)
 
 PROTECTED = (
@@ -76,22 +80,47 @@ class Given(NamedTuple):
     numeric: Sequence[str] = ()
     """Columns of numbers."""
 
-    @property
-    def untyped(self) -> dict[str, str]:
-        """Note about numbers in a file that declares no types, by name."""
+    def remark(self, query: object) -> dict[str, str]:
+        """Return how the fields of a text file are read, by name; public, and no rows tell.
+
+        Args:
+            query: The query, whose range says whether its column is of moments.
+        """
         from dpselect.tables import Source
 
         source = Source.of(self.source)
-        untyped = [column for column in self.numeric if source.is_untyped(column)]
-        if not untyped:
+        if not source.is_csv:
             return {}
-        columns = ", ".join(untyped)
-        odd = "3,5" if source.decimal == "." else "3.5"
-        said = (
-            f"fields of {columns} that are not numbers, such as '{odd}', are treated as missing"
-        )
-        cure = "; --decimal ',' reads decimal commas" if odd == "3,5" else ""
-        return {"text file": f"{said} (text files declare no types; --column-type does){cure}"}
+        ends = (getattr(query, name, None) for name in ("lower", "upper", "step"))
+        of_moments = any(isinstance(one, date | timedelta) for one in ends)
+        kinds = dict.fromkeys(self.numeric, "number")
+        for field_, columns in ((one, self.options.get(one)) for one in COLUMNS):
+            kind = "date" if of_moments and field_ in {"column", "minus"} else "text"
+            for name in [columns] if isinstance(columns, str) else columns or ():
+                kinds.setdefault(name, kind)
+        for one in source.comparisons:
+            kinds.setdefault(one.column, "text" if isinstance(one.literal, str) else "number")
+        # Commands of networks take the ends of edges by their usual names.
+        found = {source.column_type.get(name, kind) for name, kind in kinds.items()} or {"text"}
+        read, cures = [], []
+        if found & {"number", "integer"}:
+            read.append(f"numbers as 1200{source.decimal}5")
+            cures += [] if source.thousands else ["1,200.50: --thousands ,"]
+            cures += [] if source.decimal == "," else ["3,5: --decimal ','"]
+        if found & {"date", "time"}:
+            form = source.date_format
+            read.append(f"dates as {form}" if form else "dates as 2026-01-31")
+            read += [] if form else [f"times as 2026-01-31T12:00{'Z' * bool(source.time_zone)}"]
+            cures += [] if form else ["31/01/2026: --date-format"]
+            cures += [] if source.time_zone or form else ["with Z: --time-zone"]
+        said = [f"{', '.join(read)}; other fields are missing"] if read else []
+        if "text" in found:
+            said.append("texts are compared exactly: 1 is not 1.0")
+            said[-1] += "" if source.missing else ", and NA is a value (--missing NA)"
+            said += [f"characters are {source.encoding.upper()} (--encoding)"]
+        aside = f" ({'; '.join(cures)})" if cures else ""
+        said[:1] = [one + aside for one in said[:1]]
+        return {"text file": "; ".join(said)} if said else {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +200,7 @@ class QueryCommand:
     def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
         types, said = get_type_hints(kind), self._said(kind)
         reading = (name for name in ROWS if name not in self.left_out)
-        every = [_parameter("data", options.Data), *map(_shared, reading)]
+        every = [_parameter("data", options.Data)]
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
@@ -192,6 +221,7 @@ class QueryCommand:
             ]
             every.append(_parameter(one.name, annotated, default))
         every += [_parameter(name, kind, None) for name, kind in self.more.items()]
+        every += map(_shared, reading)
         drawn = ("out",) * self._has_out + ("plot",) * (self.plot is not None)
         engine = _parameter("engine", options.engine(self.leaving), "memory")
         return [*every, engine, *map(_shared, (*AFTER, *drawn))]
@@ -220,12 +250,14 @@ class QueryCommand:
         )
         as_json = shared["as_json"]
         check_where(options.stated(given.source), query.plan.neighbours)
-        if self.plot is not None:
-            output.check_writable(shared["plot"])
+        output.check_outputs(shared, given.source)
         self.before(query, given)
         if self._has_out:
             output.check_table(shared["out"])
-        release, untyped = None, {} if as_json else given.untyped
+        release, remark = None, given.remark(query)
+        if as_json:
+            output.print_notes(remark)
+            remark = {}
         if shared["dry_run"]:
             query.check(given.table)
             output.print_plan(
@@ -233,7 +265,7 @@ class QueryCommand:
                 budget,
                 source=given.source,
                 as_json=as_json,
-                more={**self.facts(query, given), **untyped},
+                more={**self.facts(query, given), **remark},
                 engine=shared["engine"],
             )
         else:
@@ -247,15 +279,14 @@ class QueryCommand:
                 budget,
                 source=given.source,
                 as_json=as_json,
-                more={**beside, **untyped},
+                more={**beside, **remark},
             )
         if self.plot is not None and shared["plot"] is not None:
             output.save(self.plot(query, release, given), shared["plot"])
 
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
-        reading = {name: given[name] for name in ROWS if name in given}
-        source = options.rows_of(given["data"], **reading)
+        source = options.rows_of(given["data"], **reading(given))
         kind = self.kind
         missing = [
             one.name
@@ -290,9 +321,7 @@ class QueryCommand:
 
 SHARED: dict[str, tuple[Any, Any]] = {
     "where": (options.Where, None),
-    "separator": (options.Separator, None),
-    "decimal": (options.Decimal, "."),
-    "column_type": (options.ColumnType, None),
+    **{name: (kind, None) for name, kind in options.DIALECT.items()},
     "master": (options.Master, None),
     "ledger": (options.Ledger, None),
     "note": (options.Note, ""),
@@ -307,7 +336,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
 """Options of every query, with their defaults."""
 
 
-ROWS = ("separator", "decimal", "column_type", "where")
+ROWS = ("where", *options.DIALECT)
 """Options that say which rows are read and how, as ``options.rows_of`` takes them."""
 
 AFTER = (
@@ -315,6 +344,11 @@ AFTER = (
     *("dry_run", "as_json"),
 )
 """Those that every command has, after those of its question."""
+
+
+def reading(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the options of a command that say which rows are read and how."""
+    return {name: given[name] for name in ROWS if given.get(name) is not None}
 
 
 def _shared(name: str) -> inspect.Parameter:

@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,24 +76,14 @@ def values_of(name: str, column: str) -> Option:
             raise ParameterError(f"`{name}` is for one column, `{column}`")
         from dpselect.keys.columns import parsed
         from dpselect.keys.reading import kind_in
+        from dpselect.tables.lists import listed_in
 
         kind = kind_in(given.table, named[0] if isinstance(named, list) else named)
-        return [parsed(one, kind) for one in _lines(name, text)]
+        return [parsed(one, kind) for one in listed_in(name, text)]
 
     return Option(
         read=read, help="Public values: a list as a,b,c, or a text file with one per line."
     )
-
-
-def _lines(name: str, text: str) -> list[str]:
-    path = Path(text)
-    if not path.is_file():
-        if "," in text:
-            return text.split(",")
-        raise DataError(
-            f"`{name}` must be a list such as a,b,c or a text file; there is no {path}"
-        )
-    return options.lines_of(name, path, "a text file with one value")
 
 
 def _facts(query: Keys | TopKeys, _given: Given) -> Mapping[str, object]:

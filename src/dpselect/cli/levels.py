@@ -32,6 +32,9 @@ finest codes are dropped. With --engine spark only the counts of these codes lea
 cluster.
 """
 
+DROPPED = "values that are no leaf of the tree, such as deeper codes, are dropped"
+"""What is said of rows, whatever there are."""
+
 MORE = {
     "prefixes": extra(
         str,
@@ -46,12 +49,14 @@ MORE = {
 def _tree(path: Path, given: Given) -> dict[str, str]:
     """Return the parent of each code of a file."""
     from dpselect.levels import path_tree, prefix_tree
+    from dpselect.tables.lists import text_of
 
+    text = text_of(path, "`tree`, a text file,").splitlines(keepends=True)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if any(row)]
-    except (OSError, UnicodeDecodeError, csv.Error):
+        rows = [[one.strip() for one in row] for row in csv.reader(text)]
+    except csv.Error:
         raise DataError(f"`tree` must be a text file; {path} cannot be read") from None
+    rows = [row for row in rows if any(row)]
     prefixes = given.options["prefixes"]
     if prefixes is not None:
         return prefix_tree((row[0] for row in rows), options.integers("prefixes", prefixes))
@@ -69,11 +74,11 @@ def _tree(path: Path, given: Given) -> dict[str, str]:
 
 def _facts(query: Levels, _given: Given) -> Mapping[str, object]:
     beyond = f"at most {query.excess():.6g} above that of the best level, on average"
-    return {"leaves": len(query.hierarchy.values), "sum of errors": beyond}
+    return {"leaves": len(query.hierarchy.values), "sum of errors": beyond, "rows": DROPPED}
 
 
 def _after(release: LevelsRelease, _given: Given) -> dict[str, Any]:
-    return {"cells": len(release.answer)}
+    return {"cells": len(release.answer), "rows": DROPPED}
 
 
 LEVELS = QueryCommand(

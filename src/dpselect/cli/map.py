@@ -14,9 +14,8 @@ import typer
 from typer.core import TyperGroup
 
 from dpselect import validation
-from dpselect._optional import needed, replaced
 from dpselect.cli import options, output
-from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.cli.command import Given, Option, QueryCommand, reading
 from dpselect.cli.keys import values_of
 from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.writing import lines
@@ -32,7 +31,8 @@ HELP = """Release noisy counts of points in privately selected cells.
 With --grids and --queries this is E2EPriv, whose objective is repaired; --method guideline is
 its Heuristic, and 'map query' its Algorithm 2.
 
-The bounds, the grids and the queries are public; the points are private. Without --queries the
+The bounds, the grids and the queries are public; the points are private. A GeoParquet,
+GeoPackage, GeoJSON or shapefile of points needs no --x, --y and --crs. Without --queries the
 map is tuned for rectangles of several sizes within the bounds. With --engine spark only counts
 of cells and rectangles leave the cluster.
 
@@ -105,8 +105,17 @@ def check_outputs(paths: Sequence[Path], box: Box) -> None:
     from dpselect.maps.export import format_of
 
     for path in paths:
-        output.check_writable(path)
         format_of(path, box)
+
+
+def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the reference system that a file of geometries states, if no other is given."""
+    from dpselect.maps.geo_files import crs_of, geo_file
+
+    if given["crs"] is not None or given["x"] is not None:
+        return {}
+    path = geo_file(options.rows_of(given["data"], **reading(given)))
+    return {} if path is None else {"crs": crs_of(path)}
 
 
 def _before(query: Map, given: Given) -> None:
@@ -163,6 +172,7 @@ MAP = QueryCommand(
         ),
     },
     more={"out": Out},
+    declared=_declared,
     numeric=("x", "y"),
     before=_before,
     after=_after,
@@ -187,6 +197,7 @@ of those that enough people are in, which need --delta.
             read=_grid, help="Cells along a side, as 32; or along x and y, as 48,32."
         ),
     },
+    declared=_declared,
     numeric=("x", "y"),
 )
 
@@ -225,6 +236,7 @@ def export(path: Released, out: Out) -> None:
     from dpselect.maps import MapRelease
 
     released, paths = MapRelease.from_parquet(path), out or []
+    output.check_outputs({"out": paths}, path)
     check_outputs(paths, released.box)
     for one in paths:
         released.to_file(one)
@@ -272,7 +284,7 @@ def query(
         raise validation.goes_with("name", "areas")
     for one in out or []:
         check_suffix(one)
-        output.check_writable(one)
+    output.check_outputs({"out": out}, path, areas)
     released = MapRelease.from_parquet(path)
     asked = [rectangle("rect", text) for text in rect or []]
     if areas is None:
@@ -296,9 +308,9 @@ def _polygons(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types
     """Return the polygons of a file."""
     if not path.exists():
         raise no_file(path)
-    geopandas = needed("geopandas", extra="geo")
-    read = geopandas.read_parquet if path.suffix == ".parquet" else geopandas.read_file
-    return replaced(lambda: read(path), lambda: DataError(f"cannot read polygons of {path}"))
+    from dpselect.maps.geo_files import areas_of
+
+    return areas_of(path)
 
 
 def _print_estimates(found: Estimates) -> None:

@@ -5,20 +5,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Hashable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import COMBINATIONS
-from dpselect.errors import ParameterError
+from dpselect.errors import ColumnError, ParameterError
 from dpselect.networks import METRICS, TopNodes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dpselect.release import Release
+    from dpselect.tables.kinds import Kind
 
 NODES_HELP = """Release the k most influential nodes of a network; one edge is protected.
 
@@ -26,9 +28,9 @@ By one metric this is PrivTopk (local dampening): --mechanism exponential, permu
 local-dampening and shifted are its EM, PF, LD and SLD. By several it is DP-MOTkIN, by
 PrivPareto (--combine pareto) or PrivAgg (--combine weighted-sum).
 
---nodes is public: the number of nodes, if ids are 0 to N-1, or a text file with one label per
-line. With several metrics, nodes are ranked by all of them. Edges to other nodes, or from a
-node to itself, are dropped.
+--nodes is public: the number of nodes, if ids are 0 to N-1, or all ids or labels. Edges are a
+table, or a file of SNAP (.txt), GraphML, GML, Pajek or MatrixMarket. With several metrics,
+nodes are ranked by all of them. Edges to other nodes, or from a node to itself, are dropped.
 With --above instead of --k, all nodes with at least this noisy score are released.
 With --user all rows of a person are protected together, such as the calls of a customer, and at
 most --max-per-user different edges of each person are counted. Without it,
@@ -52,11 +54,26 @@ ones. The estimates are released with the nodes. --nodes is as for 'dpselect nod
 """
 
 
-def _node_set(text: str, _given: Given) -> int | list[str]:
-    """Return the number of nodes, or the labels in a file."""
+def _node_set(text: str, given: Given) -> int | list[Hashable]:
+    """Return the number of nodes, or the ids or labels in a file."""
     if text.isdecimal():
         return int(text)
-    return options.lines_of("nodes", Path(text), "a number, or a text file with one label")
+    from dpselect.keys.columns import parsed
+    from dpselect.keys.reading import kind_in
+    from dpselect.networks.edge_files import edge_file
+    from dpselect.tables.lists import listed_in
+
+    kind: Kind = "text"
+    if edge_file(given.table) is None:
+        # What is wrong with the column is said by the check of all of them.
+        with suppress(ColumnError):
+            kind = kind_in(given.table, given.options["source"] or "source")
+    return [parsed(one, kind) for one in listed_in("nodes", text)]
+
+
+def _rule(release: Release[Any], _given: Given) -> dict[str, str]:
+    """Return which ends are nodes, whatever ends there are."""
+    return {"nodes": release.plan.public[0]}
 
 
 def _terms(
@@ -81,7 +98,10 @@ def _term(text: str) -> str | dict[str, float]:
     }
 
 
-NODE_SET = Option(read=_node_set, help="N for ids 0 to N-1, or a file of labels. Public.")
+NODE_SET = Option(
+    read=_node_set,
+    help="N for ids 0 to N-1, or ids or labels: a,b,c, or a file of one per line. Public.",
+)
 
 
 def _check_plot(query: TopNodes, given: Given) -> None:
@@ -134,7 +154,10 @@ NODES = QueryCommand(
     },
     more={"data_is_public": options.DataIsPublic},
     before=_check_plot,
+    after=_rule,
     plot=_plot,
 )
 
-HUBS = QueryCommand(name="hubs", query="Hubs", help=HUBS_HELP, options={"nodes": NODE_SET})
+HUBS = QueryCommand(
+    name="hubs", query="Hubs", help=HUBS_HELP, options={"nodes": NODE_SET}, after=_rule
+)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -12,39 +13,58 @@ import typer
 from rich.console import Console
 
 from dpselect import validation
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.passes import watching
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
     from dpselect.tables import Source
-    from dpselect.tables.fields import FieldType
+    from dpselect.tables.dialect import FieldType
 
 Data: TypeAlias = Annotated[
     str,
     typer.Argument(
-        help="A .parquet, .csv or .tsv file (also .csv.gz), a folder of them or a pattern of "
-        "names."
+        help="A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .dta, ..., .csv.gz), a folder of "
+        "them or a pattern of names."
     ),
 ]
+
+
+def _of_file(name: str, said: Any, kind: Any = str) -> Any:  # noqa: ANN401 -- a type
+    """Return the type of an option that says how a text file is written."""
+    flag = f"--{name.replace('_', '-')}"
+    flag = f"{flag}/--no-{flag[2:]}" if kind is bool else flag
+    option = typer.Option(flag, help=said, rich_help_panel=FILE)
+    return Annotated[kind | None, option]
+
+
+FILE = "File"
+DIALECT: dict[str, Any] = {
+    name: _of_file(name, *said)
+    for name, said in {
+        "format": ("Format of the file, such as csv; by default what its name ends in.",),
+        "separator": ("Separator of the fields of a text file, such as ';'.",),
+        "decimal": ("Decimal mark of numbers: '.' or ','.",),
+        "thousands": ("Separator of thousands in numbers, such as ','.",),
+        "date_format": ("Form of dates and times, such as %d/%m/%Y or '%m/%d/%y %H:%M'.",),
+        "time_zone": ("Time zone whose clock says times with Z or +02:00: Europe/Berlin.",),
+        "missing": ("Fields that stand for a missing value, such as NA,.,-,999.",),
+        "encoding": ("Encoding of the characters: utf-8, cp1252, latin-1, utf-16, ...",),
+        "quote": ("Quotation mark around fields, or none: the default of .tsv files.",),
+        "strip": ("Leave out spaces around fields, as by default.", bool),
+        "skip_lines": ("Number of lines above the header.", int),
+        "comment": ("First characters of lines to leave out, such as '#'.",),
+        "header": ("Names of the columns, such as id,ward,days, where the file has none.",),
+        "column_type": (
+            "Type of a column, as admitted=date: text, number, integer, date or time.",
+            list[str],
+        ),
+    }.items()
+}
+"""Options that say how a text file is written, by field of a dialect."""
 _of_data = partial(typer.Option, rich_help_panel="Data")
 
-Separator: TypeAlias = Annotated[
-    str | None,
-    _of_data("--separator", help="Separator of the fields of a text file, such as ';'."),
-]
-Decimal: TypeAlias = Annotated[
-    str, _of_data("--decimal", help="Decimal mark of numbers in a text file: '.' or ','.")
-]
-ColumnType: TypeAlias = Annotated[
-    list[str] | None,
-    _of_data(
-        "--column-type",
-        help="What a column of a text file holds, as admitted=date: text, number, integer, "
-        "date or time; may be repeated.",
-    ),
-]
 Where: TypeAlias = Annotated[
     list[str] | None,
     _of_data(
@@ -166,19 +186,6 @@ def _login() -> str:
         return ""
 
 
-def lines_of(name: str, path: Path, words: str) -> list[str]:
-    """Return the lines of a text file that are not empty.
-
-    Raises:
-        DataError: It cannot be read.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        raise DataError(f"`{name}` must be {words} per line; cannot read {path}") from None
-    return [line for line in lines if line]
-
-
 def integers(name: str, text: str) -> list[int]:
     """Return the integers of a list such as ``48,32``.
 
@@ -240,35 +247,52 @@ def engine(leaving: str) -> Any:  # noqa: ANN401 -- a type
     ]
 
 
-def rows_of(
-    path: str,
-    separator: str | None,
-    decimal: str = ".",
-    column_type: Sequence[str] | None = None,
-    where: Sequence[str] | None = None,
-) -> str | Source:
+def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose last parameters are the options of a text file."""
+    stated = inspect.signature(command, eval_str=True)
+    *first, _rest = stated.parameters.values()
+    kind = inspect.Parameter.KEYWORD_ONLY
+    more = [
+        inspect.Parameter(name, kind, annotation=annotation, default=None)
+        for name, annotation in DIALECT.items()
+    ]
+
+    def run(*args: Any, **given: Any) -> None:  # noqa: ANN401 -- the options
+        command(*args, **given)
+
+    run.__signature__ = stated.replace(parameters=[*first, *more])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in [*first, *more]}
+    return run
+
+
+def rows_of(path: str, **given: Any) -> str | Source:  # noqa: ANN401 -- of any option
     """Return the rows that are asked for of a table.
 
+    Args:
+        path: The table.
+        **given: ``where`` and the options of ``DIALECT``, as typed; None if not given.
+
     Raises:
-        ParameterError: A comparison or a type of a column cannot be read, or the separator or
-            the decimal mark is none.
+        ParameterError: One of them is not what it should be.
     """
-    if separator is None and decimal == "." and not column_type and not where:
+    given = {name: value for name, value in given.items() if value not in (None, [])}
+    if not given:
         return path
     from dpselect.tables import Source
 
-    one = None if separator is None else separator.replace("\\t", "\t")
-    return Source(
-        path,
-        separator=one,
-        decimal=decimal,
-        column_type=dict(map(_column_type, column_type or ())),
-        where=tuple(where or ()),
-    )
+    for name in ("separator", "thousands"):
+        if name in given:
+            given[name] = given[name].replace("\\t", "\t")
+    for name in ("missing", "header"):
+        if name in given:
+            given[name] = tuple(given[name].split(","))
+    if "column_type" in given:
+        given["column_type"] = dict(map(_column_type, given["column_type"]))
+    return Source(path, **given)
 
 
 def _column_type(text: str) -> tuple[str, FieldType]:
-    from dpselect.tables.fields import FIELD_TYPES
+    from dpselect.tables.dialect import FIELD_TYPES
 
     column, _, kind = text.rpartition("=")
     found = next((one for one in FIELD_TYPES if one == kind), None)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpselect import writing as written
+from dpselect._optional import needed, replaced
 from dpselect.cli import options
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import remaining_after
@@ -55,6 +58,14 @@ def print_json(content: Mapping[str, Any]) -> None:
 def print_warning(text: str) -> None:
     """Print a warning on standard error."""
     _Plain(stderr=True).print(f"dpselect: warning: {text}", soft_wrap=True)
+
+
+def print_notes(notes: Mapping[str, str]) -> None:
+    """Print notes on standard error, beside a JSON object."""
+    for name, note in notes.items():
+        Console(stderr=True, highlight=False, markup=False).print(
+            f"dpselect: {name}: {note}", soft_wrap=True
+        )
 
 
 def print_facts(facts: Mapping[str, object]) -> None:
@@ -104,10 +115,63 @@ def print_release(
     print_facts({**facts, **_in_words(budget, release)})
 
 
-def check_writable(path: Path | None) -> None:
-    """Raise a ``ParameterError`` if a file cannot be written, before anything is spent."""
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        raise _no_folder(path, "a file")
+WRITTEN = ("out", "plot", "save", "file")
+"""Options that name a file to write."""
+
+
+def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -> None:
+    """Raise if a file cannot be written, or is one that is read, before anything is spent.
+
+    Args:
+        given: The options of a command by name. Those of ``WRITTEN`` name what is written, and
+            each other one that names a file names what is read.
+        read: What else is read.
+
+    Raises:
+        ParameterError: One of them is.
+    """
+    from dpselect.tables import Source
+
+    others = [one for name, one in given.items() if name not in WRITTEN] + list(read)
+    named = [one for one in others if isinstance(one, str | Path | Source)]
+    files = [
+        file
+        for one in named
+        if not isinstance(one, Source) or one.path is not None
+        for file in Source.of(one).files()
+    ]
+    taken = {realpath(file) for file in files if file.is_file()}
+    for name in WRITTEN:
+        outs = given.get(name)
+        for out in outs if isinstance(outs, list) else [outs]:
+            if not isinstance(out, Path):
+                continue
+            if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
+                raise _no_folder(out, "a file")
+            if realpath(out) in taken:
+                raise ParameterError(f"`{name}` would replace a file that is read, {out}")
+            taken.add(realpath(out))
+    if isinstance(plot := given.get("plot"), Path):
+        _check_picture(plot)
+
+
+def _check_picture(plot: Path) -> None:
+    """Raise unless a picture of that ending can be drawn."""
+
+    def endings() -> list[str]:
+        needed("matplotlib", extra="standard")
+        from matplotlib import pyplot as plt
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        plt.close(plt.figure())
+        return list(FigureCanvasBase.get_supported_filetypes())
+
+    known = replaced(
+        endings,
+        lambda: ParameterError("matplotlib cannot draw: is MPLBACKEND one that it has?"),
+    )
+    if plot.suffix[1:].lower() not in known:
+        raise ParameterError(f"`plot` must end with one of .{', .'.join(sorted(known))}")
 
 
 SUFFIXES = (".csv", ".parquet")
@@ -118,20 +182,16 @@ def check_table(out: Path | None) -> None:
     """Raise if a table cannot be written to a file, before anything is spent.
 
     Raises:
-        ParameterError: It has another suffix, or is in no folder.
+        ParameterError: It has another suffix.
     """
-    if out is None:
-        return
-    if out.suffix.lower() not in SUFFIXES:
+    if out is not None and out.suffix.lower() not in SUFFIXES:
         raise ParameterError(f"`out` must end with {' or '.join(SUFFIXES)}")
-    check_writable(out)
 
 
 def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
     """Write the table of an answer to a file, if one is given; else say what is not printed."""
     if out is None:
-        (table, *_), (shown, *_) = release.table().values(), release.shown().values()
-        left = len(table) - len(shown)
+        left = release.unprinted
         more = f"{left} more rows: --out table.csv writes them all"
         return {"not printed": more} if left > 0 else {}
     from dpselect.release import for_csv

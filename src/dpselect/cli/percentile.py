@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime, timedelta
 from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
@@ -23,10 +20,6 @@ if TYPE_CHECKING:
 
 ENDS = ("lower", "upper", "step")
 """Options whose values have the unit of the column."""
-
-WORDS = {"d": "days", "h": "hours", "min": "minutes", "s": "seconds"}
-SPAN = re.compile(r"(?P<number>-?[\d.]+)(?P<unit>d|h|min|s)")
-"""A duration as it is typed."""
 
 VALUE_HELP = """Release a public value near a percentile, or several.
 
@@ -84,29 +77,14 @@ def _in_unit(value: object) -> str:
     return digits(value) if isinstance(value, int | float) else as_text(value)
 
 
-def _quantity(name: str, text: str) -> object:
-    """Return a number, or a day, a time or a duration.
-
-    Raises:
-        ParameterError: The text is none of these.
-    """
-    if span := SPAN.fullmatch(text):
-        return timedelta(**{WORDS[span["unit"]]: float(span["number"])})
-    for read in (int, float, date.fromisoformat, datetime.fromisoformat):
-        with suppress(ValueError):
-            return read(text)
-    raise ParameterError(
-        f"`{name}` must be a number, a date such as 2024-01-31, a time such as "
-        f"2024-01-31T12:00, or a duration such as 7d, 12h, 30min or 10s, got {text!r}"
-    )
-
-
 def _read_end(name: str, text: str, _given: Given) -> object:
-    return _quantity(name, text)
+    from dpselect.percentiles.units import quantity
+
+    return quantity(name, text)
 
 
-def _quantities(text: str, _given: Given) -> list[object]:
-    return [_quantity("candidates", part) for part in text.split(",")]
+def _quantities(text: str, given: Given) -> list[object]:
+    return [_read_end("candidates", part, given) for part in text.split(",")]
 
 
 def _numeric(given: Mapping[str, Any]) -> list[str]:
@@ -115,7 +93,11 @@ def _numeric(given: Mapping[str, Any]) -> list[str]:
     And none of a difference, of which the types must be declared.
     """
     typed = [given[name] for name in ("upper", "candidates") if given[name] is not None]
-    first = _quantity("upper", typed[0].split(",")[0]) if typed else 0
+    first: object = 0
+    if typed:
+        from dpselect.percentiles.units import quantity
+
+        first = quantity("upper", typed[0].split(",")[0])
     columns = [given[name] for name in ("column",) if given[name] is not None]
     return columns if given["minus"] is None and isinstance(first, int | float) else []
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
 from math import nan
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -57,7 +57,7 @@ _INTEGER = re.compile(r"\s*[+-]?\d{1,30}\s*")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("select", help=HELP)(select)
+    app.command("select", help=HELP)(options.with_dialect(select))
 
 
 def select(
@@ -95,17 +95,15 @@ def select(
             "sensitivities. Only for shifted; known where all candidates have the same."
         ),
     ] = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = ".",
-    column_type: options.ColumnType = None,
     ledger: options.Ledger = None,
     note: options.Note = "",
     analyst: options.Analyst = "",
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
+    **dialect: Any,  # noqa: ANN401 -- options of the file
 ) -> None:
     """Choose one candidate, or k, from a table."""
-    source = options.rows_of(scores, separator, decimal, column_type)
+    source = options.rows_of(scores, **dialect)
     relation = options.relation("neighbours", neighbours)
     terms = [[*map(_parse, text.split(options.PLUS))] for text in objective]
     kind = checked_dominance(dominance, combine if len(terms) > 1 else None, of="combine")

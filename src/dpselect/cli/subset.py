@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli import options
-from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.cli.command import Given, Option, QueryCommand, reading
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     column = given["column"]
     if column is None:
         raise ParameterError("give `column`, in which the statuses are")
-    source = options.rows_of(given["data"], given["separator"])
+    source = options.rows_of(given["data"], **reading(given))
     table = options.opened(source, given["engine"], given["master"])
     return {"n": tables.count_records(table, plain=[column])}
 

@@ -107,7 +107,6 @@ def _numeric(given: Mapping[str, Any]) -> list[str]:
 
 def _check(query: ID3Tree | TreeFront, given: Given) -> None:
     asked = given.options
-    output.check_writable(asked["save"])
     if asked["plot"] is not None and asked["dry_run"]:
         raise ParameterError("`plot` shows what is released, which `dry_run` does not draw")
     if asked["test"] is None:
@@ -221,6 +220,7 @@ def domains(
     """Write a template of a domains file."""
     from dpselect.trees import domains_of_public_data, domains_template
 
+    output.check_outputs({"out": out}, data)
     make = domains_of_public_data if data_is_public else domains_template
     text = json.dumps(make(data, label), indent=2)
     if out is None:

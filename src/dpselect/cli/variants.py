@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli import options
-from dpselect.cli.command import Option, QueryCommand
+from dpselect.cli.command import Option, QueryCommand, reading
 
 if TYPE_CHECKING:
     pass
@@ -34,7 +34,7 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the number of variants: that of the rows, which is public."""
     from dpselect import tables
 
-    source = options.rows_of(given["data"], given["separator"])
+    source = options.rows_of(given["data"], **reading(given))
     table = options.opened(source, given["engine"], given["master"])
     return {"variants": tables.count_records(table)}
 

@@ -229,7 +229,7 @@ def release_of_groups(asked: Any, delta: float) -> KeysDesign:  # noqa: ANN401 -
         column=asked.by,
         user=asked.user,
         max_per_user=asked.max_per_user,
-        missing=getattr(asked, "missing", "drop"),
+        missing_keys=getattr(asked, "missing_keys", "drop"),
         epsilon=validation.positive("epsilon", asked.epsilon) * share,
         delta=delta,
         neighbours=asked.neighbours,

@@ -76,8 +76,8 @@ class Keys(Query[KeyRelease]):
             the one of the others for which a key needs the fewest people to be released with
             probability 1/2.
         min_people: Keys of fewer people are never released.
-        missing: Whether rows without a key, a part of it or a group are dropped. ``"drop"``, or
-            ``"key"``: a missing value is the key, the part or the group None.
+        missing_keys: Whether rows without a key, a part of it or a group are dropped.
+            ``"drop"``, or ``"key"``: a missing value is the key, the part or the group None.
         assumed_people: Public guess of the number of people. A ``delta`` of one over this
             number or more is refused. Not derived from the data.
         epsilon: Price of the release, in nats; finite, > 0.
@@ -103,7 +103,7 @@ class Keys(Query[KeyRelease]):
     other_share: float | None = None
     method: KeyMethod | None = None
     min_people: int = 1
-    missing: Missing = "drop"
+    missing_keys: Missing = "drop"
     assumed_people: Annotated[int | None, Claim(None, can_fail=False)] = None
     epsilon: float
     delta: float

@@ -79,7 +79,7 @@ def question_of(
         ParameterError: An argument is out of range, or does not go with another.
     """
     columns = checked_names(column)
-    missing = validation.one_of("missing", missing, get_args(Missing))
+    missing = validation.one_of("missing_keys", missing, get_args(Missing))
     cap = people_cap(user, max_per_user)
     if by is None and groups is not None:
         raise ParameterError("`groups` are of a column: name it with `by`")
@@ -108,7 +108,7 @@ def question_for(asked: Any) -> Question:  # noqa: ANN401 -- a query
         column=asked.column,
         user=asked.user,
         max_per_user=asked.max_per_user,
-        missing=asked.missing,
+        missing=asked.missing_keys,
         candidates=validation.listed("candidates", getattr(asked, "candidates", None)),
         by=asked.by,
         groups=validation.listed("groups", asked.groups),
@@ -128,7 +128,9 @@ def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> No
         validation.different(name, listed)
         parts = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in listed)
         if missing == "drop" and any(map(is_missing, parts)):
-            raise ParameterError(f"`{name}` has a missing value: give `missing`='key' as well")
+            raise ParameterError(
+                f"`{name}` has a missing value: give `missing_keys`='key' as well"
+            )
 
 
 def changed_keys(per_user: int, neighbours: Neighbours) -> int:

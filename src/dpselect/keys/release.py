@@ -93,7 +93,7 @@ class ReleaseByGroup(Release[Any], ABC):
         found = {name: [row[at] for _, row in lines] for at, name in enumerate(head)}
         if self.groups is None:
             return found
-        if self.arguments.get("missing") == "key":
+        if self.arguments.get("missing_keys") == "key":
             rest = None  # the group of rows without a group
         of_lines = [rest if group is None else group for group, _ in lines]
         return {str(self.arguments["by"]): of_lines} | found

@@ -59,10 +59,10 @@ class Rest:
             if asked.other_share is not None:
                 raise ParameterError("`other_share` goes with `other`: leave it out")
             return cls()
-        if asked.missing == "key":
+        if asked.missing_keys == "key":
             raise ParameterError(
-                "`other` shows the rest as a row without a key, and `missing`='key' has such a "
-                "key: give one of the two"
+                "`other` shows the rest as a row without a key, and `missing_keys`='key' has "
+                "such a key: give one of the two"
             )
         share = SHARE if asked.other_share is None else asked.other_share
         rest = cls(epsilon * validation.share("other_share", share), changed)

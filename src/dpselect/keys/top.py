@@ -100,8 +100,8 @@ class TopKeys(Query[KeyRelease]):
             group. It is a part of all that is counted: of the candidates, or of all keys. Rows
             without a key or a group are not in it. It needs noisy counts.
         other_share: Share of epsilon for ``other``; in (0, 1), by default 0.1.
-        missing: Whether rows without a key, a part of it or a group are dropped. ``"drop"``, or
-            ``"key"``: a missing value is the key, the part or the group None.
+        missing_keys: Whether rows without a key, a part of it or a group are dropped.
+            ``"drop"``, or ``"key"``: a missing value is the key, the part or the group None.
         assumed_people: Public guess of the number of people. A ``delta`` of one over this
             number or more is refused. Not derived from the data.
         interval: Probability that the intervals of all noisy counts hold at once. As 0.95, with
@@ -139,7 +139,7 @@ class TopKeys(Query[KeyRelease]):
     counts_share: float = 0.0
     other: bool = False
     other_share: float | None = None
-    missing: Missing = "drop"
+    missing_keys: Missing = "drop"
     assumed_people: Annotated[int | None, Claim(None, can_fail=False)] = None
     interval: float | None = None
     epsilon: float

@@ -152,6 +152,8 @@ def _depth_first(
 def path_tree(paths: Iterable[Sequence[str]]) -> dict[str, str]:
     """Return the parent of each code, from paths of codes from coarse to fine.
 
+    A code that follows itself on a path, as where a section has one code alone, is one code.
+
     Raises:
         ParameterError: A code has two parents.
 
@@ -163,8 +165,11 @@ def path_tree(paths: Iterable[Sequence[str]]) -> dict[str, str]:
     tree: dict[str, str] = {}
     for path in paths:
         for parent, code in pairwise(path):
-            if tree.setdefault(code, parent) != parent:
-                raise ParameterError("a code of `tree` has two parents: make codes different")
+            if code != parent and tree.setdefault(code, parent) != parent:
+                raise ParameterError(
+                    f"code {code!r} of `tree` has two parents, {tree[code]!r} and {parent!r}: "
+                    "make codes different"
+                )
     return tree
 
 

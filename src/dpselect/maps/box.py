@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,10 +23,13 @@ from dpselect import validation
 from dpselect._lines import lines
 from dpselect.errors import DataError, ParameterError
 from dpselect.maps import geo
+from dpselect.tables.kinds import rounded
 from dpselect.typing import Indices, Values
 
 POSITIONS = 2**32
 """Positions of the lattice along an axis."""
+
+DATE_LINE = "; across the antimeridian give longitudes up to 360, as 170 to 190"
 
 Outside: TypeAlias = Literal["drop", "clip"]
 
@@ -41,6 +44,8 @@ class Box:
         east: Upper bound of ``x``, included.
         north: Upper bound of ``y``, included.
         crs: The coordinate reference system, such as ``"EPSG:4326"``; None if unknown.
+        types: The types of floats that x and y are held in: lines are rounded to them, so that
+            0.7 is on the line 0.7 in a column of 32 bits, too.
 
     Raises:
         ParameterError: A bound is not finite, bounds are swapped or equal, or they are
@@ -52,6 +57,7 @@ class Box:
     east: float
     north: float
     crs: str | None = None
+    types: tuple[np.dtype[Any], np.dtype[Any]] = (np.dtype(np.float64), np.dtype(np.float64))
 
     def __post_init__(self) -> None:
         for axis, low, high in (("x", self.west, self.east), ("y", self.south, self.north)):
@@ -62,6 +68,7 @@ class Box:
                 raise ParameterError(
                     f"the `bounds` of {axis} must go from a lower to a higher number, not from "
                     f"{low:g} to {high:g}; they are west, south, east, north"
+                    + (DATE_LINE if axis == "x" and self.crs is not None else "")
                 )
         if self.crs is not None:
             geo.check_degrees(self.crs, self.bounds)
@@ -86,6 +93,11 @@ class Box:
     def side(self, axis: int) -> tuple[float, float]:
         """Return the lower and the upper bound along an axis."""
         return self.bounds[axis], self.bounds[axis + 2]
+
+    def limits(self, axis: int) -> tuple[float, float]:
+        """Return the same as a column of the axis has them."""
+        low, high = (rounded(end, self.types[axis]) for end in self.side(axis))
+        return low, high
 
     def locate(
         self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "drop"
@@ -115,15 +127,15 @@ class Box:
         held = self.holds(*columns, outside=outside)
         across, along = (column if held.all() else column[held] for column in columns)
         if outside == "clip":
-            across = np.clip(across, self.west, self.east)
-            along = np.clip(along, self.south, self.north)
+            across, along = np.clip(across, *self.limits(0)), np.clip(along, *self.limits(1))
         return np.ascontiguousarray(across), np.ascontiguousarray(along)
 
     def holds(self, x: Values, y: Values, *, outside: Outside) -> NDArray[np.bool]:
         """Return which points ``locate`` keeps, shape ``(n,)``. Private."""
         if outside == "clip":
             return ~(np.isnan(x) | np.isnan(y))
-        return (x >= self.west) & (x <= self.east) & (y >= self.south) & (y <= self.north)
+        (west, east), (south, north) = self.limits(0), self.limits(1)
+        return (x >= west) & (x <= east) & (y >= south) & (y <= north)
 
     def lines(self, axis: int, places: Indices, parts: int | Indices) -> Values:
         """Return the coordinates at ``places/parts`` of the way along an axis.
@@ -133,7 +145,8 @@ class Box:
             places: Shape ``(n,)``.
             parts: One number, or shape ``(n,)``; >= 1.
         """
-        return lines(*self.side(axis), places, parts)
+        found = lines(*self.side(axis), places, parts)
+        return found.astype(self.types[axis]).astype(np.float64)
 
     def thresholds(self, axis: int, places: Indices, parts: int | Indices) -> Values:
         """Return lines that points are compared with: infinite at the upper edge of the box."""

@@ -191,7 +191,7 @@ def inside(
         there: What else a row must be to be kept.
     """
     columns = [nw.col("x"), nw.col("y")]
-    sides = [box.side(axis) for axis in (0, 1)]
+    sides = [box.limits(axis) for axis in (0, 1)]
     if outside == "clip":
         there = [*there, *(~column.is_null() for column in columns)]
         columns = [column.clip(*side) for column, side in zip(columns, sides, strict=True)]
@@ -256,6 +256,8 @@ def _with_cells(
         lines = [nw.col(f"{axis} {side}") for side in SIDES]
         if decimals(low, high) is None:
             lines = [line * (high - low) + low for line in lines]
+        if box.types["xy".index(axis)] == np.float32:
+            lines = [line.cast(nw.Float32).cast(nw.Float64) for line in lines]
         # One beside the cell that is near, where a line is rounded; the last one holds the
         # upper edge.
         below = nw.when(nw.col(axis) < lines[0]).then(1.0).otherwise(0.0)

@@ -96,7 +96,7 @@ def unit(crs: str | None) -> tuple[str, float | None]:
     return str(axis.unit_name), float(axis.unit_conversion_factor)
 
 
-def described(crs: str) -> Any:  # noqa: ANN401 -- pyproj has no types here
+def described(crs: object) -> Any:  # noqa: ANN401 -- pyproj has no types here
     """Return a reference system as pyproj describes it.
 
     Raises:
@@ -108,6 +108,19 @@ def described(crs: str) -> Any:  # noqa: ANN401 -- pyproj has no types here
         return pyproj.CRS.from_user_input(crs)
     except (pyproj.exceptions.CRSError, UnicodeEncodeError):
         raise ParameterError(f"`crs` {crs!r} is not a reference system that is known") from None
+
+
+def check_same(stated: object, crs: str) -> None:
+    """Raise if points are in another reference system than the bounds.
+
+    Raises:
+        ParameterError: They are.
+    """
+    if described(stated) != described(crs):
+        raise ParameterError(
+            f"the points are in {described(stated).to_string()} and the `bounds` in {crs}: "
+            "transform the points with to_crs first"
+        )
 
 
 def _looked_up(crs: str) -> Any:  # noqa: ANN401 -- pyproj may be absent

@@ -282,7 +282,7 @@ class GroupedCells(GroupedDesign[CellRelease, Drawn]):
         from dpselect.keys.group_rows import rows_of
         from dpselect.maps import engine
 
-        each, box = self.each, self.rows.box
+        each, box = self.each, self.rows.held_by(data).box
         placed = partial(engine.inside, box=box, outside=self.rows.outside)
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
         points = rows_of(data, self.grouping, numeric, groups, placed=placed)

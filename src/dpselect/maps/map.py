@@ -14,7 +14,7 @@ from dpselect import validation
 from dpselect.accuracy import count_error
 from dpselect.errors import ParameterError
 from dpselect.keys.question import changed_keys
-from dpselect.maps.box import Outside
+from dpselect.maps.box import Box, Outside
 from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import (
     ErrorMeasure,
@@ -56,9 +56,10 @@ class Map(Query[MapRelease]):
     measurements are combined by least squares. A single candidate needs no tuning, and all of
     ``epsilon`` is spent on its counts.
 
-    Data are a frame, the path of a Parquet or CSV file, geometries, or an array of shape ``(n,
-    2)``. From a lazy frame only counts leave the engine. Points with a missing coordinate are
-    dropped.
+    Data are a frame, the path of a Parquet or CSV file, an array of shape ``(n, 2)``, or
+    geometries, also as the path of a GeoParquet, GeoPackage, GeoJSON or shapefile; these need
+    no ``x`` and ``y``, and state their reference system. From a lazy frame only counts leave
+    the engine. Points with a missing coordinate are dropped.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours`` that differ in one point, or with ``user`` in all
@@ -209,12 +210,12 @@ class _MapDesign(Design[MapRelease]):
     measure: ErrorMeasure | None
 
     def prepare(self, data: object) -> Callable[[Plan], MapRelease]:
-        points = self.rows.read(data)
+        points, box = self.rows.read(data), self.rows.box_of(data)
         if self.measure is not None:
             check_number(points, self.measure)
-        return partial(self._draw, points)
+        return partial(self._draw, points, box)
 
-    def _draw(self, points: Counts, plan: Plan) -> MapRelease:
+    def _draw(self, points: Counts, box: Box, plan: Plan) -> MapRelease:
         """Draw everything; the plan has been charged."""
         steps, candidates = self.steps, self.candidates
         partitions, coarse = list(candidates.partitions), None
@@ -231,7 +232,7 @@ class _MapDesign(Design[MapRelease]):
         return MapRelease(
             (partition.label,),
             plan,
-            box=self.rows.box,
+            box=box,
             partition=partition,
             counts=counts,
             scale=steps.counts_scale,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, get_args
+
+import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.maps import geo
 from dpselect.maps.box import Box, Outside
+from dpselect.maps.geo_files import crs_of, geo_file
 from dpselect.tables.people import PeopleCap, people_cap
+
+SHORT = (np.float16, np.float32)
+LEAST_FLOATS = 2**10
+"""Gaps between floats of a type along a box from which its lines are rounded to them."""
 
 if TYPE_CHECKING:
     from dpselect.maps.counting import Counts
@@ -74,13 +81,52 @@ class PointRows:
             tables.check_columns(data, numeric=[self.x, self.y])
             if self.cap is not None:
                 self.cap.check(data)
-        elif hasattr(data, "geometry"):
-            return
+        elif hasattr(data, "geometry") or geo_file(data) is not None:
+            self.box_of(data)
         elif isinstance(data, str | Path) or hasattr(data, "columns"):
             raise ColumnError("points of a table need the columns of coordinates: `x`, `y`")
+
+    def box_of(self, data: object) -> Box:
+        """Return the box in the reference system that geometries state; no row is read.
+
+        Raises:
+            ParameterError: It is another one than that of the bounds, or these cannot be in it.
+        """
+        path = geo_file(data) if self.x is None else None
+        stated = self.box.crs if path is None else crs_of(path)
+        if path is None or stated is None:
+            return self.box
+        if self.box.crs is None:
+            return Box(*self.box.bounds, stated)
+        geo.check_same(stated, self.box.crs)
+        return self.box
+
+    def held_by(self, data: object) -> Self:
+        """Return the rows with the types of floats that the columns of data declare.
+
+        Of a box that few short floats are in, most of its lines would be one.
+
+        Raises:
+            ColumnError: A column is missing or not numeric.
+        """
+        from dpselect import tables
+
+        if self.x is None or self.y is None:
+            kind = getattr(getattr(data, "dtype", None), "type", np.float64)
+            kinds = [kind if kind in SHORT else np.float64] * 2
+        else:
+            tables.check_columns(data, numeric=[self.x, self.y])
+            kinds = [tables.declared_float(data, one) for one in (self.x, self.y)]
+        types = []
+        for axis, kind in enumerate(kinds):
+            low, high = self.box.side(axis)
+            with np.errstate(over="ignore", invalid="ignore"):
+                gap = float(np.spacing(kind(max(abs(low), abs(high)))))
+            types.append(np.dtype(kind if (high - low) / gap >= LEAST_FLOATS else np.float64))
+        return replace(self, box=replace(self.box, types=(types[0], types[1])))
 
     def read(self, data: object) -> Counts:
         """Return the counts of the points, private."""
         from dpselect.maps import reading
 
-        return reading.counts_of(data, self)
+        return reading.counts_of(data, self.held_by(data))

@@ -13,19 +13,20 @@ from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect._optional import needed
-from dpselect.errors import DataError, ParameterError
-from dpselect.maps import engine
+from dpselect.errors import DataError
+from dpselect.maps import engine, geo
 from dpselect.maps.box import Box
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.engine import EngineCounts
+from dpselect.maps.geo_files import geo_file, geometries
 from dpselect.tables import values
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
     from dpselect.maps.points import PointRows
 
-POINT = 0
-"""The type of points in shapely."""
+POINT, MULTIPOINT = 0, 4
+"""Types of shapely."""
 
 _NO_POINTS = "points must be a table, geometries, or an array of shape (n, 2)"
 
@@ -35,8 +36,9 @@ def counts_of(points: object, rows: PointRows) -> Counts:
 
     Args:
         points: A table with the columns ``x`` and ``y``, a path of one, or a lazy frame,
-            which stays in its engine; without columns, an array of shape ``(n, 2)`` or
-            geometries that are points. Points without a user are dropped. Private.
+            which stays in its engine; without columns, an array of shape ``(n, 2)``,
+            geometries that are points, or a file of them. Points without a user are dropped.
+            Private.
         rows: How they are read.
 
     Raises:
@@ -66,7 +68,8 @@ def counts_of(points: object, rows: PointRows) -> Counts:
 
 
 def _without_columns(points: object, box: Box) -> tuple[Values, Values]:
-    geometry = getattr(points, "geometry", None)
+    file = geo_file(points)
+    geometry = getattr(points, "geometry", None) if file is None else geometries(file)
     if geometry is not None:
         return _from_geometry(geometry, box)
     if isinstance(points, np.ndarray) or values.declares_type(points):
@@ -94,16 +97,18 @@ def _pair(row: Any) -> object:  # noqa: ANN401 -- whatever a list holds
 
 
 def _from_geometry(geometry: Any, box: Box) -> tuple[Values, Values]:  # noqa: ANN401 -- geopandas
-    if box.crs is not None and geometry.crs is not None and geometry.crs != box.crs:
-        raise ParameterError(
-            f"the points are in {geometry.crs.to_string()} and the `bounds` in {box.crs}: "
-            "transform the points with to_crs first"
-        )
+    if box.crs is not None and geometry.crs is not None:
+        geo.check_same(geometry.crs, box.crs)
     # The coordinates of what is not a point are NaN, and the record is dropped. An empty
     # point has none to ask for.
-    shapes = np.asarray(geometry.array)
+    shapes = np.array(geometry.array)
     shapely = needed("shapely", extra="geo")
     x, y = np.full((2, shapes.size), np.nan)
+    # Programs that know one type for a layer write points as collections of one.
+    alone = (shapely.get_type_id(shapes) == MULTIPOINT) & (
+        shapely.get_num_geometries(shapes) == 1
+    )
+    shapes[alone] = shapely.get_geometry(shapes[alone], 0)
     point = (shapely.get_type_id(shapes) == POINT) & ~shapely.is_empty(shapes)
     x[point], y[point] = shapely.get_x(shapes[point]), shapely.get_y(shapes[point])
     return x, y

@@ -14,6 +14,7 @@ from typing import Any
 import narwhals as nw
 
 from dpselect.errors import ParameterError
+from dpselect.keys.reading import literals
 from dpselect.networks.reading import check_ends, not_of_nodes
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.fields import typed
@@ -25,6 +26,9 @@ from dpselect.tables.spark import cached, distinct, stacked
 
 MOST_LABELS = 10_000
 """Labels that a query can list; more nodes must have ids from 0."""
+
+FROM = 2**63
+"""Ids from here on are unsigned."""
 
 CORNERS = ("a", "b", "c")
 
@@ -54,9 +58,9 @@ def simple_edges(
         DataError: The data cannot be read.
     """
     s, t = nw.col("source"), nw.col("target")
-    ends = _ends(data, source, target, nodes, users).filter(
-        _is_node(s, nodes), _is_node(t, nodes), s != t
-    )
+    ends = _ends(data, source, target, nodes, users)
+    listed = _listed(ends, nodes)
+    ends = ends.filter(_is_node(s, listed), _is_node(t, listed), s != t)
     edge = [
         nw.when(s < t).then(s).otherwise(t).alias("low"),
         nw.when(s < t).then(t).otherwise(s).alias("high"),
@@ -76,8 +80,10 @@ def count_invalid_edges(
     Arguments and errors are those of ``simple_edges``.
     """
     s, t = nw.col("source"), nw.col("target")
-    both = _is_node(s, nodes) & _is_node(t, nodes)
-    table = _ends(data, source, target, nodes, dropped=False).select(
+    ends = _ends(data, source, target, nodes, dropped=False)
+    listed = _listed(ends, nodes)
+    both = _is_node(s, listed) & _is_node(t, listed)
+    table = ends.select(
         nw.when(both).then(nw.lit(0)).otherwise(nw.lit(1)).sum().alias("unknown"),
         nw.when(both & (s == t)).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("loops"),
     )
@@ -226,6 +232,19 @@ def _is_node(end: nw.Expr, nodes: Sequence[Hashable]) -> nw.Expr:
     return end.is_in(list(nodes))
 
 
+def _listed(ends: nw.LazyFrame[Any], nodes: Sequence[Hashable]) -> Sequence[Hashable]:
+    """Return the nodes as an engine takes them."""
+    if not _beyond(nodes):
+        return nodes
+    return literals(ends, [one for one in nodes if isinstance(one, int) and one >= 0])
+
+
+def _beyond(nodes: Sequence[Hashable]) -> bool:
+    """Return whether a node is an id that has no sign."""
+    is_range = isinstance(nodes, range)
+    return not is_range and any(isinstance(node, int) and node >= FROM for node in nodes)
+
+
 def _ends(
     data: object,
     source: str,
@@ -260,7 +279,17 @@ def _ends(
     if users is not None:
         users.check(data)
         taken["user"] = users.persons(types)
-    ends = typed(table.lazy().select(**taken), dict.fromkeys(untyped, "integer"))
+    if integer and _beyond(nodes):
+        if untyped:
+            raise ParameterError("text files of ids from 2^63 on are read in memory alone")
+        positive = [nw.col(end) >= 0 for end in columns]
+        rows = table.lazy().select(**taken)
+        rows = rows.filter(*positive) if dropped else rows
+        return rows.with_columns(
+            nw.when(one).then(nw.col(end)).cast(nw.UInt64).alias(end)
+            for end, one in zip(columns, positive, strict=True)
+        )
+    ends = typed(table.lazy().select(**taken), dict.fromkeys(untyped, "integer"), of)
     if not integer or of.is_csv:
         return ends
     # Arrow compares unsigned integers with signed ones as if none were beyond these.

@@ -54,6 +54,14 @@ class EdgeRows:
         )
 
     @property
+    def rule(self) -> str:
+        """Which ends are nodes; the same whatever ends there are."""
+        done = "dropped" if self.on_invalid == "repair" else "refused"
+        if isinstance(self.nodes, range):
+            return f"the nodes 0 to {len(self.nodes) - 1} (edges to other ids are {done})"
+        return f"the {len(self.nodes)} listed nodes (edges to others are {done})"
+
+    @property
     def max_per_user(self) -> int | None:
         """The most edges of a person; None if one edge is protected."""
         return None if self.cap is None else self.cap.most
@@ -92,7 +100,10 @@ class EdgeRows:
     def _same(self, graph: NodeCounts) -> NodeCounts:
         """Return a graph if it is on the same nodes and limited to the same edges."""
         if graph.nodes != self.nodes and set(graph.nodes) != set(self.nodes):
-            raise ParameterError("`nodes` must be those of the graph: `nodes`=graph.nodes")
+            raise ParameterError(
+                "`nodes` must be those of the graph: `nodes`=graph.nodes; of igraph their "
+                "names, graph.vs['name'], or else their number"
+            )
         limit = getattr(graph, "max_per_user", None)
         if limit is not None and limit != self.max_per_user:
             raise ParameterError(

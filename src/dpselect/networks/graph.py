@@ -208,8 +208,10 @@ class Graph:
         """Read a list of edges: 10^7 of them in seconds, a few dozen bytes each.
 
         Args:
-            edges: A Parquet or CSV file, a data frame, or an array or sequence of pairs. A
-                list or tuple declares no type: its ends are looked up one by one.
+            edges: A Parquet or CSV file, an edge list such as ``.txt`` (SNAP), ``.graphml``,
+                ``.gml``, ``.net`` or ``.mtx``, a data frame, an array or sequence of pairs, or
+                a sparse adjacency matrix of SciPy. A list or tuple declares no type: its ends
+                are looked up one by one.
             source: The column of one end. Required for files and frames.
             target: The column of the other end.
             user: The column of the person that a row belongs to, such as the caller: text,
@@ -264,18 +266,8 @@ class Graph:
             DataError: ``matrix`` is not sparse, or not square with a row for each node.
             PublicClaimError: The diagonal is not zero and ``on_invalid="raise"``.
         """
-        from scipy.sparse import issparse
-
         labels = checked_nodes(nodes)
-        given: Any = matrix
-        is_sparse = issparse(given)
-        if not is_sparse or given.shape != 2 * (len(labels),):
-            raise DataError(
-                "matrix must be a SciPy sparse array or matrix with a row and a column for "
-                f"each of the {len(labels)} nodes"
-            )
-        pairs = np.column_stack(given.nonzero())
-        return _built(reading.of_array(pairs), labels, on_invalid)
+        return _built(reading.of_matrix(matrix, len(labels)), labels, on_invalid)
 
     @classmethod
     def from_networkx(

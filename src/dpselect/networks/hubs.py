@@ -268,7 +268,7 @@ class Hubs(Query[Release[Any]]):
                 ),
                 epsilon=epsilon,
                 neighbours=relation,
-                public=("the nodes",),
+                public=(rows.rule,),
             ),
             rows=rows,
             k=k,
@@ -370,6 +370,8 @@ def betweenness(graph: Graph, hubs: Sequence[int], caps: Sequence[int]) -> Value
     Returns:
         Shape ``(m,)``, >= 0. Private.
     """
+    from scipy import sparse
+
     found = np.zeros(len(hubs))
     for place, (hub, cap) in enumerate(zip(hubs, caps, strict=True)):
         here, there, size = ego_edges(graph, hub)
@@ -377,7 +379,10 @@ def betweenness(graph: Graph, hubs: Sequence[int], caps: Sequence[int]) -> Value
         inside = (here < size) & (there < size)
         spokes = np.stack([np.arange(size), np.full(size, size)])
         edges = np.concatenate([np.stack([here, there])[:, inside], spokes], axis=1)
-        found[place] = Graph.from_edges(edges.T, nodes=size + 1).ego_betweenness()[size]
+        matrix = sparse.coo_array(
+            (np.ones(edges.shape[1], np.bool_), edges), shape=(size + 1, size + 1)
+        )
+        found[place] = Graph.from_scipy(matrix, nodes=size + 1).ego_betweenness()[size]
     return found
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set as AbstractSet
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -28,9 +29,11 @@ from dpselect.errors import (
     ParameterError,
     PublicClaimError,
 )
+from dpselect.networks.edge_files import SNAP, edge_file, lines_of_pairs, pairs_of_file
 from dpselect.tables import values
 from dpselect.tables.kinds import coded, declares_nothing, type_name
 from dpselect.tables.people import PeopleCap
+from dpselect.tables.source import ending
 from dpselect.tables.spark import silenced
 from dpselect.tables.together import collected
 from dpselect.tables.values import pair, plain_value
@@ -45,7 +48,7 @@ Nodes: TypeAlias = int | Iterable[Hashable]
 """The public nodes: ``n`` for ids ``0`` to ``n - 1``, or all ids or labels."""
 
 Edges: TypeAlias = "str | os.PathLike[str] | tables.Source | IntoFrame | ArrayLike"
-"""A Parquet or CSV file, a data frame that narwhals knows, or pairs of shape ``(m, 2)``."""
+"""A file, a data frame that narwhals knows, pairs of shape ``(m, 2)``, or a sparse matrix."""
 
 MOST_NODES = 2**31 - 1
 """Positions of nodes are 32-bit integers, and products of two degrees fit 64 bits."""
@@ -91,6 +94,11 @@ def read(
         ColumnError: A column is missing, or its type cannot hold such nodes.
         DataError: The edges cannot be read, or are not pairs.
     """
+    if is_sparse(edges):
+        return of_matrix(edges, len(nodes))
+    if (file := edge_file(edges)) is not None and ending(file) != SNAP:
+        found: Any = pairs_of_file(file, nodes)
+        return of_matrix(found, len(nodes)) if is_sparse(found) else of_pairs(found, nodes)
     # A CSV file declares no types: its ids are read from text, whatever else it holds.
     untyped = tables.Source.of(edges).is_untyped
 
@@ -102,7 +110,9 @@ def read(
         needed("polars", extra="standard")
         import polars as pl
 
-        table = _opened(edges, source, target)
+        if file is not None:
+            return _of_table(lines_of_pairs(file), nodes, lambda _column: True)
+        table = _opened(edges, source, target, nodes)
         if isinstance(table, pl.LazyFrame):
             return _of_table(table, nodes, untyped)
         return of_pairs(table, nodes)
@@ -155,6 +165,27 @@ def read_of_persons(
     return of_array(both.T[kept])
 
 
+def is_sparse(data: object) -> bool:
+    """Return whether data are a sparse matrix of SciPy, which are adjacencies by their type."""
+    # Whoever holds one has imported its package: nothing is imported here.
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(data)
+
+
+def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class of SciPy
+    """Return the ends of all non-zero entries of an ``(n, n)`` sparse matrix.
+
+    Raises:
+        DataError: It is not sparse, or of another shape.
+    """
+    if not is_sparse(matrix) or matrix.shape != (n, n):
+        raise DataError(
+            "matrix must be a SciPy sparse array or matrix with a row and a column for each of "
+            f"the {n} nodes"
+        )
+    return of_array(np.column_stack(matrix.nonzero()))
+
+
 def check_ends(source: str | None, target: str | None) -> tuple[str, str]:
     """Return the columns of the two ends.
 
@@ -174,7 +205,7 @@ def check_types(
     Raises:
         ParameterError, ColumnError, DataError: As for ``read``.
     """
-    if not tables.is_table(edges):
+    if is_sparse(edges) or edge_file(edges) is not None or not tables.is_table(edges):
         return
     import narwhals as nw
 
@@ -192,15 +223,23 @@ def check_types(
 def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
     """Return the ends of pairs of ids or labels, each read by itself as a field of text is.
 
-    An end that is no label, and both ends of an entry that is no pair, are ``UNKNOWN``.
+    An end that is no label, and both ends of an entry that is no pair, are ``UNKNOWN``. A set
+    of two is a pair, and so are the first two of a longer tuple, as networkx lists edges with
+    their weights.
     """
     position = {label: index for index, label in enumerate(nodes) if label is not None}
 
     def of_end(end: object) -> int:
         return next((position[one] for one in _meanings(end) if one in position), UNKNOWN)
 
-    flat = [(of_end(u), of_end(v)) for u, v in map(pair, pairs)]
+    flat = [(of_end(u), of_end(v)) for u, v in map(_two, pairs)]
     return of_array(np.array(flat, dtype=np.int32).reshape(-1, 2))
+
+
+def _two(entry: object) -> tuple[object, object]:
+    if isinstance(entry, tuple):
+        return pair(entry[:2])
+    return pair(tuple(entry) if isinstance(entry, AbstractSet) else entry)
 
 
 def _meanings(end: object) -> Iterator[Hashable]:
@@ -274,7 +313,7 @@ def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:
 
 
 def _opened(
-    edges: Edges, source: str | None, target: str | None
+    edges: Edges, source: str | None, target: str | None, nodes: Sequence[Hashable]
 ) -> pl.LazyFrame | Iterable[object]:
     """Return the two columns, unread where that is possible; pairs of untyped data."""
     needed("polars", extra="standard")
@@ -285,7 +324,13 @@ def _opened(
         pairs: NDArray[Any] = np.asarray(edges)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise DataError(
-                "edges must be a file, a data frame, or pairs in an array of shape (m, 2)"
+                "edges must be a file, a data frame, or pairs in an array of shape (m, 2); an "
+                "adjacency is a sparse matrix of SciPy"
+            )
+        if len(nodes) == 2:
+            raise DataError(
+                "an array of two columns may be pairs or the adjacency of two nodes: give a "
+                "list of pairs, or a sparse matrix of SciPy"
             )
         if pairs.dtype.kind == "O":
             return pairs
@@ -331,11 +376,13 @@ def _position(
     needed("polars", extra="standard")
     import polars as pl
 
-    labels = pl.Series(nodes, dtype=pl.Int64 if isinstance(nodes, range) else None)
+    labels = _labels(nodes)
     value, text = pl.col(column), untyped(column)
-    if labels.dtype.is_integer() and (dtype.is_integer() or text):
-        value = (value.str.strip_chars() if text else value).cast(pl.Int64, strict=False)
-        labels = labels.cast(pl.Int64)
+    if labels.dtype == pl.Int128 and (dtype.is_integer() or text):
+        value = (value.str.strip_chars() if text else value).cast(pl.Int128, strict=False)
+        value, labels = value.cast(pl.String), labels.cast(pl.String)
+    elif labels.dtype.is_integer() and (dtype.is_integer() or text):
+        value = (value.str.strip_chars() if text else value).cast(labels.dtype, strict=False)
     elif labels.dtype == pl.String and dtype in (pl.String, pl.Categorical, pl.Enum):
         value = value.cast(pl.String)
     elif labels.dtype != dtype:
@@ -348,6 +395,23 @@ def _position(
         return pl.when(known).then(value).otherwise(UNKNOWN).cast(pl.Int32)
     positions = pl.Series(range(len(nodes)), dtype=pl.Int32)
     return value.replace_strict(labels, positions, default=UNKNOWN, return_dtype=pl.Int32)
+
+
+def _labels(nodes: Sequence[Hashable]) -> pl.Series:
+    """Return the nodes as a column of the narrowest type of integers, or of their own type."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    if isinstance(nodes, range):
+        return pl.Series(nodes, dtype=pl.Int64)
+    whole = [node for node in nodes if type(node) is int]
+    if len(whole) < len(nodes):
+        return pl.Series(nodes)
+    low, high = min(whole), max(whole)
+    if not -(2**127) <= low <= high < 2**127:
+        raise ParameterError("`nodes`: ids in a table are integers of at most 128 bits")
+    signed = pl.Int64 if low >= -(2**63) and high < 2**63 else pl.Int128
+    return pl.Series(whole, dtype=pl.UInt64 if low >= 0 and 2**63 <= high < 2**64 else signed)
 
 
 def not_of_nodes(column: str, kind: object, wanted: str) -> ColumnError:

@@ -149,7 +149,7 @@ class TopNodes(Query[Release[Any]]):
             plan=draw.plan(
                 facts,
                 choice.unit,
-                public=("the nodes", *[claim] * (self.max_degree is not None)),
+                public=(rows.rule, *[claim] * (self.max_degree is not None)),
                 attained=0.0 if one_front else None,
                 largest=_largest_error(choice, facts),
                 passes=(rows.on_invalid == "raise") + choice.passes,

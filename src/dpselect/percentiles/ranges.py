@@ -70,6 +70,11 @@ class Range:
         )
         if no_lower:
             first = float((0 if no_upper else exact_decimal(last)) - reach)
+        if first == last and lower != upper:
+            raise ParameterError(
+                "`lower` and `upper` are one float: beyond 2**53 floats are more than 1 apart; "
+                "subtract a public number from the column"
+            )
         if not first < last or not isfinite(last - first):
             raise ParameterError(
                 f"`upper` must be finite and above `lower`, got {first!r} to {last!r}"

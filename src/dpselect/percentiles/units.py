@@ -6,7 +6,9 @@ money in decimals is a number, and so are integers; what is released is turned b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -18,6 +20,21 @@ from dpselect.tables.moments import CODES, FIRST, ORIGINS, Moment
 
 Quantity: TypeAlias = float | Decimal | date | timedelta
 """A value that may be released; a ``datetime`` is a ``date``."""
+
+
+ENDS = ("lower", "upper", "step")
+"""Fields that have the unit of the column."""
+
+WORDS = {"d": "days", "h": "hours", "min": "minutes", "s": "seconds"}
+SPAN = re.compile(r"(?P<number>-?(?:\d+[.]?\d*|[.]\d+))(?P<unit>d|h|min|s)", re.ASCII)
+"""A duration as it is typed."""
+
+READ: tuple[Callable[[str], Quantity], ...] = (
+    int,
+    float,
+    date.fromisoformat,
+    datetime.fromisoformat,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +100,42 @@ class Unit:
             return number
         seconds = number * 86_400 if self.moment == "day" else number / 1_000_000
         return timedelta(seconds=ceil(seconds))
+
+
+def quantity(name: str, text: str) -> Quantity:
+    """Return the number, the day, the time or the duration that somebody types.
+
+    Args:
+        name: The field, for an error.
+        text: Such as 3.5, 2024-01-31, 2024-01-31T12:00 or 7d.
+
+    Raises:
+        ParameterError: The text is none of these.
+    """
+    if span := SPAN.fullmatch(text):
+        return timedelta(**{WORDS[span["unit"]]: float(span["number"])})
+    for read in READ:
+        with suppress(ValueError):
+            return read(text)
+    raise ParameterError(
+        f"`{name}` must be a number, a date such as 2024-01-31, a time such as "
+        f"2024-01-31T12:00, or a duration such as 7d, 12h, 30min or 10s, got {text!r}"
+    )
+
+
+def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of a query with quantities in place of texts, as a request has them."""
+    ends: dict[str, Any] = {
+        name: quantity(name, value)
+        for name, value in fields.items()
+        if name in ENDS and isinstance(value, str)
+    }
+    listed = fields.get("candidates")
+    if isinstance(listed, Sequence) and not isinstance(listed, str):
+        ends["candidates"] = [
+            quantity("candidates", one) if isinstance(one, str) else one for one in listed
+        ]
+    return {**fields, **ends}
 
 
 def _numbers(number: float, kind: str) -> float | Decimal:

@@ -10,20 +10,40 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
-from dpselect.errors import DataError, DPSelectError, ParameterError, nearest, no_file
+from dpselect.errors import DPSelectError, ParameterError, nearest
+from dpselect.tables.dialect import DEFAULTS
+from dpselect.tables.lists import text_of
 
 Keys: TypeAlias = tuple[str | int, ...]
 """Where a value is: names of tables and keys, and positions in lists of tables."""
 
 Kind: TypeAlias = Literal[
-    "text", "integer", "number", "table", "list of texts", "list of tables", "anything"
+    "text",
+    "integer",
+    "number",
+    "truth value",
+    "table",
+    "list of texts",
+    "list of tables",
+    "anything",
 ]
 """Value of a key."""
 
 OF_DATA: dict[str, Kind] = {
     "path": "text",
+    "format": "text",
     "separator": "text",
+    "quote": "text",
     "decimal": "text",
+    "thousands": "text",
+    "missing": "list of texts",
+    "strip": "truth value",
+    "date_format": "text",
+    "time_zone": "text",
+    "encoding": "text",
+    "skip_lines": "integer",
+    "comment": "text",
+    "header": "anything",
     "column_type": "table",
     "where": "list of texts",
     "version": "text",
@@ -32,8 +52,8 @@ OF_DATA: dict[str, Kind] = {
 }
 """The keys of [data]."""
 
-READING = ("separator", "decimal", "column_type")
-"""Those of them that say how a text file is read."""
+READING = tuple(DEFAULTS)
+"""Those of them that say how a text file is written."""
 
 _HEAD = re.compile(r"\s*(?P<open>\[\[?)(?P<name>[^\[\]]+)\]\]?\s*(?:#.*)?")
 _KEY = re.compile(r"\s*(?P<name>[^\s\[\]{}#=][^\[\]{}#=]*?)\s*=")
@@ -64,12 +84,7 @@ class Document:
             ParameterError: It is not TOML; the message has the line.
         """
         file = Path(path)
-        try:
-            text = file.read_bytes().decode("utf-8")
-        except FileNotFoundError:
-            raise no_file(file) from None
-        except (OSError, UnicodeDecodeError):
-            raise DataError(f"cannot read {file}: give a text file in TOML") from None
+        text = text_of(file, "a text file in TOML")
         try:
             return cls(tomllib.loads(text), text=text, path=file)
         except RecursionError:
@@ -193,6 +208,7 @@ def _is(value: object, kind: Kind) -> bool:
         "text": str,
         "integer": int,
         "number": (int, float),
+        "truth value": bool,
         "table": Mapping,
         "anything": object,
     }

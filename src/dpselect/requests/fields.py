@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import MISSING, fields
+from datetime import date, timedelta
 from functools import partial
 from importlib import import_module
 from types import NoneType, UnionType
@@ -27,6 +28,8 @@ TYPES: dict[Any, Schema] = {
     int: {"type": "integer"},
     float: {"type": "number"},
     str: {"type": "string"},
+    date: {"type": "string"},
+    timedelta: {"type": "string"},
     Any: {},
     Hashable: {},
 }

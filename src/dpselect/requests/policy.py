@@ -28,7 +28,7 @@ from dpselect.requests.document import (
 )
 from dpselect.requests.reading import NOTHING, READERS, Released, columns_of
 from dpselect.tables import Source
-from dpselect.tables.fields import FieldType
+from dpselect.tables.dialect import Dialect
 
 if TYPE_CHECKING:
     from dpselect.requests.request import Request
@@ -125,9 +125,7 @@ class Policy:
 
     Attributes:
         path: The table.
-        separator: Separator of its fields, if it is a text file.
-        decimal: The mark before the decimals of its numbers.
-        column_type: Types of its columns.
+        dialect: How it is written, if it is a text file.
         where: Comparisons that all rows must pass.
         ledger: The ledger that requests are charged to.
         user: The column of persons that requests protect; if None, any column or none.
@@ -147,9 +145,7 @@ class Policy:
     """
 
     path: str
-    separator: str | None = None
-    decimal: str = "."
-    column_type: Mapping[str, FieldType] = field(default_factory=dict)
+    dialect: Dialect = field(default_factory=Dialect)
     where: tuple[str, ...] = ()
     ledger: Path | None = None
     user: str | None = None
@@ -209,7 +205,7 @@ class Policy:
             **tables["unit"],
             **tables["release"],
             "path": located(data["path"], folder, data.get("engine", "memory")),
-            **{name: data[name] for name in READING if name in data},
+            "dialect": Dialect(**{name: data[name] for name in READING if name in data}),
             "where": tuple(data.get("where", ())),
         }
         if "person" in values:
@@ -271,8 +267,15 @@ class Policy:
 
         Args:
             document: The request, whose keys are known and of their types.
+
+        Raises:
+            PolicyError: It says how the table is written.
         """
         asked = dict(document.values)
+        with document.naming("data"):
+            for name in (one for one in READING if one in asked.get("data", {})):
+                # Lines to skip, say, would make a person's record the header.
+                raise self._beyond(f"`{name}` is the policy's to state", "data", name)
         data = {**self.document.values.get("data", {}), **asked.get("data", {})}
         engine, path = data.get("engine", "memory"), self.path
         if "path" in asked.get("data", {}):
@@ -331,8 +334,8 @@ class Policy:
             if anywhere(str(source)) != anywhere(self.path):
                 raise self._beyond(f"`path` must be {self.path!r}", "data", "path")
             for name in READING:
-                if getattr(source, name) != (right := getattr(self, name)):
-                    raise self._beyond(f"`{name}` must be {right!r}", "data", name)
+                if getattr(source, name) != getattr(self.dialect, name):
+                    raise self._beyond(f"`{name}` is the policy's to state", "data", name)
             master = self.document.values.get("data", {}).get("master")
             if request.master != master:
                 raise self._beyond(f"`master` must be {master!r}", "data", "master")

@@ -187,7 +187,7 @@ class Request:
                 raise ParameterError("a request needs a query, in [[queries]]")
         with document.naming("data"):
             path = located(data["path"], document.folder, data.get("engine", "memory"))
-            stated = {name: data[name] for name in ("where", *READING) if data.get(name)}
+            stated = {name: data[name] for name in ("where", *READING) if name in data}
             source = Source(path, **stated) if stated else path
             ledger = values.get("ledger")
             request = cls(
@@ -225,7 +225,8 @@ class Request:
         """
         with self.document.naming("data"):
             try:
-                return held(self.source, self.engine, master=self.master)
+                with self._naming_public_columns():
+                    return held(self.source, self.engine, master=self.master)
             except ColumnError:
                 with self.document.naming("queries"):
                     raise
@@ -264,6 +265,21 @@ class Request:
             composition="sum",
         )
 
+    @contextmanager
+    def _naming_public_columns(self) -> Iterator[None]:
+        """Name the columns of the policy alone where one is missing in the block."""
+        try:
+            yield
+        except ColumnError as raised:
+            if self.policy is None or raised.missing is None:
+                raise
+            name = raised.missing
+        else:
+            return
+        known = ", ".join(self.policy.columns or ())
+        said = f"; the policy's are: {known}" if known else ""
+        raise ColumnError(f"the table has no column {name!r}{said}")
+
     def check(self) -> None:
         """Check that all queries can be read, by the table's schema alone.
 
@@ -275,7 +291,11 @@ class Request:
         with self._keeping_contradictions(()):
             table = self.table()
         for at, query in enumerate(self.queries.values()):
-            with self.document.naming("queries", at), self._keeping_contradictions([query]):
+            with (
+                self.document.naming("queries", at),
+                self._keeping_contradictions([query]),
+                self._naming_public_columns(),
+            ):
                 query.check(table)
 
     def release(self, *, budget: Budget | None = None) -> dict[str, Release[Any]]:
@@ -289,7 +309,11 @@ class Request:
             ColumnError, DataError, PublicClaimError: As for each query.
         """
         charged, queries = budget or self.budget(), list(self.queries.values())
-        with self.document.naming("queries"), self._keeping_contradictions(queries):
+        with (
+            self.document.naming("queries"),
+            self._keeping_contradictions(queries),
+            self._naming_public_columns(),
+        ):
             found = run(queries, self.table(), budget=charged)
         return dict(zip(self.queries, found, strict=True))
 
@@ -343,6 +367,11 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any]) -> Query[Any]:
     known = {one.name for one in fields(kind)}  # type: ignore[arg-type] # queries are dataclasses
     given = {name: value for name, value in unit.items() if name in known}
     given |= {name: value for name, value in table.items() if name not in OF_A_QUERY}
+    if kind.__name__ == "Percentiles":
+        from dpselect.percentiles.units import typed
+
+        # TOML has days and times, and no durations.
+        given = typed(given)
     query: Query[Any] = Query.from_dict({"query": table["query"], **given})
     columns_of(query)
     return query

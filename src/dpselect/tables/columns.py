@@ -12,7 +12,8 @@ from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
-from dpselect.tables.fields import FieldType, typed
+from dpselect.tables.dialect import FieldType
+from dpselect.tables.fields import typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
@@ -146,7 +147,7 @@ def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     """Return the table with some columns as float64; other fields than numbers become null."""
     source = Source.of(data)
     untyped: dict[str, FieldType] = {c: "number" for c in columns if source.is_untyped(c)}
-    table = typed(table, untyped, source.decimal)
+    table = typed(table, untyped, source)
     others = [nw.col(one).cast(nw.Float64) for one in {*columns} - {*untyped}]
     return table.with_columns(*others) if others else table
 

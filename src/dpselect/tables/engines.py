@@ -7,8 +7,10 @@ from pathlib import Path, PurePosixPath
 from dpselect import validation
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError, no_file
+from dpselect.tables.dialect import DEFAULTS, WRITTEN
+from dpselect.tables.formats import PARQUET
 from dpselect.tables.opening import open_table
-from dpselect.tables.source import CSV, PARQUET, Frame, Source, TextRows, ending
+from dpselect.tables.source import Frame, Source, TextRows
 from dpselect.tables.spark import spark_table
 
 ENGINES = ("memory", "polars", "duckdb", "spark")
@@ -52,13 +54,12 @@ def held(
         return _duckdb(source)
     if engine == "spark":
         table: Frame = spark_table(path, master=master)
-        is_text = ending(PurePosixPath(str(source))) in CSV
+        is_text = source.kind(PurePosixPath(str(source))) in WRITTEN
     else:
         table, is_text = open_table(path), source.is_csv
     if not is_text:
         return table
-    declared = frozenset(source.column_type)
-    return TextRows(frame=table, decimal=source.decimal, declared=declared)
+    return TextRows(frame=table, **{name: getattr(source, name) for name in DEFAULTS})
 
 
 def _duckdb(source: Source) -> object:
@@ -83,7 +84,7 @@ def _duckdb(source: Source) -> object:
             connection = duckdb.connect(file, read_only=True)
             return replaced(lambda: connection.table(table), lambda: absent)
         files = source.files()
-        if not all(ending(one) in PARQUET for one in files):
+        if not all(source.kind(one) in PARQUET for one in files):
             raise refusal
         if not files or not all(one.is_file() for one in files):
             raise no_file(source)

@@ -3,45 +3,48 @@
 A text file declares no types, and a type guessed from fields would depend on private values.
 So a column holds what it is declared, or asked, to hold. Each field is read by itself; one that
 is none is null, and raises nothing. Dates are as in 2026-01-31 and times as in
-2026-01-31T12:00, without a time zone (ISO 8601).
+2026-01-31T12:00 (ISO 8601), if the dialect of the file states no other form.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import narwhals as nw
 
 from dpselect._optional import needed
-from dpselect.errors import ColumnError
-
-FieldType: TypeAlias = Literal["text", "number", "integer", "date", "time"]
-"""What the fields of a column are."""
-
-FIELD_TYPES: tuple[FieldType, ...] = get_args(FieldType)
+from dpselect.errors import ColumnError, no_field
+from dpselect.tables.dialect import Dialect, FieldType
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = "[T ][0-9]{2}:[0-9]{2}(:[0-5][0-9]([.][0-9]{1,9})?)?"
+_ZONE = "(Z|[+-][0-9]{2}:?[0-9]{2})"
 # The casts of engines take more than that, each something else.
 _PATTERNS = {
     "integer": "^[+-]?[0-9]+$",
     "date": f"^{_DAY}$",
     "time": f"^{_DAY}({_CLOCK})?$",
 }
+CLOCK = re.compile("%[-_0]?[HIMSTRpPrXfs]")
+"""Parts of a form that say a time of day."""
+
+PLAIN = Dialect()
+"""Plain numbers, dates and times."""
 
 
 def typed(
     table: Any,  # noqa: ANN401 -- narwhals' frames
     types: Mapping[str, FieldType],
-    decimal: str = ".",
+    dialect: Dialect = PLAIN,
 ) -> Any:  # noqa: ANN401
     """Return a frame of polars or Spark with columns of text as other types.
 
     Args:
         table: The rows.
         types: By column; each is of text.
-        decimal: The mark before the decimals of numbers.
+        dialect: How numbers, dates and times are written.
 
     Raises:
         ColumnError: There is no such column.
@@ -50,43 +53,75 @@ def typed(
         return table
     there = table.collect_schema()
     if missing := [column for column in types if column not in there]:
-        raise ColumnError(
-            f"`column_type` has {missing[0]!r}; the columns are: {', '.join(there)}"
-        )
+        raise no_field(missing[0], there.names()).adding(" (`column_type`)")
     numbers = {column: column for column, one in types.items() if one == "number"}
     if numbers:
-        table = numbers_of_text(table, numbers, decimal)
+        table = numbers_of_text(table, numbers, dialect)
     others = {column: one for column, one in types.items() if one in _PATTERNS}
     if not others:
         return table
+    on_spark = table.implementation.is_spark_like()
+    forms = {column: _form(one, dialect) for column, one in others.items()}
     fields = {column: nw.col(column).str.strip_chars() for column in others}
+    if dialect.thousands is not None:
+        whole = {column for column, one in others.items() if one == "integer"}
+        fields |= {column: _ungrouped(fields[column], dialect) for column in whole}
     kept = {
-        column: nw.when(field.str.contains(_PATTERNS[others[column]])).then(field)
-        for column, field in fields.items()
+        column: field if form is None else nw.when(field.str.contains(form)).then(field)
+        for (column, field), form in zip(fields.items(), forms.values(), strict=True)
     }
     native = nw.to_native(table.with_columns(**kept))
-    if table.implementation.is_spark_like():
-        names = {"integer": "bigint", "date": "date", "time": "timestamp_ntz"}
-        cast = {column: native[column].try_cast(names[one]) for column, one in others.items()}
+    if on_spark:
+        cast = {
+            column: _of_spark(native, column, one, dialect) for column, one in others.items()
+        }
         return nw.from_native(native.withColumns(cast))
     return nw.from_native(
-        native.with_columns(_of_polars(column, one) for column, one in others.items())
+        native.with_columns(_of_polars(column, one, dialect) for column, one in others.items())
     )
 
 
-def numbers_of_text(table: Any, columns: Mapping[str, str], decimal: str = ".") -> Any:  # noqa: ANN401 -- narwhals' frames
+def _form(kind: str, dialect: Dialect) -> str | None:
+    """Return the pattern of the fields that are read; None if a form of dates reads them."""
+    if kind == "integer" or dialect.date_format is None:
+        zoned = kind == "time" and dialect.time_zone is not None
+        return f"^{_DAY}({_CLOCK}{_ZONE})$" if zoned else _PATTERNS[kind]
+    return None
+
+
+def _ungrouped(field: nw.Expr, dialect: Dialect) -> nw.Expr:
+    """Return numbers without separators of thousands; null where they stand elsewhere."""
+    mark = dialect.thousands or ""
+    one, decimal = re.escape(mark), re.escape(dialect.decimal)
+    grouped = f"^[+-]?[0-9]{{1,3}}({one}[0-9]{{2,3}})*{one}[0-9]{{3}}({decimal}[0-9]*)?$"
+    plain = field.str.replace_all(mark, "", literal=True)
+    is_read = field.str.contains(grouped) | ~field.str.contains(mark, literal=True)
+    return nw.when(is_read).then(plain)
+
+
+def numbers_of_text(
+    table: Any,  # noqa: ANN401 -- narwhals' frames
+    columns: Mapping[str, str],
+    dialect: Dialect = PLAIN,
+) -> Any:  # noqa: ANN401
     """Return a frame of polars or Spark with the numbers in columns of text, by new names.
 
     A field that is no number is null, and raises nothing.
     """
-    if decimal != ".":
-        pointed = {
-            new: nw.when(~nw.col(old).str.contains(".", literal=True)).then(
-                nw.col(old).str.replace_all(decimal, ".", literal=True)
+    decimal = dialect.decimal
+    if decimal != "." or dialect.thousands is not None:
+        fields = {new: nw.col(old).str.strip_chars() for new, old in columns.items()}
+        if dialect.thousands is not None:
+            fields = {new: _ungrouped(field, dialect) for new, field in fields.items()}
+        table = table.with_columns(**fields)
+        if decimal != ".":
+            table = table.with_columns(
+                nw.when(~nw.col(new).str.contains(".", literal=True))
+                .then(nw.col(new).str.replace_all(decimal, ".", literal=True))
+                .alias(new)
+                for new in fields
             )
-            for new, old in columns.items()
-        }
-        table, columns = table.with_columns(**pointed), {new: new for new in columns}
+        columns = {new: new for new in columns}
     native = nw.to_native(table)
     if table.implementation.is_spark_like():
         numbers = {new: native[old].try_cast("double") for new, old in columns.items()}
@@ -102,19 +137,55 @@ def numbers_of_text(table: Any, columns: Mapping[str, str], decimal: str = ".") 
     )
 
 
-def _of_polars(column: str, kind: str) -> Any:  # noqa: ANN401 -- an expression
+def _of_polars(column: str, kind: str, dialect: Dialect) -> Any:  # noqa: ANN401 -- an expression
     needed("polars", extra="standard")
     import polars as pl
 
     field = pl.col(column)
     if kind == "integer":
         return field.cast(pl.Int64, strict=False)
+    form = dialect.date_format
+    if form is not None:
+        times = _by_form(field, form, dialect)
+        return times.cast(pl.Date) if kind == "date" else times
     if kind == "date":
         return field.str.to_date("%Y-%m-%d", strict=False)
     spaced = field.str.replace("T", " ", literal=True)
+    if dialect.time_zone is not None:
+        spaced = spaced.str.replace("Z$", "+00:00")
+        return pl.coalesce(
+            _by_form(spaced, form, dialect)
+            for form in ("%Y-%m-%d %H:%M:%S%.f%z", "%Y-%m-%d %H:%M%z")
+        )
     times = [
         spaced.str.to_datetime(form, time_unit="us", strict=False)
         for form in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M")
     ]
     days = spaced.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us"))
     return pl.coalesce(*times, days)
+
+
+def _by_form(field: Any, form: str, dialect: Dialect) -> Any:  # noqa: ANN401 -- of polars
+    """Return the local times that fields of one form stand for."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    if not CLOCK.search(form):
+        return field.str.to_date(form, strict=False).cast(pl.Datetime("us"))
+    if "%z" not in form:
+        return field.str.to_datetime(form, time_unit="us", strict=False)
+    moments = field.str.replace("Z$", "+0000").str.to_datetime(
+        form, time_unit="us", time_zone="UTC", strict=False
+    )
+    zone = dialect.time_zone or "UTC"
+    return moments.dt.convert_time_zone(zone).dt.replace_time_zone(None)
+
+
+def _of_spark(native: Any, column: str, kind: str, dialect: Dialect) -> Any:  # noqa: ANN401 -- of Spark
+    names = {"integer": "bigint", "date": "date", "time": "timestamp_ntz"}
+    if kind != "integer" and (dialect.date_format is not None or dialect.time_zone is not None):
+        raise ColumnError(
+            f"`date_format` and `time_zone` of {column!r}: on Spark dates are read as "
+            "2026-01-31 and times as 2026-01-31T12:00; cast others there"
+        )
+    return native[column].try_cast(names[kind])

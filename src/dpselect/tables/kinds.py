@@ -172,6 +172,25 @@ def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     return column
 
 
+def rounded(number: Any, kind: np.dtype[Any]) -> Any:  # noqa: ANN401 -- other values as they are
+    """Return a public number as a column of a type has it: a short float is another one.
+
+    So 0.1 is equal to what is written as 0.1 there.
+    """
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    if kind.kind != "f" or kind == np.float64 or not is_number:
+        return number
+    with np.errstate(over="ignore"):
+        return float(kind.type(number))
+
+
+def float_type(dtype: nw.dtypes.DType) -> np.dtype[Any]:
+    """Return the type of NumPy that has the floats of one of narwhals."""
+    import narwhals as nw
+
+    return np.dtype(np.float32 if dtype == nw.Float32 else np.float64)
+
+
 def numbers_alone(value: nw.Expr) -> nw.Expr:
     """Return float64 without NaN: null in its place.
 

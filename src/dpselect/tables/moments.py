@@ -20,7 +20,8 @@ import numpy as np
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
-from dpselect.tables.fields import FieldType, typed
+from dpselect.tables.dialect import FieldType
+from dpselect.tables.fields import typed
 from dpselect.tables.kinds import declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
@@ -235,7 +236,7 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
     if source.is_untyped(column):
         if moment not in FIELDS:
             raise ColumnError(f"column {column!r}: a text file has days and local times alone")
-        table = typed(table, {column: FIELDS[moment]})
+        table = typed(table, {column: FIELDS[moment]}, source)
     if isinstance(table, nw.DataFrame) and declares_nothing(table.get_column(column)):
         return _with(table, column, _of_objects(table.get_column(column).to_list(), moment))
     is_duration = moment == "duration" and table.implementation.is_pandas_like()

@@ -9,17 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import ColumnError, DataError, PublicClaimError, no_column, no_file
+from dpselect.errors import (
+    ColumnError,
+    DataError,
+    PublicClaimError,
+    no_column,
+    no_field,
+    no_file,
+)
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
+from dpselect.tables.given import check_name, check_names, is_of, with_known_zones
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
-from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
+from dpselect.tables.source import COMPRESSED, Frame, Source
+from dpselect.tables.text import CONTRADICTION
 from dpselect.tables.where import filtered
 
 HOLDERS = {
@@ -45,12 +53,15 @@ def open_table(data: object) -> Frame:
         DataError: There is no such file, it cannot be read, or ``data`` is not a table.
     """
     if isinstance(data, Source):
-        rows = open_table(data.frame) if data.path is None else _scan(data)
-        types = data.column_type if data.is_csv else None
-        return filtered(rows, data.comparisons, declared_fields=types, decimal=data.decimal)
+        if data.path is not None:
+            return _scan(data)
+        dialect = data if data.is_csv else None
+        return filtered(open_table(data.frame), data.comparisons, dialect=dialect)
     if isinstance(data, str | PathLike):
         return _scan(Source(data))
-    frame = nw.from_native(data, pass_through=True)
+    if is_of(data, "pyspark"):
+        check_names(data)
+    frame = nw.from_native(with_known_zones(data), pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         kind = type(data).__name__
         cure = f": give a table of it, as {HOLDERS[kind]}" if kind in HOLDERS else ""
@@ -79,18 +90,21 @@ def check_columns(
         DataError: As for ``open_table``.
     """
     table = open_table(data)
-    types = schema(table, data)
+    types, source = schema(table, data), Source.of(data)
     for column in [*numeric, *plain]:
         if not isinstance(column, str):
             raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")
+        check_name(column)
         if column not in types:
-            raise no_column(column, types, "" if column in plain else choices(types, data))
+            if source.is_csv:
+                raise no_field(column, types.names())
+            raise no_column(column, types, "" if column in plain else choices(types))
         if {*column} & {*".`"} and table.implementation.is_spark_like():
             raise ColumnError(
                 f"Spark takes the column {column!r} for a field of another: rename it without "
                 "dots and backquotes"
             )
-    eager, source = isinstance(table, nw.DataFrame), Source.of(data)
+    eager = isinstance(table, nw.DataFrame)
     for column in numeric:
         # Values that nothing is declared of are read one by one.
         if not source.is_untyped(column) and not (
@@ -98,7 +112,7 @@ def check_columns(
         ):
             raise ColumnError(
                 f"column {column!r} is of type {type_name(types[column])}, which is not numeric"
-                f"{_cure(types[column])}; {choices(types, data)}"
+                f"{_cure(types[column])}; {choices(types)}"
             )
     return table
 
@@ -143,10 +157,13 @@ def schema(table: Frame, data: object) -> nw.Schema:
 def unreadable(data: object) -> DataError:
     """Return the error that states what a table must be like, without its content."""
     source = Source.of(data)
-    if source.is_csv:
-        right = "it must have a header, and every quotation mark must be closed"
-    elif source.path is not None:
-        right = "it must be a Parquet file that is complete"
+    if source.path is not None:
+        files = source.files()
+        right = source.format_of(files)[1].right
+        if any(file.suffix.lower() in COMPRESSED for file in files):
+            right = f"it is not complete, or {right}"
+    elif source.is_csv:
+        right = CONTRADICTION
     else:
         right = "its engine refused the query"
         frame = nw.from_native(source.frame, pass_through=True)
@@ -161,68 +178,32 @@ def unreadable(data: object) -> DataError:
     return kind(f"{source} cannot be read: {right}")
 
 
-def choices(types: nw.Schema, data: object) -> str:
-    """Return which columns there are to choose from."""
-    if Source.of(data).is_csv:
-        return f"the columns are: {', '.join(types)}"
-    numeric = [name for name, kind in types.items() if declared(kind) in NUMERIC]
+def choices(types: nw.Schema) -> str:
+    """Return which columns of numbers a schema declares."""
+    numeric = [str(name) for name, kind in types.items() if declared(kind) in NUMERIC]
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
 
 
 def no_column_named(data: object) -> ColumnError:
     """Return the error for a table of which no column is named."""
     types = schema(open_table(data), data)
-    return ColumnError(f"data is a table: name the column; {choices(types, data)}")
+    there = "" if Source.of(data).is_csv else f"; {choices(types)}"
+    return ColumnError(f"data is a table: name the column{there}")
 
 
 def _scan(source: Source) -> nw.LazyFrame[Any]:
     needed("polars", extra="standard")
-    import polars as pl
-
     found = source.files()
-    kinds = {ending(file) for file in found}
-    if not kinds <= PARQUET | CSV:
-        suffixes = {Path(file).suffix.lower().partition("::")[0] for file in found}
-        cure = ""
-        if suffixes & {".xlsx", ".xls", ".ods"}:
-            cure = ": save the sheet as CSV, or give the frame of polars.read_excel"
-        elif suffixes & {".duckdb", ".db"}:
-            cure = ": a table of DuckDB is read as clinic.duckdb::stays by --engine duckdb, "
-            cure += "or in Python as a relation of DuckDB"
-        raise DataError(f"{source} must be a .parquet, .csv or .tsv file{cure}")
-    if not (kinds <= PARQUET or len(kinds) == 1):
-        raise DataError(f"{source} must be files of one kind: .parquet, .csv or .tsv")
-    if kinds <= PARQUET:
-        source.refuse_typed()
+    kind, form = source.format_of(found)
     source.refuse_managed()
     missing = [file for file in found if not file.is_file()]
     if missing or not found:
         raise no_file(source)
-    if kinds <= PARQUET:
-        names = _folder_keys(found)
-        if not names:
-            return nw.from_native(pl.scan_parquet(found, glob=False))
-        # Types guessed from folders' names would depend on values: they are text.
-        text = dict.fromkeys(names, pl.String)
-        return nw.from_native(
-            pl.scan_parquet(found, glob=False, hive_partitioning=True, hive_schema=text)
-        )
-    # What one record has too much or in another encoding is repaired there.
-    texts = pl.scan_csv(
-        found,
-        separator=source.separator_of(next(iter(kinds))),
-        infer_schema=False,
-        glob=False,
-        encoding="utf8-lossy",
-        truncate_ragged_lines=True,
-    )
-    return replaced(
-        lambda: typed(nw.from_native(texts), source.column_type, source.decimal),
-        lambda: unreadable(source),
-    )
 
+    def rows() -> nw.LazyFrame[Any]:
+        table = nw.from_native(form.scan(found, source, kind))
+        if form.is_text:
+            table = typed(table, source.column_type, source)
+        return filtered(table, source.comparisons, dialect=source if form.is_text else None)
 
-def _folder_keys(files: Sequence[Path]) -> list[str]:
-    """Return the columns that folders named ``column=value`` hold, those of all files."""
-    keys = [[part.split("=")[0] for part in file.parts[:-1] if "=" in part] for file in files]
-    return keys[0] if keys and all(one == keys[0] for one in keys) else []
+    return replaced(rows, lambda: unreadable(source))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import has_magic
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect import validation
 from dpselect.errors import DataError, ParameterError
-from dpselect.tables.fields import FIELD_TYPES, FieldType
+from dpselect.tables.dialect import Dialect
+from dpselect.tables.formats import FORMATS, Format, refusal
+from dpselect.tables.given import check_names, is_of
 from dpselect.tables.where import Comparison
 
 if TYPE_CHECKING:
@@ -21,60 +23,45 @@ if TYPE_CHECKING:
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
-PARQUET = {".parquet", ".pq"}
-CSV = {".csv", ".tsv"}
 COMPRESSED = {".gz", ".zst"}
-DECIMALS = (".", ",")
 MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(Dialect):
     """Rows of a file or of a frame: all of them, or those selected by comparisons.
 
     It can be given wherever a path or a frame can. The number of selected rows is private, even
-    if the number of all rows is not.
+    if the number of all rows is not. Of a text file it states how it is written, too.
 
     Attributes:
-        path: Path of a Parquet, ``.csv`` or ``.tsv`` file, the latter two also as
-            ``.csv.gz`` or ``.csv.zst``, of a folder of such files or a pattern of their names
-            such as ``"part-*.parquet"``.
+        path: A file, a folder of files of one format, or a pattern of their names such as
+            ``"part-*.parquet"``: Parquet, Arrow, text (also as ``.csv.gz`` or ``.csv.zst``),
+            lines of JSON, Excel, Stata, SPSS or SAS.
         frame: Any frame that narwhals knows, instead of a path: polars, pandas, pyarrow,
             DuckDB, PySpark and others.
-        separator: Separator of the fields of a text file: one character. If not given, tabs in
-            ``.tsv`` files and commas in others.
-        decimal: The mark before the decimals of numbers in a text file: ``"."`` or ``","``. A
-            number with the other one is missing, since it might separate thousands.
         where: Comparisons such as ``"year >= 2024"`` or ``"ward = 'A'"``; all must hold.
             Public.
-        column_type: Types of the columns of a text file, by name: ``"text"``, ``"number"``,
-            ``"integer"``, ``"date"`` as 2026-01-31 or ``"time"`` as 2026-01-31T12:00. A field
-            that is not of the type is missing. Public, and not to be read off the fields.
 
     Raises:
-        ParameterError: There are a path and a frame; the separator is not one character, or
-            ends a line or quotes; the decimal mark is another, or the separator; there is no
-            such type; or a comparison cannot be read.
+        ColumnError: Two columns of the frame have one name.
+        ParameterError: There are a path and a frame; a comparison cannot be read; or the
+            dialect is none, or that of a frame.
     """
 
     path: str | PathLike[str] | None = None
     frame: Any = field(default=None, compare=False, repr=False)
-    separator: str | None = None
-    decimal: str = "."
     where: Sequence[str] = ()
-    column_type: Mapping[str, FieldType] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.path is not None and self.frame is not None:
             raise validation.one_of_two("path", "frame")
-        one = self.separator
-        if one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n'):
-            raise ParameterError("`separator` must be one ASCII character, such as ; or |")
-        validation.one_of("decimal", self.decimal, DECIMALS)
-        for kind in self.column_type.values():
-            validation.one_of("column_type", kind, FIELD_TYPES)
-        if self._says_how_to_read and self.path is None:
-            raise ParameterError("`separator`, `decimal` and `column_type` go with `path`")
+        if self.path is None:
+            self.refuse_dialect("a frame")
+        # Of Spark, and of lazy frames of polars, the names are asked for where it is opened.
+        if not is_of(self.frame, "polars", "pyspark"):
+            check_names(self.frame)
         where = (self.where,) if isinstance(self.where, str) else tuple(self.where)
         object.__setattr__(self, "where", where)
         self.comparisons  # noqa: B018 -- they are read
@@ -90,16 +77,10 @@ class Source:
         return "the table" if self.path is None else str(self.path)
 
     @property
-    def stated_rows(self) -> dict[str, object]:
-        """The selection of rows, and the options by which a text file is read; public."""
-        decimal = None if self.decimal == "." else self.decimal
-        given = {
-            "where": list(self.where),
-            "separator": self.separator,
-            "decimal": decimal,
-            "column_type": dict(sorted(self.column_type.items())),
-        }
-        return {name: one for name, one in given.items() if one}
+    def stated_rows(self) -> dict[str, Any]:
+        """The selection of rows, and how a text file is written; public."""
+        where = {"where": list(self.where)} if self.where else {}
+        return {**where, **self.stated_dialect}
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -109,37 +90,45 @@ class Source:
     @property
     def is_csv(self) -> bool:
         """Whether the rows are those of text files, which declare no types."""
-        return self.path is not None and all(ending(file) in CSV for file in self.files())
+        if self.path is None:
+            return False
+        kinds = map(self.kind, self.files())
+        return all(kind in FORMATS and FORMATS[kind].is_text for kind in kinds)
 
-    @property
-    def _says_how_to_read(self) -> bool:
-        return self.separator is not None or self.decimal != "." or bool(self.column_type)
+    def kind(self, path: PurePath) -> str:
+        """Return the stated format of a file, or else the ending of its name."""
+        return ending(path) if self.format is None else f".{self.format.lower().lstrip('.')}"
 
-    def refuse_typed(self) -> None:
-        """Refuse options of text files for files that are not text files.
+    def format_of(self, files: Sequence[Path]) -> tuple[str, Format]:
+        """Return the ending and the format of files of one.
 
         Raises:
-            ParameterError: The source has such options.
+            DataError: There is none that is read, or there are several.
+            ParameterError: Something is stated that does not go with it.
         """
-        if self._says_how_to_read:
-            raise ParameterError(
-                "`separator`, `decimal` and `column_type` go with .csv and .tsv files"
-            )
+        kinds = {self.kind(file) for file in files}
+        if not kinds <= FORMATS.keys():
+            raise refusal(str(self), kinds)
+        formats = [FORMATS[kind] for kind in sorted(kinds)]
+        if any(one is not formats[0] for one in formats):
+            raise DataError(f"{self} must be files of one kind, such as .parquet or .csv")
+        for name in self.stated_dialect if formats else ():
+            if name not in formats[0].stated:
+                raise ParameterError(f"`{name}` goes with text files, not {formats[0].name}")
+        return min(kinds or {".csv"}), formats[0] if formats else FORMATS[".csv"]
+
+    def refuse_dialect(self, what: str) -> None:
+        """Refuse what is stated of text files for rows of something else.
+
+        Raises:
+            ParameterError: There is such a statement.
+        """
+        if stated := list(self.stated_dialect):
+            raise ParameterError(f"`{stated[0]}` goes with text files, and not with {what}")
 
     def is_untyped(self, column: str) -> bool:
         """Whether a column is in text files and has no declared type."""
         return self.is_csv and column not in self.column_type
-
-    def separator_of(self, kind: str) -> str:
-        """Return the separator of the fields of a text file.
-
-        Raises:
-            ParameterError: It is the decimal mark as well.
-        """
-        separator = self.separator or ("\t" if kind == ".tsv" else ",")
-        if separator == self.decimal:
-            raise ParameterError("with `decimal`=',' give another `separator`, such as ';'")
-        return separator
 
     def files(self) -> list[Path]:
         """Return the files that the path stands for, each once; a path need not be there."""
@@ -149,7 +138,9 @@ class Source:
             return _once(
                 file
                 for file in path.rglob("*")
-                if ending(file) in PARQUET | CSV and not file.name.startswith(("_", "."))
+                if self.kind(file) in FORMATS
+                and file.is_file()
+                and not file.name.startswith(("_", "."))
             )
         if has_magic(str(path)) and not path.exists():
             return _once(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
@@ -179,23 +170,17 @@ class TextRows(Source):
 
     They are read as those of the files are: what a column is asked for as one thing does not
     change what it is asked for as another.
-
-    Attributes:
-        declared: The columns of which a type is declared.
     """
-
-    declared: frozenset[str] = frozenset()
 
     @property
     def is_csv(self) -> bool:
         return True
 
     def is_untyped(self, column: str) -> bool:
-        return column not in self.declared
+        return column not in self.column_type
 
-    @property
-    def _says_how_to_read(self) -> bool:
-        return False
+    def refuse_dialect(self, what: str) -> None:
+        """Refuse nothing: the rows were read by it."""
 
 
 def _once(files: Iterable[Path]) -> list[Path]:

@@ -23,9 +23,12 @@ import narwhals as nw
 from numpy.typing import NDArray
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import DataError
+from dpselect.errors import DataError, ParameterError
+from dpselect.tables.dialect import DEFAULTS, WRITTEN
 from dpselect.tables.fields import typed
-from dpselect.tables.source import CSV, MANAGED, PARQUET, Frame, Source, ending
+from dpselect.tables.formats import PARQUET
+from dpselect.tables.source import MANAGED, Frame, Source
+from dpselect.tables.text import CONTRADICTION, checked, first_line, header_fields
 from dpselect.tables.where import filtered
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
@@ -164,20 +167,19 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
         MissingDependencyError: PySpark is not installed.
     """
     source = Source.of(path)
-    kind = ending(PurePosixPath(str(source)))
-    named = NAMED.fullmatch(str(source)) is not None and kind not in PARQUET | CSV
-    if kind and kind not in PARQUET | CSV and "*" not in kind and not named:
+    kind = source.kind(PurePosixPath(str(source)))
+    named = NAMED.fullmatch(str(source)) is not None and kind not in {*PARQUET, *WRITTEN}
+    if kind and kind not in {*PARQUET, *WRITTEN} and "*" not in kind and not named:
         raise DataError(
             f"{source} must end in .parquet, .csv or .tsv, be a folder of Parquet files, or "
             "name a table as catalog.schema.table"
         )
     table = _read(source, kind if not named else None, session(master).read)
-    if kind not in CSV:
-        source.refuse_typed()
+    if kind not in WRITTEN:
+        source.refuse_dialect("tables of Spark")
         return filtered(table, source.comparisons)
-    types, decimal = source.column_type, source.decimal
-    table = typed(table, types, decimal)
-    return filtered(table, source.comparisons, declared_fields=types, decimal=decimal)
+    table = typed(table, source.column_type, source)
+    return filtered(table, source.comparisons, dialect=source)
 
 
 def _read(source: Source, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- Spark's
@@ -190,20 +192,77 @@ def _read(source: Source, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  
             raise DataError(f"{path} is {table} table; {MANAGED.format('spark.read.table')}")
 
     def opened() -> Any:  # noqa: ANN401 -- a frame of Spark
-        if kind not in CSV:
+        if kind not in WRITTEN:
             return reader.parquet(path)
-        return reader.csv(
-            path,
-            sep=source.separator_of(kind),
-            header=True,
-            ignoreLeadingWhiteSpace=True,
-            ignoreTrailingWhiteSpace=True,
-        )
+        return _texts(source, kind, reader)
 
     refusal = f"{path} cannot be read by Spark: is it there, and complete?"
     if path.startswith("s3"):
         refusal += " For S3 it needs a connector: --packages org.apache.hadoop:hadoop-aws:..."
     return _opened(opened, refusal)
+
+
+def _texts(source: Source, kind: str, reader: Any) -> Any:  # noqa: ANN401 -- frames of Spark
+    """Return the fields of text files, each line read by itself.
+
+    Spark's own reader of CSV lets a mark of one line join others. What it may read is the
+    header, for the names; lines that equal it are left out.
+
+    Raises:
+        ParameterError: The dialect has something that cannot be read line by line.
+    """
+    for name in ("skip_lines", "comment", "encoding"):
+        if getattr(source, name) != DEFAULTS[name]:
+            raise ParameterError(
+                f"`{name}`: Spark reads text files in UTF-8 from their first line; write the "
+                "file anew, as Parquet"
+            )
+    path, separator, quote = str(source), source.separator_of(kind), source.quote_of(kind)
+    first = _first_line(source, reader)
+    names, file = source.header, PurePosixPath(path)
+    if isinstance(names, bool):
+        found = header_fields(first.encode(), file, source, kind)
+        names = checked(found if names else [""] * len(found), file)
+    lines = reader.text(path, lineSep="\n")
+    f = functions(nw.from_native(lines))
+    line = f.regexp_replace(f.col("value"), "^\ufeff|\r\\z", "")
+    if source.header is True:
+        if not lines.filter(line == first).take(1):
+            raise DataError(f"{file.name}: its first line must be the header, and end with LF")
+        lines = lines.filter(line != first)
+    one, mark = f"\\x{ord(separator):02x}", f"\\x{ord(quote or separator):02x}"
+    if quote is None:
+        fields = f.split(line, one, -1)
+    else:
+        # A separator before the first field, so that no match is empty.
+        line = f.concat(f.lit(separator), line)
+        form = f"{mark}(?:[^{mark}]|{mark}{mark})*{mark}|[^{mark}{one}][^{one}]*|"
+        # The message has a part of the line that is empty: constants are evaluated at once.
+        contradicted = f.raise_error(f.concat(f.lit(CONTRADICTION), f.substring(line, 1, 0)))
+        is_read = line.rlike(f"^(?:{one}(?:{form}))*\\z")
+        matched = f.regexp_extract_all(line, f.lit(f"{one}({form})"), 1)
+        fields = f.when(is_read, matched).otherwise(contradicted)
+    cells = []
+    for at, name in enumerate(names):
+        cell = f.get(f.col("fields"), at)
+        if quote is not None:
+            inner = f.regexp_replace(cell, f"^{mark}|{mark}\\z", "")
+            inner = f.regexp_replace(inner, f"{mark}{mark}", quote)
+            cell = f.when(cell.startswith(quote), inner).otherwise(cell)
+        cell = f.regexp_replace(cell, r"^\s+|\s+\z", "") if source.strip else cell
+        cells.append(f.when(~cell.isin(["", *source.missing]), cell).alias(name))
+    return lines.select(fields.alias("fields")).select(cells)
+
+
+def _first_line(source: Source, reader: Any) -> str:  # noqa: ANN401 -- Spark's
+    """Return the first line of text files; Spark finds it where this process does not."""
+    for file in source.files():
+        if file.is_file():
+            return (first_line(file, source) or b"").decode(errors="replace").rstrip("\r\n")
+    # As one field of a file that has neither such separators nor such marks.
+    whole = {"sep": "\1", "quote": "\2", "lineSep": "\n"}
+    found = reader.csv(str(source), header=True, **whole).columns[0]
+    return str(found).removesuffix("\r")
 
 
 def _opened(opened: Callable[[], Any], refusal: str) -> nw.LazyFrame[Any]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed, of_an_engine
 from dpselect.errors import ColumnError, DataError
+from dpselect.tables.given import with_known_zones
 from dpselect.tables.kinds import (
     NAMES,
     Kind,
@@ -163,10 +164,10 @@ def matrix(x: object, what: str) -> NDArray[Any]:
 
 
 def chunked(values: object) -> object:
-    """Return an array of Arrow as the column that narwhals knows; anything else as it is."""
+    """Return an array of Arrow, or a Series of zoned times, as a column that narwhals knows."""
     arrow = sys.modules.get("pyarrow")
     if arrow is None or not isinstance(values, arrow.Array):
-        return values
+        return with_known_zones(values)
     return arrow.chunked_array([values])
 
 

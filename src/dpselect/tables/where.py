@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from math import isfinite
 from typing import Any, Self, TypeAlias
 
 import narwhals as nw
 
-from dpselect.errors import ColumnError, ParameterError, no_column
-from dpselect.tables.fields import FieldType, numbers_of_text
-from dpselect.tables.kinds import declared, numbers_alone, type_name
+from dpselect.errors import ColumnError, ParameterError, no_column, no_field
+from dpselect.tables.dialect import Dialect
+from dpselect.tables.fields import PLAIN, numbers_of_text
+from dpselect.tables.kinds import declared, float_type, numbers_alone, rounded, type_name
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -38,6 +40,7 @@ _COMPARISON = re.compile(
     r"""(?P<operator>[=!<>]+)\s*(?P<literal>.*?)\s*"""
 )
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_DAY = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _TEXT = re.compile(r"'(?P<text>(?:[^']|'')*)'")
 
 
@@ -84,8 +87,15 @@ class Comparison:
             )
         return cls(column, sign, literal)
 
-    def keeps(self, value: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
+    def keeps(
+        self, value: nw.Expr, dtype: nw.dtypes.DType, *, in_memory: bool = True
+    ) -> nw.Expr:
         """Return whether a value of a column of a type is kept.
+
+        Args:
+            value: The column.
+            dtype: Its type.
+            in_memory: Whether polars, pandas or Arrow holds it.
 
         Raises:
             ColumnError: Values of that type are not comparable with the literal.
@@ -96,7 +106,8 @@ class Comparison:
                 return self._keeps_integer(value, dtype, literal)
             if dtype.is_numeric():
                 number = numbers_alone(value.cast(nw.Float64))
-                return ~number.is_null() & compare(number, nw.lit(float(literal), nw.Float64))
+                public = rounded(float(literal), float_type(dtype))
+                return ~number.is_null() & compare(number, nw.lit(public, nw.Float64))
         if isinstance(literal, bool) and dtype == nw.Boolean:
             return ~value.is_null() & compare(value, nw.lit(literal, nw.Boolean))
         if isinstance(literal, str):
@@ -105,6 +116,8 @@ class Comparison:
                 return ~value.is_null() & compare(text, nw.lit(literal, nw.String))
             if dtype == nw.Date:
                 return ~value.is_null() & compare(value, nw.lit(self._day(literal), nw.Date))
+            if dtype == nw.Datetime:
+                return self._keeps_time(value, dtype, literal, in_memory=in_memory)
         raise ColumnError(
             f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, with "
             f"{_comparable(dtype)}"
@@ -127,32 +140,66 @@ class Comparison:
         public = nw.lit(whole, dtype) if whole < 2**63 else nw.lit(str(whole)).cast(dtype)
         return there & OPERATORS[sign](value, public)
 
-    def _day(self, text: str) -> date:
-        try:
-            return date.fromisoformat(text)
-        except ValueError:
+    def _keeps_time(
+        self, value: nw.Expr, dtype: nw.dtypes.DType, text: str, *, in_memory: bool
+    ) -> nw.Expr:
+        zone, found = getattr(dtype, "time_zone", None), _moment(text)
+        if found is None or (found.tzinfo is None) != (zone is None):
             raise ColumnError(
-                f"`where` must compare {self.column!r}, which is of type Date, with a day such "
-                "as '2024-01-31'"
-            ) from None
+                f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, "
+                "with a time such as "
+                + ("'2024-01-31T12:00'" if zone is None else "'2024-01-31T12:00Z'")
+            )
+        compare, there = OPERATORS[self.operator], ~value.is_null()
+        if not in_memory:
+            # From a text: an engine would shift a literal by the zone of its session.
+            public = nw.lit(found.isoformat(), nw.String).cast(nw.Datetime("us", zone))
+            return there & compare(value, public)
+        first = datetime(1970, 1, 1, tzinfo=None if zone is None else UTC)
+        number = (found - first) // timedelta(microseconds=1)
+        return there & compare(value.dt.timestamp("us"), nw.lit(number, nw.Int64))
+
+    def _day(self, text: str) -> date:
+        with suppress(ValueError):
+            return date.fromisoformat(text)
+        raise ColumnError(
+            f"`where` must compare {self.column!r}, which is of type Date, with a day such as "
+            "'2024-01-31'"
+        )
+
+    def refuse_order_of_texts(self) -> None:
+        """Refuse what orders fields of no declared type by a day: their characters would.
+
+        Raises:
+            ColumnError: The comparison does.
+        """
+        if (
+            isinstance(self.literal, str)
+            and self.operator not in {"=", "!="}
+            and _DAY.match(self.literal)
+        ):
+            raise ColumnError(
+                f"`where` would order the fields of {self.column!r} by their characters, since "
+                "text files declare no types: state that they are days by "
+                f"`column_type` {self.column}=date (times: {self.column}=time), and by "
+                "`date_format` if they are not as 2026-01-31"
+            )
 
 
 def filtered(
     table: Any,  # noqa: ANN401 -- narwhals' frames
     comparisons: Iterable[Comparison],
     *,
-    declared_fields: Mapping[str, FieldType] | None = None,
-    decimal: str = ".",
+    dialect: Dialect | None = None,
 ) -> Any:  # noqa: ANN401
     """Return the rows of a narwhals frame that are kept; none is read.
 
     Args:
         table: The rows.
         comparisons: All must hold.
-        declared_fields: What columns of text files are declared to hold; of others text is
-            compared without the spaces around it, and numbers are read as float64. None if
-            the rows are of no text file.
-        decimal: The mark before the decimals of numbers there.
+        dialect: How text files are written: columns of which no type is declared are compared
+            as text without the spaces around it, or with numbers as float64. None if the rows
+            are of no text file.
 
     Raises:
         ColumnError: There is no such column, or it is of a type that does not compare.
@@ -160,19 +207,23 @@ def filtered(
     for one in comparisons:
         types = table.collect_schema()
         if one.column not in types:
-            raise no_column(one.column, types)
+            raise (no_column if dialect is None else no_field)(one.column, types.names())
         value, dtype = nw.col(one.column), types[one.column]
-        of_text = declared_fields is not None and dtype == nw.String
-        untyped = of_text and one.column not in (declared_fields or {})
+        of_text = dialect is not None and dtype == nw.String
+        untyped = dialect is not None and of_text and one.column not in dialect.column_type
+        engine = table.implementation
+        in_memory = engine.is_polars() or isinstance(table, nw.DataFrame)
         if untyped and isinstance(one.literal, Decimal):
             name = f"number in {one.column}"
             while name in types:
                 name += "_"
-            numbers = numbers_of_text(table, {name: one.column}, decimal)
+            numbers = numbers_of_text(table, {name: one.column}, dialect or PLAIN)
             table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
         else:
+            if untyped:
+                one.refuse_order_of_texts()
             value = value.str.strip_chars() if of_text else value
-            table = table.filter(one.keeps(value, dtype))
+            table = table.filter(one.keeps(value, dtype, in_memory=in_memory))
     return table
 
 
@@ -182,6 +233,14 @@ def _literal(text: str) -> Literal | None:
     if quoted := _TEXT.fullmatch(text):
         return quoted["text"].replace("''", "'")
     return {"true": True, "false": False}.get(text.lower())
+
+
+def _moment(text: str) -> datetime | None:
+    """Return the day or the time that a text writes, None if it writes none."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _limits(integer: str) -> tuple[int, int]:
@@ -195,9 +254,11 @@ def _comparable(dtype: nw.dtypes.DType) -> str:
         return "a number"
     if dtype == nw.Boolean:
         return "true or false"
+    if dtype == nw.Datetime:
+        return "a time in quotes, such as '2024-01-31T12:00'"
     if declared(dtype) in {"text", "date"}:
         return "a text in quotes, such as 'A'"
-    return "nothing: numbers, texts, days and truth values are compared; cast it there"
+    return "nothing: numbers, texts, days, times and truth values are compared; cast it there"
 
 
 def _unreadable(text: str, meant: str = "") -> ParameterError:

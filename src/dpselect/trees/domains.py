@@ -34,8 +34,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from dpselect import tables, validation
 from dpselect._optional import needed
-from dpselect.errors import ColumnError, DataError, ParameterError, no_column
-from dpselect.tables.kinds import Kind, texts
+from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.tables.kinds import Kind, rounded, texts
+from dpselect.tables.lists import text_of
 from dpselect.tables.values import ColumnValues, number
 from dpselect.typing import Indices, Values
 
@@ -144,9 +145,13 @@ class Categories(Domain):
                 "the other numbers"
             )
 
+    def held(self, kind: np.dtype[Any]) -> tuple[Hashable, ...]:
+        """Return the values, and ``other``, as a column of a type of NumPy has them."""
+        return tuple(rounded(value, kind) for value in self.listed)
+
     def codes(self, column: ColumnValues) -> Indices:
-        code = {value: k for k, value in enumerate(self.listed)}
-        unknown = OUTSIDE if self.other is None else code[self.other]
+        code = {value: k for k, value in enumerate(self.held(column.values.dtype))}
+        unknown = OUTSIDE if self.other is None else self.listed.index(self.other)
         if not column.is_typed:
             found = [code.get(value, unknown) for value in self._declared(column)]
             return np.array(found, dtype=np.int64)
@@ -164,7 +169,12 @@ class Categories(Domain):
     def _declared(self, column: ColumnValues) -> list[Hashable | None]:
         """Return the declared value that each value is, or one that is not declared."""
         typed = column.kind != "anything" and column.values.dtype.kind != "S"
-        return declared_values(column.plain(), self.listed, typed=typed)
+        held = self.held(column.values.dtype)
+        found = declared_values(column.plain(), held, typed=typed)
+        if held == self.listed:
+            return found
+        stated = dict(zip(held, self.listed, strict=True))
+        return [stated.get(value, value) for value in found]
 
     def to_dict(self) -> dict[str, object]:
         shown: dict[str, object] = {"values": list(self.values)}
@@ -278,7 +288,8 @@ class Bins(Domain):
 
     def outside(self, column: ColumnValues) -> NDArray[np.bool_]:
         numbers = column.numbers()
-        return ~((numbers >= self.low) & (numbers <= self.high))
+        low, high = (rounded(end, column.values.dtype) for end in (self.low, self.high))
+        return ~((numbers >= low) & (numbers <= high))
 
     def to_dict(self) -> dict[str, object]:
         shown: dict[str, object] = {"low": self.low, "high": self.high, "bins": self.bins}
@@ -347,12 +358,14 @@ def read_domains(path: str | Path) -> dict[str, Any]:
             domain of a column is not filled in or is not a domain.
     """
     try:
-        given = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(
-            f"there is no file {path}; make a template by 'dpselect domains DATA --out {path}'"
+        given = json.loads(text_of(path, "a domains file"))
+    except DataError as error:
+        if Path(path).exists():
+            raise
+        raise error.adding(
+            f"; make a template by 'dpselect domains DATA --out {path}'"
         ) from None
-    except (OSError, ValueError):
+    except ValueError:
         raise DataError(f"{path} must be a domains file: a JSON object") from None
     parts = {
         "label": (str, "the column of the labels, a text"),
@@ -441,10 +454,7 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
 
 
 def _types(data: object, label: str) -> nw.Schema:
-    types = tables.open_table(data).collect_schema()
-    if label not in types:
-        raise no_column(label, types)
-    return types
+    return tables.check_columns(data, plain=[label]).collect_schema()
 
 
 def _with_numbers(table: nw.DataFrame[Any], columns: Sequence[str]) -> nw.DataFrame[Any]:

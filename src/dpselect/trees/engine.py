@@ -15,7 +15,7 @@ import numpy as np
 
 from dpselect import tables
 from dpselect.tables.collecting import counts, sum_in_blocks
-from dpselect.tables.kinds import Kind, declared
+from dpselect.tables.kinds import Kind, declared, float_type, rounded
 from dpselect.tables.lookup import with_codes, with_positions, without_nan
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark import array_of, cached, functions, on_spark
@@ -158,14 +158,16 @@ class EngineCounts:
             value = _value(column, types[column])
             if isinstance(domain, Bins):
                 if not repaired:
-                    inside = (value >= domain.low) & (value <= domain.high)
+                    held = float_type(types[column])
+                    low, high = (rounded(end, held) for end in (domain.low, domain.high))
+                    inside = (value >= low) & (value <= high)
                     value = nw.when(inside).then(value)
-                single = types[column] == nw.Float32
-                edges[name] = domain.inner(np.float32 if single else np.float64)
+                edges[name] = domain.inner(float_type(types[column]))
                 other = domain.bins
             else:
                 known = cast("Categories", domain)
-                listed[name] = known.listed if repaired else known.values
+                every = known.held(float_type(types[column]))
+                listed[name] = every if repaired else every[: len(known.values)]
                 other = known.listed.index(known.other) if known.other is not None else 0
             values.append(value.alias(name))
             if repaired and domain.other is not None:

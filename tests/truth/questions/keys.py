@@ -117,7 +117,7 @@ def top_asked(draw, *, known, persons=False, columns=1, **fields):
     k = draw(st.integers(1, len(counts) if known else len(keys) + 1))
     data, held = held_rows(draw, keys, groups, rows, columns)
     given = {
-        "k": k, "missing": missing, "epsilon": draw(LARGE), "neighbours": draw(RELATIONS),
+        "k": k, "missing_keys": missing, "epsilon": draw(LARGE), "neighbours": draw(RELATIONS),
         **({"candidates": listed} if known else {"delta": 1e-9}),
         **({"user": "who", "max_per_user": 8} if "who" in data.names else {}),
         **{field: draw(one) for field, one in fields.items()},
@@ -210,7 +210,7 @@ def keys_asked(draw, *, persons=False, columns=1, grouped=False, **fields):
     }
     data, held = held_rows(draw, keys, groups, rows, columns)
     given = {
-        "missing": missing,
+        "missing_keys": missing,
         "epsilon": draw(LARGE), "delta": 1e-9, "neighbours": draw(RELATIONS),
         **({"by": "g"} if grouped else {}),
         **({"user": "who", "max_per_user": 8} if "who" in data.names else {}),

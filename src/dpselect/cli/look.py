@@ -1,0 +1,197 @@
+"""``dpselect look``: how a file is written, for the curator alone.
+
+It shows records, and finds the dialect from them: what it says is for who may read the file, to
+be copied into commands and policies, which then read every file by what they state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpselect._optional import needed
+from dpselect.cli import options, output
+from dpselect.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpselect.tables import Source
+    from dpselect.tables.dialect import Dialect, FieldType
+
+HELP = """Show how a file is written: its dialect, columns and first lines. Not private.
+
+It prints records, and is for who may read the file; it never runs under a policy. The options
+that it proposes are found from the rows: look at them, and state them as facts of the program
+that wrote the file.
+
+[bold]dpselect look stays.csv[/bold]
+"""
+
+LINES = 3
+MOST = 1 << 20
+"""Bytes that are looked at."""
+
+ENCODINGS = ("utf-8", "cp1252")
+DAYS = ("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d")
+FORMS = (*DAYS, "%Y%m%d", "%d-%b-%Y", *(f"{day} %H:%M" for day in DAYS))
+PLAIN: dict[str, str] = {}
+KINDS: tuple[tuple[FieldType, dict[str, str]], ...] = (
+    *((kind, PLAIN) for kind in ("integer", "number", "date", "time")),
+    *(("time" if "%H" in form else "date", {"date_format": form}) for form in FORMS),
+    ("time", {"time_zone": "UTC"}),
+    ("number", {"thousands": ","}),
+    ("number", {"decimal": ","}),
+    ("number", {"decimal": ",", "thousands": "."}),
+)
+"""Types of fields with what reads them, the plainest first."""
+
+MISSING = ("NA", "N/A", "NULL", "null", "nan", "-", ".", "n/a")
+
+
+def look(
+    file: Annotated[str, options.Data],
+    *,
+    policy: Annotated[
+        Path | None, typer.Option(help="A policy; refused, since it lets nobody look.")
+    ] = None,
+    **dialect: Any,  # noqa: ANN401 -- options of the file
+) -> None:
+    """Show how a file is written."""
+    if policy is not None:
+        raise ParameterError("`policy`: dpselect look prints records, which no policy lets out")
+    from dpselect import tables
+
+    source = tables.Source.of(options.rows_of(file, **dialect))
+    kind, form = source.format_of(source.files())
+    stated = dict(source.stated_dialect)
+    if form.is_text:
+        stated = _fitting(source, kind, stated)
+    found = tables.Source(file, **stated)
+    rows: Any = tables.open_table(found).head(1000).lazy().collect().to_native()
+    named = {name: _type_of(rows[name], found) for name in rows.columns}
+    for _, more in named.values():
+        stated = {**more, **stated}
+    if form.is_text and "missing" not in stated:
+        fields = {one for name in rows.columns for one in rows[name].unique().to_list()}
+        if marks := [one for one in MISSING if one in fields]:
+            stated["missing"] = marks
+    output.print_facts(
+        {
+            "not private": "this shows records; it is for who may read the file",
+            "format": form.name,
+            "options": " ".join(_words(name, value) for name, value in stated.items())
+            or "none",
+            "columns": "\n".join(f"{name}: {one}" for name, (one, _) in named.items()),
+            "first rows": "\n".join(
+                " | ".join(map(str, row)) for row in rows.head(LINES).rows()
+            ),
+        }
+    )
+
+
+def _fitting(source: Source, kind: str, stated: dict[str, Any]) -> dict[str, Any]:
+    """Return the dialect by which most lines have as many fields as the header."""
+    from dpselect.tables.dialect import WRITTEN
+
+    raw = source.files()[0]
+    if kind not in WRITTEN or raw.suffix.lower() in {".gz", ".zst"}:
+        return stated
+    with raw.open("rb") as opened:
+        head = opened.read(MOST)
+    if "encoding" not in stated:
+        stated |= _encoding(head)
+    text = head.decode(stated.get("encoding", "utf-8"), errors="replace").lstrip("\ufeff")
+    lines = text.splitlines()
+    lines = lines[:-1] if len(head) == MOST else lines
+    if "comment" not in stated and lines and lines[0].startswith(("#", "%")):
+        stated["comment"] = lines[0][0]
+    lines = [one for one in lines if not one.startswith(stated.get("comment", "\0"))]
+    usual = replace(source, separator=None, quote=None)
+    marks = dict.fromkeys([usual.quote_of(kind) or "none", "none", '"'])
+    found = max(
+        product(source.separator or ",;\t|", marks),
+        key=lambda one: _agreement(lines, *one),
+    )
+    if found[0] != usual.separator_of(kind):
+        stated["separator"] = found[0]
+    if any('"' in one for one in lines) and found[1] != (usual.quote_of(kind) or "none"):
+        stated["quote"] = found[1]
+    width = _agreement(lines, *found)[1]
+    widths = [len(next(iter(_split([one], *found)), ())) for one in lines]
+    if "skip_lines" not in stated and width in widths and (above := widths.index(width)):
+        stated["skip_lines"] = above
+    return stated
+
+
+def _encoding(head: bytes) -> dict[str, str]:
+    if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return {"encoding": "utf-16"}
+    for one in ENCODINGS:
+        try:
+            head[: head.rfind(b"\n") + 1].decode(one)
+        except UnicodeDecodeError:
+            continue
+        return {} if one == "utf-8" else {"encoding": one}
+    return {"encoding": "latin-1"}
+
+
+def _split(lines: list[str], separator: str, quote: str) -> list[list[str]]:
+    import csv
+
+    if quote == "none":
+        return [one.split(separator) for one in lines if one]
+    return [row for row in csv.reader(lines, delimiter=separator) if row]
+
+
+def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int]:
+    """Return which share of lines has the most common number of fields, if it is above one."""
+    widths = Counter(map(len, _split(lines, separator, quote)))
+    if not widths:
+        return 0.0, 0
+    width, rows = widths.most_common(1)[0]
+    return (rows / widths.total() if width > 1 else 0.0), width
+
+
+def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, str]]:  # noqa: ANN401 -- of polars
+    """Return what nine fields in ten are at least, and what is to be stated of them."""
+    import narwhals as nw
+
+    needed("polars", extra="standard")
+    import polars as pl
+
+    from dpselect.tables.fields import typed
+
+    if fields.dtype != pl.String:
+        return str(fields.dtype), PLAIN
+    there = fields.drop_nulls().rename("field").to_frame().lazy()
+
+    def unread(kind: FieldType, more: dict[str, str]) -> int:
+        read = typed(nw.from_native(there), {"field": kind}, replace(dialect, **_any(more)))
+        return int(read.collect()["field"].null_count())
+
+    size = fields.len() - fields.null_count()
+    if not size:
+        return "empty", PLAIN
+    lost = {at: unread(*one) for at, one in enumerate(KINDS)}
+    best = min(lost, key=lambda at: (lost[at], at))
+    return ("text", PLAIN) if lost[best] > size / 10 else KINDS[best]
+
+
+def _any(given: dict[str, str]) -> dict[str, Any]:
+    return dict(given)
+
+
+def _words(name: str, value: Any) -> str:  # noqa: ANN401 -- of any option
+    flag = f"--{name.replace('_', '-')}"
+    texts = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    shown = texts.replace("\t", "\\t")
+    return f"{flag} {shown}" if shown.isalnum() else f"{flag} '{shown}'"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("look", help=HELP)(options.with_dialect(look))

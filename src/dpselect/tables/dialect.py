@@ -1,0 +1,204 @@
+"""Dialects of text files: public statements about the program that wrote a file.
+
+None of them is found out from rows. One person's characters would decide how others are read.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Literal, TypeAlias
+from zoneinfo import available_timezones
+
+from dpselect import validation
+from dpselect.errors import ParameterError
+
+FieldType: TypeAlias = Literal["text", "number", "integer", "date", "time"]
+"""What the fields of a column are."""
+
+FIELD_TYPES: tuple[FieldType, ...] = ("text", "number", "integer", "date", "time")
+DECIMALS = (".", ",")
+WRITTEN: dict[str, tuple[str, str]] = {
+    ".csv": (",", '"'),
+    ".tsv": ("\t", "none"),
+    ".tab": ("\t", "none"),
+    ".txt": ("\t", "none"),
+    ".dat": ("\t", "none"),
+    ".psv": ("|", '"'),
+}
+"""Separators and quotation marks of text files by their endings, if no others are stated."""
+
+NO_QUOTE = "none"
+STATEFUL = ("iso2022", "hz", "utf_7", "utf7")
+"""Encodings in which a byte changes the meaning of all that follow."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How a text file is written; public.
+
+    Attributes:
+        format: Format of the files, such as ``"csv"``; by default what their names end in.
+        separator: Separator of the fields: one character. If not given, ``,`` in ``.csv``
+            files, ``|`` in ``.psv`` files, and tabs in ``.tsv``, ``.tab``, ``.txt`` and
+            ``.dat`` files.
+        quote: Quotation mark around fields that hold separators or line ends, or ``"none"``
+            where marks are characters like others. If not given, ``'"'`` in ``.csv`` and
+            ``.psv`` files and ``"none"`` in others.
+        decimal: Decimal mark of numbers: ``"."`` or ``","``. A number with the other one is
+            missing, since it might separate thousands.
+        thousands: Separator of thousands in numbers, such as ``","`` in 1,200.50; none if not
+            given.
+        missing: Fields that stand for a missing value, such as ``("NA", "-", "999")``. Empty
+            fields do in any case.
+        strip: Whether spaces around a field are left out.
+        date_format: Form of dates and times, such as ``"%d/%m/%Y"`` or ``"%m/%d/%y %H:%M"``;
+            ``%z`` reads Z and offsets such as +02:00. If not given, 2026-01-31 and
+            2026-01-31T12:00, with seconds or without.
+        time_zone: Time zone, such as ``"Europe/Berlin"``, by whose clock times with Z or an
+            offset are read. If not given, such times are missing unless ``date_format`` has
+            ``%z``; then they are those of UTC.
+        encoding: Encoding of the characters, such as ``"cp1252"`` or ``"utf-16"``.
+        skip_lines: Number of lines above the header that are no part of the table.
+        comment: First characters of lines that are no part of the table, such as ``"#"``.
+        header: Whether the first line holds the names of the columns; or their names, where
+            the file has none.
+        column_type: Types of the columns, by name: ``"text"``, ``"number"``, ``"integer"``,
+            ``"date"`` or ``"time"``. A field that is not of the type is missing. Public, and
+            not to be read off the fields.
+
+    Raises:
+        ParameterError: A value is out of its range, or two of them exclude each other.
+    """
+
+    format: str | None = None
+    separator: str | None = None
+    quote: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    missing: Sequence[str] = ()
+    strip: bool = True
+    date_format: str | None = None
+    time_zone: str | None = None
+    encoding: str = "utf-8"
+    skip_lines: int = 0
+    comment: str | None = None
+    header: bool | Sequence[str] = True
+    column_type: Mapping[str, FieldType] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "missing", _texts("missing", self.missing))
+        if not isinstance(self.header, bool):
+            object.__setattr__(self, "header", _texts("header", self.header))
+        object.__setattr__(self, "encoding", _encoding(self.encoding))
+        validation.one_of("decimal", self.decimal, DECIMALS)
+        validation.truth("strip", self.strip)
+        validation.at_least("skip_lines", self.skip_lines, 0)
+        for kind in self.column_type.values():
+            validation.one_of("column_type", kind, FIELD_TYPES)
+        for wrong, said in self._faults():
+            if wrong:
+                raise ParameterError(said)
+
+    def _faults(self) -> Iterator[tuple[bool, str]]:
+        """Yield what can be wrong with the marks, the names and the forms, in words."""
+        one, mark, thousands = self.separator, self.quote, self.thousands
+        names = () if isinstance(self.header, bool) else self.header
+        yield (
+            one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n\0'),
+            "`separator` must be one ASCII character, such as ; or |",
+        )
+        yield (
+            mark not in {None, NO_QUOTE} and not _is_mark(mark),
+            '`quote` must be one mark, such as ", or none',
+        )
+        yield mark is not None and mark == one, "`quote` and `separator` must differ"
+        yield (
+            thousands is not None and (len(thousands) != 1 or thousands.isalnum()),
+            "`thousands` must be one mark, such as , or a space",
+        )
+        yield thousands == self.decimal, "`thousands` and `decimal` must differ"
+        yield (
+            "" in names or len(set(names)) < len(names),
+            "`header` must be names of columns that differ",
+        )
+        yield (
+            self.comment is not None and not _is_comment(self.comment),
+            "`comment` must be ASCII characters, such as #",
+        )
+        yield (
+            self.date_format is not None and "%" not in self.date_format,
+            f"`date_format` must be such as %d/%m/%Y, with %H:%M, not {self.date_format!r}",
+        )
+        yield (
+            self.time_zone is not None and self.time_zone not in available_timezones(),
+            f"`time_zone` must be one such as Europe/Berlin, not {self.time_zone!r}",
+        )
+
+    @property
+    def stated_dialect(self) -> dict[str, Any]:
+        """What is stated of how files are written, by name; public."""
+        return {
+            name: _plain(getattr(self, name))
+            for name, default in DEFAULTS.items()
+            if getattr(self, name) != default
+        }
+
+    def separator_of(self, kind: str) -> str:
+        """Return the separator of the fields of a text file by its ending.
+
+        Raises:
+            ParameterError: It is the decimal mark as well.
+        """
+        separator = self.separator or WRITTEN.get(kind, (",",))[0]
+        if separator == self.decimal:
+            raise ParameterError("with `decimal`=',' give another `separator`, such as ';'")
+        return separator
+
+    def quote_of(self, kind: str) -> str | None:
+        """Return the quotation mark of a text file by its ending, None if there is none."""
+        mark = self.quote or WRITTEN[kind][1]
+        return None if mark == NO_QUOTE else mark
+
+
+DEFAULTS: dict[str, Any] = {
+    one.name: one.default if one.default is not MISSING else {} for one in fields(Dialect)
+}
+"""What is meant where nothing is stated."""
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 -- of any field
+    if isinstance(value, Mapping):
+        return dict(sorted(value.items()))
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
+    texts = (values,) if isinstance(values, str) else tuple(values)
+    if not all(isinstance(one, str) for one in texts):
+        raise ParameterError(f"`{name}` must be texts")
+    return texts
+
+
+def _is_mark(mark: str | None) -> bool:
+    is_one = mark is not None and len(mark) == 1 and mark.isascii()
+    return is_one and not str(mark).isalnum() and str(mark) not in "\r\n\0\t "
+
+
+def _is_comment(comment: str) -> bool:
+    return bool(comment) and comment.isascii() and not set(comment) & set('\r\n"')
+
+
+def _encoding(name: str) -> str:
+    """Return the one name of an encoding in which characters stand for themselves."""
+    try:
+        found = codecs.lookup(name)
+        known = found._is_text_encoding and "a".encode(name) is not None  # noqa: SLF001 -- nothing else tells
+    except (LookupError, TypeError, ValueError):
+        known = False
+    if not known or "escape" in found.name or found.name.replace("-", "_").startswith(STATEFUL):
+        raise ParameterError(
+            f"`encoding` must be one such as utf-8, utf-16, cp1252 or latin-1, not {name!r}"
+        )
+    return "utf-8" if found.name in {"utf-8-sig", "ascii"} else found.name

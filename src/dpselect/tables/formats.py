@@ -1,0 +1,321 @@
+"""Formats of files, by the endings of their names: how each is read, or what to do instead.
+
+A schema is the file's own where it declares one. Where it does not, fields are text: no type is
+found out from rows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpselect._optional import needed, replaced
+from dpselect.errors import DataError, ParameterError
+from dpselect.tables.dialect import DEFAULTS, WRITTEN, Dialect
+from dpselect.tables.text import (
+    CONTRADICTION,
+    TextFiles,
+    checked,
+    cleaned,
+    first_line,
+    in_blocks,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """How files of a format are read.
+
+    Attributes:
+        name: What a file of it is, in words.
+        scan: Returns the rows of files by their dialect and ending; none is read.
+        stated: What a source can state of such files.
+        is_text: Whether the fields are text, of which no type is declared.
+    """
+
+    name: str
+    scan: Callable[[Sequence[Path], Dialect, str], pl.LazyFrame]
+    stated: frozenset[str] = frozenset({"format"})
+    is_text: bool = False
+
+    @property
+    def right(self) -> str:
+        """What a file of it must be."""
+        if self.scan is _text:
+            return CONTRADICTION
+        return f"it must be {self.name} that is complete"
+
+
+def _parquet(files: Sequence[Path], _dialect: Dialect, _kind: str) -> pl.LazyFrame:
+    needed("polars", extra="standard")
+    import polars as pl
+
+    if names := _folder_keys(files):
+        # Types guessed from folders' names would depend on values: they are text.
+        text = dict.fromkeys(names, pl.String)
+        return pl.scan_parquet(
+            list(files), glob=False, hive_partitioning=True, hive_schema=text
+        )
+    return pl.scan_parquet(list(files), glob=False)
+
+
+def _folder_keys(files: Sequence[Path]) -> list[str]:
+    """Return the columns that folders named ``column=value`` hold, those of all files."""
+    keys = [[part.split("=")[0] for part in file.parts[:-1] if "=" in part] for file in files]
+    return keys[0] if keys and all(one == keys[0] for one in keys) else []
+
+
+def _arrow(files: Sequence[Path], _dialect: Dialect, _kind: str) -> pl.LazyFrame:
+    needed("polars", extra="standard")
+    import polars as pl
+
+    return pl.scan_ipc(list(files), glob=False)
+
+
+def _text(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFrame:
+    return TextFiles(files, dialect, kind).scan()
+
+
+def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFrame:
+    """Return objects of one line each; the keys of the first name the columns."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    # No character that JSON allows separates the only field.
+    line = replace(
+        dialect, separator="\1", quote="none", header=["line"], missing=(), strip=True
+    )
+    names = dialect.header
+    if isinstance(names, bool):
+        names = replaced(
+            lambda: list(json.loads(first_line(files[0], line) or b"").keys()),
+            lambda: DataError(
+                f"{files[0].name}: its first line must be an object of JSON, whose keys name "
+                "the columns"
+            ),
+        )
+    whole = pl.col("line")
+    fields = {name: json.dumps([name], ensure_ascii=False) for name in names}
+    return (
+        TextFiles(files, line, kind)
+        .scan()
+        .filter(whole.is_not_null())
+        .select(
+            cleaned(whole.str.json_path_match(f"${path}"), dialect).alias(name)
+            for name, path in fields.items()
+        )
+    )
+
+
+def _workbooks(files: Sequence[Path], dialect: Dialect, _kind: str) -> pl.LazyFrame:
+    """Return the cells of workbooks of one sheet as text, each by itself."""
+    fastexcel: Any = needed("fastexcel", extra="formats")
+    import polars as pl
+
+    def sheet(file: Path, skip: int, most: int | None = None) -> pl.DataFrame:
+        book = fastexcel.read_excel(file)
+        if len(book.sheet_names) != 1:
+            raise DataError(
+                f"{file.name} has {len(book.sheet_names)} sheets: save the one to read as "
+                "CSV UTF-8, or give the frame of polars.read_excel"
+            )
+        cells = {"header_row": None, "skip_rows": skip, "n_rows": most, "dtypes": "string"}
+        found: pl.DataFrame = book.load_sheet(0, **cells).to_polars()
+        return found
+
+    def names_of(file: Path) -> list[str]:
+        if not isinstance(dialect.header, bool):
+            return list(dialect.header)
+        first = sheet(file, dialect.skip_lines, 1)
+        cells = [str(one or "").strip() for row in first.rows() for one in row]
+        return checked(cells if dialect.header else [""] * len(cells), file)
+
+    names = names_of(files[0])
+    _check_alike(files, names, names_of)
+
+    def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
+        for file in files:
+            found = sheet(file, dialect.skip_lines + (dialect.header is True))
+            cells = {name: pl.lit(None, pl.String) for name in names}
+            # A day is written by Excel as its midnight.
+            cells |= {
+                name: pl.col(place).str.replace(" 00:00:00$", "")
+                for name, place in zip(names, found.columns, strict=False)
+            }
+            yield found.select(cleaned(cells[name], dialect).alias(name) for name in wanted)
+
+    return in_blocks(dict.fromkeys(names, pl.String), frames)
+
+
+_DAY = 86_400_000_000
+_STATA = ((r"%-?t[cC]", "time", 1000), (r"%-?t?d", "date", _DAY))
+_SPSS = ((r"DATETIME|YMDHMS", "time", 1_000_000), (r"[AES]?DATE", "date", 1_000_000))
+_SAS = (
+    (r"DATETIME|E8601DT|DATEAMPM", "time", 1_000_000),
+    (r"DATE|DDMMYY|MMDDYY|YYMMDD|E8601DA", "date", _DAY),
+)
+_MOMENTS = {".dta": _STATA, ".sav": _SPSS, ".zsav": _SPSS}
+"""Formats of columns that hold moments, with what they are and their unit in microseconds."""
+
+_YEARS = (-62_135_596_800_000_000, 253_402_300_799_000_000)
+"""The years 1 to 9999, in microseconds."""
+
+_READERS = {".dta": "dta", ".sav": "sav", ".zsav": "sav", ".xpt": "xport"}
+
+
+def _statistics(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFrame:
+    """Return tables of Stata, SPSS or SAS: texts, moments, and numbers as float64.
+
+    The smaller types of Stata are those that the values of one version of the table fit in.
+    """
+    pyreadstat: Any = needed("pyreadstat", extra="formats")
+    import polars as pl
+
+    read = partial(
+        getattr(pyreadstat, f"read_{_READERS.get(kind, kind[1:])}"),
+        output_format="dict",
+        disable_datetime_conversion=True,
+        encoding=None if dialect.encoding == "utf-8" else dialect.encoding,
+    )
+    begin = datetime(1582, 10, 14) if kind in {".sav", ".zsav"} else datetime(1960, 1, 1)  # noqa: DTZ001 -- local times
+    since = round((begin - datetime(1970, 1, 1)).total_seconds()) * 1_000_000  # noqa: DTZ001
+    units: dict[str, int] = {}
+
+    def schema_of(file: Path) -> dict[str, Any]:
+        _, meta = read(file, metadataonly=True)
+        found: dict[str, Any] = {}
+        for column, stored in meta.readstat_variable_types.items():
+            form = str(meta.original_variable_types[column] or "")
+            moments = (one for one in _MOMENTS.get(kind, _SAS) if re.match(one[0], form))
+            _, held, unit = next(moments, ("", "", 0))
+            if stored == "string":
+                found[column] = pl.String
+            elif unit:
+                found[column] = pl.Date if held == "date" else pl.Datetime("us")
+                units[column] = unit
+            else:
+                whole = dialect.column_type.get(column) == "integer"
+                found[column] = pl.Int64 if whole else pl.Float64
+        return found
+
+    schema = schema_of(files[0])
+    if other := [one for one in dialect.column_type.values() if one != "integer"]:
+        raise ParameterError(f"`column_type` of such a file must be integer, not {other[0]!r}")
+    _check_alike(files, schema, schema_of)
+
+    def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
+        for file in files:
+            values, _ = read(file, usecols=wanted)
+            stored = {
+                one: pl.String if schema[one] == pl.String else pl.Float64 for one in wanted
+            }
+            found = pl.DataFrame({one: values[one] for one in wanted}, schema=stored)
+            yield found.select(
+                _value(pl.col(one), schema[one], units.get(one), since) for one in wanted
+            )
+
+    return in_blocks(schema, frames)
+
+
+def _value(held: pl.Expr, kind: Any, unit: int | None, since: int) -> pl.Expr:  # noqa: ANN401 -- a type
+    """Return stored values as those of a type; of moments in units since a beginning."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    if unit is not None:
+        micros = (held * unit + since).round()
+        moment = pl.when(micros.is_between(*_YEARS)).then(micros)
+        return moment.cast(pl.Int64).cast(pl.Datetime("us")).cast(kind)
+    if kind == pl.Int64:
+        return pl.when(held == held.round()).then(held).cast(pl.Int64, strict=False)
+    return pl.when(held != "").then(held) if kind == pl.String else held
+
+
+def _check_alike(files: Sequence[Path], first: Any, of: Callable[[Path], Any]) -> None:  # noqa: ANN401
+    for file in files[1:]:
+        if of(file) != first:
+            raise DataError(f"{file.name}: its columns are not those of {files[0].name}")
+
+
+_EVERY = frozenset(DEFAULTS)
+_CELLS = _EVERY - {"separator", "quote", "encoding", "comment"}
+_PARQUET = Format(name="a Parquet file", scan=_parquet)
+_ARROW = Format(name="an Arrow IPC file (Feather 2)", scan=_arrow)
+_LINES = Format(
+    name="lines of JSON", scan=_json_lines, stated=_EVERY - {"separator", "quote"}, is_text=True
+)
+_EXCEL = Format(name="an Excel workbook", scan=_workbooks, stated=_CELLS, is_text=True)
+_OF_STATISTICS = frozenset({"format", "encoding", "column_type"})
+
+
+def _by_ending(*groups: tuple[str, Any]) -> dict[str, Any]:
+    return {ending: one for endings, one in groups for ending in endings.split()}
+
+
+FORMATS: dict[str, Format] = {
+    **dict.fromkeys(
+        WRITTEN, Format(name="a text file", scan=_text, stated=_EVERY, is_text=True)
+    ),
+    **_by_ending(
+        (".parquet .pq", _PARQUET),
+        (".arrow .feather .ipc", _ARROW),
+        (".jsonl .ndjson", _LINES),
+        (".xlsx .xlsm", _EXCEL),
+        (".dta", Format(name="a Stata file", scan=_statistics, stated=_OF_STATISTICS)),
+        (".sav .zsav", Format(name="an SPSS file", scan=_statistics, stated=_OF_STATISTICS)),
+        (".sas7bdat .xpt", Format(name="a SAS file", scan=_statistics, stated=_OF_STATISTICS)),
+    ),
+}
+"""The formats that are read, by ending."""
+
+PARQUET = frozenset(kind for kind, one in FORMATS.items() if one is _PARQUET)
+
+CURES: dict[str, str] = _by_ending(
+    (".zip .bz2 .xz .7z .rar .tar .tgz .z", "unpack it"),
+    (".json", "write one object a line (.jsonl), or give the frame of polars.read_json"),
+    (
+        ".xls .xlsb .ods .numbers",
+        "save the sheet as .xlsx or CSV UTF-8, or give the frame of polars.read_excel",
+    ),
+    (".rds .rda .rdata", "write it by arrow::write_parquet or write.csv of R"),
+    (
+        ".duckdb .db",
+        "read a table of DuckDB as clinic.duckdb::stays by --engine duckdb",
+    ),
+    (".sqlite .sqlite3 .mdb .accdb .sql", "give the frame of polars.read_database"),
+    (
+        ".shp .gpkg .geojson .fgb .kml .gml .gpx",
+        "give the frame of geopandas.read_file, or a table with columns of coordinates",
+    ),
+    (
+        ".graphml .gexf .net .mtx .graph",
+        "for a network give the graph of networkx.read_graphml, or of its like",
+    ),
+    (
+        ".orc .h5 .hdf5 .hdf .pkl .pickle .avro .por .html .xml",
+        "give the frame of its reader, such as pandas.read_orc or pandas.read_xml",
+    ),
+)
+"""What to do with a file that is not read, by ending."""
+
+
+def refusal(named: str, kinds: Iterable[str]) -> DataError:
+    """Return the error of files that are not read, with what to do.
+
+    Args:
+        named: The files.
+        kinds: Their endings.
+    """
+    found = {kind.partition("::")[0] for kind in kinds}
+    cure = next((CURES[kind] for kind in sorted(found) if kind in CURES), None)
+    cure = cure or "say its `format`, such as csv, or rename it"
+    return DataError(f"{named} must be a .csv, .tsv, .parquet, .jsonl or .xlsx file: {cure}")

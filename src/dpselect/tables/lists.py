@@ -1,0 +1,71 @@
+"""Public text files of people: lists of values, and documents.
+
+They are written by editors of all systems: a byte order mark, blanks around a line and the
+line ends of Windows or old Macs are no part of what they say.
+"""
+
+from __future__ import annotations
+
+import codecs
+from os import PathLike
+from pathlib import Path
+
+from dpselect.errors import DataError, no_file
+
+
+def text_of(path: str | PathLike[str], what: str = "a text file") -> str:
+    """Return what a public text file says, with one LF at the end of each line.
+
+    Args:
+        path: The file.
+        what: What it must be, for an error.
+
+    Raises:
+        DataError: There is no such file, or it is not in UTF-8.
+    """
+    try:
+        held = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise no_file(path) from None
+    except OSError:
+        raise DataError(f"{path} must be {what}; it cannot be read") from None
+    try:
+        text = held.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        is_wide = held.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        kind = "UTF-16" if is_wide else "not UTF-8, but such as Latin-1 or Windows-1252"
+        raise DataError(f"{path} is {kind}: save {what} as UTF-8") from None
+    return "\n".join(text.replace("\r\n", "\n").split("\r"))
+
+
+def lines_of(path: str | PathLike[str], what: str = "a text file") -> list[str]:
+    """Return the values of a file of one per line, without empty lines.
+
+    Raises:
+        DataError: As for ``text_of``.
+    """
+    return _filled(text_of(path, what).split("\n"))
+
+
+def listed_in(name: str, text: str) -> list[str]:
+    """Return public values that are typed as a,b,c, or listed in a file of one per line.
+
+    Args:
+        name: The argument.
+        text: What was typed; ``a,`` is one value.
+
+    Raises:
+        DataError: It is neither.
+    """
+    if Path(text).is_file():
+        return lines_of(text, "a list of one value per line")
+    if "," not in text:
+        raise DataError(
+            f"`{name}` must be a list such as a,b,c (one value as a,) or a text file with one "
+            f"per line; there is no {text}"
+        )
+    return _filled(text.split(","))
+
+
+def _filled(values: list[str]) -> list[str]:
+    return [one for one in (value.strip() for value in values) if one]

@@ -1,0 +1,205 @@
+"""Edges from all that holds a network: files, matrices, lists with weights, ids of 64 bits."""
+
+import gzip
+
+import networkx as nx
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from scipy.io import mmwrite
+
+import dpselect as dp
+from dpselect.errors import DataError, ParameterError
+from dpselect.networks import Graph
+from dpselect.tables import Source
+from support.engines import every_engine, held_by
+
+STAR = nx.star_graph(5)
+NAMES = [f"n{node}" for node in STAR]
+NAMED = nx.relabel_nodes(STAR, dict(enumerate(NAMES)))
+DEGREES = [5, 1, 1, 1, 1, 1]
+MATRIX = nx.to_scipy_sparse_array(STAR)
+PAIRS = "".join(f"0\t{leaf}\n" for leaf in range(1, 6))
+SNAP = {
+    "comments": f"# Directed graph\n# FromNodeId\tToNodeId\n{PAIRS}",
+    "a header": f"source\ttarget\n{PAIRS}",
+    "blanks and weights": "".join(f" 0 {leaf}  0.5 \r\n" for leaf in range(1, 6)),
+    "both directions": PAIRS + "".join(f"{leaf}\t0\n" for leaf in range(1, 6)),
+    "bad lines": f"0\n\n0\t9\n0\t-1\nx y z\n{PAIRS}0 0\n",
+}
+
+
+def degrees(edges, nodes=6):
+    return Graph.from_edges(edges, nodes=nodes).degrees.tolist()
+
+
+def file_of(folder, name):
+    """Write the star in the format of a name, with nodes 0 to 5 or n0 to n5."""
+    path = folder / name
+    graph = NAMED if name.startswith("n") else STAR
+    if path.suffix == ".mtx":
+        mmwrite(path, MATRIX)
+    else:
+        ending = {".net": "pajek"}.get(path.suffix, path.suffix[1:])
+        getattr(nx, f"write_{ending}")(graph, path)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".graphml", ".gml", ".net", ".mtx"])
+def test_files_of_graphs_are_read_by_ids_and_by_labels(tmp_path, ending):
+    named, numbered = file_of(tmp_path, f"n{ending}"), file_of(tmp_path, f"a{ending}")
+
+    assert degrees(numbered) == degrees(str(numbered)) == DEGREES
+    assert degrees(named, NAMES) == DEGREES
+    if ending not in {".graphml", ".mtx"}:
+        # Ids of GML are beside its labels, and vertices of Pajek are numbered.
+        assert degrees(named) == DEGREES
+    if ending != ".mtx":
+        assert degrees(named, [*NAMES[:3], "else"]) == [2, 1, 1, 0]
+
+
+@pytest.mark.parametrize("text", SNAP.values(), ids=SNAP)
+def test_a_text_file_of_pairs_is_read_line_by_line(tmp_path, text):
+    path, packed = tmp_path / "edges.txt", tmp_path / "edges.txt.gz"
+    path.write_text(text, encoding="utf-8", newline="")
+    packed.write_bytes(gzip.compress(text.encode()))
+
+    assert degrees(path) == degrees(packed) == DEGREES
+    ids = [10**20, *range(6)]
+    assert degrees(path, ids) == [0, *DEGREES]
+
+
+def test_a_text_file_whose_table_is_stated_is_a_table(tmp_path):
+    path = tmp_path / "edges.txt"
+    path.write_text("from|to\n0|1\n0|2\n", encoding="utf-8")
+    stated = Source(path, separator="|")
+
+    graph = Graph.from_edges(stated, source="from", target="to", nodes=3)
+    assert graph.degrees.tolist() == [2, 1, 1]
+
+
+def test_parallel_and_directed_edges_of_a_file_are_one_edge(tmp_path):
+    path = tmp_path / "edges.gml"
+    nodes = "".join(f'node [ id {k} label "Zö{k}" ]\n' for k in range(3))
+    edges = "edge [ source 0 target 1 ] edge [ source 1 target 0 ] edge [ source 0 target 1 ]"
+    path.write_text(f"graph [ directed 1 {nodes} {edges} ]", encoding="utf-8")
+
+    assert degrees(path, 3) == degrees(path, ["Zö0", "Zö1", "Zö2"]) == [1, 1, 0]
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gml", "net", "mtx"])
+def test_a_damaged_file_is_refused_without_a_word_of_it(tmp_path, ending):
+    path = tmp_path / f"edges.{ending}"
+    path.write_text("*Vertices x\ngraph [ Smith", encoding="utf-8")
+    query = dp.TopNodes(nodes=3, k=1, metric="degree", epsilon=1.0)
+
+    with pytest.raises(DataError, match=f"edges.{ending} cannot be read") as caught:
+        query.release(path)
+    assert "Smith" not in str(caught.value)
+    with pytest.raises(DataError, match="there is no file"):
+        query.check(tmp_path / f"other.{ending}")
+    with pytest.raises(ParameterError, match="selects rows of tables"):
+        query.check(Source(path, where="a = 1"))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "bsr", "dia", "dok"])
+@pytest.mark.parametrize("kind", [sparse.coo_array, sparse.coo_matrix])
+def test_a_sparse_matrix_is_an_adjacency(form, kind):
+    matrix = kind(MATRIX).asformat(form)
+    query = dp.TopNodes(nodes=6, k=1, metric="degree", epsilon=500.0)
+
+    assert degrees(matrix) == DEGREES
+    assert query.release(matrix).answer == (0,)
+    with pytest.raises(DataError, match="a row and a column for each of the 7 nodes"):
+        degrees(matrix, 7)
+
+
+@pytest.mark.parametrize(
+    ("array", "nodes"),
+    [
+        (MATRIX.toarray(), 6),
+        (np.asmatrix(MATRIX.toarray()), 6),
+        (np.array([[0, 1], [1, 0]]), 2),
+        # Neither does its length decide, which is private.
+        (np.array([[0, 1]]), 2),
+        (np.empty((0, 2), dtype=int), 2),
+    ],
+)
+def test_an_array_that_may_be_an_adjacency_is_refused_by_what_is_public(array, nodes):
+    with pytest.raises(DataError, match="sparse matrix of SciPy"):
+        degrees(array, nodes)
+
+
+def test_longer_tuples_and_sets_of_two_are_pairs():
+    weighted = STAR.copy()
+    nx.set_edge_attributes(weighted, 1.5, "weight")
+
+    for edges in (
+        list(weighted.edges(data="weight")),
+        list(weighted.edges(data=True)),
+        weighted.edges(data=True),
+        list(nx.MultiGraph(weighted).edges(keys=True)),
+        [{0, leaf} for leaf in range(1, 6)],
+        [frozenset({0, leaf}) for leaf in range(1, 6)],
+        [[0, leaf] for leaf in range(1, 6)],
+    ):
+        assert degrees(edges) == DEGREES
+    # What is no pair is no edge, and decides nothing about others.
+    for odd in ([0, 1, 2], (0,), {0}, {0, 1, 2}, "01", None, ()):
+        assert degrees([*STAR.edges, odd]) == DEGREES
+
+
+HASHES = [2**63 + 1, 2**64 - 1, 2**63 + 9, 5]
+OF_HASHES = pl.DataFrame(
+    {"source": HASHES[:1] * 4, "target": [*HASHES[1:], 7]},
+    schema={"source": pl.UInt64, "target": pl.UInt64},
+)
+TOP = {"k": 1, "metric": "degree", "epsilon": 500.0}
+
+
+@pytest.mark.parametrize("nodes", [HASHES, [-3, *HASHES]])
+@pytest.mark.parametrize(
+    "hold",
+    [
+        pl.DataFrame.clone,
+        pl.DataFrame.to_pandas,
+        lambda frame: frame.to_pandas(use_pyarrow_extension_array=True),
+        pl.DataFrame.to_arrow,
+        pl.DataFrame.to_numpy,
+        pl.DataFrame.rows,
+    ],
+)
+def test_ids_of_64_bits_without_a_sign_are_nodes(nodes, hold):
+    assert dp.TopNodes(nodes=nodes, **TOP).release(hold(OF_HASHES)).answer == (HASHES[0],)
+
+
+@every_engine
+def test_so_they_are_in_an_engine(engine):
+    if engine == "spark":
+        pytest.skip("Spark has no integers without a sign")
+    held = held_by(engine, OF_HASHES)
+
+    for nodes in (HASHES, [-3, *HASHES]):
+        assert dp.TopNodes(nodes=nodes, **TOP).release(held).answer == (HASHES[0],)
+
+
+def test_ids_of_more_than_128_bits_are_in_no_table():
+    with pytest.raises(ParameterError, match="at most 128 bits"):
+        dp.TopNodes(nodes=[2**200, 1], **TOP).release(OF_HASHES)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        (13, "the nodes 0 to 12 (edges to other ids are dropped)"),
+        (["a", "b"], "the 2 listed nodes (edges to others are dropped)"),
+    ],
+)
+def test_which_ends_are_nodes_is_said_whatever_ends_there_are(nodes, said):
+    top = dp.TopNodes(nodes=nodes, **TOP)
+    hubs = dp.Hubs(nodes=nodes, k=1, metric="ego-density", epsilon=9.0)
+
+    assert top.plan.public[0] == hubs.plan.public[0] == said
+    refused = dp.TopNodes(nodes=nodes, on_invalid="raise", **TOP).plan.public[0]
+    assert refused == said.replace("dropped", "refused")

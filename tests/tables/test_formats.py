@@ -1,0 +1,245 @@
+"""Formats of files: each is read as its own reader reads it, a record at a time, or cured."""
+
+import json
+import zipfile
+from datetime import date, datetime, timedelta
+
+import narwhals as nw
+import polars as pl
+import pyreadstat
+import pytest
+
+import dpselect as dp
+from dpselect import tables
+from dpselect.errors import DataError, DPSelectError, ParameterError
+from dpselect.tables.dialect import DEFAULTS
+from dpselect.tables.formats import CURES, FORMATS
+
+COLUMNS = ["ward", "days", "admitted"]
+ROWS = [
+    ("heart", 3.0, date(2026, 1, 31)),
+    ("lung", 4.5, date(2026, 2, 1)),
+    (None, None, None),
+    ("heart", 5.0, date(2026, 3, 1)),
+]
+NS = "http://schemas.openxmlformats.org"
+PARTS = {
+    "[Content_Types].xml": f'<Types xmlns="{NS}/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.'
+    'relationships+xml"/><Default Extension="xml" ContentType="application/xml"/></Types>',
+    "_rels/.rels": f'<Relationships xmlns="{NS}/package/2006/relationships"><Relationship '
+    f'Id="r1" Type="{NS}/officeDocument/2006/relationships/officeDocument" '
+    'Target="xl/workbook.xml"/></Relationships>',
+    "xl/styles.xml": f'<styleSheet xmlns="{NS}/spreadsheetml/2006/main"><cellXfs count="2">'
+    '<xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/></cellXfs></styleSheet>',
+}
+
+
+def workbook(path, rows, sheets=1):
+    """Write a workbook of Excel: days are numbers in a format of dates."""
+    cells = ""
+    for line, row in enumerate(rows, 1):
+        cells += f'<row r="{line}">'
+        for place, value in enumerate(row):
+            at = f"{'ABCDEFG'[place]}{line}"
+            if isinstance(value, date):
+                day = (value - date(1899, 12, 30)).days
+                cells += f'<c r="{at}" s="1"><v>{day}</v></c>'
+            elif isinstance(value, float):
+                cells += f'<c r="{at}"><v>{value!r}</v></c>'
+            elif value is not None:
+                cells += f'<c r="{at}" t="inlineStr"><is><t>{value}</t></is></c>'
+        cells += "</row>"
+    named = "".join(
+        f'<sheet name="S{one}" sheetId="{one}" r:id="r{one}"/>' for one in range(1, sheets + 1)
+    )
+    links = "".join(
+        f'<Relationship Id="r{one}" Type="{NS}/officeDocument/2006/relationships/worksheet" '
+        'Target="worksheets/sheet1.xml"/>'
+        for one in range(1, sheets + 1)
+    )
+    main = f"{NS}/spreadsheetml/2006/main"
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in PARTS.items():
+            file.writestr(name, text)
+        file.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{main}" xmlns:r="{NS}/officeDocument/2006/relationships">'
+            f"<sheets>{named}</sheets></workbook>",
+        )
+        file.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'<Relationships xmlns="{NS}/package/2006/relationships">{links}<Relationship '
+            f'Id="s" Type="{NS}/officeDocument/2006/relationships/styles" Target="styles.xml"/>'
+            "</Relationships>",
+        )
+        file.writestr(
+            "xl/worksheets/sheet1.xml",
+            f'<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>',
+        )
+
+
+def written(folder, kind, rows):
+    """Return a file of a format with rows."""
+    path = folder / f"stays{kind}"
+    frame = pl.DataFrame(
+        rows,
+        schema={"ward": pl.String, "days": pl.Float64, "admitted": pl.Date},
+        orient="row",
+    )
+    if kind in {".parquet", ".pq"}:
+        frame.write_parquet(path)
+    elif kind in {".arrow", ".feather", ".ipc"}:
+        frame.write_ipc(path)
+    elif kind in {".jsonl", ".ndjson"}:
+        texts = ({**dict(zip(COLUMNS, row, strict=True))} for row in rows)
+        path.write_text("".join(f"{json.dumps(one, default=str)}\n" for one in texts))
+    elif kind in {".xlsx", ".xlsm"}:
+        workbook(path, [COLUMNS, *rows])
+    elif kind in {".dta", ".sav", ".zsav", ".xpt"}:
+        write = {".dta": "dta", ".xpt": "xport"}.get(kind, "sav")
+        getattr(pyreadstat, f"write_{write}")(frame.to_pandas(), path)
+    else:
+        separator = {".csv": ",", ".psv": "|"}.get(kind, "\t")
+        frame.write_csv(path, separator=separator)
+    return path
+
+
+WRITTEN = sorted(FORMATS.keys() - {".sas7bdat"})
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_rows_are_the_same_in_every_format(tmp_path, kind):
+    path = written(tmp_path, kind, ROWS)
+
+    read = tables.read_columns(path, numeric=["days"], plain=["ward"])
+    kept = tables.read_columns(tables.Source(path, where=["days > 4"]), numeric=["days"])
+
+    assert tables.series_numbers(read["days"]).tolist()[:2] == [3, 4.5]
+    assert read["ward"].to_list() == ["heart", "lung", None, "heart"]
+    assert kept["days"].to_list() == [4.5, 5]
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_a_stay_of_days_is_read_in_every_format(tmp_path, kind):
+    path = written(tmp_path, kind, ROWS[:2] * 100)
+    when = {"lower": date(2026, 1, 1), "upper": date(2026, 12, 31), "step": timedelta(days=1)}
+    if kind in {".dta", ".sav", ".zsav", ".xpt"}:  # pyreadstat writes days as times
+        midnight = datetime.min.time()
+        when |= {end: datetime.combine(when[end], midnight) for end in ("lower", "upper")}
+    query = dp.Percentiles(
+        column="admitted", p=10, **when, epsilon=100.0, neighbours="add-remove"
+    )
+
+    (found,) = query.release(path).answer
+
+    assert str(found).startswith("2026-01-31")
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("odd", [("x" * 99, 1e300, None), ("7", 0.5, date(9999, 1, 1))])
+def test_no_record_changes_how_others_are_read(tmp_path, kind, odd):
+    """No type depends on a row."""
+    plain = tables.open_table(written(tmp_path, kind, ROWS))
+    types, rows = plain.collect_schema(), plain.collect().rows()
+
+    more = tables.open_table(written(tmp_path, kind, [*ROWS, odd]))
+
+    assert more.collect_schema() == types
+    assert more.collect().rows()[: len(rows)] == rows
+
+
+def test_integers_of_statistics_are_floats_unless_declared(tmp_path):
+    """Stata stores a column in the smallest type that holds the values of all persons."""
+    frame = pl.DataFrame({"code": [1, 2, 2]}).to_pandas()
+    pyreadstat.write_dta(frame, tmp_path / "small.dta")
+
+    stated = tables.Source(tmp_path / "small.dta", column_type={"code": "integer"})
+
+    assert tables.open_table(tmp_path / "small.dta").collect_schema()["code"] == nw.Float64
+    assert tables.read_columns(stated, numeric=[], plain=["code"])["code"].to_list() == [
+        1,
+        2,
+        2,
+    ]
+    with pytest.raises(ParameterError, match="column_type of such a file must be integer"):
+        tables.open_table(tables.Source(tmp_path / "small.dta", column_type={"code": "date"}))
+
+
+def test_lines_of_json_are_read_one_by_one(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    lines = [
+        '{"a.b": 1, "q\\"": "NA"}',
+        "",
+        "nonsense {",
+        '{"a.b": " 2,5 "}',
+        '["a.b"]',
+        '{"c": 1}',
+    ]
+    path.write_text("\n".join(lines))
+
+    rows = tables.open_table(tables.Source(path, missing=["NA"])).collect()
+    numbers = tables.Source(path, decimal=",")
+
+    assert rows.rows() == [("1", None), (None, None), ("2,5", None), (None, None), (None, None)]
+    assert tables.read_columns(numbers, numeric=["a.b"])["a.b"].to_list()[2] == 2.5
+    named = tables.open_table(tables.Source(path, header=["c"])).collect()
+    assert named["c"].to_list()[-1] == "1"
+
+
+def test_cells_of_a_workbook_are_text_below_the_lines_above_its_header(tmp_path):
+    path = tmp_path / "plate.xlsx"
+    workbook(
+        path, [["Block Type", "384"], ["run", 7.0], ["who", "ct"], ["a", 38.5], ["7", "n/a"]]
+    )
+
+    rows = tables.open_table(tables.Source(path, skip_lines=2, missing="n/a")).collect()
+
+    assert rows.to_dict(as_series=False) == {"who": ["a", "7"], "ct": ["38.5", None]}
+    workbook(path, [["who"], ["a"]], sheets=2)
+    with pytest.raises(DataError, match=r"has 2 sheets: save the one to read as CSV UTF-8"):
+        tables.open_table(path)
+
+
+def test_the_format_can_be_stated(tmp_path):
+    bare = tmp_path / "dump"
+    bare.write_text("days;ward\n3;a\n")
+
+    read = tables.Source(bare, format="csv", separator=";")
+
+    assert read.is_csv
+    assert tables.numeric_column(read, "days").tolist() == [3]
+    with pytest.raises(DataError, match="say its format, such as csv, or rename it"):
+        tables.numeric_column(bare, "days")
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_what_does_not_go_with_a_format_is_refused(tmp_path, kind):
+    path = written(tmp_path, kind, ROWS)
+    given = {"separator": ";", "encoding": "cp1252", "comment": "#", "missing": ["NA"]}
+    for name in given.keys() - FORMATS[kind].stated:
+        with pytest.raises(ParameterError, match=f"{name} goes with text files, not"):
+            tables.open_table(tables.Source(path, **{name: given[name]}))
+    assert FORMATS[kind].stated <= DEFAULTS.keys()
+
+
+@pytest.mark.parametrize("kind", sorted(CURES))
+def test_what_is_not_read_has_a_cure(tmp_path, kind):
+    (tmp_path / f"rows{kind}").write_text("secret")
+
+    with pytest.raises(DataError, match="file: ") as caught:
+        tables.open_table(tmp_path / f"rows{kind}")
+
+    assert CURES[kind] in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", sorted(FORMATS))
+def test_a_file_that_is_not_of_its_format_is_refused_without_its_content(tmp_path, kind):
+    path = tmp_path / f"rows{kind}"
+    path.write_text("secret")
+
+    with pytest.raises(DPSelectError) as caught:
+        tables.read_columns(path, numeric=[], plain=["days"])
+
+    assert "secret" not in str(caught.value)
+    assert path.name in str(caught.value)

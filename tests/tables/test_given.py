@@ -1,0 +1,83 @@
+"""Frames as they are given: names of columns, and zones of points in time."""
+
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ColumnError
+from support.engines import SPARK, held_by
+
+MEDIAN = {"p": 50, "upper": 9, "step": 1, "epsilon": 900.0, "neighbours": "add-remove"}
+TWICE = pd.DataFrame([[1, 2]] * 3, columns=["n", "n"])
+HOLD = [pl.DataFrame.clone, pl.DataFrame.lazy, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (TWICE, "two columns are named 'n'"),
+        (TWICE.assign(m=3), "two columns are named 'n'"),
+        (pa.table([[1], [2]], names=["n", "n"]), "two columns are named 'n'"),
+        (duckdb.sql("select 1 as n, 2 as n"), "two columns are named 'n'"),
+        (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("n", "m")])), "several level"),
+        (pd.DataFrame([[1, 2]]), "no column 'n'; the numeric columns are: 0, 1"),
+    ],
+)
+def test_names_that_are_no_names_are_refused(data, said):
+    for column in ("n", "m"):
+        if said.startswith("no column") and column == "m":
+            continue
+        with pytest.raises(ColumnError, match=said):
+            dp.Percentiles(column=column, **MEDIAN).release(data)
+
+
+@pytest.mark.parametrize("name", ["a.b", "`", "a`b", 'a"b', "count(*)", "%", "[a]", "a b"])
+@pytest.mark.parametrize("hold", HOLD)
+def test_a_column_has_any_other_name(name, hold):
+    data = hold(pl.DataFrame({name: [1, 2, 3], "b": ["x", "y", "z"]}))
+
+    assert dp.Percentiles(column=name, **MEDIAN).release(data).answer == (2,)
+
+
+@pytest.mark.parametrize("hold", HOLD)
+@pytest.mark.parametrize("name", ["*", "^a.*$"])
+def test_a_name_that_engines_read_as_a_pattern_is_refused(name, hold):
+    data = hold(pl.DataFrame({name: [1, 2, 3], "ab": [9, 9, 9]}))
+
+    with pytest.raises(ColumnError, match="as a pattern"):
+        dp.Percentiles(column=name, **MEDIAN).release(data)
+
+
+@pytest.mark.parametrize("engine", [SPARK])
+def test_names_that_spark_reads_as_parts_are_refused(engine):
+    held = held_by(engine, pl.DataFrame({"a.b": ["x"] * 3, "n": [1, 2, 3]}))
+
+    assert dp.Percentiles(column="n", **MEDIAN).release(held).answer == (2,)
+    with pytest.raises(ColumnError, match="Spark takes the column"):
+        dp.TopKeys(
+            column="a.b", candidates=["x"], k=1, epsilon=1.0, neighbours="add-remove"
+        ).release(held)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin", "UTC"])
+def test_points_in_time_of_pandas_have_any_zone(zone):
+    begin = pd.Series(pd.to_datetime(["2026-01-01T10:00"] * 9)).dt.tz_localize(zone)
+    frame = pd.DataFrame({"a": begin, "b": begin + timedelta(days=5)})
+    days = {**MEDIAN, "upper": timedelta(days=30), "step": timedelta(days=1)}
+    span = {
+        "lower": datetime(2026, 1, 1, tzinfo=UTC),
+        "upper": datetime(2026, 1, 9, tzinfo=UTC),
+    }
+    hours = {**MEDIAN, **span, "step": timedelta(hours=1)}
+
+    stay = dp.Percentiles(column="b", minus="a", **days)
+    assert stay.release(frame).candidate == timedelta(days=5)
+    arrow = frame.convert_dtypes(dtype_backend="pyarrow")
+    for data, asked in ((frame, {"column": "a"}), (begin, {}), (arrow, {"column": "a"})):
+        found = dp.Percentiles(**asked, **hours).release(data).candidate
+        assert found == begin[0].to_pydatetime()

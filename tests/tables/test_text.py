@@ -1,0 +1,298 @@
+"""Text files: fields by the rule, one record and its characters at a time."""
+
+import csv
+import gzip
+import io
+
+import pytest
+from hypothesis import given, strategies as st
+
+from dpselect import tables
+from dpselect.errors import DataError, ParameterError
+from dpselect.tables import text
+from dpselect.tables.dialect import Dialect
+from dpselect.tables.text import TextFiles
+from support.engines import master
+from support.odd_records import examples
+
+NAMES = "xyz"
+TOKENS = (
+    *(b"a", b"b", b",", b",", b"\n", b"\n", b'"', b'"', b"\r", b"\r\n", b"\0", b"\xff"),
+    *(b"\xc3\xa9", b" ", b"#", b'""', b',"', b'",', b'"\n'),
+)
+bodies = st.lists(st.sampled_from(TOKENS), max_size=40).map(b"".join)
+
+
+def by_the_rule(body, *, quote, comment):
+    """Return the rows of the bytes after a header, None for a file that contradicts itself."""
+    rows, at, size = [], 0, len(body)
+    while at < size:
+        if comment and body.startswith(comment, at):
+            at = body.find(b"\n", at) + 1 or size
+            continue
+        row, more = [], True
+        while more:
+            value = b""
+            if quote and body.startswith(quote, at):
+                at += 1
+                while body[at : at + 1] != quote or body[at + 1 : at + 2] == quote:
+                    if at >= size:
+                        return None
+                    at += 2 if body[at : at + 1] == quote else 1
+                    value += body[at - 1 : at]
+                at += 1
+                at += body[at : at + 2] == b"\r\n" or body[at:] == b"\r"
+                if body[at : at + 1] not in {b",", b"\n", b""}:
+                    return None
+            else:
+                while body[at : at + 1] not in {b",", b"\n", b""}:
+                    value += body[at : at + 1]
+                    at += 1
+            row.append(value)
+            more = body[at : at + 1] == b","
+            at += 1
+        rows.append(row)
+    return [tuple((fields + [b""] * 3)[:3]) for fields in rows]
+
+
+def plain(rows):
+    """Return fields as texts, without the carriage returns at their ends, None if empty."""
+    decoded = ((one.decode(errors="replace") for one in row) for row in rows)
+    return [tuple(one.rstrip("\r") or None for one in row) for row in decoded]
+
+
+def read(path, **stated):
+    rows = TextFiles([path], Dialect(strip=False, **stated), ".csv").scan().collect().rows()
+    return [tuple((one or "").rstrip("\r") or None for one in row) for row in rows]
+
+
+@pytest.mark.parametrize("block", [7, 64, text.BLOCK])
+@given(body=bodies, quote=st.sampled_from(["none", '"']), comment=st.sampled_from([None, "#"]))
+@examples
+def test_fields_are_those_of_the_rule(tmp_path_factory, block, body, quote, comment):
+    path = tmp_path_factory.mktemp("text") / "rows.csv"
+    path.write_bytes(b"x,y,z\n" + body)
+    mark = b"" if quote == "none" else quote.encode()
+    expected = by_the_rule(body, quote=mark, comment=(comment or "").encode())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "BLOCK", block)
+        if expected is None:
+            with pytest.raises(DataError, match="not written as stated"):
+                tables.numeric_column(tables.Source(path, comment=comment), "x")
+        else:
+            assert read(path, quote=quote, comment=comment) == plain(expected)
+
+
+@given(
+    st.lists(st.lists(bodies, min_size=3, max_size=3), max_size=6),
+    st.lists(bodies, min_size=3, max_size=3),
+    st.integers(0, 6),
+)
+@examples
+def test_a_record_of_such_a_writer_changes_no_other(tmp_path_factory, others, record, place):
+    folder = tmp_path_factory.mktemp("text")
+
+    def written(rows):
+        buffer = io.StringIO()
+        marked = [[one.decode(errors="surrogateescape") for one in row] for row in rows]
+        csv.writer(buffer, lineterminator="\n").writerows(marked)
+        return buffer.getvalue().encode(errors="surrogateescape")
+
+    rows = [*others]
+    for name, content in (("without", rows), ("with", [*rows[:place], record, *rows[place:]])):
+        (folder / f"{name}.csv").write_bytes(b"x,y,z\n" + written(content))
+    gained = read(folder / "with.csv")
+
+    place = min(place, len(rows))
+    assert gained[:place] + gained[place + 1 :] == read(folder / "without.csv")
+
+
+@given(st.lists(st.binary(max_size=9), max_size=6), st.binary(max_size=30), st.integers(0, 6))
+@examples
+def test_without_quotation_any_line_changes_no_other(tmp_path_factory, others, line, place):
+    folder = tmp_path_factory.mktemp("text")
+    lines = [one.replace(b"\n", b" ") for one in (*others, line)]
+    *rows, record = lines
+    for name, content in (("without", rows), ("with", [*rows[:place], record, *rows[place:]])):
+        (folder / f"{name}.csv").write_bytes(
+            b"".join(one + b"\n" for one in (b"x,y,z", *content))
+        )
+    gained = read(folder / "with.csv", quote="none")
+
+    place = min(place, len(rows))
+    assert gained[:place] + gained[place + 1 :] == read(folder / "without.csv", quote="none")
+
+
+@pytest.mark.parametrize(
+    ("content", "stated", "expected"),
+    [
+        ("﻿days;ward\n 3 ;a\n", {"separator": ";"}, [("3", "a")]),
+        ("days,ward\n3,M\u00fcller\n", {"encoding": "cp1252"}, [("3", "M\u00fcller")]),
+        ("days,ward\n3,\U0001f600\n", {"encoding": "utf-16"}, [("3", "\U0001f600")]),
+        ("sep=,\nplate,7\ndays,ward\n3,a\n", {"skip_lines": 2}, [("3", "a")]),
+        ("# two\n# lines\ndays,ward\n# one\n3,a\n", {"comment": "#"}, [("3", "a")]),
+        ("3,a\n4,b\n", {"header": ("days", "ward")}, [("3", "a"), ("4", "b")]),
+        ("days,ward\nNA,-\n,b\n", {"missing": ("NA", "-")}, [(None, None), (None, "b")]),
+        ("days,ward\n3\n4,b,c\n\n", {}, [("3", None), ("4", "b"), (None, None)]),
+        ("days,ward\r\n3,'a,b'\r\n", {"quote": "'"}, [("3", "a,b")]),
+        ('days,ward\n2,5" pipe\n3,"a ""b"""\n', {}, [("2", '5" pipe'), ("3", 'a "b"')]),
+        (" days , ward \n3, a \n", {"strip": False}, [("3", " a ")]),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_dialect_is_read(tmp_path, content, stated, expected, packed):
+    path = tmp_path / ("rows.csv.gz" if packed else "rows.csv")
+    written = content.encode(stated.get("encoding", "utf-8"))
+    path.write_bytes(gzip.compress(written) if packed else written)
+
+    frame = tables.open_table(tables.Source(path, **stated))
+
+    assert frame.collect_schema().names() == ["days", "ward"]
+    assert frame.collect().rows() == expected
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "stated", "fields", "expected"),
+    [
+        (
+            "number",
+            "number",
+            {"thousands": ","},
+            ["1,200.5", "12,00", "7", "1,2,3"],
+            [1200.5, None, 7, None],
+        ),
+        (
+            "number",
+            "number",
+            {"thousands": ".", "decimal": ","},
+            ["1.200,5", "1.5", "2,5"],
+            [1200.5, None, 2.5],
+        ),
+        ("integer", "integer", {"thousands": "'"}, ["1'000", "12", "1'0"], [1000, 12, None]),
+        (
+            "date",
+            "date",
+            {"date_format": "%m/%d/%y"},
+            ["04/26/12", "4/6/12", "2012-04-26"],
+            ["2012-04-26", "2012-04-06", None],
+        ),
+        (
+            "date",
+            "time",
+            {"date_format": "%d.%m.%Y %H:%M"},
+            ["26.04.2012 7:05", "x"],
+            ["2012-04-26 07:05:00", None],
+        ),
+        (
+            "date",
+            "time",
+            {"time_zone": "Europe/Berlin"},
+            ["2026-07-01T10:00:00Z", "2026-07-01T10:00"],
+            ["2026-07-01 12:00:00", None],
+        ),
+        (
+            "date",
+            "time",
+            {"date_format": "%Y%m%dT%H%M%z"},
+            ["20260101T1000Z", "20260101T1000+0100"],
+            ["2026-01-01 10:00:00", "2026-01-01 09:00:00"],
+        ),
+    ],
+)
+def test_fields_are_read_as_the_dialect_writes_them(
+    tmp_path, column, kind, stated, fields, expected
+):
+    path = tmp_path / "rows.csv"
+    path.write_text("".join(f"{one}\n" for one in (column, *fields)), encoding="utf-8")
+    stated = {"separator": "|", "column_type": {column: kind}, **stated}
+
+    found = tables.open_table(tables.Source(path, **stated)).collect()[column].to_list()
+
+    assert [one if one is None or column != "date" else str(one) for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"name,days\rSmith,1\rJones,2\r", "line ends of old Macs"),
+        (b"name,da\rys\nSmith,1\n", "holds carriage returns"),
+        (b'name,"days\nSmith,1\n', "quotation mark in its first line is not closed"),
+        ("name,days\nSmith,1\n".encode("utf-16"), "encoding=utf-16"),
+        (b"days,days\n1,Smith\n", "two columns of its header have one name"),
+        (b"Smith", "its first line has no line end"),
+    ],
+)
+def test_a_first_line_that_is_no_header_is_refused_in_no_words_of_it(
+    tmp_path, content, message
+):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(content)
+
+    with pytest.raises(DataError, match=message) as caught:
+        tables.open_table(path)
+    assert "Smith" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"encoding": "rot13"}, "encoding must be one such as"),
+        ({"encoding": "iso2022_jp"}, "encoding must be one such as"),
+        ({"encoding": "unicode_escape"}, "encoding must be one such as"),
+        ({"quote": "ab"}, "quote must be one mark"),
+        ({"quote": ",", "separator": ","}, "must differ"),
+        ({"thousands": "."}, "thousands and decimal must differ"),
+        ({"date_format": "dd/mm/yy"}, "date_format must be such as"),
+        ({"time_zone": "Berlin"}, "time_zone must be one such as"),
+        ({"header": ("a", "a")}, "header must be names"),
+        ({"comment": ""}, "comment must be"),
+        ({"skip_lines": -1}, "skip_lines"),
+    ],
+)
+def test_a_dialect_that_is_none_is_refused(stated, message):
+    with pytest.raises(ParameterError, match=message):
+        Dialect(**stated)
+
+
+def spark_rows(path, **stated):
+    table = tables.spark_table(tables.Source(str(path), **stated), master=[None, *master()][-1])
+    native = table.collect().to_native()
+    return sorted((tuple(row.values()) for row in native.to_pylist()), key=str)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("content", "stated"),
+    [
+        (
+            'days,ward\n1,"a,b"\r\n\n2,"said ""hi"""\n,""\n3,b"c\n4\n 5 , NA ,x\n',
+            {"missing": "NA"},
+        ),
+        ('days,ward\n1,"a"\n2,b"b,"y\n"\n3,c\n', {"quote": "none"}),
+        ("days;ward\n1.200,5;a\nx;b\n", {"separator": ";", "decimal": ",", "thousands": "."}),
+        ("1,a\n2,b\n", {"header": ["days", "ward"]}),
+        ("days,ward\n1,a\rb\n2,\0\n", {"strip": False}),
+    ],
+)
+def test_spark_reads_text_files_by_the_same_rule(tmp_path, content, stated):
+    (tmp_path / "rows.csv").write_bytes(content.encode())
+    stated = {**stated, "column_type": {"days": "number"}}
+
+    frame = tables.open_table(tables.Source(tmp_path / "rows.csv", **stated)).collect()
+
+    assert spark_rows(tmp_path / "rows.csv", **stated) == sorted(frame.rows(), key=str)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("field", ['"a\nb"', '"a"b', '"a'])
+def test_spark_refuses_a_quoted_field_that_a_line_does_not_hold(tmp_path, field):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"days,ward\n1,{field}\n2,secret\n")
+    data = tables.spark_table(str(path), master=[None, *master()][-1])
+
+    with pytest.raises(DataError, match="cannot be read: Spark stopped the query") as caught:
+        tables.read_columns(data, numeric=[], plain=["ward"])
+    assert "secret" not in str(caught.value)
+    with pytest.raises(ParameterError, match="skip_lines: Spark reads text"):
+        tables.spark_table(tables.Source(str(path), skip_lines=1), master=[None, *master()][-1])
