@@ -119,6 +119,7 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFr
 def _workbooks(files: Sequence[Path], dialect: Dialect, _kind: str) -> pl.LazyFrame:
     """Return the cells of workbooks of one sheet as text, each by itself."""
     fastexcel: Any = needed("fastexcel", extra="formats")
+    needed("polars", extra="standard")
     import polars as pl
 
     def sheet(file: Path, skip: int, most: int | None = None) -> pl.DataFrame:
@@ -178,6 +179,7 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFr
     The smaller types of Stata are those that the values of one version of the table fit in.
     """
     pyreadstat: Any = needed("pyreadstat", extra="formats")
+    needed("polars", extra="standard")
     import polars as pl
 
     read = partial(
