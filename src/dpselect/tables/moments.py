@@ -41,6 +41,9 @@ FIRST = date(1970, 1, 1)
 DAY = 86_400_000_000
 """Microseconds of a day."""
 
+LARGEST = 2**62 - 1
+"""Microseconds that are subtracted: 146,000 years."""
+
 NAMES: dict[Moment, str] = {
     "number": "numbers",
     "day": "dates",
@@ -106,8 +109,9 @@ class Measure:
         unit = DAY if self.moment == "duration" and held == {"day"} else 1
         number = nw.col(column)
         if self.minus is not None:
-            number = (number - nw.col(self.minus)) * unit
-        return nw.to_native(_as_floats(table, column, number))
+            number, earlier = (_halved(nw.col(one)) for one in columns)
+            number = number - earlier
+        return nw.to_native(_as_floats(table, column, number, unit))
 
     def _check_declared(self, data: object, columns: list[str]) -> None:
         """Refuse the difference of two columns of which no type is declared.
@@ -257,13 +261,17 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
     return table.with_columns(number.alias(column))
 
 
-def _as_floats(table: Frame, column: str, number: nw.Expr) -> Frame:
+def _halved(number: nw.Expr) -> nw.Expr:
+    """Return integers of which two have a difference of 64 bits: null for others."""
+    return nw.when(number.is_between(-LARGEST, LARGEST)).then(number)
+
+
+def _as_floats(table: Frame, column: str, number: nw.Expr, unit: int = 1) -> Frame:
     """Return the table with numbers as floats; Arrow would refuse those that are rounded."""
-    if not table.implementation.is_pyarrow():
-        return table.with_columns(number.cast(nw.Float64).alias(column))
-    held = nw.to_native(table.lazy().select(number.alias(column)).collect().get_column(column))
-    floats = nw.from_native(held.cast("double", safe=False), series_only=True)
-    return table.with_columns(floats.alias(column))
+    if not isinstance(table, nw.DataFrame):
+        return table.with_columns((number.cast(nw.Float64) * float(unit)).alias(column))
+    held = table.select(number.alias(column)).get_column(column)
+    return _with(table, column, series_numbers(held) * unit)
 
 
 def _with(table: nw.DataFrame[Any], column: str, values: Values) -> nw.DataFrame[Any]:

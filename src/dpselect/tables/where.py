@@ -19,7 +19,8 @@ import narwhals as nw
 
 from dpselect.errors import ColumnError, ParameterError, no_column
 from dpselect.tables.fields import FieldType, numbers_of_text
-from dpselect.tables.kinds import declared, numbers_alone, type_name
+from dpselect.tables.kinds import coded, declared, declares_nothing, is_missing, numbers_alone, type_name
+from dpselect.tables.values import listed, of_objects
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -110,6 +111,19 @@ class Comparison:
             f"{_comparable(dtype)}"
         )
 
+    def kept_alone(self, series: nw.Series[Any]) -> list[bool]:
+        """Return which values are kept of a column that declares no type, each by itself."""
+        literal, values = self.literal, listed(series)
+        held: list[Any]
+        if isinstance(literal, Decimal):
+            held = of_objects(values).numbers().tolist()
+        else:
+            kind = "boolean" if isinstance(literal, bool) else "text"
+            held = [coded(one, kind) for one in values]
+        compare = OPERATORS[self.operator]
+        public = float(literal) if isinstance(literal, Decimal) else literal
+        return [not is_missing(one) and compare(one, public) for one in held]
+
     def _keeps_integer(
         self, value: nw.Expr, dtype: nw.dtypes.DType, literal: Decimal
     ) -> nw.Expr:
@@ -162,6 +176,9 @@ def filtered(
         if one.column not in types:
             raise no_column(one.column, types)
         value, dtype = nw.col(one.column), types[one.column]
+        if isinstance(table, nw.DataFrame) and _is_untyped(table.get_column(one.column)):
+            table = table.filter(one.kept_alone(table.get_column(one.column)))
+            continue
         of_text = declared_fields is not None and dtype == nw.String
         untyped = of_text and one.column not in (declared_fields or {})
         if untyped and isinstance(one.literal, Decimal):
@@ -174,6 +191,14 @@ def filtered(
             value = value.str.strip_chars() if of_text else value
             table = table.filter(one.keeps(value, dtype))
     return table
+
+
+def _is_untyped(series: nw.Series[Any]) -> bool:
+    """Return whether a column declares no type; categories of pandas may be of any."""
+    is_category = series.dtype in {nw.Categorical, nw.Enum}
+    return declares_nothing(series) or (
+        is_category and series.implementation.is_pandas_like()
+    )
 
 
 def _literal(text: str) -> Literal | None:
