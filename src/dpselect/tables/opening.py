@@ -19,7 +19,7 @@ from dpselect.errors import ColumnError, DataError, no_column, no_file
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
-from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending
+from dpselect.tables.source import CSV, PARQUET, Frame, Source, ending, literal
 from dpselect.tables.where import filtered
 
 HOLDERS = {
@@ -194,15 +194,17 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
     if kinds <= PARQUET:
         names = _folder_keys(found)
         if not names:
-            return nw.from_native(pl.scan_parquet(found, glob=False))
+            return nw.from_native(pl.scan_parquet([*map(literal, found)], glob=False))
         # Types guessed from folders' names would depend on values: they are text.
         text = dict.fromkeys(names, pl.String)
         return nw.from_native(
-            pl.scan_parquet(found, glob=False, hive_partitioning=True, hive_schema=text)
+            pl.scan_parquet(
+                [*map(literal, found)], glob=False, hive_partitioning=True, hive_schema=text
+            )
         )
     # What one record has too much or in another encoding is repaired there.
     texts = pl.scan_csv(
-        found,
+        [*map(literal, found)],
         separator=source.separator_of(next(iter(kinds))),
         infer_schema=False,
         glob=False,
