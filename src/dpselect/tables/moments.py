@@ -16,12 +16,13 @@ from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.fields import FieldType, typed
-from dpselect.tables.kinds import declares_nothing, type_name
+from dpselect.tables.kinds import declares_nothing, native_type, type_name
 from dpselect.tables.opening import (
     check_columns,
     is_table,
@@ -40,6 +41,8 @@ Moment: TypeAlias = Literal["number", "day", "local time", "time", "duration"]
 FIRST = date(1970, 1, 1)
 DAY = 86_400_000_000
 """Microseconds of a day."""
+
+MISSING = -(2**63)
 
 LARGEST = 2**62 - 1
 """Microseconds that are subtracted: 146,000 years."""
@@ -242,6 +245,12 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
         table = typed(table, {column: FIELDS[moment]})
     if isinstance(table, nw.DataFrame) and declares_nothing(table.get_column(column)):
         return _with(table, column, _of_objects(table.get_column(column).to_list(), moment))
+    if isinstance(table, nw.DataFrame) and moment != "duration":
+        arrow = _in_arrow(table.get_column(column))
+        if arrow is not None:
+            held = nw.new_series(column, arrow, nw.Int64, backend=table.implementation)
+            there = nw.when(nw.col(column) != MISSING).then(nw.col(column))
+            return table.with_columns(held).with_columns(there)
     is_duration = moment == "duration" and table.implementation.is_pandas_like()
     if isinstance(table, nw.DataFrame) and is_duration:
         # pandas counts microseconds in floats of seconds.
@@ -264,6 +273,28 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
 def _halved(number: nw.Expr) -> nw.Expr:
     """Return integers of which two have a difference of 64 bits: null for others."""
     return nw.when(number.is_between(-LARGEST, LARGEST)).then(number)
+
+
+def _in_arrow(series: nw.Series[Any]) -> NDArray[np.int64] | None:
+    """Return days or microseconds of a column of Arrow, None if it is another's.
+
+    What 64 bits do not hold is missing: Arrow would refuse all.
+    """
+    is_pandas = series.implementation.is_pandas_like() and "[pyarrow]" in native_type(series)
+    if not (is_pandas or series.implementation.is_pyarrow()):
+        return None
+    array: Any = series.to_arrow()
+    unit = getattr(array.type, "unit", "day")
+    if unit == "day":
+        numbers = array.view("int32").cast("int64")
+    else:
+        numbers = array.view("int64")
+    counted = np.asarray(numbers.fill_null(MISSING))
+    factor = {"s": 1_000_000, "ms": 1_000}.get(unit, 1)
+    most = (2**63 - 1) // factor
+    inside = (counted >= -most) & (counted <= most)
+    found = np.where(inside, counted, 0) * factor // (1_000 if unit == "ns" else 1)
+    return np.where(inside, found, MISSING)
 
 
 def _as_floats(table: Frame, column: str, number: nw.Expr, unit: int = 1) -> Frame:

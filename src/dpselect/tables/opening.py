@@ -47,7 +47,10 @@ def open_table(data: object) -> Frame:
     if isinstance(data, Source):
         rows = open_table(data.frame) if data.path is None else _scan(data)
         types = data.column_type if data.is_csv else None
-        return filtered(rows, data.comparisons, declared_fields=types, decimal=data.decimal)
+        given = {"declared_fields": types, "decimal": data.decimal}
+        return replaced(
+            lambda: filtered(rows, data.comparisons, **given), lambda: unreadable(data)
+        )
     if isinstance(data, str | PathLike):
         return _scan(Source(data))
     frame = nw.from_native(data, pass_through=True)

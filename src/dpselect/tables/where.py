@@ -177,7 +177,8 @@ def filtered(
             raise no_column(one.column, types)
         value, dtype = nw.col(one.column), types[one.column]
         if isinstance(table, nw.DataFrame) and _is_untyped(table.get_column(one.column)):
-            table = table.filter(one.kept_alone(table.get_column(one.column)))
+            kept = one.kept_alone(table.get_column(one.column))
+            table = table.filter(kept) if kept else table
             continue
         of_text = declared_fields is not None and dtype == nw.String
         untyped = of_text and one.column not in (declared_fields or {})
