@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError
 
 OBJECTIVE = dp.Objective(
     [1.0, 5.0, 5.0], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE), monotone=True
@@ -83,21 +82,6 @@ def test_ties_for_the_last_places_count_as_often_as_there_are_places():
     drawn = dp.Objective([2, 2, 2, 9], COUNTS.sensitivity, step=1)
     worst = dp.compare(drawn, [dp.NoisySequence(epsilon=1e-9)], k=2, simulations=2000).rows[0]
     assert worst.recall == pytest.approx(3 / 4, abs=0.03)
-
-
-@pytest.mark.parametrize(
-    ("mechanisms", "options", "what"),
-    [
-        (MECHANISMS, {"k": 4}, "k must be at most"),
-        (MECHANISMS, {"simulations": 0}, "simulations"),
-        (MECHANISMS, {"epsilons": [1.0, 0.0]}, "epsilon must be"),
-        ([], {}, "at least one mechanism"),
-        (["exponential"], {}, "each of mechanisms must be a Mechanism"),
-    ],
-)
-def test_the_arguments_of_a_comparison_are_checked(mechanisms, options, what):
-    with pytest.raises(ParameterError, match=what):
-        dp.compare(OBJECTIVE, mechanisms, **options)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])

@@ -127,7 +127,7 @@ def test_a_neighbour_is_released_by_the_same_plan(case):
 
 
 @every_case
-def test_a_refused_spend_draws_nothing(case):
+def test_a_refused_spend_draws_nothing_and_reads_no_data(case):
     log = Log()
     budget = budget_for(case, log, enough=False)
     if case.plan().epsilon == 0:
@@ -136,19 +136,10 @@ def test_a_refused_spend_draws_nothing(case):
     with samplers.intercepted(log.handle), pytest.raises(InsufficientBudgetError):
         case.release(database(case), budget)
 
-    assert log.events == []
-    assert budget.entries == ()
-
-
-@every_case
-def test_a_budget_is_asked_before_data_are_read(case):
-    log = Log()
-    budget = budget_for(case, log, enough=False)
-    if case.plan().epsilon == 0:
-        budget = dp.Budget(1.0, case.plan().delta / 2, **terms(case))
-
     with pytest.raises(InsufficientBudgetError):
         case.query.release(NotThere(), budget=budget)
+    assert log.events == []
+    assert budget.entries == ()
 
 
 @every_case

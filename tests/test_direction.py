@@ -7,7 +7,6 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.accuracy import check_direction, dominates
-from dpselect.errors import ParameterError
 
 EDGE = dp.Neighbours.EDGE
 BOUND, HORIZON = 4.0, 4
@@ -139,21 +138,3 @@ def test_the_tail_is_what_the_law_gives_to_large_errors(pair, threshold):
         p for p, u in zip(law, objective.scores, strict=True) if best - u >= threshold
     )
     assert mechanism.error_tail(objective, threshold) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("other", "direction", "says"),
-    [
-        (objective_of([0.0, 1.0], [[2, 2]]), None, "give direction, or"),
-        (objective_of([0.0, 1.0], [[2, 2]]), "up", "direction must be"),
-        (objective_of([0.0, 2.0], [[1, 1]]), None, "the same scores"),
-        (dp.Objective([0.0, 1.0], dp.GlobalSensitivity(5, EDGE)), None, "the same bound"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(other, direction, says):
-    one = objective_of([0.0, 1.0], [[1, 2]])
-
-    with pytest.raises(ParameterError, match=says):
-        dominates(one, other, direction=direction)
-    with pytest.raises(ParameterError, match="distances must be at least 1"):
-        check_direction(one, distances=0)

@@ -23,6 +23,7 @@ from dpselect._twofold import Twofold
 from dpselect.draws import grid
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.errors import ScoresError
+from support.strategies import exact_scores
 
 AR = dp.Neighbours.ADD_REMOVE
 ANCHOR = 5.0
@@ -32,6 +33,9 @@ PAID = Fraction(grid.ROUNDING_STEPS, 2)
 
 class Index:
     """An object that is no number and has one."""
+
+    def __repr__(self):
+        return "Index()"
 
     def __index__(self):
         return 2**60 + 1
@@ -106,11 +110,6 @@ def ways(numbers):
     return WAYS | (OF_INTEGERS if integers else OF_FLOATS)
 
 
-def exact(objective):
-    pairs = zip(objective.scores.tolist(), objective.low_order.tolist(), strict=True)
-    return [Fraction(score) + Fraction(rest) for score, rest in pairs]
-
-
 def unit_scores(name, scores, bound):
     """Return the unit scores of a mechanism, for one global bound, in fractions."""
     if name in {"local-dampening", "anchored"}:
@@ -167,8 +166,8 @@ def test_every_way_to_make_an_objective_keeps_every_digit(base):
     numbers, one = BASES[base], dp.GlobalSensitivity(1, AR)
     for name, way in ways(numbers).items():
         objective = dp.Objective(way(numbers), one)
-        assert exact(objective) == [Fraction(number) for number in numbers], name
-        assert exact(objective.take(np.array([2, 0]))) == [
+        assert exact_scores(objective) == [Fraction(number) for number in numbers], name
+        assert exact_scores(objective.take(np.array([2, 0]))) == [
             Fraction(number) for number in (numbers[2], numbers[0])
         ]
 
@@ -223,7 +222,7 @@ def test_sums_keep_what_their_sensitivity_does_not_pay_for(base):
     weights = [Fraction(3, 4), Fraction(1, 4)]
     whole = dp.weighted_sum(parts, [float(weight) for weight in weights])
     bound = Fraction(float(whole.sensitivity.at(0)))
-    summed = exact(whole)
+    summed = exact_scores(whole)
     for got, here, there in zip(summed, numbers, numbers[::-1], strict=True):
         sum_ = weights[0] * Fraction(here) + weights[1] * Fraction(there)
         assert abs(got - sum_) <= (bound - 1) / 2

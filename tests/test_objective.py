@@ -5,33 +5,10 @@ import pandas as pd
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError, ScoresError, SensitivityError
+from dpselect.errors import ScoresError
 
 ONE = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
-
-
-THREE = dp.ElementSensitivity(lambda _: np.ones(3), 1.0, 4, dp.Neighbours.EDGE)
-BOUNDS = dp.GlobalSensitivity([1.0, 2.0, 3.0], dp.Neighbours.EDGE)
-UNORDERED = [{"a": 1, "b": 2}, {"a", "b"}, iter("ab"), 2]
 """Before, these were refused after the charge, as a candidate was looked up."""
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "said"),
-    [
-        ((THREE,), SensitivityError, r"shape \(3,\) and there are 2 candidates"),
-        ((BOUNDS,), SensitivityError, "2 candidates"),
-        ((1.0,), ParameterError, "sensitivity must be a Sensitivity, not a float"),
-        ((ONE, ["a"]), ParameterError, "candidates must be 2"),
-        *(
-            ((ONE, one), ParameterError, "candidates must be a list or another sequence")
-            for one in UNORDERED
-        ),
-    ],
-)
-def test_what_is_no_objective_is_refused_where_it_is_given(given, error, said):
-    with pytest.raises(error, match=said):
-        dp.Objective([1.0, 2.0], *given)
 
 
 def test_no_message_tells_a_score():

@@ -44,7 +44,7 @@ tables/test_messages.py::test_a_query_that_fails_is_not_quoted
     - **The query of a lazy | Our error does not quote
 test_number_door.py::test_what_is_no_number_is_refused  - **Scores are finite
 test_refusals.py::test_it_is_refused
-    - **A subset of people | - **Queries of `AboveThreshold`
+    Global bounds are from | - **A subset of people | - **Queries of `AboveThreshold`
 audit/test_public_claims.py::test_no_rule_can_drop_a_record_too_many
 audit/test_public_claims.py::test_no_rule_can_drop_an_edge_too_many
     The first three cannot | For such a table
@@ -73,8 +73,6 @@ draws/exact/test_lazy_noise.py::test_bounds_by_floats_hold_for_every_continuatio
 draws/test_opendp.py::test_opendp_draws_by_the_same_law  The tests draw the same
 test_number_door.py::test_any_scores_are_drawn_from_exactly
     Scores can be floats | Differences are computed
-scaling/test_precision.py::test_bounds_that_no_quotient_survives_are_refused
-    Global bounds are from
 test_layout.py::test_randomness_has_one_source  Only `dpselect.draws.exact.bits`
 test_release.py::test_a_simulation_says_that_it_is_not_private  `simulate` uses a NumPy
 """

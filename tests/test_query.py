@@ -3,7 +3,6 @@
 import copy
 import json
 import pickle
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass, replace
 from datetime import date, datetime, timedelta
@@ -367,9 +366,6 @@ def can_be_written(made):
     return True
 
 
-OF = '"neighbours": "add-remove"}'
-
-
 class TestText:
     @pytest.mark.parametrize(
         "name", [name for name, one in CASES.items() if can_be_written(one)]
@@ -420,29 +416,6 @@ class TestText:
         asked |= {"neighbours": "add-remove"}
 
         assert Query.from_dict(asked) == dp.TopKeys.from_dict(asked)
-
-    @pytest.mark.parametrize(
-        ("text", "message"),
-        [
-            ("[]", "must be one JSON object"),
-            ("{", "must be one JSON object"),
-            ('{"epsilon": 1}', "a query must name its class"),
-            ('{"query": 1}', "a query must name its class"),
-            ('{"query": "TopKey"}', "there is no query 'TopKey'; did you mean 'TopKeys'?"),
-            ('{"query": "Query"}', "there is no query 'Query'"),
-            ('{"query": "os.TopKeys"}', "there is no query 'os.TopKeys'"),
-            ('{"query": "TopKeys", "dpselect": 2}', "a query must be of schema 1"),
-            ('{"query": "TopKeys", "kk": 1}', "a TopKeys has no field kk; did you mean k?"),
-            ('{"query": "TopKeys", "plan": 1}', "a TopKeys has no field plan"),
-            ('{"query": "TopKeys", "k": 1}', "a TopKeys needs epsilon, neighbours"),
-            ('{"query": "TopKeys", "k": 0, "epsilon": 1, "delta": 0.1, ' + OF, "k must be"),
-            ('{"query": "TopKeys", "epsilon": {"float": "x"}, ' + OF, "that is not a float"),
-            ('{"query": "TopKeys", "epsilon": {"date": 0}, ' + OF, "that is not a date"),
-        ],
-    )
-    def test_what_is_no_query_is_said(self, text, message):
-        with pytest.raises(ParameterError, match=re.escape(message)):
-            Query.from_json(text)
 
     def test_another_class_is_not_read_and_a_function_not_written(self):
         with pytest.raises(ParameterError, match="the query is a FirstOf, not a TopKeys"):

@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ ROOMS = sorted(one.stem for one in Path(__file__).with_name("refusals").glob("[a
 ROWS = {
     f"{room} {number}: {row.name}": row
     for room in ROOMS
-    for number, row in enumerate(import_module(f"refusals.{room}").ROWS, 1)
+    for number, row in enumerate(chain(*import_module(f"refusals.{room}").ROWS), 1)
 }
 
 

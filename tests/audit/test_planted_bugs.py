@@ -344,17 +344,6 @@ def test_a_loss_that_underflows_is_found_by_logarithms(draw):
     assert "hides" not in str(found)
 
 
-def test_logarithms_must_be_those_of_a_law():
-    for law, said in (
-        ([0.0, 0.0], "exp of what distribution returns"),
-        (["a"], "logarithms of probabilities"),
-    ):
-        with pytest.raises(ParameterError, match=said):
-            dp.audit.check_private(
-                lambda _, law=law: law, [(0,), (1,)], "substitute", 1.0, log=True
-            )
-
-
 def test_the_worst_case_is_named():
     report = check(
         PLANTED["condition (i)"]["half the sensitivity at the database itself"], scalings={}
@@ -431,20 +420,3 @@ def test_rounding_is_not_a_finding():
     assert not check(
         of_sensitivity(lambda _: dp.GlobalSensitivity(1 - 1e-8, AR)), scalings={}
     ).ok
-
-
-@pytest.mark.parametrize("max_distance", [0, 1.5, True])
-def test_the_largest_distance_must_be_a_positive_number(max_distance):
-    with pytest.raises(ParameterError, match="max_distance"):
-        check(sound, max_distance=max_distance)
-
-
-@pytest.mark.parametrize("scalings", [[dp.scaling.dampened], {"dampened": "dampened"}])
-def test_scalings_must_be_functions_by_name(scalings):
-    with pytest.raises(ParameterError, match="scalings"):
-        check(sound, scalings=scalings)
-
-
-def test_objectives_must_be_objectives():
-    with pytest.raises(ParameterError, match="what objective_of returns must be an Objective"):
-        check(tally)

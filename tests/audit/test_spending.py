@@ -10,7 +10,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws.exact import bernoulli, selection, uniform
-from dpselect.errors import AuditError, InsufficientBudgetError, ParameterError
+from dpselect.errors import AuditError, InsufficientBudgetError
 from dpselect.plan import Plan, Spend
 from dpselect.release import Release
 from support.releases.core import MECHANISMS
@@ -212,16 +212,6 @@ def test_errors_pass_and_nothing_keeps_watching():
         check(release)
     assert sys.getprofile() is None
     assert threading.getprofile() is None
-
-
-def test_the_total_must_suffice():
-    with pytest.raises(InsufficientBudgetError):
-        check(lambda budget: pay(budget, 2.0))
-
-
-def test_samplers_must_be_functions_that_can_be_watched():
-    with pytest.raises(ParameterError, match="samplers"):
-        check(pays_before(coin), samplers=[len])
 
 
 def test_a_spend_after_a_draw_is_found():

@@ -5,7 +5,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.audit.universe import build
-from dpselect.errors import NeighboursError, ParameterError
 
 MULTISETS = [x for n in range(4) for x in combinations_with_replacement("abc", n)]
 SUBSETS = [frozenset(x) for n in range(5) for x in combinations("abcd", n)]
@@ -67,24 +66,3 @@ def test_repeated_steps_reach_everything_within_a_distance():
         near = np.array(distance) <= t
         assert np.array_equal(wide, [values[row].max(axis=0) for row in near])
         wide = cube.one_step_further(wide)
-
-
-@pytest.mark.parametrize(
-    ("relation", "databases", "said"),
-    [
-        ("add-remove", [("a",), frozenset("a")], "every"),
-        ("add-remove", ["a", "ab"], "every"),
-        ("add-remove", [("a", "b"), ("b", "a"), ("a",)], "every"),
-        ("substitute", [("a",), ("b", "c")], "every"),
-        ("substitute", ["a", "b"], "every"),
-        ("edge", [("a",), ()], "every"),
-        ("swap", [frozenset("a"), frozenset("bc")], "every"),
-        ("swap", [("a",), ("b",)], "every"),
-        *(("add-remove", few, "at least two d") for few in ([], [()], [(), ("a", "b")])),
-        ("add-remove", [["a"], []], "hashable"),
-        ("add and remove", [()], "function"),
-    ],
-)
-def test_what_is_no_universe_is_refused(relation, databases, said):
-    with pytest.raises((ParameterError, NeighboursError), match=said):
-        build(databases, relation)

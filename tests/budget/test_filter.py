@@ -325,20 +325,20 @@ def test_an_epsilon_of_zero_uses_up_delta_and_nothing_else():
     assert spent(granted, [alone] * 2) == 0
 
 
-def test_a_budget_without_delta_takes_no_spend_with_one():
-    with pytest.raises(
-        InsufficientBudgetError,
-        match=r"delta .*for releases 0\.0, spent 0\.0, requested 1e-09, remaining 0\.0$",
-    ):
-        admit(totals(1.0), [], priced(0.1, 1e-9, None))
-
-
-def test_a_refusal_tells_total_spent_requested_and_remaining():
-    with pytest.raises(
-        InsufficientBudgetError,
-        match=r"total 1\.0, spent 0\.9, requested 0\.2, remaining 0\.1$",
-    ):
-        admit(totals(1.0), pure(0.3, 0.6), priced(0.2, 0.0, None))
+@pytest.mark.parametrize(
+    ("before", "cost", "said"),
+    [
+        (
+            [],
+            (0.1, 1e-9),
+            r"delta .* releases 0\.0, spent 0\.0, requested 1e-09, remaining 0\.0$",
+        ),
+        ([0.3, 0.6], (0.2, 0.0), r"total 1\.0, spent 0\.9, requested 0\.2, remaining 0\.1$"),
+    ],
+)
+def test_a_refusal_tells_total_spent_requested_and_remaining(before, cost, said):
+    with pytest.raises(InsufficientBudgetError, match=said):
+        admit(totals(1.0), pure(*before), priced(*cost, None))
 
 
 def test_a_refusal_by_zcdp_says_so_since_less_than_remaining_may_not_fit():

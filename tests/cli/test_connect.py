@@ -1,49 +1,25 @@
-"""Four tasks through Spark Connect, by the command line and in Python.
+"""Four commands through a server of Spark Connect that Spark itself started.
 
-On Sail's server in plain tests, where the contract of commands has the others already;
-``make spark`` starts a server of Spark's own.
+Run by ``make spark``: the contract of commands and the tests of engines have Sail's server.
 """
 
-import json
 import os
 import socket
 import subprocess
 import time
 from pathlib import Path
 
-import numpy as np
-import polars as pl
 import pytest
 
-import dpselect as dp
 from dpselect.tables.spark import session
-from dpselect.trees import read_domains
-from support.engines import JAVA, master
+from support.commands import EXAMPLES, written
+from support.engines import JAVA
 
-pytestmark = [pytest.mark.spark]
-if JAVA:
-    pytestmark.append(pytest.mark.slow)
-SIZE = 2000
-RNG = np.random.default_rng(2)
-COLUMNS = {f"c{j}": RNG.integers(0, 3, SIZE) for j in range(5)}
-ROWS = pl.DataFrame(
-    {
-        **COLUMNS,
-        "label": (sum(COLUMNS.values()) > 5).astype(np.int64),
-        "days": np.arange(SIZE) % 21,
-        "x": RNG.random(SIZE),
-        "y": RNG.random(SIZE),
-        "source": np.zeros(SIZE, np.int64),
-        "target": np.arange(SIZE) % 30 + 1,
-    }
-)
-CLAIMS = {
-    "label": "label",
-    "classes": [0, 1],
-    "max_records": 5000,
-    "columns": {name: {"values": [0, 1, 2]} for name in COLUMNS},
-}
-ADD_REMOVE = ("--neighbours", "add-remove")
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.skipif(not JAVA, reason="Spark itself is started by make spark"),
+]
 
 
 def listens(port):
@@ -54,9 +30,6 @@ def listens(port):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Return the address of a server of Spark Connect."""
-    if not JAVA:
-        yield master()[1]
-        return
     import pyspark
 
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -90,36 +63,10 @@ def server(tmp_path_factory):
     started.wait()
 
 
-@pytest.fixture(scope="module")
-def rows(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("rows")
-    ROWS.write_parquet(folder / "rows.parquet")
-    (folder / "claims.json").write_text(json.dumps(CLAIMS))
-    return folder / "rows.parquet"
+@pytest.mark.parametrize("name", ["percentile", "nodes", "map", "tree"])
+def test_it_is_right(run, tmp_path, server, name):
+    engine = ("--engine", "spark", "--master", server, "--json")
+    ran = run(*EXAMPLES[name].line(written(tmp_path, "parquet"), *engine, epsilon=1000))
 
-
-def test_a_tree_of_depth_5_by_the_command_line(run, rows, server):
-    """The other commands, by the contract of all."""
-    asked = ("--domains", rows.parent / "claims.json", "--epsilon", 1e5, *ADD_REMOVE)
-    grown = run("tree", rows, *asked, "--engine", "spark", "--master", server, "--json").json
-
-    assert grown["spends"][0]["times"] == 5
-    assert "branches" in grown["tree"]["root"]["branches"][1]["branches"][1]
-
-
-def test_all_four_in_python(rows, server):
-    table = session(server).read.parquet(str(rows))
-    shared = {"epsilon": 50.0, "neighbours": "add-remove"}
-    claims = read_domains(rows.parent / "claims.json")
-    query = dp.ID3Tree(**claims, epsilon=1e5, neighbours="add-remove")
-
-    days = dp.Percentiles(column="days", p=90, candidates=[0, 10, 20], **shared).release(table)
-    chosen = dp.TopNodes(nodes=31, k=1, metric="degree", epsilon=50.0).release(table)
-    made = dp.Map(x="x", y="y", bounds=(0, 0, 1, 1), **shared).release(table)
-    tree = query.release(table).tree
-    coded = query.design().rows.coded(ROWS)
-    right = tree.probabilities(coded.codes).argmax(axis=1) == coded.labels
-
-    assert (days.answer, chosen.answer) == ((20.0,), (0,))
-    assert abs(made.total - SIZE) < 100
-    assert right.mean() > 0.95
+    assert ran.code == 0, ran.error
+    assert EXAMPLES[name].answer in (None, ran.json.get("answer"))

@@ -1,6 +1,5 @@
 """The same commands where the rows stay in an engine."""
 
-import duckdb
 import polars as pl
 import pytest
 
@@ -90,27 +89,6 @@ def test_a_terminal_shows_which_pass_is_made(run, many_stays, monkeypatch):
         "counting and choosing, pass 2 of 2 ...",
         "counting and choosing ...",
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("no.parquet", "there is no file"),
-        ("no.duckdb::stays", "there is no file"),
-        ("clinic.duckdb::visits", "there is no table visits in "),
-        ("stays.csv", "--engine duckdb takes Parquet files"),
-    ],
-)
-def test_tables_that_duckdb_does_not_have(run, many_stays, name, message):
-    with duckdb.connect(str(many_stays.with_name("clinic.duckdb"))) as connection:
-        connection.execute("create table stays as select 3 as days")
-
-    ran = run(
-        *("percentile", many_stays.with_name(name), *PERCENTILE, *ADD_REMOVE),
-        *("--engine", "duckdb"),
-    )
-
-    assert (ran.code, message in ran.error) == (2, True), ran.error
 
 
 @pytest.mark.spark

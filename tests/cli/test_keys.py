@@ -56,15 +56,6 @@ def test_scores_and_thresholds_are_read_off_one_sequence(run, visits):
     assert (above.json["answer"], above.json["counts"]) == (["D0", "D1"], [400, 300])
 
 
-def test_groups_are_read_as_their_column_is(run, visits):
-    ran = run(
-        "top", visits, *OF_PATIENTS, *UNKNOWN, "--k", 1,
-        "--by", "ward", "--groups", "0,1", "--json",
-    )  # fmt: skip
-
-    assert ran.json["answer"] == [[0, "D0"], [1, "D1"]]
-
-
 def test_public_groups_and_candidates_have_a_row_of_all_others(run, visits, tmp_path):
     listed = tmp_path / "codes.txt"
     listed.write_text("D0\nD1\nD2\nD3\n")

@@ -2,9 +2,6 @@
 
 import pytest
 
-from dpselect.mechanisms import MECHANISMS
-from dpselect.networks import METRICS
-
 ONE = ("--nodes", 30, "--k", 1, "--epsilon", 1)
 SURE = ("--nodes", 30, "--k", 1, "--epsilon", 50)
 
@@ -34,21 +31,6 @@ def test_a_missing_column_that_nobody_named_is_to_be_named(run, star):
 
     assert "the columns are: a, b; name yours by --source\n" in run(*asked).error
     assert run(*asked, "--source", "c").error.endswith("the columns are: a, b\n")
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize("metric", METRICS)
-def test_nodes_are_released(run, star, metric, mechanism):
-    ran = run(
-        "nodes", star, *ONE, "--k", 3, "--metric", metric, "--mechanism", mechanism, "--json"
-    )
-
-    assert ran.code == 0
-    assert len(set(ran.json["answer"])) == 3
-    assert set(ran.json["answer"]) <= set(range(30))
-    assert ran.json["neighbours"] == "edge"
-    times = 1 if mechanism == "noisy-sequence" else 3
-    assert [(s["times"], s["epsilon"]) for s in ran.json["spends"]] == [(times, 1 / times)]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from hypothesis import given
 
 import dpselect as dp
 from dpselect.combine import COMBINATIONS, by_name
-from dpselect.errors import ParameterError
 from support.strategies import several_objectives
 
 EDGE = dp.Neighbours.EDGE
@@ -55,18 +54,6 @@ def test_an_objective_of_weight_zero_is_left_out(name):
     both = parts([5, 9, 1], [7, 2, 1])
 
     assert (by_name(name, both, [0, 1]).scores == by_name(name, both[1:]).scores).all()
-
-
-def test_an_unknown_name_is_answered_with_the_names():
-    with pytest.raises(ParameterError, match="one of pareto, weighted-sum, margin, not 'both'"):
-        by_name("both", parts([1, 2]))
-
-
-@pytest.mark.parametrize("name", COMBINATIONS)
-@pytest.mark.parametrize("weights", [[1], [0, 0], [1, np.nan], ["a", "b"]])
-def test_weights_are_one_finite_number_per_objective(name, weights):
-    with pytest.raises(ParameterError, match="weights must be"):
-        by_name(name, parts([1, 2], [2, 1]), weights)
 
 
 def test_the_room_shows_its_public_names():

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.errors import NeighboursError, ParameterError
 from support.strategies import element_objectives
 
 ADD_REMOVE = dp.Neighbours.ADD_REMOVE
@@ -62,33 +61,6 @@ def test_a_weight_of_zero_takes_an_objective_out():
     assert dp.disjoint_sum(parts, [2, 0]).monotone
     assert dp.disjoint_sum(parts, [2, 0]).scores.tolist() == [6, 10]
     assert dp.weighted_sum(parts, [2, 0]).sensitivity.bound == 2
-
-
-def test_a_claim_that_cannot_be_true_is_refused():
-    with pytest.raises(ParameterError, match="monotone themselves"):
-        dp.weighted_sum([counts(3, 5), counts(1, 7, monotone=False)], [1, 1], monotone=True)
-
-
-@pytest.mark.parametrize("relation", [dp.Neighbours.SUBSTITUTE, dp.Neighbours.SWAP])
-def test_a_step_of_two_changes_is_not_disjoint(relation):
-    with pytest.raises(NeighboursError, match="two changes and may concern two objectives"):
-        dp.disjoint_sum([counts(3, 5, neighbours=relation)] * 2, [1, 1])
-
-
-@pytest.mark.parametrize("combine", [dp.weighted_sum, dp.disjoint_sum])
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ([1], r"weights must be 2 numbers, one for each objective; the shape is \(1,\)"),
-        ([[1, 2]], r"the shape is \(1, 2\)"),
-        ("heavy", "weights must be numbers"),
-        ([1, np.nan], "finite and not all 0"),
-        ([0, 0], "finite and not all 0"),
-    ],
-)
-def test_weights_are_one_finite_number_per_objective(combine, weights, message):
-    with pytest.raises(ParameterError, match=message):
-        combine([counts(3, 5), counts(1, 7)], weights)
 
 
 @st.composite

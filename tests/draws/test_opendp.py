@@ -7,17 +7,15 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
+from dpselect.draws import Exponential, grid
 from dpselect.draws.exact import noisy_counts, selection, uniform
 from dpselect.draws.exact.lazy_noise import Noise
 from support import opendp_samplers as opendp
 from support.opendp_samplers import opendp_samplers
+from support.strategies import every_draw
 
 SCORES = np.array([0.0, 1.0, 3.0, 3.0])
 FALSE_ALARM = 1e-6
-every_draw = pytest.mark.parametrize(
-    "draw", [Exponential(), PermuteAndFlip(), LaplaceNoisyMax()], ids=lambda draw: draw.name
-)
 
 
 @pytest.mark.slow

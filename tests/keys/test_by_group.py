@@ -17,7 +17,7 @@ from dpselect.keys.parts import Parts
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
-from support.key_definitions import hockey_stick, independent, limited, subsets
+from support.key_definitions import exact_delta, independent, limited, subsets
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 GROUPS, KEYS = (0, 1), (0, 1)
@@ -132,11 +132,8 @@ def set_law(asked, capped=limited):
     return law
 
 
-def excess(law, pairs, epsilon=EPSILON):
-    return max(
-        max(hockey_stick(law(a), law(b), epsilon), hockey_stick(law(b), law(a), epsilon))
-        for a, b in pairs
-    )
+def excess(law, pairs):
+    return exact_delta(pairs, law, EPSILON)
 
 
 @pytest.mark.parametrize("relation", [ADDED, REPLACED])

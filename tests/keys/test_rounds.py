@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from functools import cache
+from functools import partial
 from itertools import combinations_with_replacement, permutations, product
 from math import sqrt
 
@@ -20,7 +20,7 @@ from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
 from dpselect.passes import watching
 from dpselect.tables.people import PeopleCap
 from support.engines import every_engine, held_by
-from support.key_definitions import hockey_stick, limited, subsets
+from support.key_definitions import exact_delta as delta_of, limited, subsets
 
 AS_THEY_ARE = KeyColumns(("v",), ("integer",), encoded=False)
 KEYS = range(3)
@@ -92,13 +92,7 @@ def release_law(law, database):
 
 def exact_delta(law, pairs, epsilon=EPSILON):
     """Return the largest hockey-stick divergence over pairs, in both directions."""
-    known = cache(lambda database: release_law(law, database))
-    return max(
-        max(
-            hockey_stick(known(a), known(b), epsilon), hockey_stick(known(b), known(a), epsilon)
-        )
-        for a, b in pairs
-    )
+    return delta_of(pairs, partial(release_law, law), epsilon)
 
 
 def added(people, most):

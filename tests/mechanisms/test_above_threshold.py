@@ -219,32 +219,26 @@ def test_the_law_is_that_of_the_noise_by_definition():
     ] == pytest.approx(law)
 
 
-def test_releases_follow_the_law():
+def streamed(query, values):
+    with query.stream() as stream:
+        for value in values:
+            if stream.stops_left:
+                stream.is_above(value)
+    return stream.release
+
+
+@pytest.mark.parametrize(
+    ("released", "repeats"), [(dp.AboveThreshold.release, 1000), (streamed, 200)]
+)
+def test_answers_follow_the_law(released, repeats):
     """Unseeded: false alarm 1 in 10^6."""
     from scipy import stats
 
-    queries, repeats = [0, 1, 3, 2], 1000
+    queries, query = [0, 1, 3, 2], above_threshold(stops=2)
     expected = law_of_outputs(queries, 2, draws.scales_for(EPSILON, rise=1, move=4))
     counts = dict.fromkeys(outputs(4, 2), 0)
     for _ in range(repeats):
-        counts[above_threshold(stops=2).release(queries).answer] += 1
-
-    assert stats.chisquare(list(counts.values()), repeats * expected).pvalue > 1e-6
-
-
-def test_answers_of_a_stream_follow_the_law():
-    """Unseeded: false alarm 1 in 10^6."""
-    from scipy import stats
-
-    queries, repeats = [0, 1, 3, 2], 200
-    expected = law_of_outputs(queries, 2, draws.scales_for(EPSILON, rise=1, move=4))
-    counts = dict.fromkeys(outputs(4, 2), 0)
-    for _ in range(repeats):
-        with above_threshold(stops=2).stream() as stream:
-            for query in queries:
-                if stream.stops_left:
-                    stream.is_above(query)
-        counts[stream.release.answer] += 1
+        counts[released(query, queries).answer] += 1
 
     assert stats.chisquare(list(counts.values()), repeats * expected).pvalue > 1e-6
 

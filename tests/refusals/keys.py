@@ -9,7 +9,7 @@ from dpselect.keys import plot_chances
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
-from support.refusals import refusing, releasing
+from support.refusals import Each, refusing, releasing
 
 AR = {"epsilon": 1.0, "neighbours": "add-remove"}
 PERSONS = {"user": "who", "max_per_user": 2}
@@ -39,8 +39,7 @@ ROWS = [
     TOP("candidates", delta=1e-6, k=None),
     TOP("above", candidates=["a"], k=None, above=2, mechanism="exponential"),
     TOP("k", candidates=["apple"], k=2),
-    TOP("candidates", candidates=["apple", "apple"]),
-    TOP("candidates", candidates=[]),
+    TOP("candidates", candidates=Each([["apple", "apple"], []])),
     TOP("mechanism", delta=1e-6, mechanism="exponential"),
     TOP("needs a score that no candidate", candidates=["apple"], mechanism="anchored"),
     TOP("counts_share", candidates=["apple"], counts_share=1.0),

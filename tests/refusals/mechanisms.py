@@ -5,9 +5,11 @@ from math import inf, nan
 import numpy as np
 
 import dpselect as dp
+from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
+from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import NeighboursError
 from dpselect.mechanisms import TopK, by_name, set_confidence
-from support.refusals import refusing, releasing
+from support.refusals import Each, both, refusing, releasing
 
 AR = dp.Neighbours.ADD_REMOVE
 EDGE = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
@@ -45,12 +47,15 @@ SELECT = releasing(
     dp.Selection, data=VOTES, mechanism=dp.PermuteAndFlip(epsilon=1.0), k=2, neighbours=AR
 )
 TOPS = releasing(dp.TopKeys, interval=0.95, epsilon=1.0, neighbours="add-remove")
-EXPONENTIAL = refusing(dp.ExponentialMechanism)
 DAMPENING = refusing(dp.LocalDampening, epsilon=1)
+PLAIN = both(refusing(dp.ExponentialMechanism), DAMPENING)
 OF_EPSILON = refusing(kept, dp.ExponentialMechanism(epsilon=1.0))
 SIMULATED = refusing(dp.ExponentialMechanism(epsilon=1.0).simulate, TWO, size=1, rng=RNG)
 BOUND = refusing(
     dp.ExponentialMechanism(epsilon=1).error_bound, candidates=1, bound=1, unit="votes"
+)
+NOISE = both(
+    *(refusing(one, counts=[0, 0], scale=1.0) for one in (discrete_laplace, discrete_gaussian))
 )
 CONFIDENCE = refusing(
     set_confidence,
@@ -59,40 +64,18 @@ CONFIDENCE = refusing(
 )
 
 ROWS = [
-    ABOVE("threshold", threshold=0.5),
-    ABOVE("threshold", threshold=2**53),
+    ABOVE("threshold", threshold=Each([0.5, 2**53])),
     ABOVE("sensitivity", sensitivity=0),
     ABOVE("stops", stops=0),
     ABOVE("epsilon", epsilon=0),
     ABOVE("epsilon is too small", epsilon=1e-300),
-    ABOVE("queries", queries=[0.5]),
-    ABOVE("queries", queries=[[1]]),
-    EXPONENTIAL("epsilon", epsilon=0),
-    DAMPENING("epsilon", epsilon=0),
-    EXPONENTIAL("epsilon", epsilon=-1),
-    DAMPENING("epsilon", epsilon=-1),
-    EXPONENTIAL("epsilon", epsilon=nan),
-    DAMPENING("epsilon", epsilon=nan),
-    EXPONENTIAL("epsilon", epsilon=inf),
-    DAMPENING("epsilon", epsilon=inf),
-    EXPONENTIAL("epsilon", epsilon=1e-310),
-    DAMPENING("epsilon", epsilon=1e-310),
-    EXPONENTIAL("epsilon", epsilon="1"),
-    DAMPENING("epsilon", epsilon="1"),
-    EXPONENTIAL("epsilon", epsilon=True),
-    DAMPENING("epsilon", epsilon=True),
-    EXPONENTIAL("epsilon", epsilon=None),
-    DAMPENING("epsilon", epsilon=None),
-    OF_EPSILON("k", k=0),
-    OF_EPSILON("k", k=5),
-    OF_EPSILON("k", k=1.0),
-    OF_EPSILON("k", k=True),
-    SIMULATED("k", k=0),
-    SIMULATED("k", k=5),
+    ABOVE("queries", queries=Each([[0.5], [[1]]])),
+    PLAIN("epsilon", epsilon=Each([0, -1, nan, inf, 1e-310, "1", True, None])),
+    OF_EPSILON("k", k=Each([0, 5, 1.0, True])),
+    SIMULATED("k", k=Each([0, 5])),
     SIMULATED("size", size=0),
     SIMULATED("rng", rng=7),
-    DAMPENING("draw", draw="laplace"),
-    DAMPENING("draw", draw=1),
+    DAMPENING("draw", draw=Each(["laplace", 1])),
     refusing(dp.ShiftedLocalDampening, epsilon=1)("direction", direction="up"),
     refusing(dp.AnchoredLocalDampening, epsilon=1)("anchor", anchor=nan),
     refusing(dp.GeneralizedExponential, epsilon=1)("t", t=-1),
@@ -102,20 +85,14 @@ ROWS = [
     refusing(by_name("anchored", 2.0).probabilities)("anchor", objective=TWO),
     refusing(by_name("shifted", 2.0).release)("direction", objective=TWO),
     refusing(by_name("shifted", 2.0).probabilities)("direction", objective=TWO),
-    BOUND("probability", probability=nan),
-    BOUND("probability", probability=0),
-    BOUND("probability", probability=1),
+    BOUND("probability", probability=Each([nan, 0, 1])),
     TOPS("interval is for noisy", k=1, candidates=["a", "b"]),
     TOPS("probability between", k=3, candidates=["a", "b", "c"], interval=1.0),
     TOPS("candidates", k=3, delta=1e-6),
-    SELECT("k", k=None),
+    SELECT("k", k=Each([None, 0, 4])),
     SELECT("k", above=1.0),
-    SELECT("k", k=0),
-    SELECT("above", k=None, above="high"),
-    SELECT("mechanism", mechanism={"name": "exponential"}),
-    SELECT("mechanism", mechanism="exponential"),
-    SELECT("k", k=4),
-    SELECT("above", k=None, above=1.0),
+    SELECT("above", k=None, above=Each(["high", 1.0])),
+    SELECT("mechanism", mechanism=Each([{"name": "exponential"}, "exponential"])),
     SELECT("the objective for add-remove", NeighboursError, neighbours="edge"),
     SELECT("data", data=[1, 2]),
     SEQUENCE("needs a delta above 0", noise="gaussian"),
@@ -127,10 +104,15 @@ ROWS = [
     refusing(dp.NoisySequence(epsilon=0.1).release, TINY, 1)("epsilon is too small"),
     CONFIDENCE("k must be at", k=6),
     CONFIDENCE("l1", k=1, mechanism=dp.NoisySequence(epsilon=1.0)),
+    refusing(OptimalChances, 1.0)("delta is too small", delta=1e-31),
+    NOISE("scale must be", scale=Each([0, -1.0, inf, nan, 2.0**51])),
+    NOISE(
+        "counts must be integers",
+        counts=Each([np.array(one) for one in ([0.5], [1.0], ["1"], [True])]),
+    ),
     CHOOSE("k"),
     CHOOSE("k", k=1, above=2.0),
-    CHOOSE("k", k=501),
-    CHOOSE("k", k=0),
+    CHOOSE("k", k=Each([501, 0])),
     CHOOSE("above", above=np.nan),
     CHOOSE("above", above=2.0, mechanism="exponential"),
     CHOOSE("mechanism", k=1, mechanism="median"),

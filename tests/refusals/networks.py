@@ -17,7 +17,7 @@ from dpselect.networks import (
     ego_betweenness,
     ego_density,
 )
-from support.refusals import refusing, releasing
+from support.refusals import Each, both, refusing, releasing
 
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]
 GRAPH = Graph.from_edges(EDGES, nodes=5)
@@ -63,8 +63,10 @@ CHECKED = refusing(checked, k=1, **DEGREE)
 LAZY_HUBS = releasing(dp.Hubs, k=1, **DEGREE | {"metric": "ego-density"}, **AND)
 MEMORY = refusing(Graph.from_edges, edges=EDGES, nodes=5)
 NAMED = refusing(Graph.from_edges, **ENDS)
-READ = refusing(Graph.from_edges, WHO, **AND, nodes=3, **PERSONS)
-TABLE = refusing(EdgeTable, WHO, **AND, nodes=3, **PERSONS)
+OF_EACH = [
+    refusing(one, WHO, **AND, nodes=3, **PERSONS) for one in (Graph.from_edges, EdgeTable)
+]
+HELD_ROWS = both(*OF_EACH)
 NX = refusing(Graph.from_networkx, nodes=5)
 IGRAPH = refusing(Graph.from_igraph, nodes=5)
 SCIPY = refusing(Graph.from_scipy, nodes=5)
@@ -72,12 +74,8 @@ SIMPLE = refusing(simple_edges)
 AB = SECRET.select("a", "b")
 
 ROWS = [
-    TOP("k", k=6),
-    TOP("k", k=0),
-    TOP("metric", metric="pagerank"),
-    TOP("metric", metric=7),
-    TOP("metric", metric=[7]),
-    TOP("metric", metric=[]),
+    TOP("k", k=Each([6, 0])),
+    TOP("metric", metric=Each(["pagerank", 7, [7], []])),
     TOP("combine", metric=TWO),
     TOP("combine", metric=TWO, combine="sum"),
     TOP("weights", metric=TWO, combine="weighted-sum"),
@@ -92,8 +90,7 @@ ROWS = [
     TOP("epsilon", epsilon=0),
     TOP("max_degree", PublicClaimError, metric="ego-betweenness", max_degree=2),
     TOP("nodes", data=Graph.from_edges(EDGES, nodes=6)),
-    TOP("nodes", nodes=["a", "b"]),
-    TOP("nodes", nodes=0),
+    TOP("nodes", nodes=Each([["a", "b"], 0])),
     TOP("source", source="a", target="a"),
     TOP("edges must be a file, a data frame, or pairs", DataError, data=7),
     AMONG("redraw", redraw="some"),
@@ -111,12 +108,10 @@ ROWS = [
     TOP("must name nodes, which are", ColumnError, data=COMPLEX.head(0), nodes=2, **PERSONS),
     HUBS("metric", metric="degree"),
     HUBS("k", candidates=1),
-    HUBS("candidates", candidates=9999),
-    HUBS("candidates", candidates=0),
+    HUBS("candidates", candidates=Each([9999, 0])),
     HUBS("degrees_share", degrees_share=1.0),
     HUBS("epsilon", epsilon=1e-13),
-    LAZY_HUBS("counted in memory", data=AB),
-    LAZY_HUBS("counted in memory", data=EdgeTable(AB, **AND, nodes=5)),
+    LAZY_HUBS("counted in memory", data=Each([AB, EdgeTable(AB, **AND, nodes=5)])),
     refusing(degree)("graph must be a", graph=[(0, 1)]),
     refusing(ego_betweenness, EMPTY)("sensitivity", sensitivity="spread"),
     refusing(ego_density, EMPTY)("sensitivity", sensitivity="codegree"),
@@ -139,28 +134,20 @@ ROWS = [
     MEMORY("must name nodes, which are integers", ColumnError, edges=np.array([[0.5, 1.0]])),
     refusing(Graph.from_edges)("source", edges=FRAME, nodes=2),
     NAMED("no column 'dst'", ColumnError, edges=FRAME, target="dst", nodes=2),
-    MEMORY("or pairs", DataError, edges=np.array([(0, 1, 2)])),
-    MEMORY("or pairs", DataError, edges=np.array([0, 1])),
-    MEMORY("or pairs", DataError, edges=7),
+    MEMORY("or pairs", DataError, edges=Each([np.array([(0, 1, 2)]), np.array([0, 1]), 7])),
     MEMORY("must name nodes, which are integers", ColumnError, edges=np.zeros((0, 2))),
     MEMORY("must name nodes, which are integers", ColumnError, edges=np.zeros((1, 2))),
     MEMORY("or pairs in an array", DataError, edges=np.zeros(0, dtype=np.int64)),
     MEMORY("or pairs in an array", DataError, edges=np.zeros(1, dtype=np.int64)),
-    MEMORY("at least 1", nodes=0),
-    MEMORY("at least 1", nodes=-3),
+    MEMORY("at least 1", nodes=Each([0, -3])),
     MEMORY("an integer", nodes=2.5),
-    MEMORY("at least one node", nodes=[]),
-    MEMORY("any node twice", nodes=["a", "b", "a"]),
+    MEMORY("at least one, and different ones", nodes=Each([[], ["a", "b", "a"]])),
     MEMORY("be hashed", nodes=[["a"], ["b"]]),
     MEMORY("nodes", nodes="abc"),
-    READ("go together", max_per_user=None),
-    TABLE("go together", max_per_user=None),
-    READ("no column 'nobody'", ColumnError, user="nobody"),
-    TABLE("no column 'nobody'", ColumnError, user="nobody"),
-    READ("users must be text", ColumnError, user="weight"),
-    TABLE("users must be text", ColumnError, user="weight"),
-    READ("joins a node to itself", PublicClaimError, on_invalid="raise"),
-    TABLE("joins a node to itself", PublicClaimError, on_invalid="raise"),
+    HELD_ROWS("go together", max_per_user=None),
+    HELD_ROWS("no column 'nobody'", ColumnError, user="nobody"),
+    HELD_ROWS("users must be text", ColumnError, user="weight"),
+    HELD_ROWS("joins a node to itself", PublicClaimError, on_invalid="raise"),
     OF_PERSONS("user", user=None, max_per_user=None),
     OF_PERSONS("max_per_user", max_per_user=3),
     OF_PERSONS("user", data=OF_EDGES),

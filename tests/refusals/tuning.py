@@ -25,7 +25,7 @@ from dpselect.tuning import (
     renyi_of_best,
     select_marginal,
 )  # fmt: skip
-from support.refusals import fitting, refusing, releasing
+from support.refusals import Each, fitting, refusing, releasing
 
 AR = {"neighbours": "add-remove"}
 DEAR = dp.PermuteAndFlip(epsilon=2.0)
@@ -78,28 +78,24 @@ STABLE = releasing(StableArgmax, data=TWO, epsilon=0.7, delta=0.02, **AR)
 STUDY = refusing(PrivateStudy, [1], dp.BestOf(**RUNS))
 
 ROWS = [
-    BEST("repetitions", repetitions="geometric"),
-    BEST("repetitions", repetitions={"name": "uniform"}),
+    BEST("repetitions", repetitions=Each(["geometric", {"name": "uniform"}])),
     BEST("'poisson' must state mean, and no more", repetitions={"name": "poisson"}),
     BEST("mean", repetitions={"name": "geometric", "mean": 0}),
     BEST("epsilon_per_run", epsilon_per_run=0.0),
     BEST("threshold", threshold=np.nan),
     BEST("must be Geometric", threshold=1.0, repetitions=Logarithmic(mean=3)),
-    LAW("mean", law=partial(Geometric, mean=0.5)),
-    LAW("mean", law=partial(Geometric, mean=1e5)),
+    LAW("mean", law=Each([partial(Geometric, mean=0.5), partial(Geometric, mean=1e5)])),
     LAW("shape", law=partial(TruncatedNegativeBinomial, mean=3, shape=-1)),
     LAW("mean", law=partial(Poisson, mean=0)),
-    DIVERGENCES("orders", orders=[2, 3], of=[1]),
+    DIVERGENCES("orders", orders=Each([[2, 3], [0.5]]), of=[1]),
     DIVERGENCES("orders", orders=[3, 2], of=[1, 1]),
-    DIVERGENCES("orders", orders=[0.5], of=[1]),
     refusing(renyi_of_best, [2], [1])("below 1 has no bound", repetitions=Poisson(mean=0.5)),
     refusing(renyi_of_best, [2], [1])("a distribution of dpselect", repetitions="poisson"),
     BEST("runs must be at", data=[]),
     refusing(best_probabilities, [1, 2], [0.5, 0.4])(
         "probabilities", repetitions=Geometric(mean=2)
     ),
-    RUN("a run must return two values", returned=3),
-    RUN("a run must return two values", returned=(1.0, "a", 2)),
+    RUN("a run must return two values", returned=Each([3, (1.0, "a", 2)])),
     RUN("the score of a run must be a number, not a NoneType", returned=(None, "a")),
     RUN("the score of a run must be a number, not a str", returned=("secret", "a")),
     RUN("a run states epsilon = 2.0", returned=(1.0, DEAR.release(TWO))),
@@ -109,26 +105,17 @@ ROWS = [
     PRICED("delta", profile_per_run=[(1.0, 0.0)]),
     PRICED("no finite epsilon follows", delta=1e-6, profile_per_run=[(1.0, 1e-5)]),
     PRICED("delta", delta=1e-6, rho_per_run=0.1, threshold=1.0),
-    PROFILE("a profile must", wrong="gaussian"),
-    PROFILE("a profile must", wrong=[]),
-    PROFILE("a profile must", wrong=[1.0, 2.0]),
-    PROFILE("a profile must", wrong=[(-1.0, 0.1)]),
-    PROFILE("a profile must", wrong=[(1.0, 1.5)]),
-    PROFILE("a profile must", wrong=[(1.0, float("nan"))]),
-    PROFILE("a profile must", wrong=[(1e4, 0)]),
+    PROFILE("a profile must", wrong=Each(["gaussian", [], [1.0, 2.0], [(-1.0, 0.1)]])),
+    PROFILE("a profile must", wrong=Each([[(1.0, 1.5)], [(1.0, float("nan"))], [(1e4, 0)]])),
     SEARCH("epsilon", epsilon=0.0),
-    SEARCH("grid", grid={"epsilon": [1.0]}),
-    SEARCH("grid", grid={"deep": [1]}),
-    SEARCH("grid", grid=3),
+    SEARCH("grid", grid=Each([{"epsilon": [1.0]}, {"deep": [1]}, 3])),
     SEARCH("method", method="best"),
     SEARCH("must have at least one run", repetitions=Poisson(mean=3)),
     SEARCH("validation_share", validation_share=1.0),
     SEARCH("random_state", random_state=-1),
     SEARCH("criterion", grid={"criterion": ["best"]}),
     SEARCH("needs a score that no candidate exceeds", mechanism="anchored"),
-    SEARCH("scoring", scoring=3),
-    SEARCH("scoring", scoring=object),
-    SEARCH("scoring", scoring=lambda: 1.0),
+    SEARCH("scoring", scoring=Each([3, object, lambda: 1.0])),
     refusing(PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan)(
         "a DummyClassifier"
     ),
@@ -147,12 +134,12 @@ ROWS = [
     MARGINAL("neighbours", NeighboursError, neighbours="edge"),
     SELECTED("weights", weights={}),
     STABLE("must be", epsilon=0.0, delta=0.1),
-    STABLE("must be", epsilon=1.0, delta=0.0),
-    STABLE("must be", epsilon=1.0, delta=1.0),
+    STABLE("must be", epsilon=1.0, delta=Each([0.0, 1.0])),
     STABLE("at least two candidates", data=ONE_CANDIDATE),
     STABLE("delta is too small", delta=1e-60),
     STABLE("the release is for add-remove neighbours", NeighboursError, data=SUBSTITUTED),
-    refusing(PrivateStudy, query=dp.BestOf(**RUNS))("candidates", candidates=[]),
-    refusing(PrivateStudy, query=dp.BestOf(**RUNS))("candidates", candidates=[None]),
+    refusing(PrivateStudy, query=dp.BestOf(**RUNS))(
+        "candidates", candidates=Each([[], [None]])
+    ),
     refusing(PrivateStudy, [1])("query", query="BestOf"),
 ]

@@ -5,7 +5,6 @@ import pytest
 import yaml
 
 import dpselect as dp
-from dpselect.errors import ParameterError
 from dpselect.requests.registry import QUESTION, entry
 
 AR = {"neighbours": "add-remove"}
@@ -78,10 +77,3 @@ def test_a_policy_says_what_could_be_asked():
 
     said = found["deployment"]["deployment_model"]["access_type_details"]
     assert "TopKeys, each of epsilon at most 0.5" in said
-
-
-def test_an_entry_has_a_name_and_a_release():
-    with pytest.raises(ParameterError, match="small letters"):
-        entry(released(), slug="Clinic")
-    with pytest.raises(ParameterError, match="nothing was released"):
-        entry(dp.Budget(1.0, **AR), slug="clinic")

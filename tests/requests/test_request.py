@@ -13,7 +13,6 @@ from dpselect.errors import (
     DataError,
     InsufficientBudgetError,
     LedgerError,
-    NeighboursError,
     ParameterError,
 )
 
@@ -125,26 +124,6 @@ def test_without_a_ledger_the_budget_is_the_price(clinic):
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        {**MEDIAN, "user": "patient", "max_per_user": 2},
-        {"query": "Hubs", "nodes": 5, "k": 1, "metric": "ego-density", "epsilon": 1.0},
-        {"query": "PercentileRecord", "column": "days", "p": 50, "upper": 60, "epsilon": 1.0},
-    ],
-)
-def test_every_query_protects_what_the_unit_says(query):
-    with pytest.raises(NeighboursError, match=r"and \[unit\] says"):
-        dp.Request.from_dict(asked(query))
-
-
-def test_without_a_unit_all_protect_the_same():
-    persons = {**TOP, **AR, "user": "patient", "max_per_user": 2}
-
-    with pytest.raises(NeighboursError, match="one unit"):
-        dp.Request.from_dict(asked({**MEDIAN, **AR}, persons, unit={}))
-
-
-@pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
         ("[data]", "ledgr = 'a'\n[data]", 3, "the file has no key 'ledgr'; did you mean 'led"),
@@ -169,32 +148,6 @@ def test_an_error_is_one_line_with_the_line_of_what_is_wrong(clinic, old, new, l
 
     assert str(raised.value).startswith(f"{clinic / 'wrong.toml'}:{line}: {said}")
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("tables", "said"),
-    [
-        ({"data": {"pth": "a"}}, r"\[data\] has no key 'pth'; did you mean 'path'"),
-        ({"data": {"where": "a = 1"}}, r"where of \[data\] must be a list of texts"),
-        ({"unit": {"max_per_user": "2"}}, "must be an integer"),
-        ({"data": 3}, "data of the file must be a table"),
-        ({"queries": [1]}, "must be a list of tables"),
-        ({"queries": []}, "needs a query"),
-        ({"data": {}}, "needs the path"),
-        ({"data": {"path": "a", "engine": "pandas"}}, "must be one of memory"),
-        ({"queries": [{"column": "a"}]}, "needs its query"),
-        ({"queries": [{"query": ["TopKeys"]}]}, "no query .'TopKeys'. of a table"),
-        ({"queries": [{"query": "Selection"}]}, "no query 'Selection' of a table"),
-        ({"queries": [{"query": "TopKeys", "column": "a"}]}, "needs epsilon"),
-        ({"queries": [{**TOP, "column": None}]}, "needs column"),
-        ({"queries": [{**TOP, "name": "a"}, {**MEDIAN, "name": "a"}]}, "another query too"),
-        ({"unit": {"neighbours": "substitute"}, "data": {"path": "a", "where": ["b = 1"]}},
-         "where goes with neighbours"),
-    ],
-)  # fmt: skip
-def test_what_is_no_request_is_refused(tables, said):
-    with pytest.raises((ParameterError, ColumnError), match=said):
-        dp.Request.from_dict({**asked(TOP), **tables})
 
 
 def test_answers_without_a_name_are_numbered():

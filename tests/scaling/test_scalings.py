@@ -1,8 +1,7 @@
 """Each scaling against its definition, one candidate and one distance at a time."""
 
+from functools import partial
 from importlib import import_module
-from itertools import product
-from math import inf
 
 import numpy as np
 import pytest
@@ -10,10 +9,10 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect import scaling
-from dpselect.errors import ParameterError
 from support.strategies import dampened_by_definition, element_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
+pairwise = import_module("dpselect.scaling.pairwise")
 
 
 def dampened_each(objective, values):
@@ -73,43 +72,32 @@ def test_shifted_is_the_limit_of_definitions_15_and_16(objective):
             assert limit - limit[0] == pytest.approx(by_definition - by_definition[0])
 
 
-@pytest.mark.slow
-@given(element_objectives(least=2))
-def test_pairwise_is_the_least_dampened_difference(objective):
-    n = len(objective)
-    expected = [
-        min(dampened_difference(objective, r, q, sum) for q in range(n) if q != r)
-        for r in range(n)
-    ]
-
-    assert scaling.pairwise(objective) == pytest.approx(expected)
-
-
-@pytest.mark.slow
-@given(element_objectives(least=2, monotone=True))
-def test_pairwise_of_a_monotone_objective_takes_the_larger_sensitivity(objective):
-    n = len(objective)
-    expected = [
-        min(dampened_difference(objective, r, q, max) for q in range(n) if q != r)
-        for r in range(n)
-    ]
-
-    assert scaling.pairwise(objective) == pytest.approx(expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("monotone", "combine"), [(False, sum), (True, max)])
-@given(scores=st.lists(st.integers(-20, 20), min_size=2, max_size=5))
-def test_pairwise_of_a_flat_sensitivity(monotone, combine, scores):
-    flat = dp.LocalSensitivity(lambda t: 0.5 + t, 4.0, EDGE)
-    objective = dp.Objective(scores, flat, monotone=monotone)
-    n = len(scores)
-    expected = [
+def least_dampened(objective):
+    """Return the least dampened difference of each; monotone scores need one sensitivity."""
+    combine, n = max if objective.monotone else sum, len(objective)
+    return [
         min(dampened_difference(objective, r, q, combine) for q in range(n) if q != r)
         for r in range(n)
     ]
 
-    assert scaling.pairwise(objective) == pytest.approx(expected)
+
+@st.composite
+def flat_objectives(draw, *, monotone):
+    flat = dp.LocalSensitivity(lambda t: 0.5 + t, 4.0, EDGE)
+    scores = draw(st.lists(st.integers(-20, 20), min_size=2, max_size=5))
+    return dp.Objective(scores, flat, monotone=monotone)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [2, pairwise.ROWS])
+@pytest.mark.parametrize("objectives", [partial(element_objectives, least=2), flat_objectives])
+@given(st.booleans(), st.data())
+def test_pairwise_is_the_least_dampened_difference(objectives, rows, monotone, data):
+    """In one block of pairs and in many, for a sensitivity of each and one of all."""
+    objective = data.draw(objectives(monotone=monotone))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairwise, "ROWS", rows)
+        assert scaling.pairwise(objective) == pytest.approx(least_dampened(objective))
 
 
 @pytest.mark.slow
@@ -184,40 +172,3 @@ def test_a_sensitivity_of_zero_far_out_stops_at_the_horizon():
     objective = dp.Objective([0.0, 6.0], none)
 
     assert scaling.dampened(objective) == pytest.approx([0.0, 7 + 6 / 3])
-
-
-def test_a_large_score_keeps_the_small_differences():
-    objective = dp.Objective([1e15, 1e15 + 1], dp.GlobalSensitivity(1, EDGE))
-
-    assert np.ptp(scaling.by_global(objective)) == 1
-
-
-def test_rows_of_pairs_are_cut_into_blocks(monkeypatch):
-    monkeypatch.setattr(import_module("dpselect.scaling.pairwise"), "ROWS", 2)
-    widths = dp.ElementSensitivity(lambda t: np.arange(1.0, 6.0) + t, 9.0, 4, EDGE)
-    objective = dp.Objective([3.0, 1.0, 4.0, 1.0, 5.0], widths, monotone=True)
-    expected = [
-        min(dampened_difference(objective, r, q, max) for q in range(5) if q != r)
-        for r in range(5)
-    ]
-
-    assert scaling.pairwise(objective) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("direction", ["up", None, "non_decreasing"])
-def test_a_direction_is_one_of_two(direction):
-    objective = dp.Objective([1.0], dp.GlobalSensitivity(1, EDGE))
-
-    with pytest.raises(ParameterError, match="direction must be 'non-decreasing'"):
-        scaling.shifted(objective, direction)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [*product(["anchor", "t"], [inf, np.nan, "1", True])]
-)
-def test_public_numbers_are_finite(name, value):
-    objective = dp.Objective([1.0], dp.GlobalSensitivity(1, EDGE))
-    scale = {"anchor": scaling.anchored, "t": scaling.generalized}[name]
-
-    with pytest.raises(ParameterError, match=f"^{name} must be"):
-        scale(objective, value)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import NeighboursError, ParameterError, SensitivityError
 from dpselect.sensitivity import floored, grouped, jump_to_bound, maximum, minimum, weighted_sum
 
 EDGE = dp.Neighbours.EDGE
@@ -83,37 +82,6 @@ def test_a_sum_of_flat_parts_is_flat():
     assert weighted_sum([flat, dp.GlobalSensitivity(1, EDGE)], [1, 1]).flat
     assert maximum([flat, flat]).flat
     assert not weighted_sum([flat, FIRST], [1, 1]).flat
-
-
-def test_relations_do_not_mix():
-    other = dp.GlobalSensitivity(1, dp.Neighbours.SWAP)
-
-    with pytest.raises(NeighboursError, match="edge, swap"):
-        maximum([FIRST, other])
-
-
-def test_numbers_of_candidates_do_not_mix():
-    other = dp.ElementSensitivity(lambda _: np.ones(2), 1.0, 3, EDGE)
-
-    with pytest.raises(SensitivityError, match="different numbers of candidates"):
-        weighted_sum([FIRST, other], [1, 1])
-
-
-@pytest.mark.parametrize("weights", [[1.0], [1.0, np.nan], [0.0, 0.0], [[1.0, 1.0]]])
-def test_weights_are_finite_one_a_part_and_not_all_zero(weights):
-    with pytest.raises(ParameterError, match="weights"):
-        weighted_sum([FIRST, SECOND], weights)
-
-
-def test_nothing_cannot_be_combined():
-    with pytest.raises(ParameterError, match="at least one"):
-        maximum([])
-
-
-@pytest.mark.parametrize("floor", [0, -1, np.nan])
-def test_a_floor_is_positive(floor):
-    with pytest.raises(ParameterError, match="floor"):
-        floored(FIRST, floor)
 
 
 @pytest.mark.parametrize("combine", [maximum, lambda parts: weighted_sum(parts, [1.0, 1.0])])

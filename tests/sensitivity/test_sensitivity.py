@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.errors import NeighboursError, ParameterError, SensitivityError
 from dpselect.sensitivity import weighted_sum
 from support.strategies import element_objectives, quarters, sum_by_definition
 
@@ -99,63 +98,6 @@ def test_a_generic_sensitivity_never_asks_beyond_its_horizon(objective):
     assert all(t < inner.horizon for t in asked)
 
 
-@pytest.mark.parametrize("bound", [0, -1, np.nan, np.inf, [], [[1.0]], [1.0, 0.0]])
-def test_an_impossible_bound_is_refused(bound):
-    with pytest.raises(SensitivityError, match="bound"):
-        dp.GlobalSensitivity(bound, EDGE)
-
-
-@pytest.mark.parametrize("horizon", [-1, 1.5, True, None])
-def test_a_horizon_is_a_whole_number(horizon):
-    with pytest.raises(ParameterError, match="horizon"):
-        dp.ElementSensitivity(lambda _: [1.0], 1.0, horizon, EDGE)
-
-
-@pytest.mark.parametrize("values", [[-1.0, 1.0], [np.nan, 1.0], [[1.0]]])
-def test_what_is_no_sensitivity_is_refused_where_it_is_read(values):
-    sensitivity = dp.ElementSensitivity(lambda _: values, 1.0, 5, EDGE)
-
-    with pytest.raises(SensitivityError, match="a sensitivity must be"):
-        sensitivity.at(0)
-
-
-@pytest.mark.parametrize("distance", [-1, 0.5, True])
-def test_a_distance_is_a_whole_number(distance):
-    with pytest.raises(ParameterError, match="distance"):
-        dp.GlobalSensitivity(1, EDGE).at(distance)
-
-
-@pytest.mark.parametrize("distance", [-1, 0.5, [[1]]])
-def test_distances_of_a_sum_are_whole_numbers(distance):
-    with pytest.raises(ParameterError, match="distance"):
-        dp.GlobalSensitivity(1, EDGE).cumulative(distance)
-
-
-@pytest.mark.parametrize(
-    ("table", "keys", "what"),
-    [
-        ([], [0], "table"),
-        ([2.0, 1.0], [0], "table"),
-        ([-1.0, 1.0], [0], "table"),
-        ([0.0, 0.0], [0], "table"),
-        ([1.0], [0.5], "keys"),
-        ([1.0], [-1], "keys"),
-    ],
-)
-def test_a_table_grows_and_keys_are_whole(table, keys, what):
-    with pytest.raises(SensitivityError, match=what):
-        dp.TabulatedSensitivity(table, keys, 1.0, 3, EDGE)
-
-
-def test_a_relation_is_required():
-    with pytest.raises(NeighboursError, match=r"add-remove. .one record more or less"):
-        dp.GlobalSensitivity(1, "all")
-
-
-def test_a_relation_may_be_named():
-    assert dp.GlobalSensitivity(1, "edge").neighbours is EDGE
-
-
 def test_the_repr_tells_only_what_is_public():
     sensitivity = dp.TabulatedSensitivity([1.0, 7.0], [1], 9.0, 4, EDGE)
 
@@ -184,10 +126,3 @@ def test_some_candidates_have_the_sums_of_the_whole():
         assert some.shortfall() == pytest.approx(whole.shortfall()[positions])
         for ours, theirs in zip(some.locate(heights), whole.locate(everyone), strict=True):
             assert ours == pytest.approx(theirs[positions])
-
-
-def test_one_number_for_all_candidates_is_not_one_for_each():
-    local = dp.LocalSensitivity(lambda _: np.array([1.0, 2.0]), 3.0, EDGE)
-
-    with pytest.raises(SensitivityError, match="for one of each give an ElementSensitivity"):
-        dp.LocalDampening(epsilon=1.0).probabilities(dp.Objective([1.0, 2.0], local))

@@ -14,6 +14,7 @@ from dpselect.maps import grid_error
 from dpselect.maps.box import POSITIONS
 from dpselect.maps.overlap import Overlap
 from dpselect.maps.partition import nested, uniform_grid
+from support.strategies import exact_scores
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 MOST = 3
@@ -169,14 +170,12 @@ def moves_within_bounds(form, scale):
             scale=scale, measure=form,
         )  # fmt: skip
 
-    def fractions(one):
-        digits = zip(one.scores.tolist(), one.low_order.tolist(), strict=True)
-        return [Fraction(score) + Fraction(rest) for score, rest in digits]
-
     whole = objective(*points.T)
     for left_out in range(len(points)):
         less = objective(*np.delete(points, left_out, axis=0).T)
-        moved = zip(fractions(whole), fractions(less), whole.sensitivity.bounds, strict=True)
+        moved = zip(
+            exact_scores(whole), exact_scores(less), whole.sensitivity.bounds, strict=True
+        )
         if any(abs(x - y) > bound for x, y, bound in moved):
             return False
     return True

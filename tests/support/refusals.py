@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 
 import dpselect as dp
 from dpselect.errors import ParameterError
@@ -25,15 +26,30 @@ class Row:
     error: type[Exception]
 
 
+class Each(tuple):
+    """Values of one argument, of which each is refused in the same words."""
+
+    __slots__ = ()
+
+
 def refusing(call, /, *given, **usual):
     """Return what makes the rows of a call, whose arguments are the usual ones or changed."""
     name = getattr(call, "__name__", "call")
 
-    def row(said, error=ParameterError, /, **changed):
-        make = partial(call, *given, **{**usual, **changed})
-        return Row(" ".join([name, *changed]), make, said, error)
+    def rows(said, error=ParameterError, /, **changed):
+        every = (one if isinstance(one, Each) else [one] for one in changed.values())
+        calls = (dict(zip(changed, some, strict=True)) for some in product(*every))
+        name_of = " ".join([name, *changed])
+        return [
+            Row(name_of, partial(call, *given, **usual | one), said, error) for one in calls
+        ]
 
-    return row
+    return rows
+
+
+def both(*makers):
+    """Return what makes the same rows of several calls."""
+    return lambda *said, **changed: [row for rows in makers for row in rows(*said, **changed)]
 
 
 def releasing(kind, /, **usual):

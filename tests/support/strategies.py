@@ -1,10 +1,17 @@
 """Hypothesis strategies and brute-force definitions that several tests share."""
 
+from fractions import Fraction
+
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import dpselect as dp
+from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip
 
+every_draw = pytest.mark.parametrize(
+    "draw", [Exponential(), PermuteAndFlip(), LaplaceNoisyMax()], ids=lambda draw: draw.name
+)
 epsilons = st.floats(0.01, 20)
 quarters = st.integers(0, 12).map(lambda q: q / 4)
 
@@ -90,3 +97,9 @@ def widths_of(sensitivity, size, *candidates, combine=sum):
     return lambda t: combine(
         [float(np.broadcast_to(sensitivity.at(t), size)[r]) for r in candidates]
     )
+
+
+def exact_scores(objective):
+    """Return the scores with all their digits."""
+    pairs = zip(objective.scores.tolist(), objective.low_order.tolist(), strict=True)
+    return [Fraction(score) + Fraction(rest) for score, rest in pairs]

@@ -5,14 +5,13 @@ import traceback
 
 import duckdb
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 import dpselect as dp
 from dpselect import tables
-from dpselect.errors import DataError, DPSelectError
+from dpselect.errors import DPSelectError
 from dpselect.maps.box import Box
 from dpselect.maps.points import PointRows
 from dpselect.networks import EdgeTable, Graph
@@ -88,14 +87,6 @@ def test_the_number_of_records_is_not_told(use):
         use()
     assert "77" not in str(caught.value)
     assert caught.value.__context__ is None
-
-
-@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]"])
-def test_times_are_refused_by_their_type(kind):
-    frame = pd.DataFrame({"v": pd.Series([1], dtype="int64").astype(kind)})
-
-    with pytest.raises(DataError, match="must hold numbers or text"):
-        records.read(frame).values(0)
 
 
 @pytest.mark.filterwarnings("error")

@@ -13,7 +13,7 @@ import pytest
 
 import dpselect as dp
 import dpselect_pooling as pooling
-from dpselect.errors import ColumnError, DPSelectError, ParameterError
+from dpselect.errors import ColumnError
 from dpselect.tables import values
 from dpselect.trees import ID3Classifier
 from dpselect.tuning import PrivateSearchCV
@@ -54,39 +54,6 @@ def test_the_categories_of_an_enum_are_in_no_message():
 
             assert seen.error is not None
             seen.assert_nothing_private()
-
-
-def test_objects_of_a_lazy_frame_are_refused_by_type():
-    held = pl.DataFrame({"f": pl.Series([1, "a"], dtype=pl.Object), "y": [1, 2]}).lazy()
-    query = dp.TopKeys(column="f", k=1, candidates=["a"], user="y", max_per_user=2, **AR)
-
-    with pytest.raises(ColumnError, match="declare the type of each column"):
-        query.release(held)
-
-
-@pytest.mark.parametrize("kind", [pa.month_day_nano_interval(), pa.decimal256(50)], ids=str)
-def test_types_that_polars_does_not_have_are_refused(kind):
-    ends = pa.table({"f": pa.nulls(2, kind), "g": pa.array([1, 2])})
-    query = dp.TopNodes(nodes=9, source="f", target="g", k=1, metric="degree", epsilon=1.0)
-
-    with pytest.raises(DPSelectError, match="must name nodes"):
-        query.release(ends)
-
-
-@pytest.mark.parametrize(
-    "queries",
-    [
-        ([1], 2),
-        np.array([], dtype="M8[s]"),
-        pl.Series([2**70], dtype=pl.Int128),
-        np.array([1j]),
-    ],
-)
-def test_what_are_no_queries_is_refused(queries):
-    query = dp.AboveThreshold(threshold=5, sensitivity=1, epsilon=1.0, neighbours="add-remove")
-
-    with pytest.raises(ParameterError, match="must be integers"):
-        query.release(queries)
 
 
 def test_a_search_reads_categories_of_arrow():
@@ -148,18 +115,6 @@ def test_times_of_arrow_that_no_clock_shows_are_refused_by_type():
         times = pa.array([3_600_000_000 * one for one in hours]).cast(pa.time64("us"))
         with pytest.raises(ColumnError, match="is of type Time"):
             query.release(times)
-
-
-def test_durations_of_numpy_are_no_integers():
-    """NumPy has them under its signed integers."""
-    one = np.timedelta64(1, "s")
-    query = dp.AboveThreshold(threshold=5, sensitivity=1, **AR)
-    with query.stream() as stream, pytest.raises(ParameterError, match="must be an integer"):
-        stream.is_above(one)
-    with pytest.raises(ParameterError, match="must be integers"):
-        query.release([1, one])
-    with pytest.raises(ParameterError, match="k must be an integer"):
-        dp.TopKeys(k=one, candidates=["a"], **AR)
 
 
 def test_outcomes_that_python_does_not_have_are_no_outcomes():

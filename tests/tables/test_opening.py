@@ -7,7 +7,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
 from support.engines import SPARK, master
@@ -114,11 +113,6 @@ def test_numbers_themselves_are_a_column(values):
     assert (column[0], isnan(column[1]), column[2]) == (1, True, 3)
 
 
-def test_numbers_themselves_have_no_column_name():
-    with pytest.raises(ParameterError, match="column is for tables, and data is a list"):
-        tables.numeric_column([1, 2], "pay")
-
-
 def test_no_rows_are_no_error(tmp_path):
     empty = pl.DataFrame(ROWS).clear()
     empty.write_csv(tmp_path / "empty.csv")
@@ -137,15 +131,6 @@ def test_a_field_that_is_no_number_is_a_missing_one(tmp_path):
 
     assert np.isnan(read).tolist() == [False, True, True, False, True]
     assert read[[0, 3]].tolist() == [3, 100]
-
-
-def test_a_connection_is_asked_for_one_of_its_tables():
-    query = dp.Percentiles(
-        column="days", p=50, upper=9, step=1, epsilon=1.0, neighbours="add-remove"
-    )
-
-    with pytest.raises(DataError, match=r"give a table of it, as connection\.table\('stays'\)"):
-        query.release(duckdb.connect())
 
 
 @pytest.mark.parametrize(
@@ -257,12 +242,6 @@ def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
     assert rows.to_dict(as_series=False) == {"days": [3, 5], "year": ["2025", "na"]}
 
 
-@pytest.mark.parametrize("data", [None, 3, [1, 2], {"pay": [1]}], ids=str)
-def test_what_is_no_table_is_refused(data):
-    with pytest.raises(DataError, match="data must be a frame"):
-        tables.open_table(data)
-
-
 def test_files_are_scanned_not_read(tmp_path):
     for kind in ("parquet", "csv"):
         opened = tables.open_table(as_path(tmp_path, kind))
@@ -301,15 +280,3 @@ def test_a_decimal_mark_is_of_a_text_file(tmp_path, name, given, message):
 
     with pytest.raises(ParameterError, match=message):
         tables.open_table(tables.Source(path, frame=frame, **given))
-
-
-@pytest.mark.parametrize(
-    ("column", "cure"),
-    [("stay", "in commands 60d and 1d"), ("admitted", "in commands 2024-01-01 and 1d")],
-)
-def test_a_duration_or_a_date_is_refused_with_how_to_ask_for_it(column, cure):
-    day = pl.lit("2026-01-03").str.to_date()
-    table = pl.DataFrame({"who": ["ada"]}).with_columns(admitted=day, stay=day - day)
-
-    with pytest.raises(ColumnError, match=cure):
-        tables.check_columns(table, numeric=[column])

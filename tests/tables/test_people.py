@@ -16,7 +16,6 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from dpselect.errors import ColumnError
 from dpselect.tables.opening import open_table
 from dpselect.tables.people import KEY, PRIME, SECOND, PeopleCap
 from dpselect.tables.values import names_in_memory
@@ -348,19 +347,6 @@ def test_texts_with_one_hash_are_told_apart(monkeypatch, hashed, distinct, most)
 
     expected = by_definition(rows, most, distinct=distinct)
     assert collected(kept) == [(person, *value) for person, value in expected]
-
-
-def test_the_kinds_of_persons_are_checked_by_the_schema():
-    frame = pl.DataFrame({"user": [1.5], "v": [1]})
-
-    with pytest.raises(ColumnError, match="users must be text, integers"):
-        PeopleCap("user", 1).check(frame)
-    with pytest.raises(ColumnError, match="there is no column"):
-        PeopleCap("person", 1).check(frame)
-    with pytest.raises(ColumnError, match="users must be text, integers"):
-        limited(PeopleCap("user", 1), nw.from_native(frame.lazy()), ["v"])
-    with pytest.raises(ColumnError, match="users must be text, integers"):
-        names_in_memory(frame["user"].to_numpy())
 
 
 def test_one_person_may_have_all_rows():

@@ -10,14 +10,10 @@ from dpselect import trees
 from dpselect.neighbours import Neighbours
 from dpselect.trees.criteria import InformationGainSensitivity, objective_of
 from dpselect.trees.rates import RateSensitivity
+from support.strategies import exact_scores
 
 AR = Neighbours.ADD_REMOVE
 MANY = 2**40 + 12_345
-
-
-def exact_scores(objective):
-    pairs = zip(objective.scores.tolist(), objective.low_order.tolist(), strict=True)
-    return [Fraction(score) + Fraction(rest) for score, rest in pairs]
 
 
 def entropy(table):

@@ -29,16 +29,8 @@ from dpselect.tuning.repetitions import (
     as_repetitions,
     rho_of_best,
 )
+from support.repetitions import LAWS
 
-LAWS = [
-    Geometric(mean=1),
-    Geometric(mean=4),
-    Logarithmic(mean=3),
-    TruncatedNegativeBinomial(mean=2.5, shape=-0.5),
-    TruncatedNegativeBinomial(mean=6, shape=2.5),
-    Poisson(mean=0.5),
-    Poisson(mean=3),
-]
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
 ways = [(law, None) for law in LAWS] + [(Geometric(mean=4), 1.0)]
 every_way = pytest.mark.parametrize(("law", "threshold"), ways, ids=repr)

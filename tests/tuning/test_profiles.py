@@ -24,16 +24,9 @@ from dpselect.tuning import (
 )
 from dpselect.tuning.profiles import least_epsilon, of_zcdp
 from dpselect.tuning.repetitions import Repetitions, renyi_epsilon
+from support import repetitions
 
-LAWS = [
-    Geometric(mean=1),
-    Geometric(mean=4),
-    Logarithmic(mean=30),
-    TruncatedNegativeBinomial(mean=2.5, shape=-0.5),
-    TruncatedNegativeBinomial(mean=6, shape=2.5),
-    Poisson(mean=0.5),
-    Poisson(mean=3),
-]
+LAWS = [*repetitions.LAWS, Logarithmic(mean=30)]
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
 RATIOS = np.exp(np.linspace(0, 4, 41))
 GRID = 6

@@ -152,15 +152,6 @@ def test_results_are_told_in_turn():
         study.tell(1.0)
 
 
-def test_a_run_that_states_more_is_refused():
-    votes = dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "add-remove"))
-    study = PrivateStudy([1], BEST)
-    study.ask()
-
-    with pytest.raises(ParameterError, match="a run states epsilon = 2"):
-        study.tell(1.0, dp.PermuteAndFlip(epsilon=2.0).release(votes))
-
-
 def test_a_copy_is_the_study_itself_and_it_is_not_pickled():
     study = PrivateStudy([1], BEST)
 

@@ -2,11 +2,9 @@
 
 import matplotlib as mpl
 import numpy as np
-import pytest
 
 import dpselect as dp
 from dpselect.combine import plot_front
-from dpselect.errors import ParameterError
 
 mpl.use("Agg")
 
@@ -30,13 +28,3 @@ def test_given_axes_are_drawn_into():
     axes = mpl.figure.Figure().subplots()
 
     assert plot_front(parts([3, 1, 2, 0], [0, 4, 2, 2]), ax=axes) is axes
-
-
-def test_a_front_has_two_objectives():
-    with pytest.raises(ParameterError, match="two objectives, not 3"):
-        plot_front(parts([1] * 4, [2] * 4, [3] * 4))
-
-
-def test_only_candidates_can_have_been_drawn():
-    with pytest.raises(ParameterError, match="drawn must hold candidates"):
-        plot_front(parts([1] * 4, [2] * 4), drawn=["e"])

@@ -1,0 +1,147 @@
+"""Refusals of objectives, of their sensitivities, scalings and combinations."""
+
+from functools import partial
+from math import inf, nan
+
+import numpy as np
+
+import dpselect as dp
+from dpselect import scaling, sensitivity
+from dpselect.accuracy import check_direction, dominates
+from dpselect.combine import COMBINATIONS, by_name, pareto_front, plot_front
+from dpselect.errors import NeighboursError, SensitivityError
+from support.refusals import Each, both, refusing
+
+AR, EDGE, SWAP = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE, dp.Neighbours.SWAP
+FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, 5, EDGE)
+OF_TWO = dp.ElementSensitivity(lambda _: np.ones(2), 1.0, 3, EDGE)
+LONG = dp.TabulatedSensitivity([0.5], [0, 0], 1.0, 2**30 + 1, EDGE)
+UNORDERED = [{"a": 1, "b": 2}, {"a", "b"}, iter("ab"), 2]
+"""Before, these were refused after the charge, as a candidate was looked up."""
+
+
+def read(values):
+    dp.ElementSensitivity(lambda _: values, 1.0, 5, EDGE).at(0)
+
+
+def dampened(local):
+    flat = dp.LocalSensitivity(local, 3.0, EDGE)
+    dp.LocalDampening(epsilon=1.0).probabilities(dp.Objective([1.0, 2.0], flat))
+
+
+def part(scores=(1, 2), neighbours=EDGE, candidates=None, bound=1):
+    return dp.Objective(scores, dp.GlobalSensitivity(bound, neighbours), candidates)
+
+
+def rows_of(scores, row):
+    local = dp.ElementSensitivity(lambda _: np.array(row, float), 4.0, 1, EDGE)
+    return dp.Objective(scores, local)
+
+
+def weighed(combine, weight, objectives):
+    return combine(objectives, [weight] * len(objectives))
+
+
+NAMED = [partial(by_name, name) for name in COMBINATIONS]
+WEIGHED = [partial(weighed, one, 1) for one in (dp.weighted_sum, dp.disjoint_sum)]
+WEIGHED += [partial(weighed, one, -2) for one in NAMED]
+COMBINED = both(*map(refusing, [dp.pareto, dp.margin, pareto_front, *NAMED, *WEIGHED]))
+TWO = [part(), part()]
+MAXIMUM = refusing(sensitivity.maximum)
+ADDED = refusing(sensitivity.weighted_sum, parts=[FIRST, FIRST], weights=[1, 1])
+GLOBAL = refusing(dp.GlobalSensitivity, bound=1, neighbours=EDGE)
+TABLE = refusing(dp.TabulatedSensitivity, table=[1.0], keys=[0], bound=1.0, horizon=3,
+                 neighbours=EDGE)  # fmt: skip
+SUMS = both(*(refusing(one, TWO) for one in (dp.weighted_sum, dp.disjoint_sum)))
+BY_NAME = both(*(refusing(by_name, name, TWO) for name in COMBINATIONS))
+PARETO = refusing(dp.pareto, TWO)
+OBJECTIVE = refusing(dp.Objective, [1.0, 2.0], sensitivity=dp.GlobalSensitivity(1, AR))
+MECHANISMS = [dp.ExponentialMechanism(epsilon=1.0), dp.LocalDampening(epsilon=2.0)]
+COMPARE = refusing(dp.compare, part([1, 5, 5]), mechanisms=MECHANISMS)
+DOMINATES = refusing(dominates, rows_of([0, 1], [1, 2]), other=rows_of([0, 1], [2, 2]))
+
+ROWS = [
+    MAXIMUM("at least one", parts=[]),
+    MAXIMUM("edge, swap", NeighboursError, parts=[FIRST, dp.GlobalSensitivity(1, SWAP)]),
+    ADDED("different numbers of candidates", SensitivityError, parts=[FIRST, OF_TWO]),
+    ADDED("weights must", weights=Each([[1.0], [1.0, nan], [0.0, 0.0], [[1.0, 1.0]]])),
+    refusing(sensitivity.floored, FIRST)("floor", floor=Each([0, -1, nan])),
+    GLOBAL("l1", l1=Each([0, -1, inf, "2"])),
+    GLOBAL(
+        "a bound must", SensitivityError, bound=Each([0, -1, nan, inf, [], [[1.0]], [1.0, 0.0]])
+    ),
+    GLOBAL(
+        "from 1e-200 to 1e", SensitivityError, bound=Each([1e-309, 1e-201, 1e201, 0.0, inf])
+    ),
+    GLOBAL("add-remove' (one record more or less", NeighboursError, neighbours="all"),
+    refusing(dp.ElementSensitivity, np.ones, 1.0, neighbours=EDGE)(
+        "horizon", horizon=Each([-1, 1.5, True, None])
+    ),
+    refusing(read)(
+        "a sensitivity must be", SensitivityError, values=Each([[-1.0, 1], [nan, 1], [[1.0]]])
+    ),
+    refusing(FIRST.at)("distance", distance=Each([-1, 0.5, True])),
+    refusing(dp.GlobalSensitivity(1, EDGE).cumulative)(
+        "distance must be integers", distance=Each([-1, 0.5, [[1]]])
+    ),
+    TABLE(
+        "table must", SensitivityError, table=Each([[], [2.0, 1.0], [-1.0, 1.0], [0.0, 0.0]])
+    ),
+    TABLE("keys must", SensitivityError, keys=Each([[0.5], [-1]])),
+    refusing(dampened)(
+        "for one of each give an ElementSensitivity",
+        SensitivityError,
+        local=lambda _: np.array([1.0, 2.0]),
+    ),
+    refusing(dp.GeneralizedExponential, epsilon=1.0)("t must be between 0 and", t=1e17),
+    refusing(scaling.shifted, dp.Objective([1.0, 2.0], LONG))(
+        "at most 1073741824", direction="non-decreasing"
+    ),
+    refusing(scaling.shifted, part())("direction", direction=Each(["up", None, "down"])),
+    refusing(scaling.anchored, part())("anchor", anchor=Each([inf, nan, "1", True])),
+    refusing(scaling.generalized, part())("t", t=Each([inf, nan, "1", True])),
+    COMBINED("objectives must be at least one", objectives=[]),
+    COMBINED("each of objectives must be an Objective", objectives=[part(), [1, 2]]),
+    COMBINED("the same candidates; these score 2, 3", objectives=[part(), part([1, 2, 3])]),
+    COMBINED("the same order", objectives=[part(), part(candidates=[1, 0])]),
+    COMBINED(
+        "cannot be combined: add-remove, edge",
+        NeighboursError,
+        objectives=[part(), part(neighbours=AR)],
+    ),
+    refusing(by_name)(
+        "one of pareto, weighted-sum, margin, not 'both'", name="both", objectives=TWO
+    ),
+    BY_NAME("weights must", weights=Each([[1], [0, 0], [1, nan], ["a", "b"]])),
+    SUMS("weights must be 2 numbers, one for each objective; the shape is (1,)", weights=[1]),
+    SUMS("the shape is (1, 2)", weights=[[1, 2]]),
+    SUMS("weights must be numbers", weights="heavy"),
+    SUMS("finite and not all 0", weights=Each([[1, nan], [0, 0]])),
+    refusing(dp.weighted_sum, TWO, [1, 1])("monotone themselves", monotone=True),
+    refusing(dp.disjoint_sum, weights=[1, 1])(
+        "two changes and may concern two objectives",
+        NeighboursError,
+        objectives=Each([[part(neighbours=one)] * 2 for one in (SWAP, "substitute")]),
+    ),
+    PARETO("horizon must be at least 0", horizon=-1),
+    PARETO("dominance must be one of weak, standard, strict", dominance="mild"),
+    refusing(plot_front)("two objectives, not 3", objectives=[part()] * 3),
+    refusing(plot_front, TWO)("drawn must hold candidates", drawn=["e"]),
+    OBJECTIVE("shape (3,) and there are 2 candidates", SensitivityError, sensitivity=FIRST),
+    OBJECTIVE(
+        "2 candidates", SensitivityError, sensitivity=dp.GlobalSensitivity([1, 2, 3], EDGE)
+    ),
+    OBJECTIVE("sensitivity must be a Sensitivity, not a float", sensitivity=1.0),
+    OBJECTIVE("candidates must be 2", candidates=["a"]),
+    OBJECTIVE("candidates must be a list or another sequence", candidates=Each(UNORDERED)),
+    COMPARE("k must be at most", k=4),
+    COMPARE("simulations", simulations=0),
+    COMPARE("epsilon", epsilons=[1.0, 0.0]),
+    COMPARE("at least one mechanism", mechanisms=[]),
+    COMPARE("each of mechanisms must be a Mechanism", mechanisms=["exponential"]),
+    DOMINATES("give direction, or"),
+    DOMINATES("direction", direction="up"),
+    DOMINATES("the same scores", other=rows_of([0, 2], [1, 1])),
+    DOMINATES("the same bound", other=part([0, 1], bound=5)),
+    refusing(check_direction, part())("distances must be at least 1", distances=0),
+]

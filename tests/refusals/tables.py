@@ -1,0 +1,94 @@
+"""Refusals of tables, of values that queries cannot count, and of entries of the registry."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+import dpselect as dp
+from dpselect import tables
+from dpselect.errors import ColumnError, DataError
+from dpselect.requests.registry import entry
+from dpselect.tables.people import PeopleCap
+from dpselect.tables.values import names_in_memory
+from dpselect.trees import records
+from support.refusals import Each, refusing, releasing
+
+AR = {"epsilon": 1.0, "neighbours": "add-remove"}
+DAY = pl.lit("2026-01-03").str.to_date()
+STAYS = pl.DataFrame({"who": ["ada"]}).with_columns(admitted=DAY, stay=DAY - DAY)
+USERS = pl.DataFrame({"user": [1.5], "v": [1]})
+OBJECTS = pl.DataFrame({"f": pl.Series([1, "a"], dtype=pl.Object), "y": [1, 2]}).lazy()
+SECOND = np.timedelta64(1, "s")
+NO_QUERIES = [([1], 2), np.array([], dtype="M8[s]"), pl.Series([2**70], dtype=pl.Int128)]
+NO_QUERIES += [np.array([1j]), [1, SECOND]]
+"""Durations of NumPy are under its signed integers."""
+
+
+def kept_by(user):
+    PeopleCap(user, 1).check(USERS)
+
+
+def times(kind):
+    frame = pd.DataFrame({"v": pd.Series([1], dtype="int64").astype(kind)})
+    records.read(frame).values(0)
+
+
+def ends_of(kind):
+    ends = pa.table({"f": pa.nulls(2, kind), "g": pa.array([1, 2])})
+    query = dp.TopNodes(nodes=9, source="f", target="g", k=1, metric="degree", epsilon=1.0)
+    query.release(ends)
+
+
+def above(query):
+    asked = dp.AboveThreshold(threshold=5, sensitivity=1, **AR)
+    with asked.stream() as stream:
+        stream.is_above(query)
+
+
+HALF = releasing(dp.Percentiles, column="days", p=50, upper=9, step=1, **AR)
+TOP = releasing(dp.TopKeys, k=1, candidates=["a"], **AR)
+CHECKED = refusing(tables.check_columns, STAYS)
+KEPT = refusing(kept_by)
+ENTRY = refusing(entry, dp.Budget(1.0, neighbours="add-remove"))
+
+ROWS = [
+    refusing(tables.numeric_column, [1, 2])(
+        "column is for tables, and data is a list", column="pay"
+    ),
+    refusing(tables.open_table)(
+        "data must be a frame", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])
+    ),
+    HALF("give a table of it, as connection.table('stays')", DataError, data=duckdb.connect()),
+    CHECKED("in commands 60d and 1d", ColumnError, numeric=["stay"]),
+    CHECKED("in commands 2024-01-01 and 1d", ColumnError, numeric=["admitted"]),
+    KEPT("users must be text, integers", ColumnError, user="user"),
+    KEPT("there is no column", ColumnError, user="person"),
+    refusing(names_in_memory)(
+        "users must be text, integers", ColumnError, users=USERS["user"].to_numpy()
+    ),
+    refusing(times)(
+        "must hold numbers or text", DataError, kind=Each(["datetime64[ns]", "timedelta64[ns]"])
+    ),
+    TOP(
+        "declare the type of each column",
+        ColumnError,
+        data=OBJECTS,
+        column="f",
+        user="y",
+        max_per_user=2,
+    ),
+    refusing(ends_of)(
+        "must name nodes",
+        dp.errors.DPSelectError,
+        kind=Each([pa.month_day_nano_interval(), pa.decimal256(50)]),
+    ),
+    releasing(dp.AboveThreshold, threshold=5, sensitivity=1, **AR)(
+        "must be integers", data=Each(NO_QUERIES)
+    ),
+    refusing(above)("must be an integer", query=SECOND),
+    TOP("k must be an integer", k=SECOND),
+    ENTRY("small letters", slug="Clinic"),
+    ENTRY("nothing was released", slug="clinic"),
+]
