@@ -210,7 +210,9 @@ def write(rows: dict[str, dict[str, Row]]) -> None:
 
 def total(rows: dict[str, Row]) -> Counter[str]:
     """Return the outcomes of a reading's cases."""
-    asked = [row for name, row in rows.items() if any(name in one for one in CONTAINERS.values())]
+    asked = [
+        row for name, row in rows.items() if any(name in one for one in CONTAINERS.values())
+    ]
     return Counter({one: sum(int(row.get(one) or 0) for row in asked) for one in OUTCOMES})
 
 

@@ -3,8 +3,8 @@
 Each request has a good query of a table with one or two fields replaced: by ranges of a
 thousand million values, integers of 400 digits, lists of a million, nested lists, numbers that
 are none. It is planned and checked against the schema of a small table, within 1 GB of memory
-more than the library takes itself, and within 5 s of a processor; none may be killed, and no error may be
-another than the library's. Run, in the folder of the project::
+more than the library takes itself, and within 5 s of a processor; none may be killed, and no
+error may be another than the library's. Run, in the folder of the project::
 
     python benchmarks/odd_requests.py --cases 10000
 
@@ -42,40 +42,71 @@ PERSONS = {"user": "who", "max_per_user": 2}
 QUERIES: list[dict[str, Any]] = [
     {"query": "TopKeys", "column": "a", "k": 1, "candidates": ["u", "v"], **AR},
     {"query": "TopKeys", "column": "a", "k": 1, "delta": 1e-6, **AR, **PERSONS},
-    {"query": "TopKeys", "column": "a", "k": 1, "candidates": [1], "by": "b", "groups": ["u"], **AR},
+    {
+        "query": "TopKeys",
+        "column": "a",
+        "k": 1,
+        "candidates": [1],
+        "by": "b",
+        "groups": ["u"],
+        **AR,
+    },
     {"query": "Keys", "column": ["a", "b"], "delta": 1e-6, **AR, **PERSONS},
     {"query": "Percentiles", "column": "x", "p": [25, 50], "upper": 9, "step": 0.5, **AR},
     {"query": "Percentiles", "column": "x", "p": 50, "candidates": [0, 3, 9], **AR, **PERSONS},
-    {"query": "Percentiles", "column": "x", "p": 50, "upper": 9, "step": 1, "interval": 0.9, **AR},
+    {
+        "query": "Percentiles",
+        "column": "x",
+        "p": 50,
+        "upper": 9,
+        "step": 1,
+        "interval": 0.9,
+        **AR,
+    },
     {"query": "PercentileRecord", "column": "x", "p": 50, "upper": 9, "epsilon": 1.0},
     {"query": "HeavyCells", "grid": 4, "k": 1, **BOX, **AR},
     {"query": "Map", "grids": [2, 4], **BOX, **AR},
     {"query": "Map", "queries": [[0, 0, 1, 1]], "grids": [2], **BOX, **AR},
     {"query": "ID3Tree", "max_depth": 2, **TREE, **AR},
     {"query": "BestColumns", "k": 1, **TREE, **AR},
-    {"query": "TreeFront", "population": 4, "survivors": 2, "front": 1, "generations": 1, **TREE, **AR},
+    {
+        "query": "TreeFront",
+        "population": 4,
+        "survivors": 2,
+        "front": 1,
+        "generations": 1,
+        **TREE,
+        **AR,
+    },
     {"query": "TopNodes", "metric": "degree", **EDGES},
     {"query": "TopNodes", "metric": "ego-betweenness", **EDGES},
     {"query": "Hubs", "metric": "ego-density", **EDGES},
     {"query": "Levels", "column": "a", "tree": {"u": "1", "v": "1"}, **AR},
     {"query": "Subset", "column": "a", "positive": "u", "n": 2, "d": 1, "epsilon": 1.0},
-]  # fmt: skip
+]
 
 HUGE = [10**5, 10**6, 10**7, 10**8, 10**9, 10**12, 2**53, 2**63, 10**19, 10**400]
 NUMBERS = [0, 1, 2, -1, 0.5, 1e-9, 1e-300, 5e-324, 1e18, 1e300, 1.7e308, True, None, -0.0]
 TAGGED = [
     *({"range": [0, one]} for one in HUGE),
-    *({"range": one} for one in ([0, 3], [0, 10**9, 7], [10**9, 0, -1], [0], [0, 1, 0], [], "a")),
-    *({"decimal": one} for one in ("sNaN", "NaN", "1e999999", "-1e-999999", "0.1", "Infinity", 1)),
+    *(
+        {"range": one}
+        for one in ([0, 3], [0, 10**9, 7], [10**9, 0, -1], [0], [0, 1, 0], [], "a")
+    ),
+    *(
+        {"decimal": one}
+        for one in ("sNaN", "NaN", "1e999999", "-1e-999999", "0.1", "Infinity", 1)
+    ),
     *({"float": one} for one in ("nan", "inf", "-inf", "x")),
     *({"date": one} for one in ("2020-01-01", "9999-12-31", "0001-01-01", "x", 1)),
     *({"datetime": one} for one in ("2020-01-01T00:00", "2020-01-01T00:00+01:00", "x")),
     *({"microseconds": one} for one in (0, 1, 10**30, 0.5)),
 ]
 TEXTS = ["", "a", "u", "x", "who", "nope", "a\0", "\u202e", "$\\u$", "x" * 10**6, "1", "inf"]
+KEYS = [*TEXTS, "name", "values", "low", "edges", "bins"]
 
 
-def value(rng: random.Random, depth: int = 0) -> Any:
+def value(rng: random.Random, depth: int = 0) -> Any:  # noqa: ANN401 -- of JSON
     """Return a value that JSON can hold."""
     made: list[Callable[[], Any]] = [
         lambda: rng.choice(HUGE) * rng.choice([1, 1, 1, -1]),
@@ -83,20 +114,20 @@ def value(rng: random.Random, depth: int = 0) -> Any:
         lambda: rng.choice(TAGGED),
         lambda: rng.choice(TEXTS),
         lambda: [value(rng, depth + 1) for _ in range(rng.randrange(4))] if depth < 3 else [],
-        lambda: {rng.choice([*TEXTS, "name", "values", "low", "edges", "bins"]): value(rng, depth + 1)}
-        if depth < 3
-        else {},
+        lambda: {rng.choice(KEYS): value(rng, depth + 1)} if depth < 3 else {},
         lambda: [*range(rng.choice([10**3, 10**4, 10**5]))],
         lambda: [0] * rng.choice([10**3, 10**5, 10**6 + 1]) if depth == 0 else [],
         lambda: [*map(str, range(rng.choice([10**3, 10**5])))],
         lambda: nested(rng.choice([50, 500, 5000])),
         lambda: {"low": 0, "high": 1, "bins": rng.choice(HUGE)},
-        lambda: {"name": rng.choice(["exponential", "noisy-sequence", "permute-and-flip", "x"])},
-    ]  # fmt: skip
+        lambda: {
+            "name": rng.choice(["exponential", "noisy-sequence", "permute-and-flip", "x"])
+        },
+    ]
     return rng.choice(made)()
 
 
-def nested(depth: int) -> Any:
+def nested(depth: int) -> Any:  # noqa: ANN401 -- of JSON
     """Return lists in lists."""
     held: Any = 1
     for _ in range(depth):
@@ -108,7 +139,9 @@ def request(rng: random.Random) -> dict[str, Any]:
     """Return the tables of one request."""
     query = {**rng.choice(QUERIES)}
     for _ in range(rng.choice([1, 1, 2])):
-        name = rng.choice([*query, "method", "interval", "mechanism", "delta", "other", "limit"])
+        name = rng.choice(
+            [*query, "method", "interval", "mechanism", "delta", "other", "limit"]
+        )
         if name != "query":
             query[name] = value(rng)
     if isinstance(query.get("tree"), dict) and rng.random() < 0.1:
@@ -203,7 +236,16 @@ def main() -> None:
     with out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(
-            ["query", "requests", "planned", "refused", "killed", "foreign", "seconds", "megabytes"]
+            [
+                "query",
+                "requests",
+                "planned",
+                "refused",
+                "killed",
+                "foreign",
+                "seconds",
+                "megabytes",
+            ]
         )
         for name in names:
             some = [one for one in found if one[1] == name]

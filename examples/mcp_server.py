@@ -101,7 +101,11 @@ class Server:
 
     def _call(self, params: dict[str, Any]) -> dict[str, Any] | None:
         name, arguments = params.get("name"), params.get("arguments")
-        if not isinstance(name, str) or name not in self._methods or not isinstance(arguments, dict):
+        if (
+            not isinstance(name, str)
+            or name not in self._methods
+            or not isinstance(arguments, dict)
+        ):
             return None
         found = answer(self._methods[name], arguments)
         result = found.get("result", found.get("error"))

@@ -270,7 +270,8 @@ def check_size(value: object, most: int = MOST_VALUES) -> None:
     """Refuse a written value that takes much memory once it is read, before it is.
 
     Args:
-        value: From JSON or TOML. A range counts with all its values.
+        value: From JSON or TOML. A range counts with all its values, and so does a number of
+            ``nodes``, of which a plan keeps about 100 bytes each.
         most: How many values it may hold.
 
     Raises:
@@ -282,14 +283,17 @@ def check_size(value: object, most: int = MOST_VALUES) -> None:
         inner: Sequence[object] = ()
         if isinstance(one, Mapping):
             found += _length(one.get("range")) if len(one) == 1 else 0
+            nodes = one.get("nodes")
+            found += nodes if isinstance(nodes, int) else 0
             inner = [*one.values()]
         elif isinstance(one, list | tuple):
             inner = one
         found += len(inner)
         if found > most:
             raise ParameterError(
-                f"a query in writing holds at most {most:,} values, those of its ranges "
-                "included, and there are more: policies grant others by `most_values`"
+                f"a query in writing holds at most {most:,} values, those of its ranges and "
+                "its nodes included, and there are more: a policy grants another number by "
+                "`most_values`"
             )
         if inner and depth == MOST_DEPTH:
             raise ParameterError(f"a query in writing has at most {MOST_DEPTH} lists in lists")

@@ -13,6 +13,7 @@ from dpselect.writing import MOST_DEPTH, check_size
 LONG = {"range": [0, 10**9]}
 AR = {"neighbours": "add-remove", "epsilon": 1.0}
 TOP = {"query": "TopKeys", "column": "a", "k": 1, "candidates": ["u"], **AR}
+NODES = {"query": "TopNodes", "source": "i", "target": "j", "k": 1, "metric": "degree"}
 FIELDS = [
     TOP | {"candidates": LONG},
     TOP | {"by": "b", "groups": LONG},
@@ -22,8 +23,9 @@ FIELDS = [
     {"query": "Map", "x": "x", "y": "y", "bounds": LONG, "grids": [2], **AR},
     {"query": "Map", "x": "x", "y": "y", "bounds": [0, 0, 9, 9], "grids": LONG, **AR},
     {"query": "ID3Tree", "domains": {"x": LONG}, "label": "b", "classes": LONG, **AR},
-    {"query": "TopNodes", "nodes": LONG, "source": "i", "target": "j", "k": 1, "metric": "degree"},
-]  # fmt: skip
+    NODES | {"nodes": LONG},
+    NODES | {"nodes": 10**9},
+]
 
 
 def asked(*queries):
@@ -48,7 +50,7 @@ def test_ranges_count_with_their_values_and_lists_with_theirs():
         [0] * (10**6 + 1),
         {"a": {"b": [{"range": [0, 10**7]}]}},
     ):
-        with pytest.raises(ParameterError, match="ranges included"):
+        with pytest.raises(ParameterError, match="its ranges and its nodes"):
             check_size(value)
     held = 1
     for _ in range(MOST_DEPTH):

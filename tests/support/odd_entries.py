@@ -582,8 +582,8 @@ MOMENTS_OF_ARROW = [
     pa.duration("us"), pa.duration("s"), pa.duration("ns"), pa.time32("s"), pa.time64("us"),
 ]  # fmt: skip
 PLACES_IN_TIME = [
-    0, 18262, -1, MARKER, 10**8, -(10**8), 2**31 - 1, -(2**31), 253402214400, 253402214400000000,
-    2**53 + 1, 2**62, -(2**62), 2**63 - 1, -(2**63) + 1, None,
+    0, 18262, -1, MARKER, 10**8, -(10**8), 2**31 - 1, -(2**31), 253402214400,
+    253402214400000000, 2**53 + 1, 2**62, -(2**62), 2**63 - 1, -(2**63) + 1, None,
 ]  # fmt: skip
 
 
@@ -661,7 +661,7 @@ def _sqlite(named, rng, folder):
             # Text of any bytes, which SQLite does not look at.
             marks = ("CAST(? AS TEXT)" if rng.random() < 0.1 else "?" for _ in named)
             row = [rng.choice(STORED) for _ in named]
-            connection.execute(f"INSERT INTO t VALUES ({', '.join(marks)})", row)
+            connection.execute(f"INSERT INTO t VALUES ({', '.join(marks)})", row)  # noqa: S608
         connection.commit()
     import ibis
 

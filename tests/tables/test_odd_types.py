@@ -171,8 +171,8 @@ ENDS = {
 @pytest.mark.parametrize("kind", ENDS)
 def test_days_further_apart_than_integers_count_end_no_release(kind, lazy):
     last, first = ENDS[kind]
-    rows = duckdb.sql(
-        f"SELECT CASE WHEN i = 0 THEN {kind} '{last}' ELSE {kind} '2024-01-05' END AS f, "
+    rows = duckdb.sql(  # of constants
+        f"SELECT CASE WHEN i = 0 THEN {kind} '{last}' ELSE {kind} '2024-01-05' END AS f, "  # noqa: S608
         f"CASE WHEN i = 0 THEN {kind} '{first}' ELSE {kind} '2024-01-01' END AS g "
         "FROM range(100) AS t(i)"
     )
@@ -241,7 +241,7 @@ def test_unsigned_integers_of_128_bits_end_no_release(engine):
 
 
 TYPED = {"INTEGER": [1, 2, 3], "TEXT": ["a", "b", "c"], "BOOLEAN": [0, 1]}
-ODD_STORED = ["x", b"x", 2.5, 5, 2**62, None, "CAST(x'ff41' AS TEXT)"]
+ODD_STORED = ["x", b"x", 2.5, 5, 2**62, None]
 
 
 @pytest.mark.slow
@@ -257,10 +257,10 @@ def test_a_value_of_sqlite_that_is_not_of_its_columns_type_is_missing(kind, tmp_
         with sqlite3.connect(path) as connection:
             connection.execute(f"CREATE TABLE t (v {kind}, one INTEGER)")
             connection.executemany("INSERT INTO t VALUES (?, 1)", [(one,) for one in usual])
-            is_sql = isinstance(odd, str) and odd.startswith("CAST")
-            connection.execute(
-                f"INSERT INTO t VALUES ({odd if is_sql else '?'}, 1)", () if is_sql else (odd,)
-            )
+            connection.execute("INSERT INTO t VALUES (?, 1)", (odd,))
+            if odd is None:
+                # Text of any bytes, which SQLite does not look at.
+                connection.execute("INSERT INTO t VALUES (CAST(x'ff41' AS TEXT), 1)")
         held = ibis.sqlite.connect(path).table("t")
         found = dp.Keys(column="v", delta=1e-6, **AR).release(held).answer
         assert set(found) == set(TYPED[kind]), odd

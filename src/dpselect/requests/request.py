@@ -325,9 +325,7 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Quer
     known = {one.name for one in fields(kind)}  # type: ignore[arg-type] # queries are dataclasses
     given = {name: value for name, value in unit.items() if name in known}
     given |= {name: value for name, value in table.items() if name not in OF_A_QUERY}
-    query: Query[Any] = Query.from_dict(
-        {"query": table["query"], **given}, most_values=most
-    )
+    query: Query[Any] = Query.from_dict({"query": table["query"], **given}, most_values=most)
     columns_of(query)
     return query
 

@@ -245,16 +245,9 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
         table = typed(table, {column: FIELDS[moment]})
     if isinstance(table, nw.DataFrame) and declares_nothing(table.get_column(column)):
         return _with(table, column, _of_objects(table.get_column(column).to_list(), moment))
-    if isinstance(table, nw.DataFrame) and moment != "duration":
-        arrow = _in_arrow(table.get_column(column))
-        if arrow is not None:
-            held = nw.new_series(column, arrow, nw.Int64, backend=table.implementation)
-            there = nw.when(nw.col(column) != MISSING).then(nw.col(column))
-            return table.with_columns(held).with_columns(there)
-    is_duration = moment == "duration" and table.implementation.is_pandas_like()
-    if isinstance(table, nw.DataFrame) and is_duration:
-        # pandas counts microseconds in floats of seconds.
-        return _with(table, column, _of_array(table.get_column(column).to_numpy(), moment))
+    held = _in_memory(table, column, moment)
+    if held is not None:
+        return held
     if isinstance(table, nw.LazyFrame) and on_spark(table):
         return _of_spark(table, column, moment)
     if table.implementation.is_ibis():
@@ -275,6 +268,23 @@ def _halved(number: nw.Expr) -> nw.Expr:
     return nw.when(number.is_between(-LARGEST, LARGEST)).then(number)
 
 
+def _in_memory(table: Frame, column: str, moment: Moment) -> Frame | None:
+    """Return the table of Arrow or pandas so, None if narwhals counts right there."""
+    if not isinstance(table, nw.DataFrame):
+        return None
+    if moment == "duration":
+        if not table.implementation.is_pandas_like():
+            return None
+        # pandas counts microseconds in floats of seconds.
+        return _with(table, column, _of_array(table.get_column(column).to_numpy(), moment))
+    counted = _in_arrow(table.get_column(column))
+    if counted is None:
+        return None
+    held = nw.new_series(column, counted, nw.Int64, backend=table.implementation)
+    there = nw.when(nw.col(column) != MISSING).then(nw.col(column))
+    return table.with_columns(held).with_columns(there)
+
+
 def _in_arrow(series: nw.Series[Any]) -> NDArray[np.int64] | None:
     """Return days or microseconds of a column of Arrow, None if it is another's.
 
@@ -285,10 +295,7 @@ def _in_arrow(series: nw.Series[Any]) -> NDArray[np.int64] | None:
         return None
     array: Any = series.to_arrow()
     unit = getattr(array.type, "unit", "day")
-    if unit == "day":
-        numbers = array.view("int32").cast("int64")
-    else:
-        numbers = array.view("int64")
+    numbers = array.view("int32").cast("int64") if unit == "day" else array.view("int64")
     counted = np.asarray(numbers.fill_null(MISSING))
     factor = {"s": 1_000_000, "ms": 1_000}.get(unit, 1)
     most = (2**63 - 1) // factor

@@ -16,7 +16,7 @@ from dpselect.errors import DataError
 from dpselect.tables.spark import functions
 
 STATISTICS = "SET datafusion.execution.collect_statistics = false"
-"""Lets Sail read files without statistics; Spark keeps it as a setting that it does not know."""
+"""Lets Sail read files without statistics; to Spark it is a setting that it does not know."""
 
 FILES = {"", "parquet", "csv", "json", "text"}
 """Formats that Sail then reads as they are; a Delta table has statistics of its own."""
@@ -73,7 +73,9 @@ def _leaves(message: Any) -> Iterator[Any]:  # noqa: ANN401 -- a message of prot
 
 def _parts(message: Any) -> Iterator[Any]:  # noqa: ANN401 -- a message of protobuf
     for _, held in message.ListFields():
-        several = [held] if hasattr(held, "ListFields") or not hasattr(held, "__iter__") else held
+        several = (
+            [held] if hasattr(held, "ListFields") or not hasattr(held, "__iter__") else held
+        )
         yield from (one for one in several if hasattr(one, "ListFields"))
 
 

@@ -19,7 +19,14 @@ import narwhals as nw
 
 from dpselect.errors import ColumnError, ParameterError, no_column
 from dpselect.tables.fields import FieldType, numbers_of_text
-from dpselect.tables.kinds import coded, declared, declares_nothing, is_missing, numbers_alone, type_name
+from dpselect.tables.kinds import (
+    coded,
+    declared,
+    declares_nothing,
+    is_missing,
+    numbers_alone,
+    type_name,
+)
 from dpselect.tables.values import listed, of_objects
 
 Literal: TypeAlias = Decimal | str | bool
@@ -197,9 +204,7 @@ def filtered(
 def _is_untyped(series: nw.Series[Any]) -> bool:
     """Return whether a column declares no type; categories of pandas may be of any."""
     is_category = series.dtype in {nw.Categorical, nw.Enum}
-    return declares_nothing(series) or (
-        is_category and series.implementation.is_pandas_like()
-    )
+    return declares_nothing(series) or (is_category and series.implementation.is_pandas_like())
 
 
 def _literal(text: str) -> Literal | None:
