@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 import dpselect as dp
 from dpselect.accuracy import count_error
 from dpselect.draws.exact.noisy_counts import scale_for
+from dpselect.keys.question import changed_keys
 from dpselect.maps import (
     AdaptiveGrid,
     Points,
@@ -185,7 +186,7 @@ def test_the_noise_pays_for_what_one_individual_changes(relation, max_per_user, 
     opendp.enable_features("contrib")
     space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l1_distance(T="i64")
     draw = opendp.m.make_laplace(
-        *space, scale=scale_for(epsilon, counting.largest_change(relation, max_per_user))
+        *space, scale=scale_for(epsilon, changed_keys(max_per_user, relation))
     )
     change = max_per_user * (1 if relation is ADD_REMOVE else 2)
 
