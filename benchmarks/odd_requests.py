@@ -35,7 +35,9 @@ MEMORY, SECONDS = 10**9, 5
 
 AR = {"neighbours": "add-remove", "epsilon": 1.0}
 BOX = {"x": "x", "y": "y", "bounds": [0, 0, 9, 9]}
-TREE = {"domains": {"x": {"low": 0, "high": 9, "bins": 3}, "a": {"values": ["u", "v"]}}}
+TREE: dict[str, Any] = {
+    "domains": {"x": {"low": 0, "high": 9, "bins": 3}, "a": {"values": ["u", "v"]}}
+}
 TREE |= {"label": "b", "classes": ["u", "v"], "max_records": 50}
 EDGES = {"source": "i", "target": "j", "nodes": 9, "k": 1, "epsilon": 1.0}
 PERSONS = {"user": "who", "max_per_user": 2}

@@ -48,10 +48,11 @@ def test_a_name_is_that_of_one_file(folder, engine, name):
     """DuckDB and Spark took some for patterns, and a policy's file for others."""
     path = Path("~/a.parquet") if name == "~" else Path(name)
     written(folder / path, 3)
-    refused = engine == "spark" and {*name} & {*"*?[]{}"}
+    unspoken = engine == "spark" and {*name} & {*"*?[]{}"}
     for given in (str(path), str(folder / path)):
-        if refused:
-            with pytest.raises(DataError, match="rename it"):
+        # DuckDB finds no file in a folder that is called like the home.
+        if unspoken or (engine == "duckdb" and given.startswith("~")):
+            with pytest.raises(DataError, match=r"rename it|cannot be read"):
                 rows_of(given, engine)
         else:
             assert rows_of(given, engine) == 3

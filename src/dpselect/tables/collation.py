@@ -85,8 +85,9 @@ def _of_sqlite(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         stored = value.typeof()
         if declared(dtype) == "text":
             # A column has a collation there, and what is made of it has none.
-            alone[name] = (stored == "text").ifelse(value.concat(""), None)
-            alone[name] = _is_utf8()(_hex()(alone[name])).ifelse(alone[name], None)
+            digits, is_utf8 = _of_texts()
+            text = (stored == "text").ifelse(value.concat(""), None)
+            alone[name] = is_utf8(digits(text)).ifelse(text, None)
         elif dtype == nw.Boolean:
             truth = (stored == "integer") & value.cast("int64").isin([0, 1])
             alone[name] = truth.ifelse(value, None)
@@ -97,28 +98,23 @@ def _of_sqlite(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 @cache
-def _hex() -> Any:  # noqa: ANN401 -- Ibis has no types
-    ibis = import_module("ibis")
+def _of_texts() -> tuple[Any, Any]:
+    """Return SQLite's digits of a text, and whether these are of UTF-8.
 
-    @ibis.udf.scalar.builtin
-    def hex(text: str) -> str: ...  # noqa: A001 -- SQLite's name
+    SQLite stores any bytes as text, and Python takes UTF-8 alone from it.
+    """
 
-    return hex
+    def hex(text: str) -> str:  # noqa: A001 -- SQLite's name of its own function
+        raise NotImplementedError
 
-
-@cache
-def _is_utf8() -> Any:  # noqa: ANN401 -- Ibis has no types
-    """Return a function of SQLite, which stores any bytes as text and hands out UTF-8 alone."""
-    ibis = import_module("ibis")
-
-    @ibis.udf.scalar.python
     def dpselect_is_utf8(digits: str) -> bool:
         try:
             return bytes.fromhex(digits).decode() is not None
         except UnicodeDecodeError:
             return False
 
-    return dpselect_is_utf8
+    scalar = import_module("ibis").udf.scalar
+    return scalar.builtin(hex), scalar.python(dpselect_is_utf8)
 
 
 def _of_duckdb_in_ibis(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

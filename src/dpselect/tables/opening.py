@@ -47,9 +47,11 @@ def open_table(data: object) -> Frame:
     if isinstance(data, Source):
         rows = open_table(data.frame) if data.path is None else _scan(data)
         types = data.column_type if data.is_csv else None
-        given = {"declared_fields": types, "decimal": data.decimal}
         return replaced(
-            lambda: filtered(rows, data.comparisons, **given), lambda: unreadable(data)
+            lambda: filtered(
+                rows, data.comparisons, declared_fields=types, decimal=data.decimal
+            ),
+            lambda: unreadable(data),
         )
     if isinstance(data, str | PathLike):
         return _scan(Source(data))

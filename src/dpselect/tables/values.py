@@ -325,8 +325,8 @@ def names_in_memory(
             held = users.to_numpy()
         elif kind == "date":
             # Of Arrow's dates pandas makes objects, and one that is missing has no type.
-            days = [coded(one, "date") for one in listed(users)]
-            held = np.array(days, dtype="datetime64[D]")
+            dates = [coded(one, "date") for one in listed(users)]
+            held = np.array(dates, dtype="datetime64[D]")
         else:
             held = _objects(listed(users))
     else:

@@ -20,6 +20,7 @@ import narwhals as nw
 from dpselect.errors import ColumnError, ParameterError, no_column
 from dpselect.tables.fields import FieldType, numbers_of_text
 from dpselect.tables.kinds import (
+    Kind,
     coded,
     declared,
     declares_nothing,
@@ -125,7 +126,7 @@ class Comparison:
         if isinstance(literal, Decimal):
             held = of_objects(values).numbers().tolist()
         else:
-            kind = "boolean" if isinstance(literal, bool) else "text"
+            kind: Kind = "boolean" if isinstance(literal, bool) else "text"
             held = [coded(one, kind) for one in values]
         compare = OPERATORS[self.operator]
         public = float(literal) if isinstance(literal, Decimal) else literal
