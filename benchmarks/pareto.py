@@ -124,11 +124,9 @@ def synthetic(n: int = 317_080, largest: int = 343) -> Case:
 
 
 def laws(table: Table, case: Case) -> None:
-    """Measure everything from the objectives to a law, and what the law is worth."""
+    """Measure everything from the objectives to a law."""
     local = dp.LocalDampening(epsilon=EPSILON)
     shifted = dp.ShiftedLocalDampening(epsilon=EPSILON, direction="non-increasing")
-    objective = dp.pareto(case.objectives)
-    margin = dp.margin(case.objectives)
     for what, call in (
         ("scores", lambda: ParetoSensitivity(case.objectives)),
         ("law, plain", lambda: local.probabilities(dp.pareto(case.objectives))),
@@ -140,17 +138,6 @@ def laws(table: Table, case: Case) -> None:
         return shifted.probabilities(dp.pareto(case.objectives))
 
     row(table, case.name, "law, shifted", seconds(law, repeat=2))
-    front = objective.scores == 0
-    best = (
-        ("P(front), global", dp.ExponentialMechanism(epsilon=EPSILON), objective),
-        ("P(front), plain", local, objective),
-        ("P(front), shifted", shifted, objective),
-        ("P(front), margin", dp.ExponentialMechanism(epsilon=EPSILON), margin),
-    )
-    for what, mechanism, scores in best:
-        table.add_row(
-            case.name, what, "", "", f"{mechanism.probabilities(scores)[front].sum():.4f}"
-        )
     table.add_section()
 
 
@@ -163,9 +150,7 @@ def row(table: Table, name: str, what: str, ours: float, naive: float | None = N
 def main() -> None:
     """Print the table."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else os.environ["DPSELECT_DATA"])
-    table = Table(
-        title=f"Seconds of the processor; probabilities for one draw at epsilon = {EPSILON}"
-    )
+    table = Table(title=f"Seconds of the processor, at epsilon = {EPSILON}")
     for column in ("candidates", "what", "dpselect", "all pairs", ""):
         table.add_column(column)
     for coordinates in (2, 3):

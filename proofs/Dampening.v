@@ -25,14 +25,21 @@ Section Dampening.
     | S n => accumulated d n + d n
     end.
 
-  (** [dampens d h v]: the height [h >= 0] is dampened to [v] (Definition 12). For h > 0,
-      v = i + (h - b_i) / d_i where b_i <= h < b_{i+1}; and 0 is dampened to 0. *)
+  (** [m] is the number of leading zeros of [d], cut at [longest], which is public. *)
+  Context (longest : nat).
+
+  Definition zeros (d : nat -> R) (m : nat) : Prop :=
+    (m <= longest)%nat /\ (forall t, (t < m)%nat -> d t = 0) /\ (m = longest \/ d m <> 0).
+
+  (** [dampens d h v]: the height [h >= 0] is dampened to [v] (Definition 12):
+      v = i + (h - b_i) / d_i where b_i <= h < b_{i+1}. For h = 0 that is the number of leading
+      zeros. *)
   Definition dampens (d : nat -> R) (h v : R) : Prop :=
-    (h = 0 /\ v = 0)
+    (h = 0 /\ exists m, zeros d m /\ v = INR m)
     \/ (0 < h /\ exists i, accumulated d i <= h < accumulated d (S i)
                           /\ v = INR i + (h - accumulated d i) / d i).
 
-  (** Scores of either sign: odd. *)
+  (** Scores of either sign: odd, but for 0, which is dampened as the scores above it are. *)
   Definition dampens_score (d : nat -> R) (s v : R) : Prop :=
     (0 <= s /\ dampens d s v) \/ (s < 0 /\ dampens d (- s) (- v)).
 
@@ -52,9 +59,50 @@ Section Dampening.
     simpl accumulated at 1. lra.
   Qed.
 
+  (** Where the first sensitivity is not 0, there is none. *)
+  Lemma zeros_none d m : d 0%nat <> 0 -> zeros d m -> m = 0%nat.
+  Proof.
+    intros H [_ [Z _]]. destruct m as [|m]; [reflexivity|]. exfalso. apply H, Z. lia.
+  Qed.
+
+  Lemma zeros_unique d m n : zeros d m -> zeros d n -> m = n.
+  Proof.
+    intros [Lm [Zm Em]] [Ln [Zn En]].
+    destruct (lt_eq_lt_dec m n) as [[Lt|E]|Gt]; [exfalso|assumption|exfalso].
+    - destruct Em as [Em|Em]; [lia|]. apply Em, Zn. assumption.
+    - destruct En as [En|En]; [lia|]. apply En, Zm. assumption.
+  Qed.
+
+  Lemma zeros_exists d : exists m, zeros d m.
+  Proof.
+    assert (G : forall n, (n <= longest)%nat ->
+      exists m, (m <= n)%nat /\ (forall t, (t < m)%nat -> d t = 0) /\ (m = n \/ d m <> 0)).
+    { induction n as [|n IH]; intros B.
+      - exists 0%nat. repeat split; [lia|intros; lia|left; reflexivity].
+      - destruct IH as [m [Lm [Zm Em]]]; [lia|].
+        destruct (Req_dec (d m) 0) as [Z|NZ].
+        + destruct Em as [Em|Em]; [|contradiction]. subst m. exists (S n).
+          repeat split; [lia| |left; reflexivity].
+          intros t Ht. destruct (Nat.eq_dec t n) as [->|NE]; [assumption|apply Zm; lia].
+        + exists m. repeat split; [lia|assumption|right; assumption]. }
+    destruct (G longest (le_n _)) as [m H]. exists m. exact H.
+  Qed.
+
+  (** One neighbour step takes away at most one leading zero. *)
+  Lemma zeros_step x y m n :
+    near x y -> zeros (delta x) m -> zeros (delta y) n -> (n <= S m)%nat.
+  Proof.
+    intros N [Lm [Zm Em]] [Ln [Zn _]].
+    destruct (le_lt_dec n (S m)) as [L|G]; [assumption|exfalso].
+    destruct Em as [Em|Em]; [lia|]. apply Em.
+    assert (delta y (S m) = 0) by (apply Zn; assumption).
+    assert (delta x m <= delta y (S m)) by (apply covers_neighbours, near_sym; assumption).
+    specialize (delta_nonneg x m). lra.
+  Qed.
+
   Lemma dampens_nonneg d h v : (forall t, 0 <= d t) -> dampens d h v -> 0 <= v.
   Proof.
-    intros H [[_ E]|[P [i [[L U] E]]]]; [lra|]. subst v.
+    intros H [[_ [m [_ E]]]|[P [i [[L U] E]]]]; [subst v; apply pos_INR|]. subst v.
     simpl in U. assert (0 < d i) by lra.
     assert (0 <= (h - accumulated d i) / d i)
       by (apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; assumption]).
@@ -65,8 +113,8 @@ Section Dampening.
   Lemma dampens_first d h v :
     (forall t, 0 <= d t) -> dampens d h v -> h < d 0%nat -> v = h / d 0%nat.
   Proof.
-    intros H [[E1 E2]|[P [i [[L U] E]]]] F.
-    - subst. unfold Rdiv. ring.
+    intros H [[E1 [m [M E2]]]|[P [i [[L U] E]]]] F.
+    - subst. rewrite (zeros_none d m) by (assumption || lra). simpl. unfold Rdiv. ring.
     - destruct i as [|i].
       + subst v. simpl. unfold Rdiv. ring.
       + exfalso. pose proof (accumulated_monotone d 1 (S i) H ltac:(lia)). simpl in *. lra.
@@ -80,14 +128,20 @@ Section Dampening.
     intros N Hh Hk Hx Hy Dh Dk.
     apply Rabs_le_between in Hx. apply Rabs_le_between in Hy.
     assert (V : 0 <= v) by (apply (dampens_nonneg (delta x) h); auto).
-    destruct Dk as [[Ek Ew]|[Pk [j [[Lj Uj] Ew]]]]; [lra|].
+    destruct Dk as [[Ek [n [Ln Ew]]]|[Pk [j [[Lj Uj] Ew]]]].
+    { subst k w. destruct Dh as [[Eh [m [Lm Ev]]]|[Ph _]].
+      - (* Both scores are 0: the numbers of leading zeros are a step apart. *)
+        subst v. rewrite <- S_INR. apply le_INR, (zeros_step x y); assumption.
+      - (* Only that of x is not, so that the first sensitivities are not 0. *)
+        rewrite (zeros_none (delta y) n) by (assumption || lra). simpl. lra. }
     simpl in Uj. assert (Dj : 0 < delta y j) by lra.
     assert (Fj : (k - accumulated (delta y) j) / delta y j < 1).
     { apply (Rmult_lt_reg_r (delta y j)); [assumption|].
       unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
-    destruct Dh as [[Eh Ev]|[Ph [i [[Li Ui] Ev]]]].
+    destruct Dh as [[Eh [m [Lm Ev]]]|[Ph [i [[Li Ui] Ev]]]].
     - (* h = 0: k is within the first sensitivity of y. *)
-      subst h v. assert (Kx : k <= delta x 0) by lra. assert (Ky : k <= delta y 0) by lra.
+      subst h v. clear V. rewrite (zeros_none (delta x) m) in * by (assumption || lra).
+      simpl INR. assert (Kx : k <= delta x 0) by lra. assert (Ky : k <= delta y 0) by lra.
       destruct j as [|[|j]].
       + subst w. simpl in *. lra.
       + (* k = b_1, exactly one step. *)
@@ -148,9 +202,11 @@ Section Dampening.
     lra.
   Qed.
 
-  (** Zero is dampened to zero from either side. *)
-  Lemma dampens_zero d v : dampens d 0 v -> v = 0.
-  Proof. intros [[_ E]|[P _]]; lra. Qed.
+  (** Beside scores below it, 0 is dampened to 0. *)
+  Lemma dampens_zero d v : d 0%nat <> 0 -> dampens d 0 v -> v = 0.
+  Proof.
+    intros H [[_ [m [M E]]]|[P _]]; [|lra]. rewrite (zeros_none d m H M) in E. assumption.
+  Qed.
 
   (** Local dampening, Lemma 4: the dampened score moves by at most 1. *)
   Theorem dampened_scores_are_unit_scores x y v w :
@@ -166,7 +222,8 @@ Section Dampening.
       assert (v <= w + 1) by (apply (same_sign y x (u y) (u x)); auto; rewrite swap; auto).
       lra.
     - destruct (Req_dec (u x) 0) as [Z|NZ].
-      + rewrite Z in *. assert (v = 0) by (apply (dampens_zero (delta x)); assumption).
+      + rewrite Z in *. assert (0 < delta x 0) by (apply Rabs_le_between in Cx; lra).
+        assert (v = 0) by (apply (dampens_zero (delta x)); [lra|assumption]).
         assert (0 <= - w) by (apply (dampens_nonneg (delta y) (- u y)); auto).
         assert (- w <= v + 1).
         { apply (same_sign x y 0 (- u y)); auto; try lra;
@@ -180,7 +237,8 @@ Section Dampening.
             auto; lra. }
         lra.
     - destruct (Req_dec (u y) 0) as [Z|NZ].
-      + rewrite Z in *. assert (w = 0) by (apply (dampens_zero (delta y)); assumption).
+      + rewrite Z in *. assert (0 < delta y 0) by (apply Rabs_le_between in Cy; lra).
+        assert (w = 0) by (apply (dampens_zero (delta y)); [lra|assumption]).
         assert (0 <= - v) by (apply (dampens_nonneg (delta x) (- u x)); auto).
         assert (- v <= w + 1).
         { apply (same_sign y x 0 (- u x)); auto; try lra;
@@ -206,7 +264,9 @@ Section Dampening.
   Theorem dampened_score_is_unique d h v w :
     (forall t, 0 <= d t) -> dampens d h v -> dampens d h w -> v = w.
   Proof.
-    intros N [[E1 F1]|[P1 [i [[L1 U1] F1]]]] [[E2 F2]|[P2 [j [[L2 U2] F2]]]]; try lra.
+    intros N [[E1 [m [M1 F1]]]|[P1 [i [[L1 U1] F1]]]]
+      [[E2 [n [M2 F2]]]|[P2 [j [[L2 U2] F2]]]]; try lra.
+    { rewrite (zeros_unique d m n M1 M2) in F1. lra. }
     assert (i = j).
     { destruct (lt_eq_lt_dec i j) as [[Lt|E]|Gt]; [exfalso|assumption|exfalso].
       - pose proof (accumulated_monotone d (S i) j N Lt). lra.
@@ -220,7 +280,9 @@ Section Dampening.
     0 <= h -> exists v, dampens d h v.
   Proof.
     intros N B T H.
-    destruct (Req_dec h 0) as [Z|NZ]; [exists 0; left; auto|].
+    destruct (Req_dec h 0) as [Z|NZ].
+    { destruct (zeros_exists d) as [m M]. exists (INR m). left. split; [assumption|].
+      exists m. split; [assumption|reflexivity]. }
     assert (far : exists n, h < accumulated d n).
     { assert (big : exists m, h / bound < INR m).
       { destruct (archimed (h / bound)) as [Up _]. exists (Z.to_nat (up (h / bound))).

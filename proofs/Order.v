@@ -47,19 +47,29 @@ Proof.
   replace (- f d - - g d) with (- (f d - g d)) by ring. rewrite Rabs_Ropp. auto.
 Qed.
 
-(** ** Pairwise local dampening *)
+(** ** Anchored and pairwise local dampening *)
 
 Section Pairwise.
   Context {X C : Type} (near : X -> X -> Prop) (u : X -> C -> R) (delta : X -> C -> nat -> R).
+  Context (longest : nat).
   Hypothesis near_sym : forall x y, near x y -> near y x.
   Hypothesis delta_nonneg : forall x r t, 0 <= delta x r t.
   Hypothesis covers_local : forall x y r, near x y -> Rabs (u x r - u y r) <= delta x r 0.
   Hypothesis covers_neighbours :
     forall x y r t, near x y -> delta y r t <= delta x r (S t).
 
+  (** The dampened distance to a public number [a]. *)
+  Theorem anchored_scores_are_unit_scores a x y r v w :
+    near x y -> dampens_score longest (delta x r) (u x r - a) v ->
+    dampens_score longest (delta y r) (u y r - a) w -> Rabs (v - w) <= 1.
+  Proof.
+    apply (dampened_scores_are_unit_scores near (fun z => u z r - a) (fun z => delta z r)); auto.
+    intros p q H. replace (u p r - a - (u q r - a)) with (u p r - u q r) by ring. auto.
+  Qed.
+
   (** [v q] is the dampened lead of [r] over the rival [q]. *)
   Definition leads (x : X) (r : C) (v : C -> R) : Prop :=
-    forall q, dampens_score (fun t => delta x r t + delta x q t) (u x r - u x q) (v q).
+    forall q, dampens_score longest (fun t => delta x r t + delta x q t) (u x r - u x q) (v q).
 
   (** The least lead of [r] over its rivals [c] and [l] is a unit score. *)
   Theorem pairwise_scores_are_unit_scores x y r (v w : C -> R) c l :
@@ -67,7 +77,8 @@ Section Pairwise.
   Proof.
     intros N V W. apply least_of_unit_scores. intros q _.
     apply (dampened_scores_are_unit_scores near (fun z => u z r - u z q)
-             (fun z t => delta z r t + delta z q t)) with (x := x) (y := y); auto.
+             (fun z t => delta z r t + delta z q t))
+        with (longest := longest) (x := x) (y := y); auto.
     - intros z t. pose proof (delta_nonneg z r t). pose proof (delta_nonneg z q t). lra.
     - intros a b H. pose proof (covers_local a b r H) as R1. pose proof (covers_local a b q H) as R2.
       apply Rabs_le_between in R1. apply Rabs_le_between in R2. apply Rabs_le. lra.

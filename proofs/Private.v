@@ -7,7 +7,7 @@ Open Scope R_scope.
 
 Section Private.
   Context {X C : Type} (near : X -> X -> Prop) (candidates : list C) (epsilon : R).
-  Context (u : X -> C -> R) (delta : X -> C -> nat -> R).
+  Context (u : X -> C -> R) (delta : X -> C -> nat -> R) (longest : nat).
 
   Hypothesis epsilon_pos : 0 < epsilon.
   Hypothesis near_sym : forall x y, near x y -> near y x.
@@ -24,20 +24,20 @@ Section Private.
 
   Lemma dampened_unit_step x y (s t : C -> R) :
     near x y ->
-    (forall r, dampens_score (delta x r) (u x r) (s r)) ->
-    (forall r, dampens_score (delta y r) (u y r) (t r)) ->
+    (forall r, dampens_score longest (delta x r) (u x r) (s r)) ->
+    (forall r, dampens_score longest (delta y r) (u y r) (t r)) ->
     unit_step candidates s t.
   Proof.
     intros N Ds Dt. apply (near_unit_step x y); [assumption|]. intros r.
     apply (dampened_scores_are_unit_scores near (fun z => u z r) (fun z => delta z r))
-      with (x := x) (y := y); auto.
+      with (longest := longest) (x := x) (y := y); auto.
   Qed.
 
   (** Farias et al. 2023, Theorem 3. *)
   Theorem local_dampening_is_private x y (s t : C -> R) r :
     near x y -> In r candidates ->
-    (forall q, dampens_score (delta x q) (u x q) (s q)) ->
-    (forall q, dampens_score (delta y q) (u y q) (t q)) ->
+    (forall q, dampens_score longest (delta x q) (u x q) (s q)) ->
+    (forall q, dampens_score longest (delta y q) (u y q) (t q)) ->
     exponential candidates epsilon s r <= exp epsilon * exponential candidates epsilon t r.
   Proof.
     intros N R Ds Dt. apply exponential_is_private; auto.
@@ -47,8 +47,8 @@ Section Private.
   (** Permute-and-flip on dampened scores; [r] and [others] are the candidates. *)
   Theorem dampened_permute_and_flip_is_private x y (s t : C -> R) r others a b :
     near x y -> candidates = r :: others ->
-    (forall q, dampens_score (delta x q) (u x q) (s q)) ->
-    (forall q, dampens_score (delta y q) (u y q) (t q)) ->
+    (forall q, dampens_score longest (delta x q) (u x q) (s q)) ->
+    (forall q, dampens_score longest (delta y q) (u y q) (t q)) ->
     is_top others r s a -> is_top others r t b ->
     permute_and_flip others r epsilon s a
     <= exp epsilon * permute_and_flip others r epsilon t b.

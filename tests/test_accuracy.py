@@ -49,6 +49,17 @@ def test_the_plot_has_a_line_for_each_mechanism():
     assert "score units" in error.get_ylabel()
 
 
+def test_a_dollar_sign_of_a_name_begins_no_formula():
+    class Odd(dp.PermuteAndFlip):
+        name = r"$\u$"
+
+    error, best = dp.compare(OBJECTIVE, [Odd(epsilon=1.0)]).plot()
+    for one in (error, best):
+        one.figure.draw_without_rendering()
+
+    assert error.get_legend().get_texts()[0].get_text() == r"\$\u\$"
+
+
 COUNTS = dp.Objective(
     [9, 1, 7, 2, 2, 4], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE, l1=1), step=1
 )

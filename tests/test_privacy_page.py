@@ -22,6 +22,11 @@ test_odd_input.py::test_odd_arguments_end_in_errors_of_ours_before_anything_is_s
     Problems of the schema
 trees/test_id3.py::test_each_defect_is_repaired_or_raises_where_the_curator_says_so
     Problems of private values
+mechanisms/test_query_options.py::test_what_can_be_asked_for_costs_what_the_plan_states
+mechanisms/test_query_options.py::test_no_query_is_told_what_one_individual_changes
+    A query computes its own | Of the options of a
+percentiles/test_intervals.py::test_values_are_in_the_ledger_when_their_intervals_are_interrupted
+    If a release raises or
 percentiles/test_percentile.py::test_each_record_is_repaired_by_itself
     A repair maps each record
 requests/test_policy.py::test_no_request_makes_data_raise  An exception is an output

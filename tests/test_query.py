@@ -20,7 +20,8 @@ from dpselect.errors import DataError, InsufficientBudgetError, NeighboursError,
 from dpselect.mechanisms import MechanismLike, by_name
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Spend
-from dpselect.query import Design, Query, query
+from dpselect.query import Design, Query, keeping, query
+from dpselect.release import Release
 from support.releases import all_cases
 
 AR = dp.Neighbours.ADD_REMOVE
@@ -178,6 +179,29 @@ class TestRelease:
 
         assert data.steps == steps
         assert [entry.answer for entry in budget.entries] == answers
+
+    def test_what_was_drawn_is_kept_when_the_work_on_it_is_stopped(self):
+        budget = dp.Budget(1.0, neighbours="add-remove")
+
+        class Stopping(Query[Release[str]]):
+            epsilon = 0.5
+
+            def design(self):
+                return StoppingDesign(plan=first().design().plan)
+
+        class StoppingDesign(Design[Release[str]]):
+            def prepare(self, _data):
+                def draw(plan):
+                    with keeping(Release(("a",), plan)):
+                        raise KeyboardInterrupt
+
+                return draw
+
+        with pytest.raises(KeyboardInterrupt) as raised:
+            dataclass(frozen=True, eq=False)(Stopping)().release(None, budget=budget)
+
+        assert raised.value.__cause__ is None
+        assert [entry.answer for entry in budget.entries] == [{"answer": ["a"]}]
 
     def test_what_an_outcome_did_not_cost_is_refunded(self):
         data = Data(refunded=0.125)
@@ -422,3 +446,82 @@ class TestText:
             dp.TopKeys.from_dict(first().to_dict())
         with pytest.raises(ParameterError, match="mechanism is a function, which cannot be"):
             first(mechanism=by_name_lambda).to_json()
+
+
+TINY, NEAR_ONE = 5e-324, 1 - 2**-53
+VOTES = {"k": 1, "candidates": ["a", "b"], "neighbours": "add-remove"}
+FOUND = {"neighbours": "add-remove", "epsilon": 1.0}
+ABSURD = [
+    partial(dp.TopKeys, epsilon=1.0, delta=TINY, **VOTES),
+    partial(dp.TopKeys, epsilon=1.0, delta=NEAR_ONE, **VOTES),
+    partial(dp.TopKeys, epsilon=1e-300, **VOTES),
+    *(
+        partial(dp.Keys, epsilon=epsilon, delta=delta, method=method, neighbours="add-remove")
+        for epsilon in (TINY, 1e-300, 1e-200, 1e-20, 1e300)
+        for delta in (TINY, 1e-290, 1e-9, NEAR_ONE)
+        for method in (None, "rounds", "optimal", "laplace", "gaussian")
+    ),
+    *(
+        partial(dp.Keys, epsilon=1e-300, delta=1e-6, column="a", user="b", max_per_user=many,
+                neighbours="substitute")
+        for many in (1, 20)
+    ),
+    *(
+        partial(dp.Keys, delta=1e-9, other=True, other_share=share, **FOUND)
+        for share in (TINY, 1e-300, NEAR_ONE)
+    ),
+    *(
+        partial(
+            dp.AboveThreshold, threshold=1, epsilon=epsilon, neighbours="add-remove", **more
+        )
+        for more in (
+            {"sensitivity": 2**60},
+            {"sensitivity": 10**400},
+            {"sensitivity": 1, "stops": 10**400},
+        )
+        for epsilon in (1e-300, 1.0)
+    ),
+    partial(dp.Series, column="a", period="m", periods=[1], k=1, candidates=["a"],
+            user="p", max_per_user=2, delta=TINY, **FOUND),
+    partial(dp.TopVariants, variants=10**400, cases=1, controls=1, k=1, epsilon=1.0),
+    partial(dp.Selection, mechanism=dp.PermuteAndFlip(epsilon=1.0), k=10**400,
+            neighbours="add-remove"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("made", ABSURD, ids=lambda made: made.func.__name__)
+def test_numbers_that_cannot_be_computed_with_are_refused_before_the_data(made):
+    """Or they have an answer: no other error."""
+    try:
+        asked = made()
+    except ParameterError as refused:
+        assert len(str(refused)) < 400  # noqa: PT017 -- both outcomes are right
+        return
+    data = [1, 2] if isinstance(asked, dp.AboveThreshold) else ["a"] * 3
+    if asked.plan.arguments.get("user") is None:
+        assert asked.release(data).epsilon > 0
+
+
+def nested(depth):
+    value = 0
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_a_value_within_too_many_others_is_refused():
+    top = {"query": "TopKeys", "k": 1, "epsilon": 1.0, "neighbours": "add-remove"}
+    with pytest.raises(ParameterError, match="nested too deeply"):
+        dp.Query.from_dict({**top, "candidates": nested(10**5)})
+    with pytest.raises(ParameterError, match="candidates is nested too deeply"):
+        dp.TopKeys(k=1, candidates=nested(10**5), epsilon=1.0, neighbours="add-remove")
+    with pytest.raises(ParameterError, match="one JSON object"):
+        dp.Query.from_json("[" * 10**5)
+
+
+@pytest.mark.parametrize("where", ["k", "candidates", "epsilon", "column"])
+def test_a_signaling_nan_is_refused_wherever_it_stands(where):
+    top = {"query": "TopKeys", "k": 1, "epsilon": 1.0, "neighbours": "add-remove"}
+    odd = {"decimal": "sNaN"}
+    with pytest.raises(ParameterError, match="signaling NaN"):
+        dp.Query.from_dict({**top, where: [odd] if where == "candidates" else odd})

@@ -165,11 +165,12 @@ class Comparison:
 
         if axes is None:
             axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")[1]
-        labels = dict.fromkeys(row.mechanism for row in self.rows)
+        names = dict.fromkeys(row.mechanism for row in self.rows)
         markers = cycle("osD^vP*X")
-        for label, marker in zip(labels, markers, strict=False):
+        for name, marker in zip(names, markers, strict=False):
+            label = name.replace("$", r"\$")
             rows = sorted(
-                (row for row in self.rows if row.mechanism == label),
+                (row for row in self.rows if row.mechanism == name),
                 key=lambda row: row.epsilon,
             )
             epsilons = [row.epsilon for row in rows]

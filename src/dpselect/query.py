@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial
 from importlib import import_module
+from numbers import Real
 from typing import (
     Any,
     ClassVar,
@@ -106,6 +107,23 @@ class Design(ABC, Generic[Out]):
         """Read and count, and return the draw; after all that can fail, before the charge."""
 
 
+class Stopped(BaseException):
+    """A drawn release, and what stopped the work on it that costs nothing, an interrupt too."""
+
+    def __init__(self, release: Release[Any], error: BaseException) -> None:
+        super().__init__("the release was drawn")
+        self.release, self.error = release, error
+
+
+@contextmanager
+def keeping(drawn: Release[Any]) -> Iterator[None]:
+    """Let nothing that happens in the block lose what was drawn, and paid for, before it."""
+    try:
+        yield
+    except BaseException as error:
+        raise Stopped(drawn, error) from error
+
+
 class Query(ABC, Generic[Out]):
     """A release before its data; subclasses define what is chosen and document their fields.
 
@@ -144,7 +162,10 @@ class Query(ABC, Generic[Out]):
     @final
     def __post_init__(self) -> None:
         for name, given in self._values().items():
-            kept = relation(given) if name == "neighbours" else writing.frozen(given)
+            try:
+                kept = relation(given) if name == "neighbours" else writing.frozen(given)
+            except RecursionError:
+                raise _too_deep(f"`{name}`") from None
             if name in FLOATS:
                 kept = writing.real(kept)
             object.__setattr__(self, name, kept)
@@ -156,7 +177,14 @@ class Query(ABC, Generic[Out]):
 
     @cached_property
     def _designed(self) -> Design[Out]:
-        return self.design()
+        try:
+            return self.design()
+        except ArithmeticError:
+            given = [name for name in self._given if isinstance(getattr(self, name), Real)]
+            raise ParameterError(
+                f"a {type(self).__name__} cannot be computed with such numbers: one of "
+                f"{', '.join(f'`{name}`' for name in given)} is too small or too large"
+            ) from None
 
     @cached_property
     def plan(self) -> Plan:
@@ -302,7 +330,11 @@ class Query(ABC, Generic[Out]):
         required = [name for name, default in known.items() if default is MISSING]
         if missing := [f"`{name}`" for name in required if name not in given]:
             raise ParameterError(f"a {kind.__name__} needs {', '.join(missing)}")
-        return kind(**{name: writing.from_json(name, one) for name, one in given.items()})
+        try:
+            fields_of = {name: writing.from_json(name, one) for name, one in given.items()}
+        except RecursionError:
+            raise _too_deep(f"a {kind.__name__}") from None
+        return kind(**fields_of)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -313,7 +345,7 @@ class Query(ABC, Generic[Out]):
         """
         try:
             found = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             raise ParameterError("a query must be one JSON object")
@@ -413,7 +445,11 @@ def _one_by_one(queries: Sequence[Query[Any]], data: object) -> Iterator[list[Dr
 
 def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:
     """Draw what was charged, and keep it."""
-    made = draw(query.plan)
+    try:
+        made = draw(query.plan)
+    except Stopped as stopped:
+        stopped.release.recorded(receipt)
+        raise stopped.error from None
     found = replace(made, exact=made.exact and query._designed.exact)  # noqa: SLF001 -- its own
     if query.plan.counted:  # what is sure of the counted rows is not sure of all
         found = replace(found, surely=None)
@@ -445,6 +481,10 @@ def _defaults(kind: type[Query[Any]]) -> dict[str, object]:
     """Return the default of each field by its name; ``MISSING`` where one must be given."""
     # The decorator makes each class a dataclass.
     return {one.name: one.default for one in fields(kind)}  # type: ignore[arg-type]
+
+
+def _too_deep(what: str) -> ParameterError:
+    return ParameterError(f"{what} is nested too deeply")
 
 
 def _title(kind: type[Query[Any]]) -> str:

@@ -163,7 +163,7 @@ def needs(name: str, *columns: str, of: str) -> ParameterError:
 
 def different_columns(**columns: str | None) -> None:
     """Check that no two fields name one column."""
-    given = [one for one in columns.values() if one is not None]
+    given = [instance(name, one, str) for name, one in columns.items() if one is not None]
     if len(set(given)) < len(given):
         [*names, last] = columns
         raise ParameterError(f"`{'`, `'.join(names)}` and `{last}` must be different columns")

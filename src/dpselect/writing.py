@@ -106,6 +106,8 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
         return _named(value)
     if (to_field := getattr(type(value), "to_field", None)) is not None:
         value = to_field(value)
+    if isinstance(value, Decimal) and value.is_snan():
+        raise ParameterError("a signaling NaN is no number")
     # The nodes of networkx are ordered keys, a set and a mapping: they are listed.
     if isinstance(value, Mapping) and not isinstance(value, AbstractSet):
         return {str(key): frozen(one) for key, one in value.items()}

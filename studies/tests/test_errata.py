@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.combine import coverage
 from dpselect.maps import guideline_size
 from dpselect.networks.betweenness import by_degrees
 from dpselect_studies import surveys
 from dpselect_studies.fanaeepour_2017.published_not_private import sensitivity
 from dpselect_studies.farias_2023 import examples
 from dpselect_studies.farias_2024 import examples as pareto_examples, table_2
-from dpselect_studies.farias_2024.coverage import coverage
 
 
 @pytest.mark.slow

@@ -80,6 +80,11 @@ class StaleIntervals(dp.ElementSensitivity):
         return found._replace(width=found.width + 0.5)
 
 
+class StaleZeros(dp.ElementSensitivity):
+    def leading_zeros(self, positions, most):
+        return super().leading_zeros(positions, most) + 1
+
+
 class AboveItsBound(dp.ElementSensitivity):
     def at(self, distance):
         if distance >= self.horizon:
@@ -116,6 +121,10 @@ PLANTED = {
         "a sensitivity 1,000 times too small beside a large bound": of_sensitivity(
             lambda _: element(lambda _: [1e-3, 1.0], bound=1e10, horizon=99)
         ),
+        "a score of 0 with a rounding error, which no step changes": lambda x: dp.Objective(
+            [-1e-17 if x == () else 0.0, 0.0],
+            element(lambda t: [0.0 if t < 3 else 1.0, 1.0]),
+        ),
     },
     "condition (i); global bound": {
         "one candidate 1,000 times too small beside a large one": of_sensitivity(
@@ -143,6 +152,9 @@ PLANTED = {
         ),
         "a stale shortfall": of_sensitivity(lambda x: StaleShortfall(growing(x), 9.0, 6, AR)),
         "stale intervals": of_sensitivity(lambda x: StaleIntervals(growing(x), 9.0, 6, AR)),
+        "zeros that are not there": of_sensitivity(
+            lambda x: StaleZeros(growing(x), 9.0, 6, AR)
+        ),
     },
     "monotone": {
         "a false claim to be monotone, of a small sensitivity": lambda x: dp.Objective(

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -246,6 +247,26 @@ def test_nobody_opens_a_damaged_ledger(path, budget, name):
     ):
         with pytest.raises(LedgerError, match=said):
             opened()
+
+
+def test_whatever_became_of_its_bytes_a_ledger_is_read_or_refused(path, budget):
+    """Or it adds up: a byte of a note may be another, and no spend is lost."""
+    for at in range(4):
+        budget.spend(0.1, neighbours=EDGE, note=f"a note {at} " * 9)
+    whole, rng = path.read_bytes(), Random(1)  # noqa: S311 -- damage, not noise
+    refused = 0
+    for _ in range(200):
+        damaged = bytearray(whole)
+        for _ in range(rng.choice([1, 30, 200])):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            opened = Budget.open(path)
+            assert (len(opened.entries), opened.spent) == (4, 0.4)
+        except LedgerError:
+            refused += 1
+
+    assert 100 < refused < 200
 
 
 def test_who_makes_a_ledger_while_another_does_opens_that_one(path, monkeypatch):

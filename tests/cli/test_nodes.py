@@ -25,6 +25,22 @@ def test_several_metrics_are_separated_by_commas_or_given_apart(run, star):
     )
 
 
+def test_a_weighted_sum_of_metrics_is_one_of_several(run, star):
+    ran = run(
+        "nodes", star, *ONE, "--metric", "degree,ego-density:100 + ego-betweenness",
+        "--combine", "pareto", "--json",
+    )  # fmt: skip
+    metric = ["degree", {"ego-density": 100.0, "ego-betweenness": 1.0}]
+    twice = ("--metric", "degree:1 + degree:2")
+
+    assert ran.json["arguments"]["metric"] == metric
+    assert "has each metric once" in run("nodes", star, *ONE, *twice).error
+    assert (
+        "--metric must be a number"
+        in run("nodes", star, *ONE, "--metric", "degree:1 + ego-density:x").error
+    )
+
+
 def test_a_missing_column_that_nobody_named_is_to_be_named(run, star):
     star.write_text("a,b\n0,1\n", encoding="utf-8")
     asked = ("nodes", star, *ONE, "--metric", "degree", "--dry-run")

@@ -108,6 +108,22 @@ def test_a_pareto_score_has_every_fact_but_a_direction(run, offers):
         assert ran.code == 0
 
 
+def test_a_weighted_sum_of_some_objectives_is_one_of_several(run, tmp_path):
+    table = tmp_path / "sums.csv"
+    table.write_text("offer,a,b,c\nx,3,1,0\ny,1,2,5\nz,2,1,4\nw,0,0,0\n", encoding="utf-8")
+    ask = ("select", table, *ASK, "--json", "--k", 3)
+    total = ("--objective", "a:2:global=1e+0 + b:-1:global=0.5")
+    rest = ("--objective", "c:global=1")
+
+    # The sums are 5, 0, 3 and 0, so that w alone is dominated.
+    ran = run(*ask, *total, *rest)
+    assert sorted(ran.json["answer"]) == ["x", "y", "z"]
+    assert ran.json["objective"] == [total[1], rest[1]]
+    assert "units of a + b" in run(*ask[:-1], 1, *total).json["error"]
+    assert run(*ask[:-1], 1, *total).json["answer"] == ["x"]
+    assert "must be COLUMN" in run(*ask, "--objective", "a:global=1 + b").error
+
+
 def test_the_ledger_is_spent(run, offers, tmp_path):
     ledger = tmp_path / "a.budget"
     dp.Budget(500, neighbours=dp.Neighbours.SUBSTITUTE, path=ledger)

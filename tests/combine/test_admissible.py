@@ -193,6 +193,20 @@ def test_weighted_sums_are_admissible(universe, weights):
     )
 
 
+@given(universes(), st.lists(weight, min_size=2, max_size=2), dominances)
+def test_a_pareto_score_of_a_sum_and_the_rest_is_admissible(universe, weights, dominance):
+    weights[0] = weights[0] or 1.0
+
+    def nested(parts):
+        few = parts[: len(weights)]
+        total = dp.weighted_sum(few, weights[: len(few)])
+        return dp.pareto([total, *parts[len(few) :]], dominance=dominance)
+
+    combined = universe.everywhere(nested)
+    assert_admissible(universe, combined)
+    assert_moves_by_at_most_one(universe, [dp.scaling.dampened(each) for each in combined])
+
+
 @given(monotone_universes(together=True), st.lists(weight, min_size=3, max_size=3))
 def test_sums_with_positive_weights_of_what_moves_together_are_monotone(universe, weights):
     weights = np.abs([*weights[: universe.table.shape[1]]])

@@ -46,6 +46,23 @@ def test_disjoint_local_sensitivities_are_maximised_at_every_distance():
     assert not total.monotone
 
 
+@pytest.mark.parametrize(("weight", "lead"), [(1, 2), (-1, 2), (0.25, 2), (3, 0)])
+def test_what_is_not_rounded_keeps_sensitivities_of_0(weight, lead):
+    local = dp.ElementSensitivity(lambda t: [float(t > 1), 1.0], 1.0, 5, ADD_REMOVE)
+    total = dp.weighted_sum([dp.Objective([0.0, 3.0], local)], [weight])
+
+    assert dp.scaling.dampened(total)[0] == lead
+
+
+def test_zeros_of_a_sum_are_those_of_its_parts():
+    """A number above 0 times a weight may round to 0."""
+    tiny = dp.ElementSensitivity(lambda t: [0.0 if t == 0 else 5e-324], 1.0, 5, ADD_REMOVE)
+    half = dp.sensitivity.weighted_sum([tiny], [0.5])
+
+    assert half.at(1).tolist() == [0]
+    assert half.leading_zeros(np.zeros(1, dtype=int), 9).tolist() == [1]
+
+
 def test_a_sum_is_monotone_only_if_that_is_claimed_or_one_objective_counts():
     parts = [counts(3, 5), counts(1, 7)]
 

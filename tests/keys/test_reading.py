@@ -14,7 +14,7 @@ from dpselect.keys import reading
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
 from dpselect.tables.people import PeopleCap
-from support.engines import ENGINES, held_by
+from support.engines import ENGINES, every_engine, held_by
 from support.key_definitions import limited, subsets
 
 embedded = pytest.mark.parametrize("engine", ENGINES[:3])
@@ -205,3 +205,14 @@ def test_a_dash_is_not_a_missing_value():
     assert dp.Keys(column="k", missing="key", delta=1e-6, **LARGE).release(rows).answer == (
         "-", None,
     )  # fmt: skip
+
+
+@every_engine
+def test_a_candidate_that_no_column_can_hold_is_of_nobody(engine):
+    held = held_by(engine, pl.DataFrame({"k": [1, 1, 2]}))
+    top = dp.TopKeys(
+        column="k", k=3, candidates=[1, 2, 2**63], mechanism="noisy-sequence", **LARGE
+    )
+    found = top.release(held)
+
+    assert dict(zip(found.answer, found.counts, strict=True)) == {1: 2, 2: 1, 2**63: 0}

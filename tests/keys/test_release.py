@@ -137,6 +137,19 @@ def test_a_key_of_fewer_people_than_the_least_is_never_released():
     assert noisy.counts == (600, 300, 100, 400)
 
 
+@pytest.mark.parametrize("more", [{}, {"by": "ward", "groups": ["a"]}, {"by": "ward"}])
+def test_nor_is_it_where_the_rest_is_counted_too(more):
+    """At this delta a noisy count of 0 would pass the threshold in one of six releases."""
+    query = dp.Keys(
+        column="key", min_people=10, other=True, epsilon=0.2, delta=0.2, method="laplace",
+        neighbours=ADDED, **more,
+    )  # fmt: skip
+    rare = pl.DataFrame({"key": ["rare"] * 3, "ward": ["a"] * 3})
+
+    assert query.probabilities(np.array([3])).tolist() == [0]
+    assert {query.release(rare).answer for _ in range(150)} == {()}
+
+
 def test_no_data_have_no_keys():
     rows = VISITS.clear()
     asked = {"epsilon": 1.0, "delta": 1e-6, "neighbours": ADDED}

@@ -192,6 +192,28 @@ def test_weights_that_do_not_fall_are_caught():
     assert exact_delta(law, [*added(1, 3), *crowded(law, 3)]) > 1.2 * DELTA
 
 
+class OfOnePerson(RoundsSelection):
+    """Noise for one person, where one is replaced by another."""
+
+    def _noise(self, mu):
+        noise = super()._noise(mu)
+        less = 1 / sqrt(self.persons)
+        released = [n + (above - n) * less for n, above in enumerate(noise.released, start=1)]
+        return noise._replace(scale=noise.scale * less, released=released)
+
+
+def test_noise_for_one_person_is_caught_where_one_is_replaced():
+    """A person of one key comes to those of another, beside as many others of each."""
+    delta = 0.01
+    right, wrong = (kind(EPSILON, delta, 1, 2) for kind in (RoundsSelection, OfOnePerson))
+    most = 2 * right.half
+    crowds = [((0,),) * a + ((1,),) * b for a in range(1, most, 3) for b in range(1, most, 5)]
+    pairs = [((*others, (0,)), (*others, (1,))) for others in crowds]
+
+    assert exact_delta(right, pairs) <= delta
+    assert exact_delta(wrong, pairs) > 1.4 * delta
+
+
 def of_own_keys(law):
     """Return the probability that a key is released of a person who is alone."""
     return 1 - release_law(law, (tuple(range(law.per_user)),))[()]

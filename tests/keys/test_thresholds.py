@@ -1,16 +1,20 @@
 """The most common keys by noisy counts above a threshold: delta by definition, and recall."""
 
-from itertools import product
+from itertools import combinations, product
 from math import exp
 
 import duckdb
 import numpy as np
+import polars as pl
 import pytest
 
 import dpselect as dp
+from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.keys.keys import KeysDesign
+from dpselect.keys.rest import Rest
 from dpselect.keys.selection import LaplaceSelection
 from support.key_definitions import ROWS, add_person, exact_delta, neighbouring
+from support.last_draw import loss_of_last_noise
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 EPSILON, DELTA = 1.0, 0.2
@@ -108,3 +112,38 @@ def test_no_rows_are_answered_as_one_is(rows, by):
 
     for data in (rows, rows.lazy(), duckdb.from_arrow(rows.to_arrow()), rows.to_pandas()):
         assert query.release(data).answer == ()
+
+
+def visits(held):
+    """Return the rows of persons who stay, one for each key in both wards, and of one more."""
+    rows = [(f"stays {key}", key, ward) for key in "ab" for ward in (0, 1)]
+    rows += [("one", key, ward) for key, ward in held]
+    schema = {"who": pl.String, "key": pl.String, "ward": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+@pytest.mark.parametrize("kind", ["keys", "top"])
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+def test_the_rests_cost_their_share_by_persons(kind, relation, monkeypatch):
+    """Attained by a person whose keys are not released, and leave one ward for the other."""
+    asked = {
+        "column": "key", "user": "who", "max_per_user": 2, "by": "ward", "groups": [0, 1],
+        "other": True, "other_share": 0.25, "epsilon": 1.0, "delta": 1e-9,
+        "neighbours": relation,
+    }  # fmt: skip
+    of = {
+        "keys": lambda: dp.Keys(method="laplace", **asked),
+        "top": lambda: dp.TopKeys(k=1, **asked),
+    }[kind]
+    cells = list(product("ab", (0, 1)))
+    held = [(), *combinations(cells, 1), *combinations(cells, 2)]
+    pairs = [(x, y) for x, y in combinations(held, 2) if relation is REPLACED or x == ()]
+
+    def most():
+        release = of().release
+        return max(loss_of_last_noise(release, visits(x), visits(y)) for x, y in pairs)
+
+    assert most() == pytest.approx(0.25)
+    half = property(lambda self: scale_for(self.epsilon, self.changed // 2))
+    monkeypatch.setattr(Rest, "scale", half)
+    assert most() == pytest.approx(0.5)

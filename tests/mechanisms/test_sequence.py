@@ -15,7 +15,7 @@ from dpselect.draws import sequence
 from dpselect.draws.exact import samplers
 from dpselect.draws.grid import to_steps
 from dpselect.draws.sequence import DiscreteLaplace
-from dpselect.errors import InsufficientBudgetError
+from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.mechanisms.top_k import or_gaussian
 from dpselect.networks import Graph, degree
 
@@ -95,17 +95,53 @@ def test_the_price_is_attained():
     assert loss(SEQUENCE, READINGS["all with their scores"]) == pytest.approx(EPSILON)
 
 
-def test_planted_an_l1_of_one_for_degrees():
-    wrong = dp.NoisySequence(epsilon=EPSILON, l1=1.0)
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"l1": 1.0}, "l1 must be at least 2, by the objective's sensitivity"),
+        ({"bound": 1 - 2**-53}, "bound must be at least 1, by the objective's sensitivity"),
+        ({"step": 0.7}, "step must divide 1, the objective's own"),
+        ({"step": 2.0}, "step must divide 1, the objective's own"),
+    ],
+)
+def test_no_option_lowers_what_the_objective_has(option, message):
+    mechanism, objective = dp.NoisySequence(epsilon=EPSILON, **option), degrees(GRAPHS[0])
+    for asks in (mechanism.release, mechanism.probabilities, mechanism.for_objective):
+        with pytest.raises(ParameterError, match=message):
+            asks(objective)
+    selection = dp.Selection(mechanism=mechanism, k=1, neighbours=EDGE)
+    budget = dp.Budget(1.0, neighbours=EDGE)
+    with pytest.raises(ParameterError, match=message):
+        selection.release(objective, budget=budget)
 
-    assert loss(wrong, READINGS["two with their scores"]) > 1.5 * EPSILON
-    report = dp.audit.check_admissible(
-        lambda edges: dp.Objective(
-            degrees(edges).scores, dp.GlobalSensitivity(1, EDGE, l1=1), step=1
-        ),
-        GRAPHS,
-        EDGE,
-    )
+    assert budget.spent == 0
+
+
+def test_an_option_can_raise_it():
+    wide = dp.NoisySequence(epsilon=EPSILON, l1=3.0, bound=2.0, step=0.5)
+
+    assert wide.for_objective(degrees(GRAPHS[0])) == wide
+
+
+def test_a_plan_made_without_a_step_does_not_charge_less_than_its_noise():
+    """Of one step of 1 nothing is left of an l1 of 1.99 but the move of one score."""
+    mechanism = dp.NoisySequence(epsilon=EPSILON, l1=1.99, bound=1)
+    objective = dp.Objective([0, 3], dp.GlobalSensitivity(1, EDGE, l1=1.99), step=1)
+    selection = dp.Selection(mechanism=mechanism, k=1, neighbours=EDGE)
+    right = mechanism.for_objective(objective)
+
+    assert right.spend("").rho > selection.plan.spends[0].rho
+    with pytest.raises(ParameterError, match="mechanism must have the l1, bound and step"):
+        selection.release(objective)
+    assert mechanism.release(objective).plan.spends[0].rho == right.spend("").rho
+
+
+def test_planted_an_l1_of_one_for_degrees():
+    def wrong(edges):
+        return dp.Objective(degrees(edges).scores, dp.GlobalSensitivity(1, EDGE, l1=1), step=1)
+
+    assert loss(SEQUENCE, READINGS["two with their scores"], wrong) > 1.5 * EPSILON
+    report = dp.audit.check_admissible(wrong, GRAPHS, EDGE)
     assert report.failed == ("l1",)
     assert report.finding("l1").excess == 1
 

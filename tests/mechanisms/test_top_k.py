@@ -99,9 +99,9 @@ def test_a_choice_follows_it_unless_a_mechanism_is_named():
 
 
 def test_a_sequence_gets_the_public_facts_that_are_not_stated():
-    found = choose(k=2, mechanism={"name": "noisy-sequence", "l1": 5})
+    found = choose(k=2, mechanism="noisy-sequence")
 
-    assert found.mechanism == dp.NoisySequence(epsilon=1.0, l1=5, bound=1, step=1)
+    assert found.mechanism == dp.NoisySequence(epsilon=1.0, l1=2, bound=1, step=1)
     assert choose(above=7).mechanism == dp.NoisySequence(epsilon=1.0, l1=2, bound=1, step=1)
 
 

@@ -87,7 +87,7 @@ def test_the_metric_chooses_the_mechanism(metric, mechanism):
 @pytest.mark.parametrize(
     ("metric", "combine", "weights", "mechanism"),
     [
-        (TWO, "pareto", None, dp.PairwiseLocalDampening),
+        (TWO, "pareto", None, dp.LocalDampening),
         (TWO, "weighted-sum", [1, 100], dp.PermuteAndFlip),
         (TWO, "weighted-sum", [1, -100], dp.PermuteAndFlip),
         (["degree", "ego-betweenness"], "weighted-sum", [1, 1], dp.PairwiseLocalDampening),
@@ -99,6 +99,61 @@ def test_the_combination_chooses_the_mechanism(metric, combine, weights, mechani
 
     assert isinstance(mechanism_of(query), mechanism)
     query.release(GRAPH)
+
+
+@pytest.mark.parametrize(
+    ("asked", "mechanism"),
+    [
+        ({"k": 1}, dp.LocalDampening),
+        ({"k": 1, "dominance": "strict"}, dp.LocalDampening),
+        ({"k": 3, "redraw": "remaining"}, dp.LocalDampening),
+        ({"k": 1, "dominance": "weak"}, dp.PairwiseLocalDampening),
+        ({"k": 2}, dp.PairwiseLocalDampening),
+    ],
+)
+def test_a_front_in_every_round_is_drawn_by_its_lead(asked, mechanism):
+    """Of nodes that are dominated plain dampening may prefer those of large sensitivities."""
+    assert isinstance(mechanism_of(nodes(TWO, combine="pareto", **asked)), mechanism)
+
+
+def test_a_sum_of_metrics_is_one_of_several():
+    one_sum = {"ego-density": 2, "ego-betweenness": 0.5}
+    query = nodes(["degree", one_sum], combine="pareto", max_degree=4)
+    parts = [degree(GRAPH), ego_density(GRAPH), ego_betweenness(GRAPH, max_degree=4)]
+    expected = dp.pareto([parts[0], dp.weighted_sum(parts[1:], [2, 0.5])])
+    found = query.objective(GRAPH)
+
+    assert (found.scores == expected.scores).all()
+    for distance in range(6):
+        assert (found.sensitivity.at(distance) == expected.sensitivity.at(distance)).all()
+    assert query.design().choice.metrics == (
+        "degree",
+        {"ego-density": 2, "ego-betweenness": 0.5},
+    )
+    assert query.release(GRAPH).answer[0] in range(5)
+
+
+def test_a_sum_of_metrics_is_drawn_as_a_weighted_sum():
+    weights = {"degree": 1, "ego-betweenness": 2}
+    alone, combined = (
+        nodes(weights),
+        nodes([*weights], combine="weighted-sum", weights=[*weights.values()]),
+    )
+
+    assert mechanism_of(alone) == mechanism_of(combined)
+    assert (alone.objective(GRAPH).scores == combined.objective(GRAPH).scores).all()
+
+
+def test_the_front_leads_at_a_small_epsilon():
+    """A hub among 2,000 nodes, which no edge brings near the others."""
+    hub = [(0, leaf) for leaf in range(1, 700)] + [(1, 2), (2, 3)]
+    query = nodes(TWO, n=2000, epsilon=0.5, combine="pareto")
+    objective = query.objective(Graph.from_edges(hub, nodes=2000))
+    front = objective.scores == 0
+
+    assert mechanism_of(query).probabilities(objective)[front].sum() > 0.999
+    pairwise = dp.PairwiseLocalDampening(epsilon=0.5).probabilities(objective)
+    assert pairwise[front].sum() < 0.01
 
 
 def test_ego_betweenness_is_found_on_a_graph_with_hubs():

@@ -11,10 +11,12 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws import above_threshold
+from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
 from dpselect.errors import ParameterError
 from dpselect.percentiles.ends_first import Draws, EndsFirst, Left
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
+from dpselect.percentiles.split_tree import price_of_draw, split_tree
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
 
@@ -187,6 +189,34 @@ def test_planted_bugs_are_caught(bug, way, relation):
     loss = largest_loss(planted(bug, way, relation), are_neighbours(relation))
 
     assert loss > EPSILON * 1.01
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize("most", [1, 2, 5, 50])
+@pytest.mark.parametrize("number", [1, 2, 3, 7])
+def test_records_in_parts_and_in_the_middle_pay_for_all_rounding(relation, most, number):
+    """Records in the middle move scores by their part of a person, and all by the rounding.
+
+    A person who is replaced has two such steps, each from or to no record.
+    """
+    middle = tuple(np.linspace(30, 70, number))
+    way = ((10.0,), middle, (90.0,))
+    method = of(way, relation, users=PeopleCap("who", most), epsilon=1.0)
+    tree = split_tree(tuple(one / 100 for one in middle), method.of_middle)
+    levels = {node.level: price_of_draw(node, BOTH[0]) for node in tree.all()}
+    of_one_record = method.of_parts / method.steps
+
+    def in_the_middle(records):
+        return sum(
+            price
+            / (STEPS_PER_UNIT + ROUNDING_STEPS)
+            * (records / most * STEPS_PER_UNIT + 2 ** (level - 1) * ROUNDING_STEPS)
+            for level, price in levels.items()
+        )
+
+    for records in range(1, most + 1):
+        assert in_the_middle(records) <= records * of_one_record * (1 + 1e-14)
+    assert in_the_middle(1) > of_one_record * 0.998
 
 
 def test_a_person_pays_for_every_record():

@@ -17,7 +17,7 @@ from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranks import Ranks, ranks_of
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.single import Parts
-from dpselect.percentiles.split_tree import price_of_draw, split_tree
+from dpselect.percentiles.split_tree import parts_of, price_of_draw, split_tree
 from dpselect.tables.people import PeopleCap
 from support.halves import Half, distance
 
@@ -108,6 +108,22 @@ def largest_step(kind, parts=2):
 def test_a_record_moves_the_scores_of_a_level_by_their_bound_by_definition():
     assert largest_step(Half) == (1, 1)
     assert min(largest_step(WithoutEnds)) > 1
+
+
+@pytest.mark.parametrize("candidates", [10, 2**15, 40_000, 100_000, 500_000, 2**20])
+def test_weights_of_halves_are_not_rounded(candidates):
+    """Else one record more could move a score by more steps of the grid than are paid."""
+    node = split_tree((0.25, 0.5, 0.75), 1.0)
+    parts = parts_of(node, candidates)
+    share = np.arange(parts + 1) / parts
+    for records in (2.0**36, 2.0**43, 2.0**45 - 1):
+        rows = np.zeros(share.size, dtype=np.int64)
+        whole = Branches(np.full((share.size, 1), records), rows, rows)
+        below, above = whole.split(rows, share)
+        for part in range(parts + 1):
+            exact = Fraction(records) * Fraction(part, parts)
+            assert Fraction(below.weights[part, 0]) == exact
+            assert Fraction(above.weights[part, 0]) == Fraction(records) - exact
 
 
 def test_answers_of_groups_follow_the_law_of_one():

@@ -2,7 +2,7 @@
 
 from bisect import bisect
 from fractions import Fraction
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 from math import ceil, exp, floor
 
 import numpy as np
@@ -11,10 +11,11 @@ import pytest
 
 import dpselect as dp
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.intervals import Intervals, cuts_around, noise_tail
+from dpselect.percentiles.intervals import SHARE, Intervals, cuts_around, noise_tail
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
+from support.last_draw import loss_of_last_noise
 from support.placing import placed
 
 VALUES, RECORDS = 4, 6
@@ -212,13 +213,38 @@ def test_one_step_changes_the_counts_by_what_is_paid(relation):
     assert made.scale == pytest.approx(most)
 
 
+def of_persons(held):
+    """Return the rows of a person who stays, and of one with some values more."""
+    rows = [("stays", 1), *(("one", value) for value in held)]
+    return pl.DataFrame(rows, schema={"who": pl.String, "v": pl.Int64}, orient="row")
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
+def test_the_counts_cost_their_share_by_persons(relation, monkeypatch):
+    """Of persons with up to two values, who come, or are replaced by each other."""
+    asked = {"column": "v", "p": 50, "candidates": range(VALUES), "interval": 0.9}
+    asked |= {"user": "who", "max_per_user": 2, "epsilon": 1.0, "neighbours": relation}
+    held = [x for n in range(3) for x in combinations_with_replacement(range(VALUES), n)]
+    pairs = [(x, y) for x, y in combinations(held, 2) if relation == "substitute" or x == ()]
+
+    def most():
+        release = dp.Percentiles(**asked).release
+        return max(loss_of_last_noise(release, of_persons(x), of_persons(y)) for x, y in pairs)
+
+    share = float(SHARE)
+    assert most() == pytest.approx(share)
+    without_persons = property(lambda _: 2 if relation == "substitute" else 1)
+    monkeypatch.setattr(Intervals, "_changed", without_persons)
+    assert most() == pytest.approx(2 * share)
+
+
 def test_ranges_and_lists_have_the_same_intervals():
     rng = np.random.default_rng(3)
     values = rng.integers(0, 30, 500) / 2
     records = Records(Neighbours.ADD_REMOVE)
     for points in (Range(0, 12, 1), np.arange(13.0), np.arange(13.0)[::-1].copy()):
         made = Intervals((25, 75), points, records, 1e6, 0.95)
-        [(low, high), (lower, upper)] = made.prepare(records.of(values))((4.0, 11.0))
+        [(low, high), (lower, upper)] = made.prepare(records.of(values))((4.0, 11.0))()
         counted = placed(values, range(13))
         first, last = np.quantile(counted, [0.25, 0.75], method="inverted_cdf")
         assert low <= first <= high <= low + 1
@@ -268,3 +294,30 @@ def test_under_a_cap_an_interval_says_that_it_is_of_the_counted_rows():
     every = dp.Percentiles(**asked, **price).release(pl.DataFrame(rows))
     assert (every.answer, every.interval) == ((50,), ((50, 50),))
     assert every.meaning == "holds the percentile of these records with probability 0.95, each"
+
+
+def stopped(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("more", [{}, {"by": "ward", "groups": ["a", "b"]}])
+@pytest.mark.parametrize("several", [False, True])
+def test_values_are_in_the_ledger_when_their_intervals_are_interrupted(
+    more, several, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Intervals, "ends", stopped)
+    rows = pl.DataFrame({"v": [2] * 300, "ward": ["a", "b"] * 150})
+    query = dp.Percentiles(
+        column="v", p=50, upper=9, step=1, interval=0.9, epsilon=100.0,
+        neighbours="add-remove", **more,
+    )  # fmt: skip
+    path = tmp_path / "clinic.budget"
+    budget = dp.Budget(300.0, neighbours="add-remove", path=path)
+    budget = budget.for_request(source="visits", version="1")
+    with pytest.raises(KeyboardInterrupt):
+        dp.run([query], rows, budget=budget) if several else query.release(rows, budget=budget)
+
+    answer = [["a", [2]], ["b", [2]]] if more else [2]
+    [entry] = dp.Budget.open(path).entries
+    assert entry.answer == {"answer": answer}
+    assert budget.spent == 100

@@ -1,5 +1,7 @@
 """Refusals of networks."""
 
+from math import nan
+
 import igraph
 import networkx as nx
 import numpy as np
@@ -97,6 +99,11 @@ ROWS = [
     AMONG("combine", metric="degree", combine=None),
     AMONG("has none", mechanism="noisy-sequence"),
     AMONG("has none", k=None, above=3),
+    KINDS("metric", metric=[{}, "degree"]),
+    KINDS("metric", metric=[{"deg": 1}, "ego-density"]),
+    KINDS("not all 0", metric=[{"degree": 0}, "ego-density"]),
+    KINDS("weights must be finite", metric=[{"degree": nan}, "ego-density"]),
+    KINDS("weights must be numbers", metric=[{"degree": "two"}, "ego-density"]),
     KINDS("combine", combine="margin"),
     KINDS("dominance", dominance="pareto"),
     CHECKED("no column 'from'", ColumnError, source="from"),

@@ -150,6 +150,43 @@ def test_an_error_is_one_line_with_the_line_of_what_is_wrong(clinic, old, new, l
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"queries": [{**TOP, "name": "a"}, {**MEDIAN, "name": "A"}]}, "another query too"),
+        ({"queries": [{**TOP, "name": "n" * 300}]}, "must be at most 200 bytes long"),
+        ({"queries": [{**TOP, "name": "\u00e4" * 101}]}, "must be at most 200 bytes long"),
+        ({"queries": [{**TOP, "column": ["a", "b"], "candidates": [["x", "y", "z"]]}]},
+         "candidates must be 2 values, one for each column"),
+        ({"queries": [{**TOP, "column": ["a", "b"], "candidates": ["x"]}]},
+         "candidates must be 2 values, one for each column"),
+        ({"queries": [{**MEDIAN, "minus": MEDIAN["column"]}]}, "must be different columns"),
+        ({"queries": [{"query": "HeavyCells", "x": "a", "y": "b", "bounds": [0, 0, 1, 1],
+                       "grid": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "by": {"a": 1}}]},
+         "by must be a str"),
+    ],
+)  # fmt: skip
+def test_what_is_no_request_is_refused(tables, said):
+    with pytest.raises((ParameterError, ColumnError), match=said):
+        dp.Request.from_dict({**asked(TOP), **tables})
+
+
+def test_a_file_of_values_within_too_many_others_is_refused(tmp_path):
+    (tmp_path / "deep.toml").write_text(f"a = {'[' * 10**5}", encoding="utf-8")
+
+    with pytest.raises(ParameterError, match=r"deep.toml: its values are nested too deeply"):
+        dp.Request.read(tmp_path / "deep.toml")
+
+
+def test_names_of_answers_differ_by_more_than_case():
+    query = dp.Query.from_dict({**TOP, "neighbours": "add-remove"})
+    with pytest.raises(ParameterError, match="must differ by more than case"):
+        dp.Request(queries={"a": query, "A": query}, source="a.parquet")
+    names = dp.Request.from_dict(asked({**TOP, "name": "topkeys"}, TOP)).queries
+
+    assert list(names) == ["topkeys", "TopKeys-2"]
+
+
 def test_answers_without_a_name_are_numbered():
     request = dp.Request.from_dict(asked(TOP, TOP, {**TOP, "name": "TopKeys-4"}, TOP))
 

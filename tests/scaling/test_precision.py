@@ -96,8 +96,6 @@ def test_generalized_errs_by_what_the_grid_pays_for(scores, widths, t):
 def dampened_exactly(value, widths):
     """Definition 12 for a value >= 0, with the last of the widths from there on."""
     start, steps = Fraction(0), 0
-    if value == 0:
-        return Fraction(0)
     for width in widths[:-1]:
         if start + width > value:
             return steps + (value - start) / width
@@ -137,7 +135,7 @@ def test_pairwise_errs_by_what_the_grid_pays_for(objective):
     def ahead(r, j):
         widths = widths_exactly(sensitivity, [r, j], floor)
         gap = exact[r] - exact[j]
-        return dampened_exactly(abs(gap), widths) * (1 if gap > 0 else -1)
+        return dampened_exactly(abs(gap), widths) * (1 if gap >= 0 else -1)
 
     expected = [
         min(ahead(r, j) for j in range(len(exact)) if j != r) for r in range(len(exact))
@@ -227,7 +225,7 @@ def test_dampened_errs_by_what_the_grid_pays_for(anchors, objective, data):
     gaps = [u - Fraction(anchor or 0) for u in exact_scores(objective)]
     expected = [
         dampened_exactly(abs(u), widths_exactly(objective.sensitivity, [r]))
-        * (1 if u > 0 else -1)
+        * (1 if u >= 0 else -1)
         for r, u in enumerate(gaps)
     ]
     found = scaling.dampened if anchor is None else partial(scaling.anchored, anchor=anchor)

@@ -82,14 +82,18 @@ def sum_by_definition(sensitivity, distance, candidate, size):
 def dampened_by_definition(value, widths):
     """Definition 12 for one value, given the sensitivity at 0, 1, 2, ...
 
-    ``widths(i)`` must become positive for some i.
+    ``widths(i)`` must become positive for some i. The value is in one interval from ``b_i``
+    on and below ``b_(i+1)``, of all integers ``i``, where ``b_(-i) = -b_i``.
     """
-    if value == 0:
-        return 0.0
-    start, i = 0.0, 0
-    while start + widths(i) <= abs(value):
-        start, i = start + widths(i), i + 1
-    return float(np.sign(value) * (i + (abs(value) - start) / widths(i)))
+    if value >= 0:
+        start, i = 0.0, 0
+        while not start <= value < start + widths(i):
+            start, i = start + widths(i), i + 1
+        return i + (value - start) / widths(i)
+    end, i = 0.0, -1
+    while not end - widths(-i - 1) <= value < end:
+        end, i = end - widths(-i - 1), i - 1
+    return i + (value - (end - widths(-i - 1))) / widths(-i - 1)
 
 
 def widths_of(sensitivity, size, *candidates, combine=sum):

@@ -32,7 +32,11 @@ def test_a_position_is_the_number_of_edges_that_are_reached(engine):
     assert looked_up(engine) == sorted(expected)
 
 
-LISTED = {"t": ["a", 1, "c"], "i": [2, "x", 1.5, 5.0, True], "v": [0.5, inf, 7]}
+LISTED = {
+    "t": ["a", 1, "c"],
+    "i": [2, "x", 1.5, 5.0, True, 2**63, -(2**64)],
+    "v": [0.5, inf, 7],
+}
 VALUES = {"t": ["a", "b", None, "c"], "i": [1, 2, 5, None], "v": [0.5, None, inf, 7.0]}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
-from support.engines import SPARK, master
+from support.engines import SPARK, held_by, master
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
 
@@ -229,6 +229,15 @@ def test_spark_refuses_the_files_of_a_delta_table_too(tmp_path):
 
     with pytest.raises(DataError, match="is a Delta table"):
         tables.spark_table(str(tmp_path), master=server)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", ["a.b", "a`b"])
+def test_spark_refuses_a_name_that_it_reads_as_a_field(name):
+    held = held_by("spark", pl.DataFrame({"p": [1, 2], name: [1, 2]}))
+
+    with pytest.raises(ColumnError, match="rename it without dots and backquotes"):
+        tables.check_columns(held, numeric=["p"], plain=[name])
 
 
 def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):

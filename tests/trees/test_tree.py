@@ -26,6 +26,15 @@ def test_a_drawn_leaf_has_its_class_and_counts_and_siblings_of_one_class_are_one
     ]
 
 
+def test_a_dollar_sign_of_a_value_begins_no_formula():
+    schema = records.schema([[r"$\u$", "a"]], [r"$\x$", "b"], ["$c$"])
+    ax = Tree(schema, Split(0, (0, 1), (Leaf((9.0, 0.0)), Leaf((0.0, 9.0))))).plot(title="$t$")
+    ax.figure.draw_without_rendering()
+
+    assert ax.get_title() == "$t$"
+    assert any(r"$\u$" in text.get_text() for text in ax.texts)
+
+
 def test_adjacent_bins_of_an_answer_are_one_interval():
     schema = records.Schema(("age",), (Bins(0, 80, bins=8),), ("no", "yes"))
     leaves = (Leaf((3.0, 0.0)), Leaf((0.0, 2.0)))

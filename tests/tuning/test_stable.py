@@ -31,6 +31,15 @@ def local(table):
     return dp.Objective(scores, sensitivity)
 
 
+def above_two(table):
+    """Votes beyond two: below, candidates tie, and no step changes that."""
+    counts = np.array([table.count(r) for r in range(3)])
+    sensitivity = dp.ElementSensitivity(
+        lambda t: (counts + t >= 2).astype(float), 1.0, 8, "add-remove"
+    )
+    return dp.Objective(np.maximum(counts - 2, 0), sensitivity, monotone=True)
+
+
 def divergence(here, there, epsilon):
     """The largest P(S) - e^epsilon Q(S) over all events S, nothing included."""
     p, q = (np.append(law, 1 - law.sum()) for law in (here, there))
@@ -46,10 +55,12 @@ def pairs(records, most):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "objective", [votes, partial(votes, monotone=False), local], ids=["counts", "sum", "local"]
+    "objective",
+    [votes, partial(votes, monotone=False), local, above_two],
+    ids=["counts", "sum", "local", "above two"],
 )
 def test_no_event_is_likelier_than_delta_allows(objective):
-    records = 4 if objective is not local else 3
+    records = 3 if objective in {local, above_two} else 4
     worst = 0.0
     for x, y in pairs(records, 8):
         laws = [STABLE.probabilities(objective(table)) for table in (x, y)]
@@ -78,6 +89,14 @@ def test_with_two_leaders_nothing_is_released():
     tie = dp.Objective([5.0, 5.0, 1.0], dp.GlobalSensitivity(1, "add-remove"))
 
     assert STABLE.probabilities(tie).sum() == 0
+    assert STABLE.release(tie).answer == ()
+
+
+def test_candidates_that_tie_for_steps_lead_nobody():
+    tie = above_two(())
+
+    assert dp.scaling.pairwise(tie).tolist() == [2, 2, 2]
+    assert stable.leader(tie)[1] == 0
     assert STABLE.release(tie).answer == ()
 
 

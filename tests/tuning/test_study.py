@@ -152,6 +152,25 @@ def test_results_are_told_in_turn():
         study.tell(1.0)
 
 
+def test_a_score_is_a_number_of_any_size():
+    for score, told in ((10**400, 1), (-(10**400), 0), (float("nan"), 0), (float("inf"), 1)):
+        query = dp.BestOf(
+            repetitions=Geometric(mean=4),
+            threshold=0.0,
+            epsilon_per_run=0.1,
+            neighbours="add-remove",
+        )
+        study = PrivateStudy([1], query)
+        while study.ask() is not None:
+            study.tell(score)
+        assert len(study.release.answer) == told
+    study = PrivateStudy([1], BEST)
+    study.ask()
+    for text in ("1", b"1", None, "x"):
+        with pytest.raises(ParameterError, match="score of a run must be a number"):
+            study.tell(text)
+
+
 def test_a_copy_is_the_study_itself_and_it_is_not_pickled():
     study = PrivateStudy([1], BEST)
 

@@ -109,6 +109,8 @@ def local(rng):
     n, horizon = int(rng.integers(2, 12)), int(rng.integers(1, 6))
     scores, bound = scores_of(rng, n), 4.0
     deltas = np.sort(rng.uniform(0.1, bound, (horizon, n)), axis=0)
+    # Some candidates cannot change within a few steps.
+    deltas[np.arange(horizon)[:, None] < rng.integers(-3, horizon + 1, n)] = 0
     e, rising = epsilon(rng), bool(rng.random() < 0.5)
     sensitivity = dp.ElementSensitivity(deltas.__getitem__, bound, horizon, "edge")
     objective = dp.Objective(scores, sensitivity)

@@ -43,7 +43,8 @@ def check_admissible(
                                 together
     ``step``                    if claimed, all scores are integer multiples of the step
     ``monotone``                if claimed, neighbour steps move all scores one way
-    ``sums``                    ``cumulative``, ``shortfall`` and ``locate`` agree with ``at``
+    ``sums``                    ``cumulative``, ``shortfall``, ``locate`` and ``leading_zeros``
+                                agree with ``at``
     ``unit scores: <scaling>``  no difference of two scaled scores moves by more than 2
                                 (``dampened``, ``anchored``, ``pairwise``, ``generalized``: no
                                 score by more than 1)

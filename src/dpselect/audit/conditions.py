@@ -245,20 +245,24 @@ def _position_of_max(values: Values) -> tuple[int, ...]:
 
 
 def sums(tables: Tables) -> Finding:
-    """Compare ``cumulative``, ``shortfall`` and ``locate`` with sums of ``at``."""
+    """Compare ``cumulative``, ``shortfall`` and ``locate`` with sums of ``at``.
+
+    And the number of first values that are 0 with them.
+    """
     errors = [
         np.maximum.reduce(
             [
                 _error_of_cumulative(one, tables.max_distance),
                 _error_of_shortfall(one),
                 _error_of_locate(one),
+                _error_of_zeros(one),
             ]
         )
         for one in tables.objectives
     ]
     return _compared(
         "sums",
-        "cumulative, shortfall and locate are the sums of at (relative to them)",
+        "cumulative, shortfall, locate and leading_zeros are those of at (relative to sums)",
         np.array(errors),
         1.0,
         lambda x, r: tables.witness(x, candidate=r),
@@ -314,6 +318,15 @@ def _error_of_locate(one: Objective) -> Values:
     # What an error changes of a dampened score, by the steps that this has; beyond the
     # horizon by the height.
     return _relative(error, np.maximum((end - start) * (steps + 1), heights * ~inside))
+
+
+def _error_of_zeros(one: Objective) -> Values:
+    """Compare at how many distances a sensitivity is 0 before it is not."""
+    sensitivity, everyone = one.sensitivity, np.arange(one.scores.size)
+    if not overrides(sensitivity, "leading_zeros"):
+        return np.zeros(one.scores.shape)
+    expected = Sensitivity.leading_zeros(sensitivity, everyone, LONGEST)
+    return np.abs(sensitivity.leading_zeros(everyone, LONGEST) - expected).astype(np.float64)
 
 
 def _relative(error: Values, unit: Values) -> Values:

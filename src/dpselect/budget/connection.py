@@ -205,3 +205,5 @@ def _refusing(path: Path, what: str = "ledger") -> Iterator[None]:
         if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
             raise not_ours(path, what) from None
         raise LedgerError(f"the {what} {path} cannot be used: {error}") from error
+    except UnicodeDecodeError:  # of what SQLite says of a damaged file
+        raise LedgerError(f"the {what} {path} cannot be used: it is damaged") from None

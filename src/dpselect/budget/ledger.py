@@ -362,6 +362,8 @@ class Ledger:
         if last is None:
             return State(read=read)
         sequence, token, period = last
+        if not (isinstance(sequence, int) and isinstance(token, str)):
+            raise _no_entry(self.path)
         self._seen = max(self._seen, (sequence, token))
         return State(sequence, str(period), read=read)
 

@@ -55,10 +55,26 @@ def _node_set(text: str, _given: Given) -> int | list[str]:
     return options.lines_of("nodes", Path(text), "a number, or a text file with one label")
 
 
-def _words(given: str | tuple[str, ...], _given: Given) -> str | list[str]:
-    """Return one word, or several that are separated by commas or given apart."""
+def _terms(
+    given: str | tuple[str, ...], _given: Given
+) -> str | dict[str, float] | list[str | dict[str, float]]:
+    """Return one metric, or several that are separated by commas or given apart."""
     words = ",".join([given] if isinstance(given, str) else given).split(",")
-    return words[0] if len(words) == 1 else words
+    terms = [_term(word) for word in words]
+    return terms[0] if len(terms) == 1 else terms
+
+
+def _term(text: str) -> str | dict[str, float]:
+    """Return a name, or the weights of several: ``ego-density:100 + ego-betweenness``."""
+    parts = [part.partition(":") for part in text.split(options.PLUS)]
+    if len(parts) == 1:
+        return text
+    if len({name for name, *_ in parts}) < len(parts):
+        raise ParameterError(f"a weighted sum in `metric` has each metric once, not {text!r}")
+    return {
+        name: options.numbers("metric", weight)[0] if given else 1.0
+        for name, given, weight in parts
+    }
 
 
 NODE_SET = Option(read=_node_set, help="N for ids 0 to N-1, or a file of labels. Public.")
@@ -101,9 +117,10 @@ NODES = QueryCommand(
         "nodes": NODE_SET,
         "metric": Option(
             kind=list[str],
-            read=_words,
+            read=_terms,
             help=", ".join(f"{name}: {one.meaning}" for name, one in METRICS.items())
-            + "; or several, as degree,ego-density.",
+            + "; or several, as degree,ego-density. A weighted sum of some is one of them, as "
+            "'ego-density:100 + ego-betweenness'.",
         ),
         "combine": Option(help=f"How several metrics are one: {', '.join(COMBINATIONS)}."),
         "weights": Option(

@@ -188,6 +188,10 @@ def integers(name: str, text: str) -> list[int]:
     return _several(name, text, int, "an integer")
 
 
+PLUS = " + "
+"""Between the terms of a weighted sum; without spaces it is part of a number or a name."""
+
+
 def numbers(name: str, text: str) -> list[float]:
     """Return the numbers of a list such as ``0.1,1,10``.
 

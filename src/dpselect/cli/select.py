@@ -35,13 +35,16 @@ An objective is {FORM}. WEIGHT -1 makes smaller
 better. BOUND is what one individual can change of a score: a number, or a column with one
 for each candidate. With local=PREFIX the columns PREFIX0, PREFIX1, ... hold the sensitivity at
 distance 0, 1, ...; beyond the last the bound is taken. SCORE is one that no candidate exceeds,
-whatever the data.
+whatever the data. A weighted sum of some is one objective: join them by " + ".
 
 [bold]dpselect select offers.csv --objective votes:global=1:monotone --label offer \
 --neighbours add-remove --epsilon 1[/bold]
 
 [bold]dpselect select offers.csv --objective cost:-2:global=5 --objective quality:global=1 \
 --combine margin --neighbours substitute --epsilon 1[/bold]
+
+[bold]dpselect select offers.csv --objective 'cost:-2:global=5 + delay:-1:global=9' \
+--objective quality:global=1 --neighbours substitute --epsilon 1[/bold]
 """
 
 _OBJECTIVE = re.compile(
@@ -103,7 +106,7 @@ def select(
     """Choose one candidate, or k, from a table."""
     source = options.rows_of(scores, separator, decimal, column_type)
     relation = options.relation("neighbours", neighbours)
-    terms = [_parse(text) for text in objective]
+    terms = [[*map(_parse, text.split(options.PLUS))] for text in objective]
     kind = checked_dominance(dominance, combine if len(terms) > 1 else None, of="combine")
     table = _Table(source, terms, combine, kind, relation)
     given = {"direction": direction} if direction is not None and mechanism == "shifted" else {}
@@ -135,7 +138,7 @@ def select(
 
 @dataclass(frozen=True)
 class _Term:
-    """One ``--objective``, in its parts."""
+    """A term of an ``--objective``, in its parts."""
 
     column: str
     bound: str
@@ -174,7 +177,7 @@ class _Table:
     """A file of candidates, and the objectives that it holds."""
 
     path: str | tables.Source
-    terms: Sequence[_Term]
+    terms: Sequence[Sequence[_Term]]
     combine: str
     dominance: Dominance
     relation: Neighbours
@@ -182,7 +185,9 @@ class _Table:
     @property
     def unit(self) -> str:
         """The unit of the scores."""
-        return f"units of {self.combine if len(self.terms) > 1 else self.terms[0].column}"
+        if len(self.terms) > 1:
+            return f"units of {self.combine}"
+        return f"units of {options.PLUS.join(term.column for term in self.terms[0])}"
 
     def objective(
         self, column: Callable[[str], ArrayLike], labels: Sequence[object] | None = None
@@ -193,20 +198,30 @@ class _Table:
             column: Returns a private column by its name, or zeros in its place.
             labels: Labels of the candidates.
         """
-        parts = [
-            Objective(
-                column(term.column),
-                self._sensitivity(term, column),
-                labels,
-                monotone=term.monotone,
-                highest=term.highest,
-            )
-            for term in self.terms
-        ]
-        weights = [term.weight for term in self.terms]
+        parts, weights = [], []
+        for terms in self.terms:
+            each = [self._part(term, column, labels) for term in terms]
+            factors = [term.weight for term in terms]
+            alone = len(terms) == 1
+            parts.append(each[0] if alone else weighted_sum(each, factors))
+            weights.append(factors[0] if alone else 1.0)
         if len(parts) == 1:
             return weighted_sum(parts, weights)
         return combined(self.combine, parts, weights, dominance=self.dominance)
+
+    def _part(
+        self,
+        term: _Term,
+        column: Callable[[str], ArrayLike],
+        labels: Sequence[object] | None,
+    ) -> Objective:
+        return Objective(
+            column(term.column),
+            self._sensitivity(term, column),
+            labels,
+            monotone=term.monotone,
+            highest=term.highest,
+        )
 
     def scores(self, name: str) -> list[float]:
         """Return a column of numbers, integers with all their digits."""
@@ -228,7 +243,7 @@ class _Table:
 
     def rows(self, label: str | None) -> int:
         """Return the number of candidates, which is public."""
-        numeric = [term.column for term in self.terms]
+        numeric = [term.column for terms in self.terms for term in terms]
         return tables.count_records(
             self.path, numeric=numeric, plain=[] if label is None else [label]
         )

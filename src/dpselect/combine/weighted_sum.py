@@ -194,9 +194,11 @@ def _with_rounding(
     """Add what rounding the scores of both databases changes of them.
 
     By a bound it is 2^-40 of a step, which the grid of the draws pays for. A local
-    sensitivity may be far smaller than its bound, and this is added to it.
+    sensitivity may be far smaller than its bound, and this is added to it: none is 0 then. One
+    score times a power of two is not rounded.
     """
-    if isinstance(sensitivity, GlobalSensitivity):
+    exact = len(parts) == 1 and abs(frexp(factors[0])[0]) == 0.5
+    if exact or isinstance(sensitivity, GlobalSensitivity):
         return sensitivity
     terms = (
         abs(w) * part.sensitivity.bounds.max() for w, part in zip(factors, parts, strict=True)

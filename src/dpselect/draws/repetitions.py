@@ -110,13 +110,21 @@ class Trials(Generic[T]):
         return int(which)
 
     def tell(self, score: float, output: T) -> None:
-        """Take what a run returned; a score of NaN counts as the lowest."""
+        """Take what a run returned; a score of NaN counts as the lowest.
+
+        No number is an error, whatever its size: one of a run that is not released is secret.
+        """
+        refusal = ParameterError(
+            f"the score of a run must be a number, not a {type(score).__name__}"
+        )
+        if isinstance(score, str | bytes | bytearray):
+            raise refusal
         try:
             score = float(score)
+        except OverflowError:
+            score = inf if score > 0 else -inf
         except (TypeError, ValueError):
-            raise ParameterError(
-                f"the score of a run must be a number, not a {type(score).__name__}"
-            ) from None
+            raise refusal from None
         score = -inf if isnan(score) else score
         if self.threshold is not None:
             if score >= self.threshold:

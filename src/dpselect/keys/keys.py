@@ -63,8 +63,8 @@ class Keys(Query[KeyRelease]):
             a person are dropped.
         max_per_user: Maximal number of different keys counted per person, over all groups.
         other: Whether to release the noisy number of all the rest, as one more row of each
-            group. It is a part of all that is counted, and needs noisy counts: ``"laplace"`` or
-            ``"gaussian"``.
+            group. It is a part of all that is counted, so rows without a key or a group are
+            not in it. It needs noisy counts: ``"laplace"`` or ``"gaussian"``.
         other_share: Share of epsilon for ``other``; in (0, 1), by default 0.1.
         method: How keys are selected. ``"rounds"`` gives more weight to the keys of persons who
             have few, and goes over the rows four times: keys that are found, or too rare to be

@@ -76,6 +76,7 @@ class Parts:
 
         def draw(plan: Plan) -> KeyRelease:
             held, noisy = selection.select(people)
+            held &= people > 0
             answer: list[Hashable] = []
             counts: list[int] = []
             groups: list[Hashable] = []

@@ -87,6 +87,11 @@ def question_of(
         raise validation.needs("by" if user is None else "user", "column", of="keys")
     _check_columns(columns, user, by)
     _check_listed(missing, candidates=candidates, groups=groups)
+    for one in candidates or () if len(columns) > 1 else ():
+        if not isinstance(one, tuple) or len(one) != len(columns):
+            raise ParameterError(
+                f"each of the `candidates` must be {len(columns)} values, one for each column"
+            )
     return Question(
         columns=columns,
         cap=cap,

@@ -21,7 +21,7 @@ from dpselect.keys.columns import MISSING, Counted, KeyColumns
 from dpselect.keys.question import Question
 from dpselect.tables.kinds import Kind, kind_of, named
 from dpselect.tables.people import USER, PeopleCap
-from dpselect.tables.spark import distinct, functions
+from dpselect.tables.spark import distinct, functions, on_spark
 from dpselect.tables.values import is_listed, names_of_frame, names_of_values
 from dpselect.typing import Indices
 
@@ -277,6 +277,9 @@ def literals(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
     engine = rows.implementation
     if engine.is_ibis() and any(isinstance(one, int) and one >= 2**63 for one in values):
         return [np.uint64(one) for one in values if one >= 0]
+    if on_spark(rows):  # which has no other integers
+        beyond = [isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values]
+        values = [one for one, out in zip(values, beyond, strict=True) if not out]
     if engine.is_pyspark() and any(isinstance(one, date) for one in values):
         return [functions(rows).lit(one.isoformat()).cast("date") for one in values]
     return values

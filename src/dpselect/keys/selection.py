@@ -393,7 +393,7 @@ def _gaussian_tail(sigma: float) -> Callable[[Indices], Values]:
         # The sum by the rule of midpoints with its first correction, f'(z - 1/2)/24; the next
         # one is below 1e-11 of it, as the total is closer still to that of the normal
         # distribution.
-        x = (z - 0.5) / sigma
+        x = (np.asarray(z, dtype=np.float64) - 0.5) / sigma
         density = np.exp(-(x**2) / 2) / sqrt(2 * pi)
         return normal_tail(x) - x * density / (24 * sigma**2)
 

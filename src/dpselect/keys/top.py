@@ -97,8 +97,8 @@ class TopKeys(Query[KeyRelease]):
             first, it also limits the counted groups of a person.
         counts_share: Share of epsilon for noisy counts; in [0, 1). A noisy sequence has some.
         other: Whether to release the noisy number of all the rest, as one more row of each
-            group. It is a part of all that is counted: of the candidates, or of all keys. It
-            needs noisy counts.
+            group. It is a part of all that is counted: of the candidates, or of all keys. Rows
+            without a key or a group are not in it. It needs noisy counts.
         other_share: Share of epsilon for ``other``; in (0, 1), by default 0.1.
         missing: Whether rows without a key, a part of it or a group are dropped. ``"drop"``, or
             ``"key"``: a missing value is the key, the part or the group None.
@@ -256,7 +256,7 @@ def _design(asked: TopKeys) -> TopDesign:
         facts,
         k=asked.k,
         above=asked.above,
-        mechanism=(lambda **_: sequence) if needs_counts else asked.mechanism,
+        mechanism=NoisySequence.name if needs_counts else asked.mechanism,
         rounds=PermuteAndFlip(epsilon=(of_keys - for_counts) / times),
         sequence=sequence,
         interval=asked.interval,

@@ -264,11 +264,9 @@ def _choice(
     given: MechanismLike | None, epsilon: float, relation: Neighbours
 ) -> Mechanism | None:
     """Return what draws the partition; None where there is nothing to choose."""
+    mechanism = by_name(PermuteAndFlip.name if given is None else given, epsilon or 1.0)
     if epsilon == 0:
         return None
-    mechanism = by_name(PermuteAndFlip.name if given is None else given, epsilon)
-    if mechanism.epsilon > epsilon:
-        raise ParameterError("`mechanism` must keep to the epsilon that it is called with")
     if not mechanism.exact:
         raise ParameterError("`mechanism` must draw by the samplers of dpselect.draws")
     # Refused before the charge: what it needs and no partition states. Noise on all errors is

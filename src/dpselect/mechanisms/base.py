@@ -95,21 +95,42 @@ def listed(kind: Kind) -> Kind:
 
 
 def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
-    """Return a mechanism by its short name.
+    """Return a mechanism for an objective whose sensitivity is known.
 
     Args:
         mechanism: A key of ``MECHANISMS``; a mapping of ``name`` and its options, such as
             ``{"name": "shifted", "draw": "permute-and-flip"}``; or a callable that takes
-            ``epsilon=`` and returns the mechanism.
+            ``epsilon=`` and returns the mechanism. Of the library's mechanisms, options other
+            than ``query_options`` are refused.
         epsilon: Epsilon of one release, in nats, under the neighbour relation of the
             objective.
 
     Raises:
-        ParameterError: There is no such mechanism, or an argument is out of range.
+        ParameterError: There is no such mechanism, an argument is out of range, an option is
+            one that a query has no say in, or a callable returns a larger epsilon.
 
     Examples:
         >>> by_name("permute-and-flip", 0.5)
         PermuteAndFlip(epsilon=0.5)
+    """
+    made = with_any_option(mechanism, epsilon)
+    if type(made) in MECHANISMS.values():
+        for one in fields(made):
+            is_free = one.name in {"epsilon", *made.query_options}
+            if not is_free and getattr(made, one.name) != one.default:
+                raise ParameterError(
+                    f"`mechanism` {made.name!r} of a query cannot have {one.name!r}: the query "
+                    "knows what one individual changes, and states its price"
+                )
+    if made.epsilon > epsilon:
+        raise ParameterError("`mechanism` must keep to the epsilon that it is called with")
+    return made
+
+
+def with_any_option(mechanism: MechanismLike, epsilon: float) -> Mechanism:
+    """Return a mechanism for an objective of the caller's own, as ``by_name`` does.
+
+    What the options say of the objective is the caller's claim.
     """
     options: dict[str, Any] = {}
     if isinstance(mechanism, Mapping):
@@ -150,6 +171,8 @@ class Mechanism(ABC):
     one_scaling: ClassVar[bool] = False
     """Whether the other candidates only translate the unit scores, all by the same number: then
     one scaling serves several rounds, where none of its scores is cut."""
+    query_options: ClassVar[tuple[str, ...]] = ()
+    """The options that a query can state, since its price and its sensitivity stay the same."""
     doubles_monotone: ClassVar[bool] = False
     """Whether the unit scores of a monotone objective are twice those of another one."""
 
@@ -524,7 +547,7 @@ class Selection(Query[Release[Any]]):
         options = dict(self.mechanism)
         if "epsilon" not in options:
             raise ParameterError("`mechanism` must have an `epsilon` of its own")
-        return by_name(options, options.pop("epsilon"))
+        return with_any_option(options, options.pop("epsilon"))
 
 
 def no_threshold() -> ParameterError:
@@ -543,6 +566,12 @@ class _SelectionDesign(Design[Release[Any]]):
         validation.same_neighbours(
             "the selection", self.plan.neighbours, "the objective", objective.neighbours
         )
+        filled = self.selecting.for_objective(objective).spend("", self.k)
+        if filled.rho_of_all > self.plan.spends[0].rho_of_all:
+            raise ParameterError(
+                "`mechanism` must have the `l1`, `bound` and `step` of the objective: "
+                "mechanism.for_objective(objective)"
+            )
         k = checked_k(self.k, objective)
         return released(objective.candidates, self.selecting.prepare(objective, k, self.above))
 

@@ -121,6 +121,7 @@ class _EitherDraw(Mechanism):
     """
 
     draw: Draw = _EXPONENTIAL
+    query_options: ClassVar[tuple[str, ...]] = ("draw",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -172,6 +173,7 @@ class ShiftedLocalDampening(_EitherDraw):
 
     direction: Direction | None = None
     name: ClassVar[str] = "shifted"
+    query_options: ClassVar[tuple[str, ...]] = ("draw", "direction")
     one_scaling: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -207,6 +209,7 @@ class AnchoredLocalDampening(_EitherDraw):
 
     anchor: float | None = None
     name: ClassVar[str] = "anchored"
+    query_options: ClassVar[tuple[str, ...]] = ("draw", "anchor")
     one_scaling: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -266,6 +269,7 @@ class GeneralizedExponential(_EitherDraw):
 
     t: float | None = None
     name: ClassVar[str] = "generalized"
+    query_options: ClassVar[tuple[str, ...]] = ("draw", "t")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import ceil, exp, floor, inf, log, nextafter, sqrt
 from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
 
@@ -77,14 +78,14 @@ class NoisySequence(Mechanism):
         noise: ``"laplace"`` or ``"gaussian"``.
         delta: Delta of one release; in (0, 1) for Gaussian noise, else 0. A budget under zCDP
             is charged the rho and the delta.
-        l1: Largest change of all scores together; the objective's own if not given, else the
-            sum of the bounds of all candidates, which always holds but is large. Score units.
-            Public.
+        l1: Largest change of all scores together; at least the objective's own, which it is
+            if not given. Where the objective has none, the sum of the bounds of all
+            candidates, which always holds but is large. Score units. Public.
         bound: Largest change of one score, which makes the rho or the Gaussian noise smaller;
-            the objective's own if not given. Score units. Public.
-        step: A number that all scores are integer multiples of; the objective's own if not
-            given. Without one, scores are rounded to a fine grid, which takes two
-            thousandths of epsilon. Public.
+            at least the objective's own, which it is if not given. Score units. Public.
+        step: A number that all scores are integer multiples of; the objective's own, which it
+            must divide, if not given. Without one, scores are rounded to a fine grid, which
+            takes two thousandths of epsilon. Public.
 
     Source: Dwork, McSherry, Nissim and Smith, TCC 2006 (the noise for ``ℓ_1``); Ghosh,
         Roughgarden and Sundararajan, STOC 2009 (on integers); Canonne, Kamath and Steinke,
@@ -149,14 +150,24 @@ class NoisySequence(Mechanism):
         return self.l1
 
     def for_objective(self, objective: Objective | Facts) -> Self:
-        sensitivity = objective.sensitivity
+        sensitivity, step = objective.sensitivity, objective.step
         each = np.broadcast_to(sensitivity.bounds, len(objective))
         most = float(each.sum())
+        l1 = min(sensitivity.l1 or most, most)
+        # Without an l1 of its own, the objective leaves it to the mechanism.
+        least = {"l1": sensitivity.bound if sensitivity.l1 is None else l1}
+        for fact, lowest in (least | {"bound": sensitivity.bound}).items():
+            if (getattr(self, fact) or lowest) < lowest:
+                raise ParameterError(
+                    f"`{fact}` must be at least {lowest:g}, by the objective's sensitivity"
+                )
+        if self.step and step and Fraction(step) % Fraction(self.step) != 0:
+            raise ParameterError(f"`step` must divide {step:g}, the objective's own")
         return replace(
             self,
-            l1=self.l1 or min(sensitivity.l1 or most, most),
+            l1=self.l1 or l1,
             bound=self.bound or sensitivity.bound,
-            step=self.step or objective.step,
+            step=self.step or step,
         )
 
     def largest_gap(

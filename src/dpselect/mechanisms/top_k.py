@@ -215,13 +215,7 @@ def _named(
     named = by_name(mechanism, rounds.epsilon)
     if not isinstance(named, NoisySequence):
         return named
-    return replace(
-        named,
-        epsilon=sequence.epsilon,
-        l1=named.l1 or sequence.l1,
-        bound=named.bound or sequence.bound,
-        step=named.step or sequence.step,
-    )
+    return replace(named, **vars(sequence))
 
 
 def rounds_or_sequence(

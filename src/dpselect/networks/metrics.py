@@ -17,6 +17,7 @@ from dpselect.combine.pareto.dominance import checked_dominance
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,
+    LocalDampening,
     Mechanism,
     NoisySequence,
     PairwiseLocalDampening,
@@ -42,6 +43,9 @@ Metric: TypeAlias = Callable[[NodeCounts], Objective]
 """A callable that returns the objective of a graph. What it says besides the scores and the
 sensitivity (bound, horizon, ``highest``, ``direction``) may depend on the nodes alone. Of a
 graph whose edges belong to persons the sensitivity must not fall with the distance."""
+
+Term: TypeAlias = str | Metric | Mapping[str, float]
+"""A metric, or a weighted sum of several: their weights by name."""
 
 
 def degree(graph: AnyGraph) -> Objective:
@@ -176,7 +180,8 @@ COMBINED = MappingProxyType(
 )
 """Mechanism and unit of each combination, as ``METRICS`` has them of each metric.
 
-A weighted sum with ego betweenness has another mechanism: ``_suited``.
+A weighted sum with ego betweenness has another mechanism, and so has a Pareto score where each
+round draws one of a front: ``_suited``.
 """
 
 
@@ -186,12 +191,12 @@ class MetricChoice:
 
     Attributes:
         asked: The query.
-        metrics: Keys of ``METRICS``, or callables.
+        metrics: Keys of ``METRICS``, or callables, or weighted sums of metrics by name.
         mechanism: The mechanism that was named, or else suits the metrics.
     """
 
     asked: TopNodes
-    metrics: tuple[str | Metric, ...]
+    metrics: tuple[Term, ...]
     mechanism: Mechanism
 
     @classmethod
@@ -207,19 +212,19 @@ class MetricChoice:
         """
         metric, combine, weights = asked.metric, asked.combine, asked.weights
         if isinstance(metric, Sequence) and not isinstance(metric, str):
-            metrics = tuple(map(_known, metric))
+            metrics = tuple(map(_known_term, metric))
         else:
-            metrics = (_known(metric),)
+            metrics = (_known_term(metric),)
         _check_combination(metrics, combine, weights)
         checked_dominance(asked.dominance, combine, of="combine")
         takes = [name for name, one in METRICS.items() if one.takes_max_degree]
-        if asked.max_degree is not None and not set(takes).intersection(metrics):
+        if asked.max_degree is not None and not any(m in takes for m in _leaves(metrics)):
             raise ParameterError(f"`max_degree` goes with the metric {', '.join(takes)}")
         named = asked.mechanism
         if named is None and asked.above is not None:
             named = NoisySequence.name
         if named is None:
-            named = _suited(metrics, combine)
+            named = _suited(metrics, combine, in_fronts=_in_fronts(asked))
         return cls(asked, metrics, by_name(named, asked.epsilon))
 
     @property
@@ -234,7 +239,7 @@ class MetricChoice:
     def passes(self) -> int:
         """The queries of an edge table, one for each count; all counts for a callable."""
         asked: set[str] = set()
-        for metric in self.metrics:
+        for metric in _leaves(self.metrics):
             named = METRICS[metric] if isinstance(metric, str) else None
             for count in COUNTS if named is None else named.counts:
                 if count != COMMON or named is None or self.mechanism.name not in named.bounds:
@@ -252,21 +257,25 @@ class MetricChoice:
 
     def parts(self, graph: NodeCounts) -> list[Objective]:
         """Return the objective of each metric, for one edge or for all edges of a person."""
-        parts = [
-            METRICS[metric].of(
-                graph, mechanism=self.mechanism, max_degree=self.asked.max_degree
-            )
-            if isinstance(metric, str)
-            else validation.instance("what metric returns", metric(graph), Objective)
+        return [
+            of_persons(self._term(metric, graph), self.asked.max_per_user)
             for metric in self.metrics
         ]
-        for part in parts:
-            if part.neighbours is not Neighbours.EDGE:
-                raise NeighboursError(
-                    f"a metric of nodes must be stated for edge neighbours, not for "
-                    f"{part.neighbours} neighbours"
-                )
-        return [of_persons(part, self.asked.max_per_user) for part in parts]
+
+    def _term(self, metric: Term, graph: NodeCounts) -> Objective:
+        if isinstance(metric, Mapping):
+            terms = [self._term(one, graph) for one in metric]
+            return _combine.weighted_sum(terms, list(metric.values()))
+        if isinstance(metric, str):
+            named = METRICS[metric]
+            return named.of(graph, mechanism=self.mechanism, max_degree=self.asked.max_degree)
+        part = validation.instance("what metric returns", metric(graph), Objective)
+        if part.neighbours is not Neighbours.EDGE:
+            raise NeighboursError(
+                f"a metric of nodes must be stated for edge neighbours, not for "
+                f"{part.neighbours} neighbours"
+            )
+        return part
 
     def combined(self, parts: list[Objective]) -> Objective:
         """Return the one objective of several, for the same nodes."""
@@ -274,6 +283,20 @@ class MetricChoice:
         if asked.combine is None:
             return parts[0]
         return _combine.by_name(asked.combine, parts, asked.weights, dominance=asked.dominance)
+
+
+def _leaves(metrics: Sequence[Term]) -> list[str | Metric]:
+    """Return the metrics, those of a sum one by one."""
+    nested = [[*one] if isinstance(one, Mapping) else [one] for one in metrics]
+    return [metric for each in nested for metric in each]
+
+
+def _known_term(metric: object) -> Term:
+    """Return a metric, or a sum of several, by their names."""
+    if not isinstance(metric, Mapping):
+        return _known(metric)
+    validation.some("metric", metric)
+    return {validation.one_of("metric", one, METRICS): w for one, w in metric.items()}
 
 
 def _known(metric: object) -> str | Metric:
@@ -287,7 +310,7 @@ def _known(metric: object) -> str | Metric:
 
 
 def _check_combination(
-    metrics: tuple[str | Metric, ...], combine: str | None, weights: Sequence[float] | None
+    metrics: tuple[Term, ...], combine: str | None, weights: Sequence[float] | None
 ) -> None:
     if not metrics:
         raise ParameterError("`metric` must name at least one metric")
@@ -307,15 +330,24 @@ def _check_combination(
         )
 
 
-def _suited(metrics: Sequence[str | Metric], combine: str | None) -> str:
+def _in_fronts(asked: TopNodes) -> bool:
+    """Return whether in each round some node has the Pareto score 0."""
+    return asked.dominance != "weak" and (asked.k == 1 or asked.redraw is not None)
+
+
+def _suited(metrics: Sequence[Term], combine: str | None, *, in_fronts: bool) -> str:
     """Return the short name of the mechanism that suits a metric or a combination.
 
     Each finds the best node at a large epsilon on every graph, as shifted, anchored and plain
-    dampening do not: they let a node of another sensitivity overtake.
+    dampening do not: they let a node of another sensitivity overtake. Plain dampening does so
+    among nodes that are dominated; of the front it draws, and by its lead at any epsilon.
     """
+    if combine == "pareto" and in_fronts:
+        return LocalDampening.name
     # Its largest change is of no use. Sums of the others are hardly drawn better by pairs,
     # which take as many steps as a node has neighbours.
-    if combine == "weighted-sum" and "ego-betweenness" in metrics:
+    summed = combine == "weighted-sum" or (combine is None and isinstance(metrics[0], Mapping))
+    if summed and "ego-betweenness" in _leaves(metrics):
         return PairwiseLocalDampening.name
     if combine is not None:
         return COMBINED[combine][0] if combine in COMBINED else PermuteAndFlip.name

@@ -16,7 +16,7 @@ from dpselect.mechanisms import MechanismLike, NoisySequence, TopK
 from dpselect.mechanisms.base import Drawn, released
 from dpselect.networks.edges import EdgeRows
 from dpselect.networks.graph import Graph
-from dpselect.networks.metrics import Metric, MetricChoice
+from dpselect.networks.metrics import MetricChoice, Term
 from dpselect.networks.reading import Nodes
 from dpselect.objective import Objective
 from dpselect.plan import Plan
@@ -62,7 +62,8 @@ class TopNodes(Query[Release[Any]]):
             released. The largest is first. Not derived from the data.
         metric: Score of the nodes; several with ``combine``. ``"degree"``, ``"ego-density"`` or
             ``"ego-betweenness"``, or any callable that takes a graph and returns an objective
-            over its nodes; or a sequence of those.
+            over its nodes; or a mapping of weights by name, their weighted sum; or a sequence
+            of those, as ``["degree", {"ego-density": 100, "ego-betweenness": 1}]``.
         combine: How several metrics are combined. A key of ``dpselect.combine.COMBINATIONS``,
             such as ``"pareto"`` (PrivPareto) or ``"weighted-sum"`` (PrivAgg).
         weights: One finite number per metric, for the combination.
@@ -109,7 +110,7 @@ class TopNodes(Query[Release[Any]]):
     target: str = "target"
     k: int | None = None
     above: float | None = None
-    metric: str | Metric | Sequence[str | Metric]
+    metric: Term | Sequence[Term]
     combine: str | None = None
     weights: Sequence[float] | None = None
     dominance: Dominance = "standard"

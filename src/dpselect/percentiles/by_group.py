@@ -16,12 +16,14 @@ import numpy as np
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.grouping import GroupedDesign, grouping_of
+from dpselect.percentiles.intervals import Ends
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, checked_type
 from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Answer
 from dpselect.plan import Plan
+from dpselect.query import keeping
 
 if TYPE_CHECKING:
     from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 NUMBER = "number"
 """The column of numbers in the rows that are read."""
 
-OfOne = tuple[Answer, tuple[tuple[float, float], ...] | None]
-"""The values of one group, and the intervals around them, if these were asked for."""
+OfOne = tuple[Answer, Callable[[], Ends] | None]
+"""The values of one group, and what works out intervals, if they were asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +67,18 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, OfOne]):
         self, groups: tuple[Hashable, ...], answers: list[OfOne], plan: Plan
     ) -> PercentileRelease:
         in_units = self.each.in_units
-        around = tuple(in_units(ends) for _, some in answers for ends in some or ())
-        return PercentileRelease(
+        drawn = PercentileRelease(
             tuple(zip(groups, (in_units(values) for values, _ in answers), strict=True)),
             plan,
             p=self.each.percents,
-            interval=None if self.each.intervals is None else around,
         )
+        if self.each.intervals is None:
+            return drawn
+        with keeping(drawn):
+            each = [work() for _, work in answers if work is not None]
+            return replace(
+                drawn, interval=tuple(in_units(ends) for some in each for ends in some)
+            )
 
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[OfOne]]:
         from dpselect.keys.group_rows import rows_of

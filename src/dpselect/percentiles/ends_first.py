@@ -37,6 +37,7 @@ import numpy as np
 
 from dpselect.draws import above_threshold
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
+from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Branches, Recursive, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
@@ -370,8 +371,14 @@ class EndsFirst(Method):
 
     @property
     def of_middle(self) -> float:
-        """Epsilon of the middle, for records that come or go."""
-        return self.of_parts * self.records.per_user / self.steps
+        """Epsilon of the middle, for records that come or go.
+
+        Of a person with ``m`` records of which one is in the middle, the scores there move by a
+        part of ``m``, and the rounding of the grid moves them in full, in each half.
+        """
+        most, halves = self.records.per_user, 2 ** (len(self.middle).bit_length() - 1)
+        rounding = halves * ROUNDING_STEPS / STEPS_PER_UNIT
+        return self.of_parts * most / self.steps / (1 + (most - 1) * rounding)
 
     @property
     def _of_middle(self) -> Records:

@@ -115,8 +115,10 @@ class Intervals:
         rho = self._changed / most * rho_of_pure(most / self.scale)
         return Spend("intervals: noise on the counts of bins", self.epsilon, rho=rho)
 
-    def prepare(self, numbers: Numbers) -> Callable[[Answer], Ends]:
+    def prepare(self, numbers: Numbers) -> Callable[[Answer], Callable[[], Ends]]:
         """Count all that any released values need, and return the draw for released ones.
+
+        The draw returns what works the intervals out of the noisy counts, which takes longer.
 
         Raises:
             ColumnError, DataError: As for the release.
@@ -124,14 +126,16 @@ class Intervals:
         points = self.points if isinstance(self.points, Range) else np.unique(self.points)
         places = _places(numbers, points)
 
-        def draw(released: Answer) -> Ends:
+        def draw(released: Answer) -> Callable[[], Ends]:
             at = [_position(points, value) for value in released]
             cuts = cuts_around(at, len(points))
             exact = np.diff(places(cuts), prepend=0)
-            found = self.ends(discrete_laplace(exact, self.scale).tolist(), cuts, len(points))
-            return tuple(
+            noisy = discrete_laplace(exact, self.scale).tolist()
+            return lambda: tuple(
                 (float(points[min(low, here)]), float(points[max(high, here)]))
-                for (low, high), here in zip(found, at, strict=True)
+                for (low, high), here in zip(
+                    self.ends(noisy, cuts, len(points)), at, strict=True
+                )
             )
 
         return draw

@@ -327,6 +327,10 @@ def checked_candidates(candidates: ArrayLike) -> Values:
         )
     if not isfinite(float(points.max()) - float(points.min())):
         raise ParameterError("`candidates` must span less than the largest float")
+    large = np.flatnonzero(np.abs(points) > 2.0**53)
+    given = np.asarray(candidates, dtype=object)
+    if any(int(points[at]) != given[at] for at in large if validation.is_integer(given[at])):
+        raise ParameterError("`candidates` beyond 2**53 must be numbers that a float holds")
     return points
 
 

@@ -6,7 +6,7 @@ Which one is chosen, and why, is in ``dpselect.percentiles.choice``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -31,7 +31,7 @@ from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Answer, Method, MethodName, not_listed
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
-from dpselect.query import Design, Query, query
+from dpselect.query import Design, Query, keeping, query
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
 from dpselect.writing import as_text, six_digits
@@ -175,6 +175,7 @@ class Percentiles(Query[PercentileRelease]):
         for name in ("column", "minus", "by", "user"):
             if (named := getattr(self, name)) is not None:
                 validation.instance(name, named, str)
+        validation.different_columns(column=self.column, minus=self.minus)
         if self.by is not None:
             return grouped(self)
         check_ungrouped(self)
@@ -328,14 +329,17 @@ class PercentilesDesign(Design[PercentileRelease]):
 
         def draw(plan: Plan) -> PercentileRelease:
             values, chosen, ends = draw_values()
-            return PercentileRelease(
+            drawn = PercentileRelease(
                 self.in_units(values),
                 plan,
                 p=self.percents,
                 chosen=None if chosen is None else six_digits(chosen[0].mechanism),
                 records=None if chosen is None else chosen[1],
-                interval=None if ends is None else tuple(map(self.in_units, ends)),
             )
+            if ends is None:
+                return drawn
+            with keeping(drawn):
+                return replace(drawn, interval=tuple(map(self.in_units, ends())))
 
         return draw
 
@@ -345,13 +349,13 @@ class PercentilesDesign(Design[PercentileRelease]):
 
     def values_of(
         self, numbers: Numbers
-    ) -> Callable[[], tuple[Answer, tuple[Method, int] | None, Ends | None]]:
-        """Return the draw of the values, of what a number chose with it, and of intervals."""
+    ) -> Callable[[], tuple[Answer, tuple[Method, int] | None, Callable[[], Ends] | None]]:
+        """Return the draw of the values, of what a number chose, and then of intervals."""
         # The candidates of all intervals are counted once, with those of any method.
         around = None if self.intervals is None else self.intervals.prepare(numbers)
         draw_method = self._choosing(numbers)
 
-        def draw() -> tuple[Answer, tuple[Method, int] | None, Ends | None]:
+        def draw() -> tuple[Answer, tuple[Method, int] | None, Callable[[], Ends] | None]:
             draw_values, chosen = draw_method()
             values = draw_values()
             return values, chosen, None if around is None else around(values)

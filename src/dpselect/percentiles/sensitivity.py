@@ -55,33 +55,36 @@ class PercentileSensitivity(Sensitivity):
         self._low, self._high = ordered[: k - 1], reflected[: n - k]
         self._gaps_before = gaps_before(ordered, k, upper, distances)
         self._gaps_after = gaps_before(reflected, n - k + 1, upper, distances)
-        self._gaps_at = self._gaps_of_the_percentile(ordered, k)
+        self._gaps_at, self._first_at = self._of_the_percentile(ordered, k)
 
-    def _gaps_of_the_percentile(self, ordered: Values, k: int) -> Values:
-        """Return the gaps of the candidate that holds the percentile, shape ``(T,)``."""
+    def _of_the_percentile(self, ordered: Values, k: int) -> tuple[Values, float]:
+        """Return the gaps of the candidate that holds the percentile, shape ``(T,)``.
+
+        And its sensitivity at distance 0, which is 0 for some values. The bound less the gap
+        would be 0 for more: for all below its rounding.
+        """
         upper, n = self.bound, ordered.size
         if n == 1:
-            return np.full(max(self.horizon, 1), upper)
+            return np.full(max(self.horizon, 1), upper), 0.0
         before, here, after = order_statistics(ordered, upper, k + np.arange(-1, 2))
         before_it = self._gaps_before
         gaps = before_it.gap(np.arange(before_it.steady.size), here)
         # It moves away from the percentile only if another record takes its place: with
         # k = 1 nobody is left below it to rise, with k = n nobody above it to fall.
-        gaps[0] = min(
-            upper - before,
-            after,
-            upper - (after - here) if k > 1 else upper,
-            upper - (here - before) if k < n else upper,
-        )
+        rise, fall = (after - here if k > 1 else 0.0), (here - before if k < n else 0.0)
+        gaps[0] = min(upper - before, after, upper - rise, upper - fall)
         gaps[1:2] = np.minimum(gaps[1:2], upper - (after - before))
-        return gaps
+        return gaps, float(max(before, upper - after, rise, fall))
 
     def _local(self, distance: int) -> Values:
         gaps = np.empty(self._before.size + 1 + self._after.size)
         gaps[self._before] = self._gaps_before.gap(distance, self._low)
         gaps[self._at] = self._gaps_at[distance]
         gaps[self._after] = self._gaps_after.gap(distance, self._high)
-        return self.bound - gaps
+        changes = self.bound - gaps
+        if distance == 0:
+            changes[self._at] = self._first_at
+        return changes
 
     def shortfall(self) -> Values:
         total = np.zeros(self._before.size + 1 + self._after.size)

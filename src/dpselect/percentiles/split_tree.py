@@ -130,10 +130,14 @@ def _split(
 
 
 def parts_of(node: Node, candidates: int) -> int:
-    """Return into how many parts the records of a place are split; public."""
+    """Return into how many parts the records of a place are split; public.
+
+    Where draws follow they are a power of two, so that weights are products without rounding.
+    """
     if node.is_last:
         return LAST_PARTS
-    return min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // candidates))
+    most = min(MOST_PARTS, max(LEAST_PARTS, MOST_SCORES // candidates))
+    return 1 << (most.bit_length() - 1)
 
 
 def price_of_draw(node: Node, neighbours: Neighbours) -> float:

@@ -72,6 +72,8 @@ class Document:
             raise DataError(f"cannot read {file}: give a text file in TOML") from None
         try:
             return cls(tomllib.loads(text), text=text, path=file)
+        except RecursionError:
+            raise ParameterError(f"{file}: its values are nested too deeply") from None
         except tomllib.TOMLDecodeError as error:
             found = _PLACE.fullmatch(str(error))
             what = found["what"] if found else str(error)

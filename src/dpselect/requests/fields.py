@@ -54,7 +54,15 @@ BY_NAME: dict[str, Schema] = {
             {
                 "type": "object",
                 "required": ["name"],
-                "properties": {"name": {"enum": list(MECHANISMS)}},
+                "properties": {
+                    "name": {"enum": list(MECHANISMS)},
+                    **{
+                        option: {}
+                        for one in MECHANISMS.values()
+                        for option in one.query_options
+                    },
+                },
+                "additionalProperties": False,
             },
         ]
     },

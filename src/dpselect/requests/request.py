@@ -48,6 +48,9 @@ OF_A_QUERY = ("query", "name")
 MOST_QUERIES = 1_000
 """Queries of a request; each takes milliseconds to plan."""
 
+LONGEST_NAME = 200
+"""Bytes of the name of an answer, at most: a file system takes 255, with the suffix."""
+
 _NAME = re.compile(r"[\w-]+")
 
 
@@ -128,6 +131,8 @@ class Request:
     def __post_init__(self) -> None:
         for name in self.queries:
             _check_name(name)
+        if len({name.casefold() for name in self.queries}) < len(self.queries):
+            raise ParameterError("names of `queries` must differ by more than case")
         checked_engine(self.engine, self.master)
         check_where(Source.of(self.source).where, self.plan.neighbours)
 
@@ -181,7 +186,7 @@ class Request:
                 _check_unit(query, unit)
                 name = table.get("name") or _free_name(type(query).__name__, queries)
                 _check_name(name)
-                if name in queries:
+                if name.casefold() in map(str.casefold, queries):
                     raise ParameterError(f"`name` {name!r} is that of another query too")
                 queries[name] = query
         with document.naming():
@@ -301,6 +306,10 @@ def _check_name(name: object) -> None:
         raise ParameterError(
             f"`name` {name!r} must be letters, digits, - and _: it names files"
         )
+    if len(name.encode()) > LONGEST_NAME:
+        raise ParameterError(
+            f"`name` {name[:20]!r}... must be at most {LONGEST_NAME} bytes long: it names files"
+        )
 
 
 def kind_of(table: Mapping[str, Any]) -> type[Query[Any]]:
@@ -366,5 +375,6 @@ def _policy(document: Document, given: Policy | str | Path | None) -> Policy | N
 
 def _free_name(name: str, taken: Mapping[str, object]) -> str:
     """Return a name for an answer that was given none."""
+    folded = {*map(str.casefold, taken)}
     numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
-    return next(one for one in (name, *numbered) if one not in taken)
+    return next(one for one in (name, *numbered) if one.casefold() not in folded)

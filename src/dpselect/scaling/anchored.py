@@ -19,11 +19,12 @@ from dpselect.typing import Scores
 
 @finite
 def anchored(objective: Objective, anchor: float) -> Scores:
-    """Return ``-D(A - u)`` for a public anchor ``A``.
+    """Return ``D(u - A)`` for a public anchor ``A``: the paper's shift by a finite number.
 
     ``u - A`` has the sensitivity of ``u``, so Lemma 4 holds for any anchor, even one below some
     scores; the error is smallest with an anchor just above the best score that can occur. The
-    default is the ``highest`` of the objective.
+    default is the ``highest`` of the objective. A score that is the anchor leads by the
+    distances at which its sensitivity is 0, as a score of 0 does in ``dampened``.
 
     Args:
         objective: Scores with an admissible sensitivity.
@@ -32,6 +33,8 @@ def anchored(objective: Objective, anchor: float) -> Scores:
     Returns:
         Shape ``(n,)``, less a common translation where the best one is further than 2^29 from
         0. As private as the scores.
+
+    Source: Farias et al., VLDB J. 2023, Definition 12 and section 4.2.
     """
     highest = np.array([validation.finite("anchor", anchor), 0.0])
     heights = objective.less(Twofold(*highest[:, None]))

@@ -2,7 +2,8 @@
 
 With ``b_i = ∑_(j<i) δ(x, j, r)``, the dampened score is the piecewise linear function with
 ``D(±b_i) = ±i``: by the sensitivity function, the least number of neighbour steps to a database
-with score 0.
+with score 0. A score of 0 that no step changes within ``m`` steps has ``b_0 = ... = b_m = 0``,
+and ``D = m``: it leads by them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from dpselect.typing import Scores, Values
 FAR = 2.0**29
 """Half of what the grid of the draws holds."""
 
+LONGEST_LEAD = 2**12
+"""Largest lead of a score of 0. A public number: cut at it, a lead still moves by at most 1. No
+draw needs more, unless epsilon is below 0.01."""
+
 
 @finite
 def dampened(objective: Objective) -> Scores:
@@ -26,13 +31,15 @@ def dampened(objective: Objective) -> Scores:
     They move by at most 1 under one neighbour step if the sensitivity is admissible, for scores
     of either sign (Lemma 4). With ``δ = Δ`` they are ``u/Δ``.
 
+    A score of 0 is dampened to the number of distances at which, from 0 on, its sensitivity is
+    0. It jumps there: a score that is 0, or a sensitivity, must be 0 as a number, and not
+    1e-17. ``dpselect.audit.check_admissible`` sees where one is not.
+
     Returns:
         Shape ``(n,)``, of the scores' signs, less a common translation where the best one is
         further than 2^29 from 0. As private as the scores.
 
-    Source: Farias et al., VLDB J. 2023, Definition 12. Where the sensitivity is 0 up to some
-        distance, ``D(0) = 0`` and larger scores start beyond it; the paper leaves 0/0
-        undefined.
+    Source: Farias et al., VLDB J. 2023, Definition 12.
     """
     return dampen_near(objective.scores_twofold, objective)
 
@@ -71,6 +78,9 @@ def dampen(values: Values, sensitivity: Sensitivity) -> Values:
     at = sensitivity.locate(heights)
     # A zero width means a zero height: nothing else ends on a flat stretch of the sums.
     width = np.where(at.width > 0, at.width, 1.0)
-    return np.where(
-        heights > 0, np.sign(values) * (at.steps + (heights - at.start) / width), 0.0
-    )
+    steps = np.sign(values) * (at.steps + (heights - at.start) / width)
+    zeros = np.flatnonzero(heights == 0)
+    if zeros.size:
+        # From above: 0 is in the interval from b_m on, and in none that ends at -b_m.
+        steps[zeros] = sensitivity.leading_zeros(zeros, LONGEST_LEAD)
+    return steps

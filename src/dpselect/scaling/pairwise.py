@@ -6,7 +6,8 @@ Plain dampening can rank a worse candidate above a better one whose sensitivity 
     s_r = min_(r' ≠ r) D(u_r - u_r')
 
 is a minimum of unit scores. It is >= 0 for the best candidates and < 0 for all others, so
-nothing outranks them, whatever the sensitivities.
+nothing outranks them, whatever the sensitivities. Two candidates that tie lead each other by
+the distances at which both their sensitivities are 0.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def pairwise(objective: Objective) -> Scores:
         Shape ``(n,)``; 0 for a single candidate. As private as the scores. In O(T n log n) for
         the T distances that the dampening visits; in O(T n^2), with memory for 256 n numbers,
         if monotone with a sensitivity that is not flat. If neither, sensitivities below
-        ``2^-40 Δ`` are raised to that.
+        ``2^-40 Δ`` are raised to that, by which ties are 0.
 
     Source: ours; each ``D`` is Farias et al., VLDB J. 2023, Definition 12.
     """
@@ -44,8 +45,10 @@ def pairwise(objective: Objective) -> Scores:
     if len(objective) == 1:
         return np.zeros(1)
     if sensitivity.flat:
-        share = 1.0 if objective.monotone else 2.0
-        return dampen(_ahead_of_best_other(objective) / share, sensitivity)
+        ahead = _ahead_of_best_other(objective)
+        halves = ahead if objective.monotone else ahead / 2
+        # The half of the least float is 0, and no tie.
+        return dampen(np.where(halves == 0, ahead, halves), sensitivity)
     return _by_rows(objective) if objective.monotone else _by_envelope(objective)
 
 
@@ -119,12 +122,13 @@ def _best_other(values: Twofold) -> Twofold:
 
 def _by_rows(objective: Objective) -> Values:
     """Dampen every pair, a block of rows at a time."""
-    sensitivity, scores, rest = objective.sensitivity, objective.scores, objective.low_order
-    result = np.empty(scores.shape)
-    for first in range(0, scores.size, ROWS):
-        rows = np.arange(first, min(first + ROWS, scores.size))
-        gaps = (scores[rows, None] - scores) + (rest[rows, None] - rest)
-        steps = dampen(gaps.ravel(), sensitivity.of_pairs(rows, scores.size))
+    sensitivity, scores = objective.sensitivity, objective.scores_twofold
+    size = len(objective)
+    result = np.empty(size)
+    for first in range(0, size, ROWS):
+        rows = np.arange(first, min(first + ROWS, size))
+        gaps = -objective.less(scores.at(rows[:, None])).high
+        steps = dampen(gaps.ravel(), sensitivity.of_pairs(rows, size))
         steps = steps.reshape(gaps.shape)
         steps[np.arange(rows.size), rows] = np.inf
         result[rows] = steps.min(axis=1)

@@ -6,7 +6,7 @@ sensitivity is Δ, so for any shift beyond it
     D(u_r - s) = (u_r - ∑_(t<T^*)(Δ - δ_r(t)))/Δ + const,
 
 with the same constant for all candidates. ``u + s`` (Definition 16) changes the sign of the
-sum.
+sum. No score that is shifted so far is 0, and so none has a lead.
 """
 
 from __future__ import annotations

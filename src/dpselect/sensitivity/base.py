@@ -217,9 +217,34 @@ class Sensitivity(ABC):
         pass over the distances that ends as soon as every height is passed.
 
         Args:
-            heights: Shape ``(n,)``, >= 0.
+            heights: Shape ``(n,)``, >= 0. A height of 0 is in the interval of any of the first
+                sums that are 0: ``leading_zeros`` counts them.
         """
         return _bisect(self, heights) if self.closed_form else _walk(self, heights)
+
+    def leading_zeros(self, positions: Indices, most: int) -> Indices:
+        """Return at how many distances, from 0 on, a candidate's sensitivity is 0.
+
+        By the values and not by sums of them: of which number the first is above 0 does not
+        depend on how small it is.
+
+        Args:
+            positions: Which candidates, shape ``(m,)``.
+            most: Where the count ends, >= 0. Public.
+
+        Returns:
+            Shape ``(m,)``, up to ``most`` and the horizon. As private as the scores.
+        """
+        found = np.zeros(positions.size, dtype=np.int64)
+        left = np.arange(positions.size)
+        for distance in range(min(most, self.horizon)):
+            values = self.at(distance)
+            values = values[positions[left]] if values.ndim else values.repeat(left.size)
+            left = left[values == 0]
+            if left.size == 0:
+                break
+            found[left] += 1
+        return found
 
 
 class _Taken(Sensitivity):
@@ -254,6 +279,9 @@ class _Taken(Sensitivity):
     def shortfall(self) -> Values:
         return self._of(self._whole.shortfall())
 
+    def leading_zeros(self, positions: Indices, most: int) -> Indices:
+        return self._whole.leading_zeros(self._positions[positions], most)
+
     def _of(self, values: Values) -> Values:
         return values[self._positions] if values.ndim else values
 
@@ -268,6 +296,11 @@ class Pairs(Sensitivity):
     def _local(self, distance: int) -> Values:
         delta = np.broadcast_to(self._single.at(distance), self._size)
         return np.maximum(delta[self._rows, None], delta).ravel()
+
+    def leading_zeros(self, positions: Indices, most: int) -> Indices:
+        pairs = np.stack([self._rows[positions // self._size], positions % self._size])
+        each, places = np.unique(pairs, return_inverse=True)
+        return self._single.leading_zeros(each, most)[places.reshape(pairs.shape)].min(axis=0)
 
 
 def _walk(sensitivity: Sensitivity, heights: Values) -> Interval:

@@ -160,6 +160,9 @@ class _Grouped(Sensitivity):
         # Beyond its horizon the part falls short of its bound by 0.
         return self._part.shortfall()
 
+    def leading_zeros(self, positions: Indices, most: int) -> Indices:
+        return self._part.leading_zeros(positions, most * self._size) // self._size
+
 
 class _WeightedSum(Sensitivity):
     """The sum of the parts, with closed forms where every part has one."""
@@ -208,6 +211,12 @@ class _WeightedSum(Sensitivity):
         if not self.closed_form:
             return super().shortfall()
         return self._sum(lambda part: part.shortfall())
+
+    def leading_zeros(self, positions: Indices, most: int) -> Indices:
+        # Of the parts: a weight times a number above 0 may round to 0.
+        pairs = zip(self._weights, self._parts, strict=True)
+        each = [part.leading_zeros(positions, most) for weight, part in pairs if weight > 0]
+        return np.minimum.reduce(each)
 
 
 def _sum_of_l1(parts: Sequence[Sensitivity], factors: Values) -> float | None:

@@ -85,7 +85,8 @@ class LocalSensitivity(Sensitivity):
     Args:
         at: ``at(t)`` is one number for all candidates, ``δ(x, t) ≥ max_r LS(x, t, r)``, for an
             integer ``t >= 0``; score units, >= 0, non-decreasing. Private: it may read the
-            data.
+            data. Where it is 0 it must be 0 exactly, since a score of 0 leads by the distances
+            at which it is.
         bound: Global sensitivity Δ; finite, > 0. Public.
         neighbours: The neighbour relation.
         horizon: Public distance from which on the bound is used.
@@ -136,7 +137,8 @@ class ElementSensitivity(Sensitivity):
     Args:
         at: ``at(t)`` is ``δ(x, t, r)`` for all candidates, shape ``(n,)``, for an integer ``t
             >= 0``; score units, >= 0, non-decreasing in ``t``. Private: it may read the data.
-            Check it with ``dpselect.audit.check_admissible``.
+            Where it is 0 it must be 0 exactly, as for ``LocalSensitivity``. Check it with
+            ``dpselect.audit.check_admissible``.
         bound: Global sensitivity Δ, or one per candidate, shape ``(n,)``; finite, > 0. Public.
         horizon: Public distance ``T^*`` from which on the bound is used. Any is admissible; it
             is required because the shifted mechanism depends on it.

@@ -78,8 +78,11 @@ def _comparable(value: Any, dtype: Any) -> Any:  # noqa: ANN401 -- narwhals' typ
     if isinstance(value, str) or dtype == nw.String:
         return value if isinstance(value, str) and dtype == nw.String else None
     number = float if dtype.is_float() else int
+    # An engine refuses an integer that no column of the type can hold.
+    lowest, end = (0, 2**64) if dtype.is_unsigned_integer() else (-(2**63), 2**63)
     try:
-        return number(value) if number(value) == value else None
+        here = number is float or lowest <= value < end
+        return number(value) if here and number(value) == value else None
     except (OverflowError, TypeError, ValueError):
         return None
 

@@ -90,6 +90,11 @@ def check_columns(
             raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")
         if column not in types:
             raise no_column(column, types, "" if column in plain else choices(types, data))
+        if {*column} & {*".`"} and table.implementation.is_spark_like():
+            raise ColumnError(
+                f"Spark takes the column {column!r} for a field of another: rename it without "
+                "dots and backquotes"
+            )
     eager, source = isinstance(table, nw.DataFrame), Source.of(data)
     for column in numeric:
         # Values that nothing is declared of are read one by one.

@@ -216,7 +216,7 @@ class Tree:
             title += (
                 f"\nthe first {levels} of {short.depth} levels, {short.leaves} leaves in all"
             )
-        ax.set_title(title.strip(), fontsize=10)
+        ax.set_title(title.strip(), fontsize=10, parse_math=False)
         _draw(short, levels, ax, 7.5 if leaves <= 24 else 6)
         return ax
 
@@ -388,7 +388,16 @@ def _draw(tree: Tree, levels: int, ax: Axes, size: float) -> None:
 
     def write(depth: int, height: float, text: str, colour: str) -> None:
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
-        ax.text(depth, height, text.strip(), ha="center", va="center", fontsize=size, bbox=box)
+        ax.text(
+            depth,
+            height,
+            text.strip(),
+            ha="center",
+            va="center",
+            fontsize=size,
+            bbox=box,
+            parse_math=False,  # a dollar sign of a value begins no formula
+        )
 
     def drawn(node: Node, answer: str, depth: int) -> float:
         """Draw a node and all below it; return its height."""

@@ -27,7 +27,8 @@ class StableArgmax(Query[Release[Any]]):
     """The exact best candidate if its lead is clear, or nothing; the data are an objective.
 
     The lead is the best of the pairwise unit scores (``dpselect.scaling.pairwise``), rounded
-    up: no other candidate can lead within fewer neighbour steps. With a lead of ``n`` the best
+    up: no other candidate can lead within fewer neighbour steps. Where several candidates tie
+    for the best, there is none. With a lead of ``n`` the best
     is released with the largest probability ``π(n)`` that is (ε, δ)-DP; the number of
     candidates does not matter. The answer has the best candidate, or none.
 
@@ -139,6 +140,10 @@ def leader(objective: Objective) -> tuple[int, int]:
         raise ParameterError("a lead needs at least two candidates")
     steps = to_grid(scaling.pairwise(objective))
     best = int(steps.argmax())
+    # Candidates that tie are ahead of each other by the steps for which they do.
+    gaps = objective.gaps()
+    if np.count_nonzero((gaps.high == 0) & (gaps.low == 0)) > 1:
+        return best, 0
     # A neighbour step moves a score on the grid by at most SENSITIVITY. Three steps of the
     # grid are more than the rounding of two scores of different leaders.
     return best, -(-max(int(steps[best]) - 3, 0) // SENSITIVITY)

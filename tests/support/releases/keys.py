@@ -1,11 +1,8 @@
 """Releases of keys: the most common ones, of a public set or not, and the set of keys."""
 
-from functools import partial
-
 import polars as pl
 
 import dpselect as dp
-from dpselect.mechanisms import NoisySequence
 from support.releases import ReleaseCase, pairs_of_persons
 
 PERSONS, KEYS = 8, 4
@@ -38,7 +35,7 @@ def _case(name, kind, relation, **asked):
         name=f"{kind.__name__} {name}, {relation}",
         query=kind(**asked),
         pair=PAIRS[relation],
-        delta=asked.get("delta", 1e-3 if "Gaussian" in name else 0.0),
+        delta=asked.get("delta", 0.0),
     )
 
 
@@ -47,7 +44,6 @@ def _top(name, relation, **asked):
 
 
 KNOWN = {"candidates": range(KEYS)}
-GAUSSIAN = partial(NoisySequence, noise="gaussian", delta=1e-3)
 GROUPED = {"by": "ward", "groups": [0, 1]}
 REST = {"other": True, "other_share": 0.5}
 RELEASED = {"k": 1, "by": "ward", "groups_share": 0.6, "epsilon": 3.0, "delta": 0.3}
@@ -63,7 +59,13 @@ CASES = [
             _top("of one sequence", relation, k=4, candidates=range(KEYS)),
             _top("with intervals", relation, k=4, candidates=range(KEYS), interval=0.9),
             _top(
-                "of a Gaussian sequence", relation, k=4, mechanism=GAUSSIAN, **KNOWN, **GROUPED
+                "of a Gaussian sequence",
+                relation,
+                k=4,
+                max_per_user=8,
+                delta=1e-3,
+                **KNOWN,
+                **GROUPED,
             ),
             _top("above a count", relation, above=2, candidates=range(KEYS), **GROUPED),
             _top("of an unknown domain", relation, k=2, delta=1e-3),

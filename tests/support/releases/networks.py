@@ -5,7 +5,6 @@ from functools import partial
 import polars as pl
 
 import dpselect as dp
-from dpselect.mechanisms import NoisySequence
 from dpselect.networks import EdgeTable, Graph, ego_density
 from support.releases import ReleaseCase
 
@@ -32,8 +31,6 @@ ASKED = {
     "weighted sum": {**TWO, "combine": "weighted-sum", "weights": [1, 10]},
     "margin": {**TWO, "combine": "margin"},
 }
-NOISE = {"noise": "gaussian", "delta": 1e-4}
-GAUSSIAN = {"metric": "degree", "mechanism": partial(NoisySequence, **NOISE)}
 
 
 def pair(rng):
@@ -109,13 +106,11 @@ CASES = [
     ),
     of_persons("degree, a graph", ASKED["degree"], data=graph_of_persons),
     of_persons("degree, polars", ASKED["degree"], k=1, data=lazy),
-    of_persons("degree, Gaussian", GAUSSIAN, delta=1e-4),
     hubs("ego-density", data=frame, **OF_PERSONS),
     *(hubs(metric, data=graph) for metric in ("ego-betweenness", "ego-density")),
     hubs("ego-betweenness", data=graph, epsilon=100.0),
     hubs("ego-betweenness", data=frame, epsilon=200.0, **OF_PERSONS),
     *(top(name, asked) for name, asked in ASKED.items()),
-    top("degree, Gaussian sequence", GAUSSIAN, k=3, delta=1e-4),
     top("degree, one node", ASKED["degree"], k=1),
     top("degree, five nodes", ASKED["degree"], k=5),
     top("degree, pairs", ASKED["degree"], data=list),

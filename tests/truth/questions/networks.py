@@ -292,6 +292,30 @@ def combined(draw, combine, mechanism=None, **more):
     return draw(top(metrics, mechanism, combine=combine, weights=weights, **more))
 
 
+@st.composite
+def nested(draw):
+    """The front of one metric and a weighted sum of the others."""
+    n, edges = draw(edges_of())
+    nodes, data, of = draw(held_edges(n, edges))
+    first, *others = draw(st.permutations(sorted(METRICS)))
+    both = st.sampled_from([*WEIGHTS, (1, -1), (-2, 1), (1, 100)])
+    weights = dict(zip(others, draw(both), strict=True))
+    epsilon = draw(st.sampled_from([1e4, 1e6]))
+    graph = graph_of(edges, n)
+    total, _ = summed([METRICS[one][0](graph) for one in others], [0, 0], [], weights.values())
+    scores, bound = dominated([METRICS[first][0](graph), total], [], [], [1, 1])
+    fields = {"metric": [first, weights], "combine": "pareto", "epsilon": epsilon}
+    k = min(n, draw(st.sampled_from([1, 3, n if n < 20 else 5])))
+    slack = Slack(bound, epsilon, n, k, 0).value
+    return released(
+        Call("dp.TopNodes", nodes=nodes, k=k, **fields),
+        data,
+        lambda release: best_first(
+            release.answer, {of(node): score for node, score in scores.items()}, k, slack
+        ),
+    )
+
+
 def by_name(metric, names):
     return st.sampled_from(names).flatmap(lambda name: top([metric], name))
 
@@ -309,6 +333,7 @@ QUESTIONS = {
         st.sampled_from(sorted(COMBINED)), st.sampled_from(EVERYWHERE)
     ).flatmap(lambda both: combined(*both)),
     "TopNodes of the remaining": combined("pareto", redraw="remaining"),
+    "TopNodes of a sum and the rest": nested(),
     "TopNodes of edges as csv.reader has them": top(["degree"], held="written"),
     "TopNodes above": above(),
     "TopNodes of persons": of_persons(),

@@ -29,6 +29,7 @@ from math import log2
 from typing import NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import validation
 from dpselect._parallel import each_stride
@@ -49,7 +50,8 @@ LARGEST_TABLE = 2**25
 """Numbers that the shortfall may tabulate before it counts distance by distance: 256 MB."""
 
 FEW = 128
-"""Candidates up to which all are compared, and the radii of many distances taken at once."""
+"""Candidates up to which all are compared, and the radii of many distances taken at once; and
+distances up to which sums are added without a closed form."""
 
 
 class _Rivals(NamedTuple):
@@ -142,7 +144,7 @@ class ParetoSensitivity(Sensitivity):
         """Return the intervals of the sums, distance by distance, for those still inside.
 
         On real graphs nearly all candidates are done after two distances. A height of 0 is
-        placed at distance 0, which is enough for dampening.
+        placed at distance 0.
         """
         if self._everyone.size <= FEW and all(p.sensitivity.closed_form for p in self._parts):
             return self._located_by_blocks(heights)
@@ -192,6 +194,39 @@ class ParetoSensitivity(Sensitivity):
         inside = left[2] > 0
         steps[inside], width[inside] = self.horizon, self.bound
         return Interval(steps, start, width)
+
+    def leading_zeros(self, positions: Indices, most: int) -> Indices:
+        """Return for how many steps the rivals of some candidates are those at hand.
+
+        ``P_k`` does not fall with ``k`` and ``S_k`` does not rise, so ``δ(x, t, r)`` is 0 up to
+        distance ``t`` if and only if ``P_(t+1) = S_(t+1)``: a search, in which each number of
+        steps is taken for all candidates that it can still be the answer of.
+        """
+        found = np.zeros(positions.size, dtype=np.int64)
+        most = min(most, self.horizon)
+        sums = [part.sensitivity for part in self._parts]
+        if any(not one.closed_form and one.horizon > FEW for one in sums):
+            # Sums to far distances cost as much as to all before them.
+            left = np.arange(positions.size)
+            for radii in islice(self._each_radii(), 1, most + 1):
+                left = left[_settled(self._rivals(radii, positions[left]))]
+                if left.size == 0:
+                    break
+                found[left] += 1
+            return found
+        # Of each span: steps after which all of some are settled, and after which none is.
+        spans = [(0, most + 1, 1, np.arange(positions.size))]
+        while spans:
+            low, high, middle, places = spans.pop()
+            if places.size == 0 or high - low == 1:
+                found[places] = low
+                continue
+            rivals = self._next.of(positions[places]) if middle == 1 else None
+            settled = _settled(rivals or self._rivals(self._radii(middle), positions[places]))
+            after = min(2 * middle, most) if high > most else (middle + high) // 2
+            spans.append((middle, high, after, places[settled]))
+            spans.append((low, middle, (low + middle) // 2, places[~settled]))
+        return found
 
     def shortfall(self) -> Values:
         """Return the sums over all distances, exactly, without a pass over all candidates.
@@ -244,6 +279,11 @@ class ParetoSensitivity(Sensitivity):
             totals += self._everyone.size - 1 - _change(before, now)
             before = now
         return totals
+
+
+def _settled(rivals: _Rivals) -> NDArray[np.bool_]:
+    """Return where all rivals that possibly dominate surely do."""
+    return rivals.possible == rivals.sure
 
 
 def _change(before: _Rivals, now: _Rivals) -> Indices:

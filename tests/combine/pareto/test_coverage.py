@@ -1,10 +1,12 @@
 """The coverage metric, by its definition."""
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dpselect_studies.farias_2024.coverage import coverage
+from dpselect.combine import coverage
+from dpselect.errors import ParameterError
 
 
 @st.composite
@@ -35,3 +37,18 @@ def test_a_set_covers_itself_only_in_the_weak_sense():
 
     assert coverage(front, front) == 1
     assert coverage(front, front, dominance="standard") == 0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "kind", "says"),
+    [
+        ([], [[1, 2]], "weak", "`?a`? must be a row of scores"),
+        ([[1, 2]], [1, 2], "weak", "`?b`? must be a row of scores"),
+        ([[1, 2]], [[1, 2, 3]], "weak", "by the same objectives"),
+        ([[1, 2]], [["x", 2]], "weak", "`?b`? must be numbers"),
+        ([[1, 2]], [[1, 2]], "mild", "dominance"),
+    ],
+)
+def test_sets_are_checked(a, b, kind, says):
+    with pytest.raises(ParameterError, match=says):
+        coverage(a, b, dominance=kind)

@@ -1,0 +1,352 @@
+"""Options of a mechanism in a query of a table: none changes a price or a sensitivity.
+
+Every query of a table with a ``mechanism`` is asked with every mechanism, every option and
+numbers at, inside and far beyond its bounds. It is refused before it has data, or on all pairs
+of neighbours of a small universe its loss is at most what its plan states: of a single draw the
+hockey-stick divergence and the Rényi divergences of the exact laws, of several what a replay
+finds.
+"""
+
+from collections import Counter
+from dataclasses import fields, replace
+from functools import cache, partial
+from itertools import combinations, combinations_with_replacement, permutations, product
+from math import exp, inf, nan, nextafter
+
+import numpy as np
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.audit import renyi, replay
+from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip
+from dpselect.draws.exact.samplers import intercepted
+from dpselect.draws.grid import SENSITIVITY, to_grid
+from dpselect.errors import ParameterError
+from dpselect.mechanisms import MECHANISMS, by_name, top_k
+from dpselect.networks import Graph
+from dpselect.requests.reading import READERS
+from support.releases import all_cases
+
+EPSILON = 1.0
+ORDERS = (1.001, 1.5, 2.0, 4.0, 32.0)
+ONE_ROUND = {
+    "dpselect.draws.exact.selection.top_k_gumbel_noise": Exponential(),
+    "dpselect.draws.exact.selection.top_k_exponential_noise": PermuteAndFlip(),
+    "dpselect.draws.exact.selection.top_k_laplace_noise": LaplaceNoisyMax(),
+}
+LAPLACE = "dpselect.draws.exact.noisy_counts.discrete_laplace"
+
+LARGEST = 1.7976931348623157e308
+NUMBERS = [
+    *(0, 5e-324, 1e-300, 1e-200, 1e-9, 0.5, nextafter(1, 0), 1, nextafter(1, 2), 3, 2.0**30),
+    *(1e15, nextafter(1e15, inf), 1e200, 1e300, LARGEST, inf, nan, -1e-300, -1, -1e300),
+]
+TEXTS = ["exponential", "permute-and-flip", "non-decreasing", "non-increasing"]
+VALUES = [*NUMBERS, *TEXTS, "laplace", "gaussian", True, None, {"name": "exponential"}]
+
+
+def options():
+    """Yield every mechanism with an option, also those that it does not have."""
+    known = {one.name for kind in MECHANISMS.values() for one in fields(kind)}
+    for name in MECHANISMS:
+        yield {"name": name}
+        own = {one.name for one in fields(MECHANISMS[name])}
+        for option in sorted(known | {"shift", "l2"}):
+            values = VALUES if option in own else [1e-9]
+            yield from ({"name": name, option: value} for value in values)
+        yield {"name": name, "noise": "gaussian", "delta": 0.1}
+        for l1, step in product([1e-300, 1e-9, 1e300], repeat=2):
+            yield {"name": name, "l1": l1, "bound": l1, "step": step}
+
+
+OPTIONS = list(options())
+
+
+def multisets(values, most):
+    """Return all databases of a few records, each with those of one record more."""
+    return [list(x) for n in range(most + 1) for x in combinations_with_replacement(values, n)]
+
+
+def one_more(values, most):
+    """Return the pairs of databases of which one has one record more."""
+    return [(x, [*x, one]) for x in multisets(values, most - 1) for one in values]
+
+
+def graphs():
+    """Return the pairs of graphs on four nodes of which one has one edge more.
+
+    Those alone whose smaller graph is the first of its class under permutations of the nodes:
+    no law depends on the numbers of the nodes.
+    """
+    edges = list(combinations(range(4), 2))
+
+    def renamed(graph, names):
+        return tuple(sorted(tuple(sorted((names[u], names[v]))) for u, v in graph))
+
+    every = [graph for n in range(7) for graph in combinations(edges, n)]
+    first = {min(renamed(one, names) for names in permutations(range(4))) for one in every}
+    return [
+        (Graph.from_edges(x, nodes=4), Graph.from_edges([*x, edge], nodes=4))
+        for x in sorted(first)
+        for edge in edges
+        if edge not in x
+    ]
+
+
+def replaced(values, n):
+    """Return the pairs of lists of which one record is another."""
+    every = [list(x) for x in product(values, repeat=n)]
+    return [
+        (x, y)
+        for x, y in combinations(every, 2)
+        if sum(a != b for a, b in zip(x, y, strict=True)) == 1
+    ]
+
+
+def visits(held):
+    rows = [(who, key) for who, keys in enumerate(held) for key in keys]
+    return pl.DataFrame(rows, schema={"who": pl.Int64, "key": pl.String}, orient="row")
+
+
+def persons():
+    """Return the pairs of tables of which one has a person more, of up to two keys."""
+    kept = ["", "a", "b", "ab"]
+    return [(visits(x), visits(y)) for x, y in one_more(kept, 2)]
+
+
+BOX = {"bounds": [0, 0, 1, 1], "epsilon": EPSILON, "neighbours": "add-remove"}
+POINTS = [(0.1, 0.1), (0.9, 0.1), (0.9, 0.9)]
+TREE = {
+    "label": "label",
+    "domains": {"a": [0, 1], "b": [0, 1]},
+    "classes": [0, 1],
+    "max_records": 3,
+    "epsilon": EPSILON,
+    "neighbours": "add-remove",
+}
+CELLS = [(0, 0, 0), (0, 1, 1), (1, 0, 1)]
+
+
+def cells(most):
+    """Return the pairs of tables of which one has one record more."""
+    names = ["a", "b", "label"]
+    frames = [
+        [pl.DataFrame(x, schema=dict.fromkeys(names, pl.Int64), orient="row") for x in pair]
+        for pair in one_more(CELLS, most)
+    ]
+    return [tuple(pair) for pair in frames]
+
+
+def counts(**more):
+    return dict(column="key", epsilon=EPSILON, neighbours="add-remove", **more)
+
+
+UNIVERSE = {
+    "TopKeys, one": (dp.TopKeys, counts(k=1, candidates=["a", "b"]) | {"column": None},
+                     lambda: one_more("ab", 3)),
+    "TopKeys, persons": (dp.TopKeys, counts(k=1, candidates=["a", "b"], user="who",
+                                            max_per_user=2), persons),
+    "HeavyCells": (dp.HeavyCells, BOX | {"grid": 2, "k": 1}, lambda: one_more(POINTS, 2)),
+    "Map": (dp.Map, BOX | {"grids": [1, 2]}, lambda: one_more(POINTS, 2)),
+    "Percentiles": (dp.Percentiles, {"p": 50, "candidates": range(3), "epsilon": EPSILON,
+                                     "neighbours": "add-remove"},
+                    lambda: one_more(range(3), 3)),
+    "PercentileRecord": (dp.PercentileRecord, {"p": 50, "upper": 2, "epsilon": EPSILON},
+                         lambda: replaced([0, 1, 2], 2)),
+    "ID3Tree": (dp.ID3Tree, TREE | {"max_depth": 1}, lambda: cells(2)),
+    "BestColumns": (dp.BestColumns, TREE | {"k": 1}, lambda: cells(3)),
+    **{
+        f"TopNodes, {metric}": (dp.TopNodes, {"nodes": 4, "k": 1, "metric": metric,
+                                              "epsilon": EPSILON}, graphs)
+        for metric in ("degree", "ego-density", "ego-betweenness")
+    },
+}  # fmt: skip
+
+
+@cache
+def pairs_of(name):
+    return UNIVERSE[name][2]()
+
+
+def draws_of(query, database):
+    """Return the draws of one release, with all that samplers are given."""
+    seen = []
+
+    def handler(name, draw, args, kwargs):
+        seen.append((name, args, kwargs))
+        return draw()
+
+    with intercepted(handler):
+        query.release(database)
+    return seen
+
+
+def laws(here, there):
+    """Return the laws of two single draws: of independent parts, those of each of them."""
+    [(name, args, more)], [(other, args2, more2)] = here, there
+    assert (name, more, args[1:]) == (other, more2, args2[1:])
+    if name in ONE_ROUND:
+        rule, k = ONE_ROUND[name], args[2]
+        assert k == 1
+        each = [
+            rule.probabilities(to_grid(one[0]) / SENSITIVITY, args[1]) for one in (args, args2)
+        ]
+        return [tuple(each)]
+    assert name == LAPLACE
+    moved = np.abs(np.asarray(args[0], dtype=object) - np.asarray(args2[0], dtype=object))
+    alpha = exp(-1 / args[1])
+    return [moved_by(int(one), alpha) for one in moved if one]
+
+
+def moved_by(steps, alpha):
+    """Return the law of discrete Laplace noise, and that of the noise moved by some steps.
+
+    Beyond 0 and the steps the ratio of both is the same, so each tail is one value.
+    """
+    between = (1 - alpha) / (1 + alpha) * alpha ** np.arange(1, steps)
+    law = np.array([1, *between * (1 + alpha), alpha**steps]) / (1 + alpha)
+    return law, law[::-1]
+
+
+def loss(parts):
+    """Return the largest privacy loss of independent parts."""
+    return sum(float(np.abs(np.log(p / q)).max()) for p, q in parts)
+
+
+def excess(parts, epsilon):
+    """Return the delta at epsilon, in the worse direction."""
+    if loss(parts) <= epsilon * (1 + 1e-9):
+        return 0.0
+    p, q = np.ones(1), np.ones(1)
+    for one, other in parts:
+        p, q = np.outer(p, one).ravel(), np.outer(q, other).ravel()
+    return max(np.maximum(a - exp(epsilon) * b, 0).sum() for a, b in ((p, q), (q, p)))
+
+
+def divergence(parts, order):
+    """Return the Rényi divergence of independent parts, in the worse direction."""
+    return max(
+        sum(
+            renyi(pair[at] / pair[at].sum(), pair[1 - at] / pair[1 - at].sum(), order)
+            for pair in parts
+        )
+        for at in (0, 1)
+    )
+
+
+def asked(name, mechanism):
+    kind, given, _ = UNIVERSE[name]
+    return kind(**given, mechanism=mechanism)
+
+
+FAST = {"TopKeys, persons", "TopNodes, ego-density", "PercentileRecord"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [one if one in FAST else pytest.param(one, marks=pytest.mark.slow) for one in UNIVERSE],
+)
+def test_what_can_be_asked_for_costs_what_the_plan_states(name, record_property):
+    found, made = Counter(), set()
+    for mechanism in OPTIONS:
+        try:
+            query = asked(name, mechanism)
+        except ParameterError:
+            found["refused"] += 1
+            continue
+        found["asked"] += 1
+        assert all(is_free(mechanism["name"], *one) for one in mechanism.items()), mechanism
+        if (drawn := repr(by_name(mechanism, EPSILON))) not in made:
+            made.add(drawn)
+            check(query, pairs_of(name))
+    record_property("found", dict(found, laws=len(made)))
+
+    assert found["refused"] > 300
+    assert len(made) >= 4
+
+
+def is_free(name, option, value):
+    """Return whether a query has a say in an option, or it is as it would be anyhow."""
+    usual = {one.name: one.default for one in fields(MECHANISMS[name])}
+    free = option in {"name", *MECHANISMS[name].query_options}
+    return free or (option in usual and usual[option] == value)
+
+
+def check(query, pairs):
+    plan = query.plan
+    rho = sum(spend.rho_of_all for spend in plan.spends)
+    for x, y in pairs:
+        here, there = draws_of(query, x), draws_of(query, y)
+        if len(here) != 1:
+            report = replay(query.release, x, y)
+            assert report.ok, (query, report)
+            continue
+        parts = laws(here, there)
+        assert excess(parts, plan.epsilon) <= plan.delta, query
+        for order in ORDERS:
+            assert divergence(parts, order) <= rho * order * (1 + 1e-9), (query, order)
+
+
+def test_every_query_of_a_table_with_a_mechanism_is_looked_at():
+    kinds = {UNIVERSE[name][0].__name__ for name in UNIVERSE}
+
+    assert kinds == {
+        name
+        for name in READERS
+        if "mechanism" in {one.name for one in fields(getattr(dp, name))}
+    }
+
+
+def lowest(self, objective):
+    """What an option said went before what the objective has."""
+    sensitivity = objective.sensitivity
+    return replace(
+        self,
+        l1=self.l1
+        or sensitivity.l1
+        or float(np.broadcast_to(sensitivity.bounds, len(objective)).sum()),
+        bound=self.bound or sensitivity.bound,
+        step=self.step or objective.step,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("TopNodes, degree", {"l1": 1}),
+        ("TopNodes, degree", {"step": 0.7}),
+        ("TopNodes, ego-density", {"bound": 1e-9}),
+    ],
+)
+def test_an_option_that_goes_before_the_objective_is_seen(monkeypatch, name, options):
+    monkeypatch.setattr(dp.NoisySequence, "query_options", ("l1", "bound", "step"))
+    monkeypatch.setattr(dp.NoisySequence, "for_objective", lowest)
+    monkeypatch.setattr(top_k, "_named", lambda one, rounds, _: by_name(one, rounds.epsilon))
+    query = asked(name, {"name": "noisy-sequence", **options})
+
+    with pytest.raises(AssertionError):
+        check(query, pairs_of(name))
+
+
+OTHERS = [
+    case
+    for case in all_cases()
+    if type(case.query) is not dp.Selection
+    and "mechanism" in {one.name for one in fields(case.query)}
+]
+
+
+@pytest.mark.parametrize("case", OTHERS, ids=lambda case: case.name)
+def test_no_query_is_told_what_one_individual_changes(case):
+    """Neither by name nor by a class or a function, in Python or written down."""
+    for fact in ("l1", "bound", "step"):
+        factory = partial(dp.NoisySequence, **{fact: 1e-9})
+        for one in (factory, lambda epsilon, made=factory: made(epsilon=epsilon)):
+            with pytest.raises(ParameterError):
+                case.query._with(mechanism=one)
+
+
+def test_a_callable_keeps_to_its_epsilon():
+    with pytest.raises(ParameterError, match="must keep to the epsilon"):
+        asked("TopKeys, one", lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon))

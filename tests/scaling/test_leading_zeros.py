@@ -1,0 +1,279 @@
+"""Scores of 0 where the first sensitivities are 0: Definition 12, by enumeration.
+
+Databases are a line, one step apart, with scores of both signs for one candidate each; their
+sensitivities are the local sensitivities of Definition 5.
+"""
+
+from functools import partial
+from importlib import import_module
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import dpselect as dp
+from dpselect import scaling
+from dpselect.combine import ParetoSensitivity
+from dpselect.networks import Graph, ego_betweenness, ego_density
+from dpselect.percentiles import percentile
+from dpselect.sensitivity import Sensitivity, floored, grouped, jump_to_bound, weighted_sum
+from dpselect.sensitivity.base import Pairs
+from dpselect.trees.rates import weighted_rates
+from support.strategies import dampened_by_definition, several_objectives, widths_of
+
+EDGE = dp.Neighbours.EDGE
+LINES = np.array(list(product([-1, 0, 1], repeat=5)))
+dampened = import_module("dpselect.scaling.dampened")
+
+
+def local_sensitivity(line, place, distance):
+    """The largest change by one step within a distance."""
+    changes = np.abs(np.diff(line))
+    first, last = max(place - distance - 1, 0), min(place + distance, line.size - 2)
+    return float(changes[first : last + 1].max())
+
+
+def objective_of(line, place, *, horizon=8, monotone=False, beside=()):
+    """The score at one place, and of candidates that no step changes."""
+
+    def at(distance):
+        return np.array([local_sensitivity(line, place, distance), *np.zeros(len(beside))])
+
+    sensitivity = dp.ElementSensitivity(at, 2.0, horizon, EDGE)
+    return dp.Objective([line[place], *beside], sensitivity, monotone=monotone)
+
+
+def scaled(scale, line):
+    return [float(scale(objective_of(line, place))[0]) for place in range(line.size)]
+
+
+def largest_step(scale):
+    return max(
+        abs(one - other) for line in LINES for one, other in pairwise(scaled(scale, line))
+    )
+
+
+def test_the_smallest_case():
+    """Two candidates, of which no step changes the best one within three."""
+    sensitivity = dp.ElementSensitivity(
+        lambda t: np.array([0.0 if t < 3 else 1.0, 1.0]), 1.0, 10, EDGE
+    )
+    objective = dp.Objective([0.0, -1.0], sensitivity)
+    moved = dp.Objective([0.7, -0.3], sensitivity, highest=0.7)
+
+    assert scaling.dampened(objective).tolist() == [3, -1]
+    assert scaling.anchored(moved, 0.7).tolist() == [3, -1]
+    best = dp.LocalDampening(epsilon=1.0).probabilities(objective)[0]
+    assert best == pytest.approx(1 / (1 + np.exp(-2)))
+    assert dp.AnchoredLocalDampening(epsilon=1.0).probabilities(moved)[0] == best
+
+
+def test_dampened_scores_are_those_of_the_definition_and_move_by_one():
+    leads = []
+    for line in LINES:
+        scores = scaled(scaling.dampened, line)
+        for place, score in enumerate(scores):
+            widths = widths_of(objective_of(line, place).sensitivity, 1, 0)
+            assert score == dampened_by_definition(line[place], widths)
+        leads += [one for one, value in zip(scores, line, strict=True) if value == 0]
+
+    assert largest_step(scaling.dampened) == 1
+    assert set(leads) == {0, 1, 2, 3, 8}
+
+
+@pytest.mark.parametrize("anchor", [-1.0, -0.5, 0.0, 1.0])
+def test_anchored_scores_are_those_of_the_definition_and_move_by_one(anchor):
+    anchored = partial(scaling.anchored, anchor=anchor)
+    for line in LINES[::7]:
+        for place, score in enumerate(scaled(anchored, line)):
+            widths = widths_of(objective_of(line, place).sensitivity, 1, 0)
+            assert score == dampened_by_definition(line[place] - anchor, widths)
+
+    assert largest_step(anchored) == 1
+
+
+@pytest.mark.parametrize("longest", [0, 1, 2, 3])
+def test_a_lead_can_be_cut_anywhere(longest, monkeypatch):
+    monkeypatch.setattr(dampened, "LONGEST_LEAD", longest)
+
+    assert largest_step(scaling.dampened) == 1
+    assert scaled(scaling.dampened, np.zeros(6)) == [longest] * 6
+
+
+PLANTED = {
+    "twice": lambda steps, objective: np.where(objective.scores == 0, 2 * steps, steps),
+    "one more": lambda steps, objective: np.where(objective.scores == 0, steps + 1, steps),
+    "of the first alone": lambda steps, objective: np.where(
+        (objective.scores == 0) & (steps > 0), 3.0, steps
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", PLANTED)
+def test_planted_leads_move_further(wrong):
+    def scale(objective):
+        return PLANTED[wrong](scaling.dampened(objective), objective)
+
+    assert largest_step(scale) > 1
+
+
+@pytest.mark.parametrize("planted", [-1e-17, 5e-324])
+@pytest.mark.parametrize("what", ["score", "sensitivity"])
+def test_what_is_nearly_0_is_seen(planted, what):
+    """A number that should be 0 in one database, and is a rounding error away from it."""
+    line = np.array([0.0, 0, 0, 0, 1, 0])
+
+    def given(place):
+        true = objective_of(line, place)
+        if place != 1:
+            return true
+        if what == "score":
+            return dp.Objective(np.array([planted]), true.sensitivity)
+        widths = [abs(planted) if t == 0 else true.sensitivity.at(t)[0] for t in range(8)]
+        sensitivity = dp.ElementSensitivity(lambda t: widths[t : t + 1], 2.0, 8, EDGE)
+        return dp.Objective(true.scores, sensitivity)
+
+    check = partial(
+        dp.audit.check_admissible,
+        universe=range(6),
+        neighbours=lambda x, y: abs(x - y) == 1,
+        scalings={"dampened": scaling.dampened},
+    )
+    assert check(partial(objective_of, line)).ok
+    failed = check(given).failed
+    assert "condition (i)" in failed if what == "score" else "condition (ii)" in failed
+    # Above 0 a lead goes on as it is at 0.
+    assert ("unit scores: dampened" in failed) == (what == "sensitivity" or planted < 0)
+
+
+def test_ties_of_one_direction_lead_each_other():
+    """Both may move one way only, so that the larger sensitivity of both counts."""
+    line = np.array([0.0, 0, 0, 0, 1, 1])
+    scores = [
+        scaling.pairwise(objective_of(line, place, monotone=True, beside=[0.0, -1.0]))
+        for place in range(6)
+    ]
+
+    assert [one.tolist() for one in scores[:4]] == [
+        [3, 3, -8.5],
+        [2, 2, -8.5],
+        [1, 1, -8.5],
+        [0, 0, -8.5],
+    ]
+    assert max(np.abs(a - b).max() for a, b in pairwise(scores)) == 1
+
+
+def test_ties_by_one_sensitivity_lead_each_other():
+    flat = dp.LocalSensitivity(lambda t: 0.5 * max(t - 1, 0), 1.0, EDGE, horizon=9)
+    objective = dp.Objective([2.0, 2.0, 1.0], flat)
+
+    assert scaling.pairwise(objective).tolist() == [2, 2, -3]
+
+
+def test_half_of_the_least_lead_is_no_tie():
+    flat = dp.LocalSensitivity(lambda t: float(t > 2), 1.0, EDGE, horizon=9)
+    scores = scaling.pairwise(dp.Objective([5e-324, 0.0], flat))
+
+    assert scores == pytest.approx([3, -3])
+
+
+def test_ties_by_sensitivities_that_are_raised_do_not_lead():
+    objective = objective_of(np.zeros(6), 0, beside=[0.0])
+
+    assert scaling.dampened(objective).tolist() == [8, 8]
+    assert scaling.pairwise(objective).tolist() == [0, 0]
+
+
+def test_a_floor_takes_the_lead():
+    objective = objective_of(np.zeros(6), 0)
+    raised = dp.Objective(objective.scores, floored(objective.sensitivity, 1e-9))
+
+    assert scaling.dampened(raised).tolist() == [0]
+
+
+def test_the_record_at_a_percentile_leads_where_no_other_can_replace_it():
+    """The least of values at both ends; at 1e-17 its sensitivity is 1e-17, not 0."""
+    still, moved = (percentile([x, 1.0], p=1, upper=1.0, horizon=9) for x in (0.0, 1e-17))
+
+    assert still.sensitivity.at(0).tolist() == [0, 1]
+    assert moved.sensitivity.at(0).tolist() == [1e-17, 1]
+    assert scaling.dampened(still).tolist() == [1, -1]
+    assert scaling.dampened(moved).tolist() == [0, -1]
+
+
+def test_nodes_without_neighbours_are_a_step_away_from_a_change():
+    path = Graph.from_edges([(0, 1), (1, 2)], nodes=5)
+
+    assert scaling.dampened(ego_density(path)).tolist() == [0, 0, 0, 1, 1]
+    for bound in ("degree", "codegree"):
+        dampened_scores = scaling.dampened(ego_betweenness(path, sensitivity=bound))
+        assert dampened_scores.tolist() == [0, 0.5, 0, 1, 1]
+
+
+def test_columns_of_no_records_are_a_step_away_from_a_change():
+    gain = dp.trees.information_gain(
+        np.empty((0, 2)),
+        [],
+        domains={"x0": [0, 1], "x1": [0, 1]},
+        classes=[0, 1],
+        max_records=9,
+        neighbours="add-remove",
+    )
+
+    assert scaling.dampened(gain).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("weights", [(1, 0), (0, 1), (2, 3)])
+def test_no_rate_is_certain_to_stay(weights):
+    """Some record changes each rate, also of classes without records."""
+    for hits, total in [(h, t) for t in range(5) for h in range(t + 1)]:
+        rate = dp.trees.true_positive_rate([hits], total, neighbours="add-remove")
+        both = weighted_rates([[hits, 0]], (total, 0), weights=weights)
+        for objective in (rate, both):
+            assert objective.sensitivity.leading_zeros(np.zeros(1, dtype=int), 9) == [0]
+
+
+def test_the_front_leads_by_the_steps_until_a_node_may_dominate_it():
+    """A hub of nine edges and a leaf of one come one nearer to each other by each step."""
+    star = Graph.from_edges([(0, leaf) for leaf in range(1, 10)], nodes=10)
+    one = dp.networks.degree(star)
+    objective = dp.pareto([one, one])
+
+    assert scaling.dampened(objective)[0] == 7
+    assert dp.LocalDampening(epsilon=5.0).probabilities(objective)[0] > 1 - 1e-6
+
+
+@given(several_objectives(), st.integers(0, 20), st.integers(0, 12), st.sampled_from([-1, 128]))
+def test_leading_zeros_of_a_pareto_score_are_those_of_its_values(
+    objectives, horizon, most, few
+):
+    """By a search, or step by step where sums are costly."""
+    sensitivity = ParetoSensitivity(objectives, horizon)
+    everyone = np.arange(len(objectives[0]))[::-1]
+    expected = Sensitivity.leading_zeros(sensitivity, everyone, most)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module("dpselect.combine.pareto.sensitivity"), "FEW", few)
+        found = sensitivity.leading_zeros(everyone, most)
+
+    assert found.tolist() == expected.tolist()
+
+
+def forms(objectives):
+    """Sensitivities that count leading zeros in a way of their own, or through others."""
+    single = ParetoSensitivity(objectives, 30)
+    everyone = np.arange(len(objectives[0]))
+    yield single.take(everyone[::-1]), everyone.size
+    yield grouped(single, 3, neighbours=EDGE), everyone.size
+    yield Pairs(single, everyone, everyone.size), everyone.size**2
+    yield jump_to_bound(single, 4), everyone.size
+    yield weighted_sum([single, single], [2.0, -1.0]), everyone.size
+    yield objectives[0].sensitivity, everyone.size
+
+
+@given(several_objectives(most=2, most_candidates=4), st.integers(0, 9))
+def test_leading_zeros_of_what_is_made_of_others(objectives, most):
+    for sensitivity, size in forms(objectives):
+        everyone = np.arange(size)
+        expected = Sensitivity.leading_zeros(sensitivity, everyone, most)
+        assert sensitivity.leading_zeros(everyone, most).tolist() == expected.tolist()
