@@ -40,14 +40,17 @@ class Server:
             if not line.strip():
                 continue
             try:
-                message = json.loads(line)
-            except ValueError:
+                message = json.loads(line, parse_constant=_refused)
+            except (ValueError, RecursionError):
                 yield _error(None, PARSE_ERROR, "a message must be JSON")
                 continue
             if not isinstance(message, dict) or not isinstance(message.get("method"), str):
                 yield _error(None, INVALID_REQUEST, "a message must have a method")
             elif "id" in message:  # others are notifications
-                yield self._answer(message)
+                if isinstance(message["id"], str | int | None):
+                    yield self._answer(message)
+                else:
+                    yield _error(None, INVALID_REQUEST, "an id must be a text or an integer")
 
     def _answer(self, message: dict[str, Any]) -> str:
         params = message.get("params") or {}
@@ -98,7 +101,11 @@ class Server:
 
     def _call(self, params: dict[str, Any]) -> dict[str, Any] | None:
         name, arguments = params.get("name"), params.get("arguments")
-        if name not in self._methods or not isinstance(arguments, dict):
+        if (
+            not isinstance(name, str)
+            or name not in self._methods
+            or not isinstance(arguments, dict)
+        ):
             return None
         found = answer(self._methods[name], arguments)
         result = found.get("result", found.get("error"))
@@ -106,6 +113,11 @@ class Server:
             result = dict(zip(("epsilon", "delta"), result, strict=True))
         text = result if isinstance(result, str) else json.dumps(result)
         return {"content": [{"type": "text", "text": text}], "isError": not found["ok"]}
+
+
+def _refused(constant: str) -> Any:
+    """Refuse NaN and infinities, which Python reads and JSON does not have."""
+    raise ValueError(constant)
 
 
 def _error(number: Any, code: int, message: str) -> str:
@@ -117,6 +129,7 @@ def main() -> None:
     """Serve one analyst until the input ends."""
     if len(sys.argv) != 3:
         sys.exit("usage: mcp_server.py POLICY ANALYST")
+    sys.stdin.reconfigure(errors="replace")  # a line may be of any bytes
     for reply in Server(sys.argv[1], sys.argv[2]).messages(sys.stdin):
         print(reply, flush=True)
 

@@ -317,13 +317,21 @@ class Query(ABC, Generic[Out]):
         return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
-    def from_dict(cls, fields_: Mapping[str, Any]) -> Self:
+    def from_dict(
+        cls, fields_: Mapping[str, Any], *, most_values: int = writing.MOST_VALUES
+    ) -> Self:
         """Return the query that ``to_dict`` wrote.
+
+        Args:
+            fields_: The fields by name.
+            most_values: How many values the fields may hold, with those of ranges.
 
         Raises:
             ParameterError: It is not a query of this class, it is of another version of the
-                schema, or a field is missing, unknown or out of its range.
+                schema, it holds too many values, or a field is missing, unknown or out of its
+                range.
         """
+        writing.check_size(fields_, most_values)
         if fields_.get("dpselect", SCHEMA) != SCHEMA:
             raise ParameterError(f"a query must be of schema {SCHEMA}: `dpselect`={SCHEMA}")
         kind = _kind(fields_.get("query"))

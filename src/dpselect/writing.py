@@ -85,6 +85,12 @@ VALUE = "text-align:left;padding:.1em 0;white-space:pre-wrap"
 CELL = "padding:.1em .8em;text-align:"
 MOST_ROWS = 20
 
+MOST_VALUES = 1_000_000
+"""Values of a written query, with those of its ranges, where nobody states another number."""
+
+MOST_DEPTH = 32
+"""Lists in lists of a written query."""
+
 MAPPING = "mapping"
 """Holds a mapping of one key that looks like the name of a type."""
 
@@ -264,6 +270,50 @@ def refused(name: str, value: object) -> object:
     raise ParameterError(
         f"`{name}` is a {type(value).__name__}, which cannot be written down: give it by name"
     )
+
+
+def check_size(value: object, most: int = MOST_VALUES) -> None:
+    """Refuse a written value that takes much memory once it is read, before it is.
+
+    Args:
+        value: From JSON or TOML. A range counts with all its values, and so does a number of
+            ``nodes``, of which a plan keeps about 100 bytes each.
+        most: How many values it may hold.
+
+    Raises:
+        ParameterError: It holds more, or lists in lists without end.
+    """
+    found, left = 0, [(value, 0)]
+    while left:
+        one, depth = left.pop()
+        inner: Sequence[object] = ()
+        if isinstance(one, Mapping):
+            found += _length(one.get("range")) if len(one) == 1 else 0
+            nodes = one.get("nodes")
+            found += nodes if isinstance(nodes, int) else 0
+            inner = [*one.values()]
+        elif isinstance(one, list | tuple):
+            inner = one
+        found += len(inner)
+        if found > most:
+            raise ParameterError(
+                f"a query in writing holds at most {most:,} values, those of its ranges and "
+                "its nodes included, and there are more: a policy grants another number by "
+                "`most_values`"
+            )
+        if inner and depth == MOST_DEPTH:
+            raise ParameterError(f"a query in writing has at most {MOST_DEPTH} lists in lists")
+        left += [(part, depth + 1) for part in inner if not isinstance(part, str | int)]
+
+
+def _length(ends: object) -> int:
+    """Return how long a written range is; 0 if it is none."""
+    try:
+        made = range(*ends)  # type: ignore[misc] # whatever it is, it is tried
+    except (TypeError, ValueError):
+        return 0
+    # Of more than 2**63 Python does not say the length.
+    return max(0, -((made.start - made.stop) // made.step))
 
 
 def from_json(name: str, value: object) -> Any:  # noqa: ANN401 -- of any field

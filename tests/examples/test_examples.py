@@ -110,7 +110,33 @@ def ask(service, clinic):  # noqa: ARG001 -- its folder is on the path
     return lines
 
 
+TOO_LONG = {"query": "TopKeys", "column": "ward", "candidates": {"range": [0, 10**9]}}
+
+
 class TestTools:
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "[" * 100_000,
+            "[" * 900 + "]" * 900,
+            call(1, "tools/call", name=["cost"], arguments=ASKED),
+            call(1, "tools/call", name={"a": 1}, arguments=ASKED),
+            call(1, "tools/call", name="cost", arguments={"queries": [TOO_LONG]}),
+            call(1, "tools/call", name="cost", arguments={"queries": 1, "where": {}}),
+            '{"jsonrpc": "2.0", "id": NaN, "method": "ping"}',
+            '{"jsonrpc": "2.0", "id": [[]], "method": "ping"}',
+            '{"jsonrpc": "2.0", "id": 1e999, "method": "ping"}',
+            '{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": "\\ud800"}',
+            '{"id": ' + "9" * 5000 + ', "method": "ping"}',
+        ],
+    )
+    def test_no_line_ends_the_server(self, ask, line):
+        replies = ask(line, call(2, "ping"))
+
+        assert replies[-1]["id"] == 2
+        assert len(replies) == 2
+        assert "error" in replies[0] or replies[0]["result"]["isError"]
+
     def test_a_host_finds_the_tools_and_calls_them(self, ask, clinic):
         begun, listed, cost, answered = ask(
             call(1, "initialize", protocolVersion="2025-03-26", capabilities={}),

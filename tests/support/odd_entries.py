@@ -7,12 +7,14 @@ The data are a function of a seed: tests try a few seeds of each entry, and
 import datetime as dt
 import io
 import random
+import sqlite3
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -25,8 +27,10 @@ import pyarrow as pa
 import dpselect as dp
 import dpselect_pooling as pooling
 from dpselect import combine, networks, percentiles, trees, tuning
+from dpselect.errors import PublicClaimError
+from dpselect.tables import Source
 from dpselect.variants import genotype_counts
-from support.odd_input import MARKER, ODD_VALUES, TEXT
+from support.odd_input import MARKER, ODD_VALUES, TEXT, observed
 from support.releases.core import MECHANISMS
 
 AR = "add-remove"
@@ -90,6 +94,11 @@ FRONT |= {"max_depth": 1, "random_state": 1}
 def engine_edges(table):
     edges = networks.EdgeTable(table, source="f", target="g", nodes=9)
     return dp.TopNodes(metric="degree", **NODES).release(edges)
+
+
+def selected_rows(where):
+    query = dp.TopKeys(column="y", k=1, candidates=["a", "b"], **BOTH)
+    return lambda table: query.release(replace(Source.of(table), where=[where]))
 
 
 def graph(table):
@@ -311,6 +320,10 @@ READ = {
             "ID3Classifier, of a table": lambda table: id3(PUBLIC).fit(table, "y"),
         },
         "records of persons": {"ID3Tree of persons": trees.ID3Tree(max_depth=1, **BY_PERSON)},
+        "selected rows": {
+            f"where {one}": selected_rows(one)
+            for one in ("f = 'a'", "f >= 1", "g != 1.5", "f = true", "f < '2020-01-01'")
+        },
         "several queries": {"run": lambda table: dp.run(SEVERAL, table)},
         "members of a table": {
             "Subset of a table": dp.Subset(
@@ -414,7 +427,12 @@ CONTAINERS = {
         "parquet",
     ],
 }  # fmt: skip
-CONTAINERS["table of counts"] = CONTAINERS["table"]
+OF_PANDAS = ["pandas of Arrow", "pandas nullable"]
+CONTAINERS["table of counts"] = [*CONTAINERS["table"], *OF_PANDAS]
+CONTAINERS["table"] += [*OF_PANDAS, "wide integers", "extreme moments", "constants", "sqlite"]
+CONTAINERS["frame"] += OF_PANDAS
+CONTAINERS["rows"] += OF_PANDAS
+CONTAINERS["values"] += [*OF_PANDAS, "extreme moments"]
 ROWS = {"rows", "labelled", "counts"}
 
 
@@ -471,6 +489,8 @@ def _table(container, columns, rng, folder):
     if container in _FRAMES:
         frame, series = _FRAMES[container]
         return frame({name: series(v, rng) for name, v in named.items()})
+    if container in _ENGINES:
+        return _ENGINES[container](named, rng, folder)
     frame = _table("polars", columns, rng, folder)
     if container == "duckdb":
         return _duckdb().from_arrow(frame.to_arrow())
@@ -519,6 +539,172 @@ def _polars(column, rng):
     return made.cast(rng.choice(POLARS), strict=False) if rng.random() < 0.4 else made
 
 
+def _of_arrow(array):
+    return pd.Series(array, dtype=pd.ArrowDtype(array.type))
+
+
+def _pandas_of_arrow(column, rng):
+    array = _arrow(column, rng)
+    # Of views pandas makes a column, and ends at whatever is asked of it.
+    return _of_arrow(array.cast(pa.string()) if array.type == pa.string_view() else array)
+
+
+def _pandas_nullable(column, rng):
+    return pd.Series(column).convert_dtypes(
+        dtype_backend=rng.choice(["numpy_nullable", "pyarrow"])
+    )
+
+
+WIDE = [0, 1, 2, MARKER, MARKER * 10**20, 2**63 - 1, 2**63, 2**64, 2**127 - 1, None]
+UNSIGNED = [*WIDE, 2**127, 2**128 - 1]
+SIGNED = [*WIDE, -1, -(2**63), -(2**63) - 1, -(2**127)]
+
+
+def _wide(named, rng, _folder):
+    """Return integers of 128 bits in polars or DuckDB."""
+    columns, casts = {}, []
+    for name, column in named.items():
+        pool, kind, sql = rng.choice(
+            [(UNSIGNED, pl.UInt128, "UHUGEINT"), (SIGNED, pl.Int128, "HUGEINT")]
+        )
+        columns[name] = pl.Series([rng.choice(pool) for _ in column], dtype=kind)
+        casts.append(f'"{name}"::{sql} AS "{name}"')
+    frame = pl.DataFrame(columns)
+    if rng.random() < 0.3:
+        text = _duckdb().from_arrow(frame.cast(pl.String).to_arrow())
+        return text.project(", ".join(casts))
+    return rng.choice([frame, frame.lazy()])
+
+
+MOMENTS_OF_ARROW = [
+    pa.date32(), pa.date64(), pa.timestamp("s"), pa.timestamp("ms"), pa.timestamp("us"),
+    pa.timestamp("ns"), pa.timestamp("us", "UTC"), pa.timestamp("us", "Europe/Paris"),
+    pa.duration("us"), pa.duration("s"), pa.duration("ns"), pa.time32("s"), pa.time64("us"),
+]  # fmt: skip
+PLACES_IN_TIME = [
+    0, 18262, -1, MARKER, 10**8, -(10**8), 2**31 - 1, -(2**31), 253402214400,
+    253402214400000000, 2**53 + 1, 2**62, -(2**62), 2**63 - 1, -(2**63) + 1, None,
+]  # fmt: skip
+
+
+def _moments(column, rng):
+    kind = rng.choice(MOMENTS_OF_ARROW)
+    held = [rng.choice(PLACES_IN_TIME) for _ in column]
+    if kind in {pa.date32(), pa.time32("s")}:
+        held = [None if one is None else (one + 2**31) % 2**32 - 2**31 for one in held]
+        return pa.array(held, pa.int32()).view(kind)
+    return pa.array(held, pa.int64()).view(kind)
+
+
+def _extreme(named, rng, _folder):
+    """Return days, times and durations at the ends of what Arrow holds."""
+    table = pa.table({name: _moments(column, rng) for name, column in named.items()})
+    return rng.choice([_in_arrow, _in_pandas, _in_polars, _in_polars_lazy, _in_duckdb])(table)
+
+
+def _in_arrow(table):
+    return table
+
+
+def _in_pandas(table):
+    return pd.DataFrame({name: _of_arrow(table[name]) for name in table.column_names})
+
+
+def _in_polars(table):
+    return pl.from_arrow(table)
+
+
+def _in_polars_lazy(table):
+    return pl.from_arrow(table).lazy()
+
+
+def _in_duckdb(table):
+    return _duckdb().from_arrow(table)
+
+
+def _constants(named, rng, folder):
+    """Return a file of which statistics know one number, beside NaN and what is missing."""
+    one = rng.choice([0.0, 0.5, 3.0, 9.0, float(MARKER), 1e308, float("inf")])
+    columns = {}
+    for name, column in named.items():
+        kind = rng.choice([pl.Float64, pl.Float32, pl.Int64, pl.UInt64, pl.String])
+        odd = [one, None, *([float("nan")] if kind in {pl.Float64, pl.Float32} else [])]
+        held = [rng.choice(odd) for _ in column]
+        if kind == pl.String:
+            held = [None if value is None else str(value) for value in held]
+        columns[name] = pl.Series(held, dtype=pl.Float64 if kind != pl.String else kind).cast(
+            kind, strict=False
+        )
+    path = folder / f"{rng.getrandbits(64):x}.parquet"
+    pl.DataFrame(columns).write_parquet(path, row_group_size=rng.choice([1, 3, 100]))
+    return rng.choice([lambda: path, lambda: pl.scan_parquet(path), lambda: _read(path)])()
+
+
+def _read(path):
+    return _duckdb().read_parquet(str(path))
+
+
+SQLITE = ["INTEGER", "BIGINT", "TEXT", "VARCHAR(9)", "REAL", "BOOLEAN", "DATE", "TIMESTAMP"]
+STORED = [
+    *(0, 1, 2, 3, MARKER, -(2**63), 2**63 - 1, 0.5, 1e308, float("inf"), None, "a", "b", TEXT),
+    *("", "é", "a\0b", "2020-02-29", "9999-12-31", TEXT.encode(), b"\xff", b""),
+]
+
+
+def _sqlite(named, rng, folder):
+    """Return a table of SQLite, which holds values of any type in any row."""
+    path = folder / f"{rng.getrandbits(64):x}.db"
+    kinds = ", ".join(f'"{name}" {rng.choice(SQLITE)}' for name in named)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"CREATE TABLE t ({kinds})")
+        for _ in next(iter(named.values())):
+            # Text of any bytes, which SQLite does not look at.
+            marks = ("CAST(? AS TEXT)" if rng.random() < 0.1 else "?" for _ in named)
+            row = [rng.choice(STORED) for _ in named]
+            connection.execute(f"INSERT INTO t VALUES ({', '.join(marks)})", row)  # noqa: S608
+        connection.commit()
+    import ibis
+
+    return ibis.sqlite.connect(path).table("t")
+
+
+_ENGINES = {
+    "wide integers": _wide,
+    "extreme moments": _extreme,
+    "constants": _constants,
+    "sqlite": _sqlite,
+}
+
+
+def emptied(data):
+    """Return the same container without a row; None where that says nothing."""
+    if isinstance(data, Path):
+        return pl.scan_parquet(data).head(0) if data.suffix == ".parquet" else None
+    frame = nw.from_native(data, pass_through=True, allow_series=True)
+    if isinstance(frame, nw.DataFrame | nw.LazyFrame | nw.Series):
+        return nw.to_native(frame.head(0))
+    return None
+
+
+OWN = {one for name in ("members", "counts in turn", "genotypes") for one in READINGS[name]}
+"""Entries of what the caller counted or numbered himself, where each value must be right."""
+
+
+def decides(name, data, error):
+    """Return whether rows, and not their types, decide that an entry refuses data.
+
+    The same container without a row is not refused.
+    """
+    if name in OWN:
+        return False
+    none = None if error is None or isinstance(error, PublicClaimError) else emptied(data)
+    if none is None:
+        return False
+    with observed() as seen:
+        ENTRIES[name].call(none)
+    return seen.error is None
+
+
 def _pandas(column, rng):
     made = pd.Series(column)
     return made.astype(rng.choice(PANDAS)) if rng.random() < 0.4 else made
@@ -533,12 +719,19 @@ _SERIES = {
     "polars": _polars,
     "pandas": _pandas,
     "arrow": _arrow,
+    "pandas of Arrow": _pandas_of_arrow,
+    "pandas nullable": _pandas_nullable,
+    "extreme moments": lambda column, rng: rng.choice(
+        [_moments, lambda *asked: _of_arrow(_moments(*asked))]
+    )(column, rng),
 }
 
 _FRAMES = {
     "dictionary": (dict, _SERIES["list"]),
     "pandas": (pd.DataFrame, _pandas),
     "pandas objects": (pd.DataFrame, lambda column, _: pd.Series(column, dtype=object)),
+    "pandas of Arrow": (pd.DataFrame, _pandas_of_arrow),
+    "pandas nullable": (pd.DataFrame, _pandas_nullable),
     "arrow": (pa.table, _arrow),
     "polars": (pl.DataFrame, _polars),
     "lazy": (pl.LazyFrame, _polars),

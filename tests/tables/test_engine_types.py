@@ -40,6 +40,8 @@ VALUES = {
     "boolean": ([True, False, True, None], pa.bool_()),
     "int8": ([1, -1, 1, None], pa.int8()),
     "int64": ([2**53 + 1, 2**53, -(2**63), None], pa.int64()),
+    "uint8": ([200, 1, 200, None], pa.uint8()),
+    "uint32": ([2**31, 1, 2**32 - 1, None], pa.uint32()),
     "uint64": ([2**64 - 1, 2**53 + 1, 0, None], pa.uint64()),
     "decimal without digits": ([Decimal(10), Decimal(3), None], pa.decimal128(20, 0)),
     "decimal": ([Decimal("0.10"), Decimal("0.30"), None], pa.decimal128(20, 2)),

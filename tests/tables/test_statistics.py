@@ -18,13 +18,14 @@ import pytest
 
 import dpselect as dp
 from dpselect import tables
+from dpselect.errors import DataError
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
 from dpselect.percentiles.ranks import ranks_in
 from dpselect.tables.people import people_cap
 from dpselect.trees import Bins, records
 from dpselect.trees.engine import EngineCounts
-from support.engines import every_engine, spark
+from support.engines import JAVA, every_engine, spark
 
 CANDIDATES = np.array([0.0, 2.0, 4.0, 50.0])
 SCHEMA = records.schema({name: Bins(0, 4, bins=4) for name in "xy"}, ["a", "b"], "xy")
@@ -103,3 +104,37 @@ def test_the_row_changes_what_it_may_and_no_more():
         assert set(gained.tolist()) <= {0, 1} if gained.ndim == 1 else gained.sum() in {0, 2}, (
             what
         )
+
+
+CONSTANT = pl.DataFrame({"x": [nan] * 60 + [1.0], "who": range(61), "ward": ["a"] * 61})
+"""Numbers of which an engine may know that all are one."""
+CONSTANTS = {
+    "z": CONSTANT.with_columns(y=pl.col("x")),
+    "z'": pl.concat([CONSTANT, CONSTANT[-1:].with_columns(x=3.0)]).with_columns(y=pl.col("x")),
+}
+
+
+@every_engine
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_file_of_one_number_has_the_same_counts(engine, name):
+    """Sail took NaN for that number, and one row of another for what it is."""
+    path = _folder() / f"{name}.parquet"
+    CONSTANTS[name].write_parquet(path)
+    data = in_engine(engine, path)
+
+    for what, count in COUNTS.items():
+        assert np.array_equal(count(data), count(CONSTANTS[name].lazy())), what
+
+
+@pytest.mark.spark
+@pytest.mark.skipif(JAVA, reason="Spark's own Java does not read by statistics")
+def test_sail_reads_no_table_that_may_have_been_looked_at():
+    """A view keeps the statistics that were asked for before, and a Delta table its own."""
+    path = _folder() / "view.parquet"
+    CONSTANTS["z"].write_parquet(path)
+    spark().read.parquet(str(path)).createOrReplaceTempView("looked_at")
+    view = spark().table("looked_at")
+    delta = spark().read.format("delta").load(str(path))
+    for table in (view, view.select("who"), spark().sql("SELECT 1.0D AS x"), delta):
+        with pytest.raises(DataError, match="give a file by its path"):
+            tables.open_table(table)

@@ -120,6 +120,10 @@ class Partition:
         return f"Partition({self.label}, {self.cells} cells)"
 
 
+LARGEST = 2**31 - 1
+"""Cells along an axis, so that the places of all are integers of 64 bits."""
+
+
 def uniform_grid(size: int | tuple[int, int]) -> Partition:
     """Return the grid of ``size`` x ``size``, or ``(along x, along y)``, equal cells.
 
@@ -129,7 +133,7 @@ def uniform_grid(size: int | tuple[int, int]) -> Partition:
     pair = tuple(size) if isinstance(size, Sequence | np.ndarray) else (size, size)
     if len(pair) != 2:
         raise ParameterError("a grid is one integer, or two: along x and along y")
-    nx, ny = (validation.at_least("a grid size", number, 1) for number in pair)
+    nx, ny = (validation.at_least("a grid size", number, 1, LARGEST) for number in pair)
     label = f"uniform {nx} x {ny}"
     if max(nx, ny) > MOST_SPLITS:
         raise ParameterError(_too_many(label, nx * ny))

@@ -45,7 +45,12 @@ TABLES: dict[str, dict[str, Kind]] = {
     },
     "data": OF_DATA,
     "unit": {"neighbours": "text", "user": "text", "max_per_user": "integer"},
-    "release": {"queries": "list of texts", "epsilon": "number", "delta": "number"},
+    "release": {
+        "queries": "list of texts",
+        "epsilon": "number",
+        "delta": "number",
+        "most_values": "integer",
+    },
     "person": {
         "epsilon": "number",
         "delta": "number",
@@ -136,6 +141,7 @@ class Policy:
             no limit of what no data contradict.
         epsilon: Largest price of a release, in nats.
         delta: The same; 0 if not given.
+        most_values: Values that the queries of a request may hold, with those of ranges.
         neighbours: The relation that all releases are stated for.
         document: The file.
 
@@ -155,6 +161,7 @@ class Policy:
     claims: Mapping[str, Any] | None = None
     epsilon: float
     delta: float = 0.0
+    most_values: int = writing.MOST_VALUES
     neighbours: NeighboursLike
     document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
 
@@ -165,6 +172,7 @@ class Policy:
             )
         validation.positive("epsilon", self.epsilon)
         validation.within("delta", self.delta, 0, 1)
+        validation.at_least("most_values", self.most_values, 1)
         object.__setattr__(self, "neighbours", relation(self.neighbours))
         object.__setattr__(self, "queries", tuple(self.queries))
 

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
+from dpselect import writing
 from dpselect.budget import Budget
 from dpselect.budget.origin import source_name
 from dpselect.composition import sequential_plan
@@ -46,6 +47,9 @@ TABLES: dict[str, dict[str, Kind]] = {
 
 OF_A_QUERY = ("query", "name")
 """Other keys of a query's table."""
+
+MOST_QUERIES = 1_000
+"""Queries of a request; each takes milliseconds to plan."""
 
 LONGEST_NAME = 200
 """Bytes of the name of an answer, at most: a file system takes 255, with the suffix."""
@@ -171,9 +175,17 @@ class Request:
         values = document.values if limits is None else limits.filled(document)
         data, unit = values.get("data", {}), values.get("unit", {})
         queries: dict[str, Query[Any]] = {}
-        for at, table in enumerate(values.get("queries", ())):
+        most = writing.MOST_VALUES if limits is None else limits.most_values
+        with document.naming("queries"):
+            asked = values.get("queries", ())
+            if len(asked) > MOST_QUERIES:
+                raise ParameterError(
+                    f"a request holds at most {MOST_QUERIES:,} `queries`, not {len(asked):,}"
+                )
+            writing.check_size(asked, most)
+        for at, table in enumerate(asked):
             with document.naming("queries", at):
-                query = _query(table, unit)
+                query = _query(table, unit, most)
                 _check_unit(query, unit)
                 name = table.get("name") or _free_name(type(query).__name__, queries)
                 _check_name(name)
@@ -362,7 +374,7 @@ def kind_of(table: Mapping[str, Any]) -> type[Query[Any]]:
     return kind
 
 
-def _query(table: Mapping[str, Any], unit: Mapping[str, Any]) -> Query[Any]:
+def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Query[Any]:
     kind = kind_of(table)
     known = {one.name for one in fields(kind)}  # type: ignore[arg-type] # queries are dataclasses
     given = {name: value for name, value in unit.items() if name in known}
@@ -372,7 +384,7 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any]) -> Query[Any]:
 
         # TOML has days and times, and no durations.
         given = typed(given)
-    query: Query[Any] = Query.from_dict({"query": table["query"], **given})
+    query: Query[Any] = Query.from_dict({"query": table["query"], **given}, most_values=most)
     columns_of(query)
     return query
 

@@ -6,12 +6,14 @@ the order of the rows. Text that is compared by bytes is the same in every engin
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 from typing import Any
 
 import narwhals as nw
 
 from dpselect.errors import ColumnError, DataError
+from dpselect.tables.kinds import declared
 
 ALIKE = ("A", "ä", "a ")
 """Texts that a collation may take for ``a``."""
@@ -55,8 +57,11 @@ def _of_duckdb(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 
 def _of_spark(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    from dpselect.tables.sail import as_stored
     from dpselect.tables.spark import functions
 
+    if table.implementation.is_pyspark_connect():
+        table = as_stored(table)
     native, f = nw.to_native(table), functions(table)
     collated = [
         field.name
@@ -72,9 +77,44 @@ BINARY = "UTF8_BINARY"
 
 
 def _of_sqlite(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    # A column has a collation there, and what is made of it has none.
-    native = nw.to_native(table)
-    return nw.from_native(native.mutate(**{n: native[n].concat("") for n in _texts(table)}))
+    """Return each value that is of the type of its column; a row may hold any there."""
+    native, types = nw.to_native(table), table.collect_schema()
+    alone: dict[str, Any] = {}
+    for name, dtype in types.items():
+        value = native[name]
+        stored = value.typeof()
+        if declared(dtype) == "text":
+            # A column has a collation there, and what is made of it has none.
+            digits, is_utf8 = _of_texts()
+            text = (stored == "text").ifelse(value.concat(""), None)
+            alone[name] = is_utf8(digits(text)).ifelse(text, None)
+        elif dtype == nw.Boolean:
+            truth = (stored == "integer") & value.cast("int64").isin([0, 1])
+            alone[name] = truth.ifelse(value, None)
+        elif dtype.is_numeric():
+            kinds = ["integer"] if dtype.is_integer() else ["integer", "real"]
+            alone[name] = stored.isin(kinds).ifelse(value, None)
+    return nw.from_native(native.mutate(**alone)) if alone else table
+
+
+@cache
+def _of_texts() -> tuple[Any, Any]:
+    """Return SQLite's digits of a text, and whether these are of UTF-8.
+
+    SQLite stores any bytes as text, and Python takes UTF-8 alone from it.
+    """
+
+    def hex(text: str) -> str:  # noqa: A001 -- SQLite's name of its own function
+        raise NotImplementedError
+
+    def dpselect_is_utf8(digits: str) -> bool:
+        try:
+            return bytes.fromhex(digits).decode() is not None
+        except UnicodeDecodeError:
+            return False
+
+    scalar = import_module("ibis").udf.scalar
+    return scalar.builtin(hex), scalar.python(dpselect_is_utf8)
 
 
 def _of_duckdb_in_ibis(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from glob import escape
 from pathlib import Path, PurePosixPath
 
 from dpselect import validation
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.tables.dialect import DEFAULTS, WRITTEN
-from dpselect.tables.formats import PARQUET
+from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.opening import open_table
 from dpselect.tables.source import Frame, Source, TextRows
 from dpselect.tables.spark import spark_table
@@ -89,8 +90,9 @@ def _duckdb(source: Source) -> object:
         if not files or not all(one.is_file() for one in files):
             raise no_file(source)
         # Types guessed from folders' names would depend on values: they are text.
+        names = [escape(literal(one)) for one in files]
         rows = "select * from read_parquet(?, hive_types_autocast = false)"
-        return duckdb.connect().sql(rows, params=[list(map(str, files))])
+        return duckdb.connect().sql(rows, params=[names])
 
     if not table:
         source.refuse_managed()

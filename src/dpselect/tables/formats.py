@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from os import curdir
+from os.path import join
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,17 +57,21 @@ class Format:
         return f"it must be {self.name} that is complete"
 
 
+def literal(file: Path) -> str:
+    """Return the name of a file as one that no engine takes for a home or a server."""
+    return join(curdir, file)  # noqa: PTH118 -- a Path drops the dot
+
+
 def _parquet(files: Sequence[Path], _dialect: Dialect, _kind: str) -> pl.LazyFrame:
     needed("polars", extra="standard")
     import polars as pl
 
+    named = [*map(literal, files)]
     if names := _folder_keys(files):
         # Types guessed from folders' names would depend on values: they are text.
         text = dict.fromkeys(names, pl.String)
-        return pl.scan_parquet(
-            list(files), glob=False, hive_partitioning=True, hive_schema=text
-        )
-    return pl.scan_parquet(list(files), glob=False)
+        return pl.scan_parquet(named, glob=False, hive_partitioning=True, hive_schema=text)
+    return pl.scan_parquet(named, glob=False)
 
 
 def _folder_keys(files: Sequence[Path]) -> list[str]:
@@ -78,7 +84,7 @@ def _arrow(files: Sequence[Path], _dialect: Dialect, _kind: str) -> pl.LazyFrame
     needed("polars", extra="standard")
     import polars as pl
 
-    return pl.scan_ipc(list(files), glob=False)
+    return pl.scan_ipc([*map(literal, files)], glob=False)
 
 
 def _text(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFrame:

@@ -168,7 +168,9 @@ def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
         # By the year: PySpark writes the first date that Python has without leading zeros.
         return nw.when(column.dt.year().is_between(MINYEAR, MAXYEAR)).then(column)
     if dtype in {nw.Int128, nw.UInt128}:
-        return nw.when(column.is_between(-(2**63), 2**63 - 1)).then(column).cast(nw.Int64)
+        # A limit below 0 would make engines read unsigned integers as signed ones.
+        least = 0 if dtype == nw.UInt128 else -(2**63)
+        return nw.when(column.is_between(least, 2**63 - 1)).then(column).cast(nw.Int64)
     return column
 
 

@@ -16,13 +16,14 @@ from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.fields import typed
-from dpselect.tables.kinds import declares_nothing, type_name
+from dpselect.tables.kinds import declares_nothing, native_type, type_name
 from dpselect.tables.opening import (
     check_columns,
     is_table,
@@ -41,6 +42,11 @@ Moment: TypeAlias = Literal["number", "day", "local time", "time", "duration"]
 FIRST = date(1970, 1, 1)
 DAY = 86_400_000_000
 """Microseconds of a day."""
+
+MISSING = -(2**63)
+
+LARGEST = 2**62 - 1
+"""Microseconds that are subtracted: 146,000 years."""
 
 NAMES: dict[Moment, str] = {
     "number": "numbers",
@@ -107,8 +113,9 @@ class Measure:
         unit = DAY if self.moment == "duration" and held == {"day"} else 1
         number = nw.col(column)
         if self.minus is not None:
-            number = (number - nw.col(self.minus)) * unit
-        return nw.to_native(_as_floats(table, column, number))
+            number, earlier = (_halved(nw.col(one)) for one in columns)
+            number = number - earlier
+        return nw.to_native(_as_floats(table, column, number, unit))
 
     def _check_declared(self, data: object, columns: list[str]) -> None:
         """Refuse the difference of two columns of which no type is declared.
@@ -239,10 +246,9 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
         table = typed(table, {column: FIELDS[moment]}, source)
     if isinstance(table, nw.DataFrame) and declares_nothing(table.get_column(column)):
         return _with(table, column, _of_objects(table.get_column(column).to_list(), moment))
-    is_duration = moment == "duration" and table.implementation.is_pandas_like()
-    if isinstance(table, nw.DataFrame) and is_duration:
-        # pandas counts microseconds in floats of seconds.
-        return _with(table, column, _of_array(table.get_column(column).to_numpy(), moment))
+    held = _in_memory(table, column, moment)
+    if held is not None:
+        return held
     if isinstance(table, nw.LazyFrame) and on_spark(table):
         return _of_spark(table, column, moment)
     if table.implementation.is_ibis():
@@ -258,13 +264,53 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
     return table.with_columns(number.alias(column))
 
 
-def _as_floats(table: Frame, column: str, number: nw.Expr) -> Frame:
+def _halved(number: nw.Expr) -> nw.Expr:
+    """Return integers of which two have a difference of 64 bits: null for others."""
+    return nw.when(number.is_between(-LARGEST, LARGEST)).then(number)
+
+
+def _in_memory(table: Frame, column: str, moment: Moment) -> Frame | None:
+    """Return the table of Arrow or pandas so, None if narwhals counts right there."""
+    if not isinstance(table, nw.DataFrame):
+        return None
+    if moment == "duration":
+        if not table.implementation.is_pandas_like():
+            return None
+        # pandas counts microseconds in floats of seconds.
+        return _with(table, column, _of_array(table.get_column(column).to_numpy(), moment))
+    counted = _in_arrow(table.get_column(column))
+    if counted is None:
+        return None
+    held = nw.new_series(column, counted, nw.Int64, backend=table.implementation)
+    there = nw.when(nw.col(column) != MISSING).then(nw.col(column))
+    return table.with_columns(held).with_columns(there)
+
+
+def _in_arrow(series: nw.Series[Any]) -> NDArray[np.int64] | None:
+    """Return days or microseconds of a column of Arrow, None if it is another's.
+
+    What 64 bits do not hold is missing: Arrow would refuse all.
+    """
+    is_pandas = series.implementation.is_pandas_like() and "[pyarrow]" in native_type(series)
+    if not (is_pandas or series.implementation.is_pyarrow()):
+        return None
+    array: Any = series.to_arrow()
+    unit = getattr(array.type, "unit", "day")
+    numbers = array.view("int32").cast("int64") if unit == "day" else array.view("int64")
+    counted = np.asarray(numbers.fill_null(MISSING))
+    factor = {"s": 1_000_000, "ms": 1_000}.get(unit, 1)
+    most = (2**63 - 1) // factor
+    inside = (counted >= -most) & (counted <= most)
+    found = np.where(inside, counted, 0) * factor // (1_000 if unit == "ns" else 1)
+    return np.where(inside, found, MISSING)
+
+
+def _as_floats(table: Frame, column: str, number: nw.Expr, unit: int = 1) -> Frame:
     """Return the table with numbers as floats; Arrow would refuse those that are rounded."""
-    if not table.implementation.is_pyarrow():
-        return table.with_columns(number.cast(nw.Float64).alias(column))
-    held = nw.to_native(table.lazy().select(number.alias(column)).collect().get_column(column))
-    floats = nw.from_native(held.cast("double", safe=False), series_only=True)
-    return table.with_columns(floats.alias(column))
+    if not isinstance(table, nw.DataFrame):
+        return table.with_columns((number.cast(nw.Float64) * float(unit)).alias(column))
+    held = table.select(number.alias(column)).get_column(column)
+    return _with(table, column, series_numbers(held) * unit)
 
 
 def _with(table: nw.DataFrame[Any], column: str, values: Values) -> nw.DataFrame[Any]:

@@ -56,7 +56,11 @@ def open_table(data: object) -> Frame:
         if data.path is not None:
             return _scan(data)
         dialect = data if data.is_csv else None
-        return filtered(open_table(data.frame), data.comparisons, dialect=dialect)
+        rows = open_table(data.frame)
+        return replaced(
+            lambda: filtered(rows, data.comparisons, dialect=dialect),
+            lambda: unreadable(data),
+        )
     if isinstance(data, str | PathLike):
         return _scan(Source(data))
     if is_of(data, "pyspark"):

@@ -132,18 +132,22 @@ class Source(Dialect):
 
     def files(self) -> list[Path]:
         """Return the files that the path stands for, each once; a path need not be there."""
+        return _once(self.names())
+
+    def names(self) -> list[Path]:
+        """Return all names of these files, several where there are links."""
         path = Path(self.path or "")
         if path.is_dir():
             # Engines leave files such as _SUCCESS and .part.crc beside the parts they write.
-            return _once(
+            return [
                 file
                 for file in path.rglob("*")
                 if self.kind(file) in FORMATS
                 and file.is_file()
                 and not file.name.startswith(("_", "."))
-            )
+            ]
         if has_magic(str(path)) and not path.exists():
-            return _once(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+            return [*Path(path.anchor).glob(str(path.relative_to(path.anchor)))]
         return [path]
 
     def refuse_managed(self) -> None:
@@ -185,7 +189,16 @@ class TextRows(Source):
 
 def _once(files: Iterable[Path]) -> list[Path]:
     """Return files in order, without links to others: rows count once, whatever names them."""
-    return sorted({realpath(file): file for file in sorted(files, reverse=True)}.values())
+    return sorted({_identity(file): file for file in sorted(files, reverse=True)}.values())
+
+
+def _identity(file: Path) -> object:
+    """Return what all links to a file share, also the hard ones."""
+    try:
+        found = file.stat()
+    except OSError:
+        return realpath(file)
+    return found.st_dev, found.st_ino
 
 
 def ending(path: PurePath) -> str:

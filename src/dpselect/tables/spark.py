@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from shutil import which
 from socket import create_connection
 from subprocess import DEVNULL
@@ -33,6 +33,9 @@ from dpselect.tables.where import filtered
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
 """Names of tables in a catalogue: a schema and a table, and a catalogue before."""
+
+PATTERNS = {*"*?[]{}\\"} - {os.sep}
+"""What Spark takes for a pattern; there is no way to write it in a name."""
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
@@ -187,6 +190,13 @@ def _read(source: Source, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  
     path = str(source)
     if kind is None:
         return _opened(lambda: reader.table(path), f"there is no table {path} in the catalogue")
+    if PATTERNS & {*path} and Path(path).exists():
+        raise DataError(
+            f"{path}: Spark takes {' '.join(sorted(PATTERNS))} in names for a pattern, and may "
+            "read other files: rename it"
+        )
+    if len(source.names()) > len(source.files()):
+        raise DataError(f"{path} has several names of one file, whose rows Spark would repeat")
     for log, table in (("_delta_log", "a Delta"), ("metadata/*.metadata.json", "an Iceberg")):
         if _is_there(reader, f"{path}/{log}"):
             raise DataError(f"{path} is {table} table; {MANAGED.format('spark.read.table')}")

@@ -322,7 +322,14 @@ def names_in_memory(
         if kind in {"integer", "boolean"}:
             column = of_series(users)
             return _words(column) if not column.is_typed else (column.values, ~column.absent())
-        held = users.to_numpy() if kind == "date" else _objects(listed(users))
+        if kind == "date" and not users.implementation.is_pandas_like():
+            held = users.to_numpy()
+        elif kind == "date":
+            # Of Arrow's dates pandas makes objects, and one that is missing has no type.
+            dates = [coded(one, "date") for one in listed(users)]
+            held = np.array(dates, dtype="datetime64[D]")
+        else:
+            held = _objects(listed(users))
     else:
         held, kind = users, declared_by_array(users.dtype) or "numbers"
     if kind in {"text", "anything"}:

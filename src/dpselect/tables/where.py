@@ -21,7 +21,18 @@ import narwhals as nw
 from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.fields import PLAIN, numbers_of_text
-from dpselect.tables.kinds import declared, float_type, numbers_alone, rounded, type_name
+from dpselect.tables.kinds import (
+    Kind,
+    coded,
+    declared,
+    declares_nothing,
+    float_type,
+    is_missing,
+    numbers_alone,
+    rounded,
+    type_name,
+)
+from dpselect.tables.values import listed, of_objects
 
 Literal: TypeAlias = Decimal | str | bool
 
@@ -123,6 +134,19 @@ class Comparison:
             f"{_comparable(dtype)}"
         )
 
+    def kept_alone(self, series: nw.Series[Any]) -> list[bool]:
+        """Return which values are kept of a column that declares no type, each by itself."""
+        literal, values = self.literal, listed(series)
+        held: list[Any]
+        if isinstance(literal, Decimal):
+            held = of_objects(values).numbers().tolist()
+        else:
+            kind: Kind = "boolean" if isinstance(literal, bool) else "text"
+            held = [coded(one, kind) for one in values]
+        compare = OPERATORS[self.operator]
+        public = float(literal) if isinstance(literal, Decimal) else literal
+        return [not is_missing(one) and compare(one, public) for one in held]
+
     def _keeps_integer(
         self, value: nw.Expr, dtype: nw.dtypes.DType, literal: Decimal
     ) -> nw.Expr:
@@ -209,6 +233,10 @@ def filtered(
         if one.column not in types:
             raise (no_column if dialect is None else no_field)(one.column, types.names())
         value, dtype = nw.col(one.column), types[one.column]
+        if isinstance(table, nw.DataFrame) and _is_untyped(table.get_column(one.column)):
+            kept = one.kept_alone(table.get_column(one.column))
+            table = table.filter(kept) if kept else table
+            continue
         of_text = dialect is not None and dtype == nw.String
         untyped = dialect is not None and of_text and one.column not in dialect.column_type
         engine = table.implementation
@@ -225,6 +253,12 @@ def filtered(
             value = value.str.strip_chars() if of_text else value
             table = table.filter(one.keeps(value, dtype, in_memory=in_memory))
     return table
+
+
+def _is_untyped(series: nw.Series[Any]) -> bool:
+    """Return whether a column declares no type; categories of pandas may be of any."""
+    is_category = series.dtype in {nw.Categorical, nw.Enum}
+    return declares_nothing(series) or (is_category and series.implementation.is_pandas_like())
 
 
 def _literal(text: str) -> Literal | None:

@@ -1,0 +1,99 @@
+"""Sizes of written queries: more than can be planned is refused before memory is taken."""
+
+import subprocess
+import sys
+
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.query import Query
+from dpselect.writing import MOST_DEPTH, check_size
+
+LONG = {"range": [0, 10**9]}
+AR = {"neighbours": "add-remove", "epsilon": 1.0}
+TOP = {"query": "TopKeys", "column": "a", "k": 1, "candidates": ["u"], **AR}
+NODES = {"query": "TopNodes", "source": "i", "target": "j", "k": 1, "metric": "degree"}
+FIELDS = [
+    TOP | {"candidates": LONG},
+    TOP | {"by": "b", "groups": LONG},
+    TOP | {"column": LONG},
+    {"query": "Percentiles", "column": "x", "p": LONG, "upper": 9, "step": 1, **AR},
+    {"query": "Percentiles", "column": "x", "p": 50, "candidates": LONG, **AR},
+    {"query": "Map", "x": "x", "y": "y", "bounds": LONG, "grids": [2], **AR},
+    {"query": "Map", "x": "x", "y": "y", "bounds": [0, 0, 9, 9], "grids": LONG, **AR},
+    {"query": "ID3Tree", "domains": {"x": LONG}, "label": "b", "classes": LONG, **AR},
+    NODES | {"nodes": LONG},
+    NODES | {"nodes": 10**9},
+]
+
+
+def asked(*queries):
+    return {"data": {"path": "rows.parquet"}, "queries": list(queries)}
+
+
+@pytest.mark.parametrize("query", FIELDS)
+def test_sixty_bytes_take_no_memory(query):
+    """A range of 10**9 took 60 GB, also where only a cost was asked for."""
+    for read in (Query.from_dict, lambda one: dp.Request.from_dict(asked(one))):
+        with pytest.raises(ParameterError, match="holds at most 1,000,000 values"):
+            read(query)
+
+
+def test_ranges_count_with_their_values_and_lists_with_theirs():
+    check_size({"range": [0, 999_997]})
+    for value in (
+        {"range": [0, 10**6 + 1]},
+        {"range": [0, 2**80]},
+        {"range": [2**80, 0, -7]},
+        [{"range": [0, 600_000]}] * 2,
+        [0] * (10**6 + 1),
+        {"a": {"b": [{"range": [0, 10**7]}]}},
+    ):
+        with pytest.raises(ParameterError, match="its ranges and its nodes"):
+            check_size(value)
+    held = 1
+    for _ in range(MOST_DEPTH):
+        held = [held]
+    check_size(held)
+    for depth in (1, 100_000):
+        deep = held
+        for _ in range(depth):
+            deep = [deep]
+        with pytest.raises(ParameterError, match="lists in lists"):
+            check_size(deep)
+
+
+def test_a_policy_states_another_number():
+    policy = dp.Policy.from_dict(
+        {
+            "data": {"path": "rows.parquet"},
+            "unit": {"neighbours": "add-remove"},
+            "release": {"epsilon": 1.0, "most_values": 50},
+        }
+    )
+    few, many = (TOP | {"candidates": {"range": [0, size]}} for size in (20, 60))
+    assert dp.Request.from_dict(asked(few), policy=policy).plan.epsilon == 1.0
+    with pytest.raises(ParameterError, match="at most 50 values"):
+        dp.Request.from_dict(asked(many), policy=policy)
+    with pytest.raises(ParameterError, match="at most 50 values"):
+        dp.Request.from_dict(asked(few, few, few), policy=policy)
+
+
+def test_a_request_holds_so_many_queries():
+    with pytest.raises(ParameterError, match="at most 1,000 queries, not 20,000"):
+        dp.Request.from_dict(asked(*[TOP] * 20_000))
+
+
+@pytest.mark.slow
+def test_odd_requests_are_planned_or_refused_within_a_gigabyte(tmp_path):
+    """``benchmarks/odd_requests.py`` tries 10,000 of them."""
+    program = "benchmarks/odd_requests.py"
+    out = tmp_path / "found.csv"
+    subprocess.run(
+        [sys.executable, program, "--cases", "200", "--out", out], check=True, timeout=1200
+    )
+    head, *rows = (line.split(",") for line in out.read_text(encoding="utf-8").splitlines())
+    killed, foreign = head.index("killed"), head.index("foreign")
+    assert rows
+    assert all((row[killed], row[foreign]) == ("0", "0") for row in rows), rows
