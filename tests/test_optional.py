@@ -40,7 +40,7 @@ def test_an_installed_package_without_its_own_dependency_says_so(tmp_path, monke
 EXTRAS = {
     "accounting": ["dp_accounting"],
     "duckdb": ["duckdb"],
-    "formats": ["fastexcel", "pyreadstat"],
+    "formats": ["fastexcel", "networkx", "pyreadstat"],
     "geo": ["geopandas", "pyarrow", "pyproj", "rasterio", "shapely", "xarray"],
     "spark": ["pyspark"],
     "standard": ["matplotlib", "polars", "rich", "sklearn", "typer", "zstandard"],
