@@ -133,9 +133,9 @@ def test_what_is_wrong_is_one_line_and_costs_nothing(run, rows, example, mode):
 @pytest.mark.parametrize("mode", [(), ("--dry-run",)], ids=["release", "dry run"])
 def test_tables_and_columns_that_there_are_not_are_named(run, rows, example, mode):
     folder = rows.parent
-    (folder / "rows.txt").write_text("days\n1\n", encoding="utf-8")
+    (folder / "rows.rtf").write_text("days\n1\n", encoding="utf-8")
     (folder / "rows.parquet").write_bytes(b"PAR1 no")
-    for name in ("none.csv", "rows.txt", "rows.parquet"):
+    for name in ("none.csv", "rows.rtf", "rows.parquet"):
         ran = run(*example.line(folder / name, *mode))
         assert (ran.code, name in ran.error, len(errors(ran))) == (2, True, 1), ran.error
     (folder / "rows.csv").write_text("a,b\n1,2\n", encoding="utf-8")

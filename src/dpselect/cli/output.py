@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,15 +132,12 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
     """
     from dpselect.tables import Source
 
-    others = [one for name, one in given.items() if name not in WRITTEN] + list(read)
-    named = [one for one in others if isinstance(one, str | Path | Source)]
-    files = [
-        file
-        for one in named
-        if not isinstance(one, Source) or one.path is not None
-        for file in Source.of(one).files()
-    ]
-    taken = {realpath(file) for file in files if file.is_file()}
+    options = [one for name, one in given.items() if name not in WRITTEN]
+    files = [Path(one) for one in options if one and isinstance(one, str | Path)]
+    sources = map(Source.of, (one for one in (*options, *read) if isinstance(one, Source)))
+    named = (Source(one) for one in read if one and isinstance(one, str | Path))
+    files += [file for one in (*sources, *named) for file in one.files()]
+    taken = {realpath(file) for file in files if _is_file(file)}
     for name in WRITTEN:
         outs = given.get(name)
         for out in outs if isinstance(outs, list) else [outs]:
@@ -153,6 +150,13 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
             taken.add(realpath(out))
     if isinstance(plot := given.get("plot"), Path):
         _check_picture(plot)
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether a text names a file; one of any length may be no name at all."""
+    with suppress(OSError, ValueError):
+        return path.is_file()
+    return False
 
 
 def _check_picture(plot: Path) -> None:

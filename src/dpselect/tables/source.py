@@ -136,7 +136,9 @@ class Source(Dialect):
 
     def names(self) -> list[Path]:
         """Return all names of these files, several where there are links."""
-        path = Path(self.path or "")
+        if self.path is None:
+            return []
+        path = Path(self.path)
         if path.is_dir():
             # Engines leave files such as _SUCCESS and .part.crc beside the parts they write.
             return [
