@@ -102,6 +102,6 @@ def test_the_command_plans_and_releases(program, tmp_path):
     plan = CliRunner().invoke(program, [*asked, "--dry-run"], catch_exceptions=False)
     done = CliRunner().invoke(program, asked, catch_exceptions=False)
 
-    assert json.loads(plan.output)["epsilon"] == 60
-    assert json.loads(done.output)["answer"] == ["west"]
+    assert json.loads(plan.stdout)["epsilon"] == 60
+    assert json.loads(done.stdout)["answer"] == ["west"]
     assert Budget.open(ledger).remaining == 40

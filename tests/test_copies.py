@@ -12,7 +12,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -213,7 +212,7 @@ SERIES = {"column": "code", "period": "month", "periods": [1, 2], "candidates": 
 def test_a_series_that_is_under_way_is_drawn_once(tmp_path):
     """The right is in the file: copies of a query, threads and forks get what is in it."""
     one = dp.Series(**SERIES, k=1, epsilon=0.6, neighbours=AR)
-    budget, path = memory(tmp_path), tmp_path / "a.series"
+    budget, path = ledger(tmp_path), tmp_path / "a.series"
 
     def release(query, through=1):
         return query.release_through(VISITS, through, path=path, budget=budget).sums
@@ -248,7 +247,7 @@ def holders_of_records():
             1.0, domains={"x": ["a", "b"]}, classes=["a", "b"], max_records=9
         ).reader(["x", "y"]).coded((rows, ["a"])),
         "rows of keys": read(frame, Question(("x",))),
-        "graph": Graph.from_edges(np.array([[0, 1]]), nodes=2),
+        "graph": Graph.from_edges([(0, 1)], nodes=2),
         "edges": EdgeTable(edges, source="s", target="t", nodes=nodes),
         "stream": stream(None),
     }  # fmt: skip

@@ -50,8 +50,19 @@ percentiles/test_percentiles.py::test_another_number_of_records_than_is_declared
 networks/test_edge_files.py::test_a_damaged_file_is_refused_without_a_word_of_it
 maps/test_geo_files.py::test_a_file_that_cannot_be_read_is_refused_before_the_charge
     - **A file of a graph | Whoever reads it
-tables/test_opening.py::test_a_file_that_cannot_be_read_is_named  - **A CSV file is well-formed
-cli/test_percentile.py::test_an_odd_line_is_repeated_nowhere  Bytes that are not UTF-8
+requests/test_claims.py::test_how_a_text_file_is_written_is_a_claim_as_well
+tables/test_text.py::test_a_first_line_that_is_no_header_is_refused_in_no_words_of_it
+    - **A text file is written
+tables/test_text.py::test_fields_are_those_of_the_rule
+    A record ends with LF | Where marks quote, a | So blocks in which they
+tables/test_text.py::test_a_record_of_such_a_writer_changes_no_other  All other marks, lone
+tables/test_opening.py::test_a_file_that_cannot_be_read_is_named
+cli/test_percentile.py::test_an_odd_line_is_repeated_nowhere
+tables/test_text.py::test_fields_are_those_of_the_rule  What contradicts that (text
+tables/test_text.py::test_without_quotation_any_line_changes_no_other  With `quote=
+tables/test_formats.py::test_lines_of_json_are_read_one_by_one
+tables/test_formats.py::test_cells_of_a_workbook_are_text_below_the_lines_above_its_header
+    - **The keys of the first
 tables/test_messages.py::test_a_query_that_fails_is_not_quoted
     - **The query of a lazy | Our error does not quote
 test_number_door.py::test_what_is_no_number_is_refused  - **Scores are finite
@@ -98,7 +109,7 @@ what readers hold themselves
     - **The people who collect
 an argument that stands there
     A neighbouring database may | The default, the number of nodes | Neighbours do not change
-    A repair would have to | A table with $N + 1$ records
+    A repair would have to | A table with $N + 1$ records | Other readers toggle at every
 """
 
 TEST = re.compile(r"(\S+\.py)::(\w+)")

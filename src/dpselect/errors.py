@@ -156,9 +156,7 @@ def no_column(name: str, columns: Iterable[str], listed: str = "") -> ColumnErro
     """
     known = [str(one) for one in columns]
     there = listed or f"the columns are: {', '.join(known)}"
-    error = ColumnError(f"there is no column {name!r}{nearest(name, known) or ';'} {there}")
-    error.missing = name
-    return error
+    return _missing(name, nearest(name, known), there)
 
 
 def no_field(name: str, columns: Sequence[str]) -> ColumnError:
@@ -172,14 +170,18 @@ def no_field(name: str, columns: Sequence[str]) -> ColumnError:
         columns: The fields of the first line.
     """
     near = next((one for one in columns if _are_near(name, one)), None)
-    meant = f"; did you mean {near!r}?" if near else ";"
+    meant = f"; did you mean {near!r}?" if near else ""
     there = f"the first line, the header, names {len(columns)} columns"
     separator = next((one for one in ";\t|," if len(columns) == 1 and one in columns[0]), None)
     if separator is not None:
         there += f": does {separator!r} separate this file (`separator`={separator!r})?"
     else:
         there += ": is it the header? `dpselect look` shows it to who may read the file"
-    error = ColumnError(f"there is no column {name!r}{meant} {there}")
+    return _missing(name, meant, there)
+
+
+def _missing(name: str, meant: str, there: str) -> ColumnError:
+    error = ColumnError(f"there is no column {name!r}{meant or ';'} {there}")
     error.missing = name
     return error
 

@@ -225,7 +225,7 @@ def test_a_map_whose_query_has_no_text_keeps_its_plan(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"measure": RelativeKnownSize(floor=1.0, records=9)}, "for substitute neighbours and"),
+        ({"measure": RelativeKnownSize(floor=1.0, records=9)}, "is for substitute neighbours"),
         ({"measure": RelativeCappedSize(floor=1.0, max_records=9)}, "more points than"),
         (
             {

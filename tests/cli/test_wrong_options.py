@@ -75,7 +75,7 @@ WRONG = {
         "--periods 2,2": "different",
     },
     LEVELS: {
-        "--tree FOLDER/none.csv": "cannot be read",
+        "--tree FOLDER/none.csv": "there is no file",
         "--tree FOLDER/empty.csv": "",
         "--tree FOLDER/heads.csv": "",
         "--tree FOLDER/parents.csv": "",
@@ -101,7 +101,7 @@ WRONG = {
         "--max-degree 5": "--max-degree goes with the metric ego-b",
         "--weights 1": "--weights go with --combine",
         "--weights a": "--weights must be a number, or several",
-        "--nodes nobody.txt": "--nodes must be a number, or",
+        "--nodes nobody.txt": "there is no nobody.txt",
         "--combine sum": "--combine must be one of pareto, weighted-sum, margin",
         "--combine weighted-sum": "needs --weights",
         "--redraw remaining": "--redraw goes with --combine",

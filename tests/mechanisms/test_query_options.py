@@ -125,6 +125,15 @@ TREE = {
     "epsilon": EPSILON,
     "neighbours": "add-remove",
 }
+SMALL_FRONT = {
+    "population": 2,
+    "survivors": 1,
+    "front": 1,
+    "generations": 2,
+    "initial_depth": 1,
+    "max_depth": 1,
+    "random_state": 0,
+}
 CELLS = [(0, 0, 0), (0, 1, 1), (1, 0, 1)]
 
 
@@ -156,6 +165,9 @@ UNIVERSE = {
                          lambda: replaced([0, 1, 2], 2)),
     "ID3Tree": (dp.ID3Tree, TREE | {"max_depth": 1}, lambda: cells(2)),
     "BestColumns": (dp.BestColumns, TREE | {"k": 1}, lambda: cells(3)),
+    "TreeFront": (dp.TreeFront, TREE | SMALL_FRONT, lambda: cells(2)),
+    "TreeFront, global": (dp.TreeFront, TREE | SMALL_FRONT | {
+        "generations": 1, "rate_bound": "global", "rates_share": 0.0}, lambda: cells(2)),
     **{
         f"TopNodes, {metric}": (dp.TopNodes, {"nodes": 4, "k": 1, "metric": metric,
                                               "epsilon": EPSILON}, graphs)

@@ -56,7 +56,7 @@ VALUES = {
 ASKED = {
     *("above", "beta", "combine", "criterion", "dominance", "failure", "front", "generations"),
     *("horizon", "initial_depth", "inner", "interval", "k", "max_depth", "mechanism", "method"),
-    *("metric", "min_people", "missing", "operators", "outside", "p", "population"),
+    *("metric", "min_people", "missing_keys", "operators", "outside", "p", "population"),
     *(
         "profile_per_run",
         "random_state",
@@ -68,7 +68,7 @@ ASKED = {
         "scoring",
     ),
     *("selection", "significance", "split", "stops", "survivors", "threshold", "weights"),
-    *("monotone", "sensitivity"),
+    *("floor", "monotone", "sensitivity"),
 }
 """What is asked of the counts, and how it is drawn."""
 
@@ -446,11 +446,8 @@ def test_how_a_text_file_is_written_is_a_claim_as_well(tmp_path):
 
     assert "the data contradict a claim of the policy" in str(first.value)
     lines = [json.loads(one) for one in file_of(ledger).read_text("utf-8").splitlines()]
-    assert "separator" in {one["claim"] for one in lines}
-    stated = {"path": str(path), "separator": ","}
+    assert [(one["claim"], one["value"]) for one in lines] == [("quote", None)]
+    stated = {"path": str(path), "quote": "none"}
     policy = policy_of("add-remove", ledger=str(ledger), data=stated)
-    left = {one["claim"] for one in lines} - {"separator"}
-    kept = [json.dumps(one) for one in lines if one["claim"] not in left]
-    file_of(ledger).write_text("\n".join(kept) + "\n", "utf-8")
     asked = {"queries": [{**days, "epsilon": 1.0}]}
-    dp.Request.from_dict(asked, policy=policy).release()  # another value of the separator
+    dp.Request.from_dict(asked, policy=policy).release()  # another value of the claim

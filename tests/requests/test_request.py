@@ -224,7 +224,7 @@ def test_a_column_that_is_not_there_has_the_line_of_its_name(clinic, engine):
     request = dp.Request.read(clinic / "wrong.toml")
 
     for call in (request.check, request.release):
-        with pytest.raises(ColumnError, match=r"wrong.toml:18: there is no column 'wart'"):
+        with pytest.raises(ColumnError, match=r"wrong.toml:18: the table has no column 'wart'"):
             call()
 
 

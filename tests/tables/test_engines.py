@@ -51,7 +51,7 @@ def test_folders_of_duckdb_are_text_whatever_they_are_named(tmp_path):
         ("absent.parquet", "there is no file"),
         ("absent.duckdb::a", "there is no file"),
         ("clinic.duckdb::absent", "there is no table absent in"),
-        ("stays.csv::a", "takes Parquet files, or a table"),
+        ("stays.csv::a", "another process has it open"),
         ("stays.csv", "takes Parquet files, or a table"),
     ],
 )

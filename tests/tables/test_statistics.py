@@ -134,7 +134,11 @@ def test_sail_reads_no_table_that_may_have_been_looked_at():
     CONSTANTS["z"].write_parquet(path)
     spark().read.parquet(str(path)).createOrReplaceTempView("looked_at")
     view = spark().table("looked_at")
-    delta = spark().read.format("delta").load(str(path))
+    managed = str(_folder() / "managed")
+    spark().read.parquet(str(path)).write.format("delta").save(managed)
+    delta = spark().read.format("delta").load(managed)
     for table in (view, view.select("who"), spark().sql("SELECT 1.0D AS x"), delta):
         with pytest.raises(DataError, match="give a file by its path"):
             tables.open_table(table)
+    with pytest.raises(DataError, match="Spark stopped the query"):
+        tables.open_table(spark().read.format("delta").load(str(path)))

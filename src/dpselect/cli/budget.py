@@ -237,6 +237,8 @@ def report(
     """Write the report."""
     from dpselect.budget import Budget
 
+    if policy is not None and not registry:
+        raise validation.goes_with("policy", "registry")
     budget = Budget.open(ledger)
     output.check_outputs({"out": out}, ledger, policy)
     if registry:
@@ -245,8 +247,6 @@ def report(
 
         limits = None if policy is None else Policy.read(policy)
         page = entry(budget, slug=out.stem, policy=limits)
-    elif policy is not None:
-        raise validation.goes_with("policy", "registry")
     else:
         page = budget.to_html()
     with output.writing(out, "a page such as report.html"):

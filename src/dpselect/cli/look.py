@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from dpselect.tables import Source
     from dpselect.tables.dialect import Dialect, FieldType
 
-HELP = """Show how a file is written: its dialect, columns and first lines. Not private.
+HELP = """Show the curator how a file is written; not private.
 
-It prints records, and is for who may read the file; it never runs under a policy. The options
-that it proposes are found from the rows: look at them, and state them as facts of the program
-that wrote the file.
+It prints the dialect, the columns and the first records, and is for who may read the file; it
+never runs under a policy. The options that it proposes are found from the rows: look at them,
+and state them as facts of the program that wrote the file.
 
 [bold]dpselect look stays.csv[/bold]
 """

@@ -65,20 +65,24 @@ def _release(query: Series, given: Given, budget: Budget | None) -> SeriesReleas
     return query.release_through(given.table, period, path=given.options["file"], budget=budget)
 
 
+RULE = "rows of no period are left out; the day 2026-01-05 is not the month 2026-01"
+
+
 def _facts(query: Series, _given: Given) -> Mapping[str, object]:
     errors = query.made.factors.standard_errors
     if len(errors) > SHOWN:
-        return {}
+        return {"periods": RULE}
     stated = zip(query.made.periods, errors.tolist(), strict=True)
-    return {"standard error": {str(period): f"{error:.6g}" for period, error in stated}}
+    shown = {str(period): f"{error:.6g}" for period, error in stated}
+    return {"standard error": shown, "periods": RULE}
 
 
 def _after(release: SeriesRelease, given: Given) -> dict[str, Any]:
     if given.options["file"] is None:
-        return {}
+        return {"periods": RULE}
     periods = len(release.arguments["periods"])  # type: ignore[arg-type] # as many as listed
     kept = f"{len(release.sums)} of {periods} periods; one price for all of them"
-    return {"kept in": f"{given.options['file']}: {kept}"}
+    return {"kept in": f"{given.options['file']}: {kept}", "periods": RULE}
 
 
 SERIES = QueryCommand(

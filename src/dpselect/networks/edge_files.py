@@ -29,9 +29,6 @@ LINE = Dialect(separator="\x01", quote="none", header=("line",), comment="#")
 ENDS = r"^([^\s,;]+)[\s,;]+([^\s,;]+)"
 """The first two fields of a line."""
 
-EXTRA = "formats"
-"""The optional packages that read such files."""
-
 
 def edge_file(edges: object) -> Path | None:
     """Return the path of a file of edges that is no table; None of anything else.
@@ -63,6 +60,7 @@ def lines_of_pairs(path: Path) -> pl.LazyFrame:
     Fields are apart by blanks, tabs, commas or semicolons. A header is a pair as others are,
     of ends that are no nodes.
     """
+    needed("polars", extra="standard")
     import polars as pl
 
     ends = pl.col("line").str.strip_chars().str.extract_groups(ENDS).struct
@@ -79,7 +77,7 @@ def pairs_of_file(path: Path, nodes: Nodes) -> object:
     """
     kind = ending(path)
     read = READERS[kind]
-    needed("networkx", extra=EXTRA)
+    needed("networkx", extra="formats")
     try:
         return read(path, nodes)
     except Exception:  # noqa: BLE001 -- readers quote what they could not read
@@ -122,7 +120,7 @@ def _matrix(path: Path, nodes: Nodes) -> object:
 
 
 def _networkx() -> Any:  # noqa: ANN401 -- it has no types
-    return needed("networkx", extra=EXTRA)
+    return needed("networkx", extra="formats")
 
 
 def _text(path: Path) -> str:

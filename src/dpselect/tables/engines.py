@@ -76,13 +76,14 @@ def _duckdb(source: Source) -> object:
         "of DuckDB as clinic.duckdb::stays; for text files take polars"
     )
     file, _, table = str(source.path).partition(TABLE)
+    locked = DataError(f"{file}: another process has it open, or it is no DuckDB file")
     absent = DataError(f"there is no table {table} in {file}, or it cannot be read")
 
     def opened() -> object:
         if table:
             if not Path(file).is_file():
                 raise no_file(file)
-            connection = duckdb.connect(file, read_only=True)
+            connection = replaced(lambda: duckdb.connect(file, read_only=True), lambda: locked)
             return replaced(lambda: connection.table(table), lambda: absent)
         files = source.files()
         if not all(source.kind(one) in PARQUET for one in files):

@@ -23,6 +23,7 @@ from dpselect.tables.dialect import DEFAULTS, WRITTEN, Dialect
 from dpselect.tables.text import (
     CONTRADICTION,
     TextFiles,
+    check_alike,
     checked,
     cleaned,
     first_line,
@@ -147,7 +148,7 @@ def _workbooks(files: Sequence[Path], dialect: Dialect, _kind: str) -> pl.LazyFr
         return checked(cells if dialect.header else [""] * len(cells), file)
 
     names = names_of(files[0])
-    _check_alike(files, names, names_of)
+    check_alike(files, names, names_of)
 
     def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
         for file in files:
@@ -218,7 +219,7 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFr
     schema = schema_of(files[0])
     if other := [one for one in dialect.column_type.values() if one != "integer"]:
         raise ParameterError(f"`column_type` of such a file must be integer, not {other[0]!r}")
-    _check_alike(files, schema, schema_of)
+    check_alike(files, schema, schema_of)
 
     def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
         for file in files:
@@ -246,12 +247,6 @@ def _value(held: pl.Expr, kind: Any, unit: int | None, since: int) -> pl.Expr:  
     if kind == pl.Int64:
         return pl.when(held == held.round()).then(held).cast(pl.Int64, strict=False)
     return pl.when(held != "").then(held) if kind == pl.String else held
-
-
-def _check_alike(files: Sequence[Path], first: Any, of: Callable[[Path], Any]) -> None:  # noqa: ANN401
-    for file in files[1:]:
-        if of(file) != first:
-            raise DataError(f"{file.name}: its columns are not those of {files[0].name}")
 
 
 _EVERY = frozenset(DEFAULTS)

@@ -64,7 +64,7 @@ def open_table(data: object) -> Frame:
     if isinstance(data, str | PathLike):
         return _scan(Source(data))
     if is_of(data, "pyspark"):
-        check_names(data)
+        replaced(lambda: check_names(data), lambda: unreadable(data))
     frame = nw.from_native(with_known_zones(data), pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         kind = type(data).__name__

@@ -157,10 +157,10 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
 
     Args:
         path: The name of a table in a catalogue, such as ``"catalog.schema.table"``, or a
-            Parquet, ``.csv`` or ``.tsv`` file, a folder or a pattern of names with such an
-            ending, anywhere that Spark reads from; a name without one is Parquet. Or a
-            ``Source`` of such a path. Columns of text files are text, except those of
-            ``Source.column_type``.
+            Parquet or text file (``.csv``, ``.tsv``, ``.tab``, ``.txt``, ``.dat``, ``.psv``),
+            a folder or a pattern of names with such an ending, anywhere that Spark reads from;
+            a name without one is Parquet. Or a ``Source`` of such a path. Columns of text
+            files are text, except those of ``Source.column_type``.
         master: Address of the master, such as ``"spark://host:7077"``, ``"local[4]"``, or
             ``"sc://host:15002"`` for Spark Connect. By default the current session, as under
             ``spark-submit``, or else this machine.
@@ -174,8 +174,8 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
     named = NAMED.fullmatch(str(source)) is not None and kind not in {*PARQUET, *WRITTEN}
     if kind and kind not in {*PARQUET, *WRITTEN} and "*" not in kind and not named:
         raise DataError(
-            f"{source} must end in .parquet, .csv or .tsv, be a folder of Parquet files, or "
-            "name a table as catalog.schema.table"
+            f"{source} must end in .parquet, {', '.join(WRITTEN)}, be a folder of Parquet "
+            "files, or name a table as catalog.schema.table"
         )
     table = _read(source, kind if not named else None, session(master).read)
     if kind not in WRITTEN:

@@ -70,12 +70,7 @@ class TextFiles:
         import polars as pl
 
         names = self.names()
-        for file in self.files[1:]:
-            if self._names_of(file) != names:
-                raise DataError(
-                    f"{file.name}: its columns are not those of {self.files[0].name}"
-                )
-
+        check_alike(self.files, names, self._names_of)
         return in_blocks(dict.fromkeys(names, pl.String), partial(self._frames, names))
 
     def names(self) -> list[str]:
@@ -163,6 +158,22 @@ class TextFiles:
                     part = kernels.rewrite(array, *automaton, (quote or WRITTEN)[0]).tobytes()
                 if part:
                     yield part, (quote or WRITTEN if is_odd else quote).decode()
+
+
+def check_alike(files: Sequence[Path], first: object, of: Callable[[Path], object]) -> None:
+    """Raise unless all files have the columns of the first.
+
+    Args:
+        files: The files.
+        first: The columns of the first.
+        of: Returns those of a file.
+
+    Raises:
+        DataError: Those of another file differ.
+    """
+    for file in files[1:]:
+        if of(file) != first:
+            raise DataError(f"{file.name}: its columns are not those of {files[0].name}")
 
 
 def in_blocks(

@@ -19,15 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from dpselect import Neighbours
 from dpselect.errors import ParameterError
 from dpselect.maps import CountedCells, Counts, Overlap, Partition, RelativeClipped
-from dpselect.maps.error_measures import Norm
-from dpselect.neighbours import NeighboursLike
 from dpselect.typing import Indices, Values
 
 UNCUT = 1e300
@@ -46,7 +44,7 @@ class RelativeKnownSize(RelativeClipped):
         records: ``n``; >= 0. Points that were dropped do not count against it.
     """
 
-    neighbours: NeighboursLike = Neighbours.SUBSTITUTE
+    neighbours: Neighbours = Neighbours.SUBSTITUTE
     largest: float = UNCUT
     records: int
 
@@ -75,7 +73,7 @@ class RelativeCappedSize(RelativeClipped):
         max_records: ``N``; >= 1.
     """
 
-    neighbours: NeighboursLike = Neighbours.ADD_REMOVE
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
     largest: float = UNCUT
     max_records: int
 
@@ -111,7 +109,7 @@ def error_parts(
     queries: Indices,
     *,
     scale: float,
-    norm: Norm = "l1",
+    norm: Literal["l2", "l1"] = "l1",
 ) -> Parts:
     """Return what aggregation and noise make of the expected error of each query.
 

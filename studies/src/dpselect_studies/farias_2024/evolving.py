@@ -23,6 +23,9 @@ from dpselect.trees.samplers import Simulated
 from dpselect.typing import Values
 from dpselect_studies import surveys
 
+Dominance: TypeAlias = Literal["weak", "standard", "strict"]
+"""When a point dominates another, as ``combine.pareto`` takes it."""
+
 TOTALS_SHARE = 0.05
 """Share of the epsilon of a run for noisy class totals, where they are used."""
 

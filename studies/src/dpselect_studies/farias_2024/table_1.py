@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 
 from dpselect.combine import coverage
-from dpselect.combine.pareto.dominance import Dominance
 from dpselect.trees.samplers import Simulated
 from dpselect.typing import Values
 from dpselect_studies import surveys
@@ -26,6 +25,7 @@ from dpselect_studies.farias_2024.evolving import (
     PART,
     Bound,
     Cell,
+    Dominance,
     Maximum,
     Method,
     Setting,

@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 
 from dpselect import combine, scaling
-from dpselect.combine.pareto.dominance import Dominance
 from dpselect.draws import Exponential, PermuteAndFlip
 from dpselect.networks import degree, ego_density
 from dpselect.typing import Indices, Scores
 from dpselect_studies import graphs
+from dpselect_studies.farias_2024.evolving import Dominance
 from dpselect_studies.panels import marked, panels
 from dpselect_studies.study import Null, Printed, Reason, Row, Study, of_shares
 
