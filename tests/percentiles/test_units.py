@@ -4,6 +4,7 @@
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from zoneinfo import ZoneInfo
 
 import duckdb
 import ibis
@@ -156,6 +157,25 @@ def test_values_need_no_table(values, asked):
     if type(answer) is date and isinstance(middle, datetime):
         middle = middle.date()
     assert abs(answer - middle) <= asked["step"]
+
+
+ZONE = ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "zone"),
+    [
+        (datetime(2026, 1, 1, tzinfo=ZONE), datetime(2026, 2, 1, tzinfo=ZONE), ZONE),
+        (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=ZONE), UTC),
+    ],
+)
+def test_times_come_back_in_the_zone_of_both_ends(lower, upper, zone):
+    held = pl.Series([datetime(2026, 1, 5, 10, tzinfo=ZONE)] * 300)
+    found = query({"lower": lower, "upper": upper, "step": timedelta(hours=1)}, p=50)
+
+    answer = found.release(held).candidate
+    assert answer == held[0]
+    assert answer.tzinfo == zone
 
 
 def test_integers_come_back_as_integers():

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dp
+from dpselect.errors import ColumnError
 
 SURROGATE = "\ud800"
 
@@ -133,3 +134,8 @@ def test_arrow_integers_of_any_width_are_keys():
 
         assert keys(table, column="key").answer == (value,)
         assert keys(table["key"]).answer == (value,)
+
+
+def test_keys_in_lists_are_one_row_each_first():
+    with pytest.raises(ColumnError, match="explode it"):
+        keys(pl.DataFrame({"value": [["fever", "cough"]] * 3}), column="value")

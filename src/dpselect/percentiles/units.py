@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from math import ceil
 from typing import Any, Literal, TypeAlias
@@ -44,10 +44,12 @@ class Unit:
     Attributes:
         moment: As a column holds them; numbers else.
         number: What a number is.
+        zone: The time zone of all times, if they have one zone; UTC else.
     """
 
     moment: Moment
     number: Literal["float", "integer", "decimal"] = "float"
+    zone: tzinfo | None = None
 
     @classmethod
     def of(cls, values: Iterable[object], step: object) -> Unit:
@@ -56,6 +58,7 @@ class Unit:
         Raises:
             ParameterError: They are of different units.
         """
+        values = list(values)
         kinds = {_kind(one) for one in values} or {"duration" if _is_span(step) else "integer"}
         if kinds <= {"float", "integer", "decimal"}:
             if _is_span(step):
@@ -71,7 +74,9 @@ class Unit:
         [moment] = kinds
         if moment == "day" and isinstance(step, timedelta) and step % timedelta(days=1):
             raise ParameterError("`step` must be whole days between dates")
-        return cls(moment)  # type: ignore[arg-type] # values that are not numbers are moments
+        zones = {one.tzinfo for one in values if isinstance(one, datetime)}
+        zone = zones.pop() if len(zones) == 1 else None
+        return cls(moment, zone=zone)  # type: ignore[arg-type] # values that are not numbers are moments
 
     def coded(self, value: Any) -> Any:  # noqa: ANN401 -- a value, or what is checked later
         """Return a value as a number."""
@@ -92,7 +97,10 @@ class Unit:
         if self.moment == "day":
             return FIRST + timedelta(days=round(number))
         span = timedelta(microseconds=round(number))
-        return span if self.moment == "duration" else ORIGINS[self.moment] + span
+        if self.moment == "duration":
+            return span
+        time = ORIGINS[self.moment] + span
+        return time if self.zone is None else time.astimezone(self.zone)
 
     def distance(self, number: float) -> float | timedelta:
         """Return a distance of two values in their unit, of times in whole seconds."""

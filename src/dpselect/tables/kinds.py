@@ -95,9 +95,12 @@ def kind_of(dtype: nw.dtypes.DType, column: str) -> Kind:
     if kind == "anything":
         return "text"
     if kind not in NAMES:
+        cure = "cast or bin it first"
+        if dtype.is_nested():
+            cure = "explode it to one row a value, with `user` for whose they are"
         raise ColumnError(
             f"column {column!r} is of type {type_name(dtype)}: keys and users must be "
-            "text, integers, booleans or dates; cast or bin it first"
+            f"text, integers, booleans or dates; {cure}"
         )
     return kind
 
