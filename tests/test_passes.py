@@ -7,7 +7,8 @@ import pytest
 import dpselect as dp
 from dpselect import passes, tables
 from dpselect.maps import Weighted, even_queries
-from dpselect.networks import degree
+from dpselect.networks import Metric, degree
+from dpselect.networks.metrics import degree_facts
 from dpselect.tables import collecting, columns
 from dpselect.trees import Bins
 from support.engines import SPARK, held_by
@@ -96,6 +97,7 @@ COUNTED = {
     "a declared number": lambda: points(
         grids=[(2, 8), 4], measure=Declared(neighbours="add-remove")
     ),
+    "a metric of one's own": lambda: nodes(Metric(degree, degree_facts, ["degrees"])),
     "values": lambda: top(column="day", k=2, candidates=[0, 1, 2, 3]),
     "values that are not public": lambda: top(column="day", k=2, delta=1e-6),
     "values of groups": lambda: top(
@@ -107,7 +109,6 @@ ON_SPARK = ("two ways to draw", "degrees", "grids")
 QUICK = ("several percentiles by ranks", "degrees", "betweenness", "values", "keys")
 BOUNDED = {
     "a quadtree": points,
-    "a metric of one's own": lambda: nodes(lambda graph: degree(graph)),  # noqa: PLW0108
     "all rules": lambda: points(grids=[4], method=["uniform", "guideline", "adaptive"]),
     "values of released groups": lambda: top(column="day", k=1, by="ward", delta=1e-6),
     "keys in rounds, until none is left": lambda: keys(

@@ -76,6 +76,7 @@ from .networks import (
     TopNodes as TopNodes,
 )
 from .objective import (
+    Facts as Facts,
     Objective as Objective,
 )
 from .percentiles import (

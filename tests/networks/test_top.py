@@ -1,5 +1,6 @@
 """The most influential nodes: plans, laws, data, and what names of metrics stand for."""
 
+import tracemalloc
 from functools import partial
 from itertools import combinations
 
@@ -12,7 +13,8 @@ import dpselect as dp
 from dpselect.combine import COMBINATIONS
 from dpselect.errors import PublicClaimError
 from dpselect.mechanisms import MECHANISMS
-from dpselect.networks import Graph, degree, ego_betweenness, ego_density
+from dpselect.networks import Graph, Metric, degree, ego_betweenness, ego_density
+from dpselect.networks.betweenness import ego_betweenness_facts
 from dpselect.networks.metrics import COMBINED
 
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]
@@ -46,18 +48,45 @@ def test_a_combination_is_that_of_the_objectives(combine):
         assert ours.sensitivity.at(t) == pytest.approx(theirs.sensitivity.at(t))
 
 
-@pytest.mark.parametrize("combine", ["pareto", "weighted-sum"])
-def test_no_graph_exceeds_the_anchor_of_a_combination(combine):
-    """All 34 graphs of 5 nodes, up to the names of these."""
-    query = nodes(**COMBINED_METRICS[combine])
-    highest = query.objective([]).highest
+METRICS_BY_FORM = {
+    "degree": {"metric": "degree"},
+    "ego-density": {"metric": "ego-density"},
+    "ego-betweenness": {"metric": "ego-betweenness"},
+    "at most 3 neighbours": {"metric": "ego-betweenness", "max_degree": 3},
+    "by degrees": {"metric": "ego-betweenness", "mechanism": "shifted"},
+    "a sum": {"metric": {"degree": 1, "ego-density": 0.3}},
+    "of one": {"metric": {"ego-betweenness": -3}},
+    "persons": {"metric": "ego-density", "user": "u", "max_per_user": 2},
+    "whole numbers": {
+        "metric": ["degree", "degree"],
+        "combine": "weighted-sum",
+        "weights": [1, 2],
+    },
+    "pareto of a sum": {
+        "metric": ["degree", {"ego-density": 2, "ego-betweenness": 1}],
+        "combine": "pareto",
+    },
+    "margin": {"metric": TWO, "combine": "margin", "weights": [1, -1]},
+}
+
+
+@pytest.mark.parametrize("form", METRICS_BY_FORM)
+def test_what_is_stated_before_any_graph_holds_of_all(form):
+    """All graphs of 4 nodes, one of each shape; persons own the edges of a graph read so."""
+    query = nodes(n=4, **METRICS_BY_FORM[form])
+    choice = query.design().choice
+    facts = choice.facts(4)
 
     for network in nx.graph_atlas_g():
-        if len(network) != 5:
+        if len(network) != 4 or max(dict(network.degree).values()) > (query.max_degree or 4):
             continue
-        objective = query.objective(network)
-        assert objective.scores.max() <= highest + 1e-9
-        assert objective.highest == highest
+        found = choice.objective(Graph.from_networkx(network, nodes=4))
+        for fact in ("monotone", "highest", "direction", "step"):
+            assert getattr(found, fact) == getattr(facts, fact)
+        for fact in ("bound", "l1", "neighbours"):
+            assert getattr(found.sensitivity, fact) == getattr(facts.sensitivity, fact)
+        assert found.scores.size == len(facts)
+        assert found.highest is None or found.scores.max() <= found.highest + 1e-9
 
 
 @pytest.mark.parametrize("name", COMBINED)
@@ -74,7 +103,7 @@ def test_every_combination_that_has_a_mechanism_exists(name):
         ("ego-betweenness", dp.PairwiseLocalDampening),
         (degree, dp.PermuteAndFlip),
         (ego_betweenness, dp.PairwiseLocalDampening),
-        (partial(ego_betweenness, max_degree=4), dp.PermuteAndFlip),
+        (Metric(ego_betweenness, ego_betweenness_facts), dp.PermuteAndFlip),
     ],
 )
 def test_the_metric_chooses_the_mechanism(metric, mechanism):
@@ -188,15 +217,35 @@ def test_a_name_stands_for_the_bound_that_suits_the_mechanism(mechanism, bound):
         assert np.array_equal(chosen.sensitivity.at(0), expected.sensitivity.at(0))
 
 
-def test_metrics_and_mechanisms_can_be_given_as_callables():
+def test_a_metric_of_ones_own_says_what_its_facts_say():
+    """What the objective claims besides is not used: it may be read off the edges."""
+
     def popularity(graph):
-        return degree(graph)
+        ours = degree(graph)
+        claims = {"monotone": True, "highest": ours.scores.max()}
+        return dp.Objective(ours.scores, ours.sensitivity, ours.candidates, **claims)
 
+    facts = dp.Facts(candidates=5, sensitivity=degree(GRAPH).sensitivity, highest=4.5)
+    popular = Metric(popularity, lambda _nodes: facts, counts=["degrees"])
     decreasing = partial(dp.ShiftedLocalDampening, direction="non-increasing")
-    release = nodes(popularity, mechanism=decreasing).release(GRAPH)
+    query = nodes(popular, mechanism=decreasing)
+    found = query.objective(GRAPH)
+    release = query.release(GRAPH)
 
+    assert (found.monotone, found.highest) == (False, 4.5)
+    assert query.plan.passes == 1
     assert "non-increasing" in release.mechanism
-    assert release.arguments["metric"].endswith("popularity")
+    assert "popularity" in release.arguments["metric"]
+
+
+def test_a_network_of_a_billion_nodes_is_planned_in_no_memory():
+    tracemalloc.start()
+    try:
+        for asked in ({"metric": "degree"}, COMBINED_METRICS["weighted-sum"]):
+            assert nodes(n=10**9, **asked).plan.error.value < 1e4
+        assert tracemalloc.get_traced_memory()[1] < 2**25
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_plan_states_the_error_in_the_unit_of_the_metric():

@@ -10,8 +10,8 @@ import pytest
 import dpselect as dp
 from dpselect.audit import check_admissible, check_private, replay
 from dpselect.mechanisms import by_name
-from dpselect.networks import METRICS, EdgeTable, Graph, degree
-from dpselect.networks.metrics import of_persons
+from dpselect.networks import METRICS, EdgeTable, Graph
+from dpselect.networks.metrics import degree_facts, of_persons
 from dpselect.sensitivity import grouped
 from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
@@ -61,7 +61,8 @@ def test_the_sensitivity_is_that_of_a_person(metric):
 
 
 def law(database, *, paid=MOST, most=MOST):
-    objective = of_persons(degree(graph(database, most)), paid)
+    degrees = graph(database, most).degrees
+    objective = of_persons(degree_facts(degrees.size), paid).of(degrees)
     return by_name("permute-and-flip", EPSILON).probabilities(objective)
 
 

@@ -14,6 +14,7 @@ from dpselect.errors import ColumnError, DataError, NeighboursError, PublicClaim
 from dpselect.networks import (
     EdgeTable,
     Graph,
+    Metric,
     degree,
     edge_queries,
     ego_betweenness,
@@ -23,7 +24,7 @@ from support.refusals import Each, both, refusing, releasing
 
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]
 GRAPH = Graph.from_edges(EDGES, nodes=5)
-EMPTY = Graph.without_edges(3)
+EMPTY = Graph.from_edges([], nodes=3)
 TWO = ["degree", "ego-density"]
 AND = {"source": "a", "target": "b"}
 NAMES = ["ann", "bob", "cy", "dee", "eve"]
@@ -38,9 +39,10 @@ OF_EDGES = Graph.from_edges([(0, 1)], nodes=5)
 HELD = Graph.from_edges(WHO, **AND, nodes=5, **PERSONS)
 
 
-def of_records(graph):
-    count = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
-    return dp.Objective(graph.degrees, count, graph.nodes)
+def stated(neighbours="edge"):
+    count = dp.GlobalSensitivity(1, neighbours)
+    facts = {"sensitivity": count, "direction": "non-decreasing"}
+    return Metric(degree, lambda nodes: dp.Facts(candidates=nodes, **facts))
 
 
 def checked(data=STAR, **asked):
@@ -85,7 +87,9 @@ ROWS = [
     TOP("weights must be", metric=TWO, combine="weighted-sum", weights="ab"),
     TOP("weights", weights=[1]),
     TOP("max_degree", max_degree=3),
-    TOP("must be stated for edge neighbours", NeighboursError, metric=of_records),
+    TOP("must be stated for edge neighbours", NeighboursError, metric=stated("add-remove")),
+    TOP("facts", metric=Each([stated(), lambda _graph: None])),
+    TOP("facts of metric", metric=Metric(degree, lambda _nodes: None)),
     TOP("mechanism", mechanism="best"),
     TOP("k", above=3),
     TOP("above", k=None, above=3),

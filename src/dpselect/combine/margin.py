@@ -16,7 +16,8 @@ from dpselect._parallel import each_stride
 from dpselect._twofold import difference
 from dpselect.combine.score_range import aligned
 from dpselect.draws.grid import LIMIT
-from dpselect.objective import Objective
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Facts, Objective
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Values
 
@@ -72,15 +73,16 @@ def margin(objectives: Sequence[Objective]) -> Objective:
         beaten_by = _by_sweep(parts)
     else:
         beaten_by = _by_pairs(parts)
-    return _unit(parts, beaten_by)
+    # A lead beyond what a draw tells from any other would round the differences.
+    scores = np.clip(0 - beaten_by, -LIMIT, LIMIT)
+    return margin_facts(scores.size, parts[0].neighbours).of(scores, parts[0].candidates)
 
 
-def _unit(parts: Sequence[Objective], beaten_by: Values) -> Objective:
-    return Objective(
-        # A lead beyond what a draw tells from any other would round the differences.
-        np.clip(0 - beaten_by, -LIMIT, LIMIT),
-        GlobalSensitivity(1, parts[0].neighbours),
-        parts[0].candidates,
+def margin_facts(candidates: int, neighbours: Neighbours) -> Facts:
+    """Return what is public of every margin."""
+    return Facts(
+        candidates=candidates,
+        sensitivity=GlobalSensitivity(1, neighbours),
         direction="non-decreasing",
     )
 

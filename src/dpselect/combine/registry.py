@@ -8,11 +8,11 @@ from types import MappingProxyType
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.combine.margin import margin
+from dpselect.combine.margin import margin, margin_facts
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
-from dpselect.combine.pareto.score import pareto
-from dpselect.combine.weighted_sum import weighted, weighted_sum
-from dpselect.objective import Objective
+from dpselect.combine.pareto.score import pareto, pareto_facts
+from dpselect.combine.weighted_sum import weighted, weighted_sum, weighted_sum_facts
+from dpselect.objective import Facts, Objective
 
 COMBINATIONS: Mapping[str, Callable[..., Objective]] = MappingProxyType(
     {"pareto": pareto, "weighted-sum": weighted_sum, "margin": margin}
@@ -64,3 +64,21 @@ def by_name(
         return weighted_sum(objectives, factors)
     signed = objectives if weights is None else weighted(objectives, weights)
     return pareto(signed, dominance=kind) if combination is pareto else combination(signed)
+
+
+def facts_of(name: str, parts: Sequence[Facts], weights: ArrayLike | None = None) -> Facts:
+    """Return what is public of a combination of objectives of which these are the facts.
+
+    Args:
+        name: A key of ``COMBINATIONS``.
+        parts: As ``objectives`` of ``by_name``.
+        weights: Likewise.
+
+    Raises:
+        ParameterError: As for ``by_name``.
+    """
+    summed = weighted_sum_facts(parts, [1.0] * len(parts) if weights is None else weights)
+    if name == "weighted-sum":
+        return summed
+    stated = pareto_facts if name == "pareto" else margin_facts
+    return stated(len(summed), summed.sensitivity.neighbours)

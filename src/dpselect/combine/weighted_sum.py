@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import frexp, fsum
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +16,11 @@ from dpselect._twofold import Twofold, add, exact_product
 from dpselect.combine.score_range import aligned
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.sensitivity import GlobalSensitivity, Sensitivity, maximum, weighted_sum as summed
 from dpselect.typing import Direction, Values
+
+Known = TypeVar("Known", Objective, Facts)
 
 LARGEST_SCORE = 2.0**58
 """Scores are cut here, in units of their bound: a public range, which moves no step further."""
@@ -69,13 +72,23 @@ def weighted_sum(
         >>> total.scores, total.sensitivity.bound
         (array([75., 29.]), 21.0)
     """
-    parts, factors = _weighted(objectives, weights)
+    parts, factors = _weighted(aligned(objectives), weights)
     if monotone and not all(part.monotone for part in parts):
         raise ParameterError(
             "monotone can only be claimed for objectives that are monotone themselves"
         )
-    monotone = monotone or (len(parts) == 1 and parts[0].monotone)
-    return _objective(parts, factors, _summed(parts, factors), monotone=monotone)
+    facts = _facts(parts, factors, _summed(parts, factors), monotone=monotone)
+    return facts.of(_scores(parts, factors), parts[0].candidates)
+
+
+def weighted_sum_facts(parts: Sequence[Facts], weights: ArrayLike) -> Facts:
+    """Return what is public of the weighted sum of objectives of which these are the facts.
+
+    Raises:
+        ParameterError: As for ``weighted_sum``.
+    """
+    counted, factors = _weighted(parts, weights)
+    return _facts(counted, factors, _summed(counted, factors))
 
 
 def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objective:
@@ -111,14 +124,15 @@ def disjoint_sum(objectives: Sequence[Objective], weights: ArrayLike) -> Objecti
         >>> dp.disjoint_sum(parts, [1, 10]).sensitivity.bound
         10.0
     """
-    parts, factors = _weighted(objectives, weights)
+    parts, factors = _weighted(aligned(objectives), weights)
     if parts[0].neighbours not in {Neighbours.ADD_REMOVE, Neighbours.EDGE}:
         raise NeighboursError(
             f"a {parts[0].neighbours} step is two changes and may concern two objectives; "
             "use weighted_sum"
         )
     monotone = all(part.monotone for part in parts)
-    return _objective(parts, factors, _largest(parts, factors), monotone=monotone)
+    facts = _facts(parts, factors, _largest(parts, factors), monotone=monotone)
+    return facts.of(_scores(parts, factors), parts[0].candidates)
 
 
 def weighted(objectives: Sequence[Objective], weights: ArrayLike) -> list[Objective]:
@@ -130,15 +144,12 @@ def weighted(objectives: Sequence[Objective], weights: ArrayLike) -> list[Object
     """
     return [
         part if factor == 1 else weighted_sum([part], [factor])
-        for part, factor in zip(*_weighted(objectives, weights), strict=True)
+        for part, factor in zip(*_weighted(aligned(objectives), weights), strict=True)
     ]
 
 
-def _weighted(
-    objectives: Sequence[Objective], weights: ArrayLike
-) -> tuple[tuple[Objective, ...], Values]:
-    """Return the objectives whose weight is not 0, and their weights."""
-    parts = aligned(objectives)
+def _weighted(parts: Sequence[Known], weights: ArrayLike) -> tuple[list[Known], Values]:
+    """Return the parts whose weight is not 0, and their weights."""
     try:
         factors = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -151,17 +162,20 @@ def _weighted(
     if not np.isfinite(factors).all() or not factors.any():
         raise ParameterError("weights must be finite and not all 0")
     counted = [part for part, factor in zip(parts, factors, strict=True) if factor != 0]
-    return tuple(counted), factors[factors != 0]
+    return counted, factors[factors != 0]
 
 
-def _objective(
-    parts: Sequence[Objective], factors: Values, sensitivity: Sensitivity, *, monotone: bool
-) -> Objective:
-    return Objective(
-        _scores(parts, factors),
-        _with_rounding(sensitivity, parts, factors),
-        parts[0].candidates,
-        monotone=monotone,
+def _facts(
+    parts: Sequence[Objective | Facts],
+    factors: Values,
+    sensitivity: Sensitivity,
+    *,
+    monotone: bool = False,
+) -> Facts:
+    return Facts(
+        candidates=len(parts[0]),
+        sensitivity=_with_rounding(sensitivity, parts, factors),
+        monotone=monotone or (len(parts) == 1 and parts[0].monotone),
         highest=_highest(parts, factors),
         direction=_direction(parts, factors),
         step=_step(parts, factors),
@@ -189,7 +203,7 @@ def _scores(parts: Sequence[Objective], factors: Values) -> Twofold:
 
 
 def _with_rounding(
-    sensitivity: Sensitivity, parts: Sequence[Objective], factors: Values
+    sensitivity: Sensitivity, parts: Sequence[Objective | Facts], factors: Values
 ) -> Sensitivity:
     """Add what rounding the scores of both databases changes of them.
 
@@ -211,17 +225,17 @@ def _with_rounding(
     return rounded
 
 
-def _summed(parts: Sequence[Objective], factors: Values) -> Sensitivity:
+def _summed(parts: Sequence[Objective | Facts], factors: Values) -> Sensitivity:
     """Return the sum of the weighted sensitivities, as one bound where all are."""
     each = [part.sensitivity for part in parts]
     if all(isinstance(one, GlobalSensitivity) and one.flat for one in each):
         bounds = [abs(w) * one.bound for w, one in zip(factors, each, strict=True)]
         l1 = summed(each, factors).l1
-        return GlobalSensitivity(fsum(bounds), parts[0].neighbours, l1=l1)
+        return GlobalSensitivity(fsum(bounds), each[0].neighbours, l1=l1)
     return summed(each, factors)
 
 
-def _highest(parts: Sequence[Objective], factors: Values) -> float | None:
+def _highest(parts: Sequence[Objective | Facts], factors: Values) -> float | None:
     """Return a sum that no candidate exceeds, where the parts tell.
 
     A part with a negative weight counts from its lower end, which no objective states.
@@ -234,12 +248,12 @@ def _highest(parts: Sequence[Objective], factors: Values) -> float | None:
     return fsum(terms) if len(terms) == len(parts) else None
 
 
-def _step(parts: Sequence[Objective], factors: Values) -> float | None:
+def _step(parts: Sequence[Objective | Facts], factors: Values) -> float | None:
     """Return 1 where all terms are whole numbers, sums of which two floats hold."""
     terms = list(zip(parts, factors.tolist(), strict=True))
     whole = all(
         part.step is not None
-        and part.step.is_integer()
+        and float(part.step).is_integer()
         and factor.is_integer()
         # So that what is cut at LARGEST_SCORE bounds is whole, too.
         and part.sensitivity.bounds.min() >= 1
@@ -249,7 +263,7 @@ def _step(parts: Sequence[Objective], factors: Values) -> float | None:
     return 1.0 if whole and most <= 2**40 else None
 
 
-def _direction(parts: Sequence[Objective], factors: Values) -> Direction | None:
+def _direction(parts: Sequence[Objective | Facts], factors: Values) -> Direction | None:
     """Return the direction of one term, or either of a flat sum.
 
     The sum of several has none, even if all terms have the same: of two candidates the one with
@@ -268,14 +282,12 @@ def _turned(direction: Direction | None) -> Direction | None:
     return "non-increasing" if direction == "non-decreasing" else "non-decreasing"
 
 
-def _largest(parts: Sequence[Objective], factors: Values) -> Sensitivity:
+def _largest(parts: Sequence[Objective | Facts], factors: Values) -> Sensitivity:
     """Return the largest of the weighted sensitivities, in closed form where all are global."""
     each = [part.sensitivity for part in parts]
     if all(isinstance(one, GlobalSensitivity) and one.flat for one in each):
         bounds = [abs(w) * one.bound for w, one in zip(factors, each, strict=True)]
-        return GlobalSensitivity(
-            max(bounds), parts[0].neighbours, l1=_largest_l1(each, factors)
-        )
+        return GlobalSensitivity(max(bounds), each[0].neighbours, l1=_largest_l1(each, factors))
     largest = maximum([summed([one], [w]) for w, one in zip(factors, each, strict=True)])
     largest.l1 = _largest_l1(each, factors)
     return largest

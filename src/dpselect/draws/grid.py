@@ -104,18 +104,24 @@ def to_steps(
         step: A number that all scores are integer multiples of on every database, or None.
         low_order: What the scores round away.
     """
+    public = steps_for(scores.size, l1, step)
+    if step is None or frexp(step)[0] == 0.5:
+        return public._replace(counts=_whole(scores, low_order, public.unit))
+    with np.errstate(over="ignore"):
+        scores = np.rint(np.clip(scores / step, -LARGEST_COUNT, LARGEST_COUNT))
+    return public._replace(counts=scores.astype(np.int64))
+
+
+def steps_for(size: int, l1: float, step: float | None) -> Steps:
+    """Return what ``to_steps`` does of so many scores, without these; public."""
+    none = np.empty(0, dtype=np.int64)
     if step is None:
-        size = 2 ** (scores.size - 1).bit_length()
+        size = 2 ** (size - 1).bit_length()
         unit = 2.0 ** ceil(log2(l1 / (2**11 * size)))
-        return Steps(_whole(scores, low_order, unit), floor(l1 / unit) + 2 * size, unit)
+        return Steps(none, floor(l1 / unit) + 2 * size, unit)
     # The sum of changes is an integer at most l1 / step, a quotient that rounding may have
     # made smaller.
-    moved = max(1, floor(l1 / step * (1 + 2.0**-40)))
-    if frexp(step)[0] != 0.5:
-        with np.errstate(over="ignore"):
-            scores = np.rint(np.clip(scores / step, -LARGEST_COUNT, LARGEST_COUNT))
-        return Steps(scores.astype(np.int64), moved, step)
-    return Steps(_whole(scores, low_order, step), moved, step)
+    return Steps(none, max(1, floor(l1 / step * (1 + 2.0**-40))), step)
 
 
 def _whole(scores: Scores, low_order: Scores | float, unit: float) -> Indices:

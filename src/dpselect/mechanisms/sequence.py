@@ -21,7 +21,7 @@ from dpselect import validation
 from dpselect.budget.zcdp import SLACK, rho_for, rho_of_pure
 from dpselect.draws import Draw, LaplaceNoisyMax, sequence
 from dpselect.draws.base import CHUNK
-from dpselect.draws.grid import Steps, to_steps
+from dpselect.draws.grid import Steps, steps_for, to_steps
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise
 from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Drawn, Mechanism, checked_k, listed
@@ -151,8 +151,8 @@ class NoisySequence(Mechanism):
 
     def for_objective(self, objective: Objective | Facts) -> Self:
         sensitivity, step = objective.sensitivity, objective.step
-        each = np.broadcast_to(sensitivity.bounds, len(objective))
-        most = float(each.sum())
+        bounds = sensitivity.bounds
+        most = float(bounds.sum() * (1 if bounds.ndim else len(objective)))
         l1 = min(sensitivity.l1 or most, most)
         # Without an l1 of its own, the objective leaves it to the mechanism.
         least = {"l1": sensitivity.bound if sensitivity.l1 is None else l1}
@@ -184,7 +184,7 @@ class NoisySequence(Mechanism):
         ``2m - 1`` steps apart is right. It holds for all pairs at once.
         """
         l1 = candidates * bound if self.l1 is None else self.l1
-        steps = to_steps(np.zeros(candidates), l1, self.step)
+        steps = steps_for(candidates, l1, self.step)
         noise = self.noise_for(steps)
         if isinstance(noise, DiscreteGaussian):
             # Subgaussian: P(|Z| >= m) <= 2 e^(-m^2 / 2 sigma^2).
@@ -209,7 +209,7 @@ class NoisySequence(Mechanism):
         if self.step is None:
             # A score moves by up to 2 steps of the grid more than its share of l1.
             return laplace_rho(self.epsilon, min(1.0, self.bound / self.l1 * (1 + 2.0**-10)))
-        steps = to_steps(np.zeros(1), self.l1, self.step)
+        steps = steps_for(1, self.l1, self.step)
         of_one, of_all = moves(steps, self.bound, self.step)
         return laplace_rho(self.epsilon, of_one / of_all)
 
@@ -229,7 +229,7 @@ class NoisySequence(Mechanism):
             k: Number of released candidates; None if all above a threshold are released.
             probability: Lower bound on the probability that all intervals hold.
         """
-        steps = to_steps(np.zeros(candidates), self.stated_l1, self.step)
+        steps = steps_for(candidates, self.stated_l1, self.step)
         off = 0 if self.step is not None else 1
         noise = self.noise_for(steps)
         return ScoreIntervals(probability, noise, steps.unit, off, candidates, k)
@@ -237,7 +237,7 @@ class NoisySequence(Mechanism):
     @property
     def noise_scale(self) -> float:
         """Scale of the noise of every score, in score units, without a share for a grid."""
-        steps = to_steps(np.zeros(1), self.stated_l1, self.step)
+        steps = steps_for(1, self.stated_l1, self.step)
         return self.noise_for(steps).scale * steps.unit
 
     @property

@@ -11,7 +11,7 @@ from dpselect.networks.density import ego_density
 from dpselect.networks.edge_table import EdgeTable
 from dpselect.networks.graph import CommonNeighbours, Graph, NodeCounts
 from dpselect.networks.hubs import Hubs
-from dpselect.networks.metrics import METRICS, Metric, NamedMetric, degree
+from dpselect.networks.metrics import METRICS, Metric, degree
 from dpselect.networks.top import TopNodes
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "Graph",
     "Hubs",
     "Metric",
-    "NamedMetric",
     "NodeCounts",
     "TopNodes",
     "degree",

@@ -16,6 +16,7 @@ public degree and the bound by codegrees are ours.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -23,8 +24,9 @@ import numpy as np
 from dpselect import validation
 from dpselect.errors import PublicClaimError
 from dpselect.neighbours import Neighbours
+from dpselect.networks.density import at_bound
 from dpselect.networks.graph import AnyGraph, node_counts
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity
 from dpselect.sensitivity.base import checked_distances
 from dpselect.typing import Indices, Values
@@ -79,10 +81,8 @@ def ego_betweenness(
     """
     validation.one_of("sensitivity", sensitivity, get_args(BetweennessBound))
     held = node_counts(graph)
-    bound = len(held) - 1
-    if max_degree is not None:
-        bound = min(validation.at_least("max_degree", max_degree, 1), bound)
-    degrees = held.degrees
+    facts = ego_betweenness_facts(len(held), max_degree)
+    bound, degrees = _largest_degree(len(held), max_degree), held.degrees
     if degrees.max() > bound:
         raise PublicClaimError(
             f"a node has more than `max_degree`={bound} neighbours; a public bound must "
@@ -93,13 +93,25 @@ def ego_betweenness(
         change = by_codegrees(degrees, held.common_neighbours().most, bound)
     else:
         change = by_degrees(degrees, bound)
-    return Objective(
-        held.ego_betweenness(),
-        change,
-        held.nodes,
-        highest=bound * (bound - 1) / 2,
+    return replace(facts, sensitivity=change).of(held.ego_betweenness(), held.nodes)
+
+
+def ego_betweenness_facts(nodes: int, max_degree: int | None = None) -> Facts:
+    """Return what is public of the ego betweenness of so many nodes."""
+    most = _largest_degree(nodes, max_degree)
+    key = max(most, 2) - 1
+    return Facts(
+        candidates=nodes,
+        sensitivity=at_bound(max(key, key * (key - 1) / 4)),
+        highest=most * (most - 1) / 2,
         direction="non-decreasing",
     )
+
+
+def _largest_degree(nodes: int, max_degree: int | None) -> int:
+    if max_degree is None:
+        return nodes - 1
+    return min(validation.at_least("max_degree", max_degree, 1), nodes - 1)
 
 
 def by_degrees(degrees: Indices, max_degree: int) -> TabulatedSensitivity:

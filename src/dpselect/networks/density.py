@@ -9,6 +9,7 @@ Source: PrivPareto, section 7. Its Lemma 7.2 is not admissible; both bounds here
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -17,8 +18,13 @@ from dpselect import validation
 from dpselect._twofold import quotient
 from dpselect.neighbours import Neighbours
 from dpselect.networks.graph import AnyGraph, node_counts
-from dpselect.objective import Objective
-from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity
+from dpselect.objective import Facts, Objective
+from dpselect.sensitivity import (
+    ElementSensitivity,
+    Interval,
+    Sensitivity,
+    TabulatedSensitivity,
+)
 from dpselect.sensitivity.base import checked_distances
 from dpselect.typing import Indices, Values
 
@@ -68,13 +74,23 @@ def ego_density(graph: AnyGraph, *, sensitivity: DensityBound = "spread") -> Obj
     else:
         change = by_degrees(degrees, n)
     pairs = degrees * (degrees - 1) // 2
-    return Objective(
-        quotient(held.triangles(), np.maximum(pairs, 1)),
-        change,
-        held.nodes,
+    facts = replace(ego_density_facts(n), sensitivity=change)
+    return facts.of(quotient(held.triangles(), np.maximum(pairs, 1)), held.nodes)
+
+
+def ego_density_facts(nodes: int) -> Facts:
+    """Return what is public of the ego densities of so many nodes."""
+    return Facts(
+        candidates=nodes,
+        sensitivity=at_bound(1.0),
         highest=1.0,
         direction="non-decreasing",
     )
+
+
+def at_bound(bound: float) -> ElementSensitivity:
+    """Return what is public of a sensitivity that differs between nodes: its bound."""
+    return ElementSensitivity(lambda _: bound, bound, 0, Neighbours.EDGE)
 
 
 def by_degrees(degrees: Indices, n: int) -> TabulatedSensitivity:

@@ -181,19 +181,6 @@ class Graph:
         return order, kernels.Ranked(*kernels.ranked(self.starts, self.rows, order))
 
     @classmethod
-    def without_edges(cls, nodes: Nodes) -> Graph:
-        """Return the graph on these nodes without edges, which holds nothing private.
-
-        Args:
-            nodes: Their number ``n``, or all ids or labels.
-
-        Raises:
-            ParameterError: ``nodes`` is empty or names a node twice.
-        """
-        none = reading.of_array(np.empty((0, 2), dtype=np.int64))
-        return _built(none, checked_nodes(nodes), "repair")
-
-    @classmethod
     def from_edges(
         cls,
         edges: Edges,

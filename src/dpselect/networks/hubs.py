@@ -66,7 +66,7 @@ Bayes), so that with much noise the order is that of the degrees.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, nextafter
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -80,16 +80,14 @@ from dpselect.draws.exact import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
-from dpselect.neighbours import Neighbours
 from dpselect.networks.edge_table import EdgeTable
 from dpselect.networks.edges import EdgeRows
 from dpselect.networks.graph import Graph
-from dpselect.networks.metrics import degree_facts
+from dpselect.networks.metrics import degree_facts, of_persons
 from dpselect.networks.reading import Nodes
 from dpselect.plan import Plan, Spend
 from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
-from dpselect.sensitivity import grouped
 from dpselect.typing import Indices, OnInvalid, Values
 
 LARGEST_FLOW = 2**31 - 1
@@ -242,11 +240,7 @@ class Hubs(Query[Release[Any]]):
         share = validation.share("degrees_share", self.degrees_share)
         metric = HUB_METRICS[validation.one_of("metric", self.metric, HUB_METRICS)]
         epsilon = validation.positive("epsilon", self.epsilon)
-        relation = Neighbours.EDGE if rows.cap is None else Neighbours.ADD_REMOVE
-        facts = degree_facts(n)
-        facts = replace(
-            facts, sensitivity=grouped(facts.sensitivity, times, neighbours=relation)
-        )
+        facts = of_persons(degree_facts(n), rows.max_per_user)
         first = NoisySequence(epsilon=epsilon * share).for_objective(facts)
         rest = epsilon - first.epsilon
         most = 2 * largest_cap(n) * (candidates + 2) * times
@@ -267,7 +261,7 @@ class Hubs(Query[Release[Any]]):
                     Spend(f"noise on the {second} of the hubs", rest),
                 ),
                 epsilon=epsilon,
-                neighbours=relation,
+                neighbours=facts.sensitivity.neighbours,
                 public=(rows.rule,),
             ),
             rows=rows,

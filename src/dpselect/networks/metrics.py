@@ -1,14 +1,13 @@
 """Metrics of nodes by name, with the mechanism and the sensitivity bound that suit each.
 
-A metric is a callable that takes a graph and returns an objective over its nodes, under
-``Neighbours.EDGE``. ``METRICS`` is the one list of names; a metric without a name is given as
-the callable itself.
+A metric states what is public of its objectives, as plans have to know it before a graph is
+read. ``METRICS`` is the one list of names; a metric without a name is given as a ``Metric``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -26,8 +25,8 @@ from dpselect.mechanisms import (
     by_name,
 )
 from dpselect.neighbours import Neighbours
-from dpselect.networks.betweenness import ego_betweenness
-from dpselect.networks.density import ego_density
+from dpselect.networks.betweenness import ego_betweenness, ego_betweenness_facts
+from dpselect.networks.density import ego_density, ego_density_facts
 from dpselect.networks.graph import AnyGraph, NodeCounts, node_counts
 from dpselect.objective import Facts, Objective
 from dpselect.sensitivity import GlobalSensitivity, grouped
@@ -38,14 +37,6 @@ if TYPE_CHECKING:
 COMMON = "common neighbours"
 COUNTS = ("degrees", COMMON, "pairs", "triangles")
 """All counts of an edge table, each of which is made once."""
-
-Metric: TypeAlias = Callable[[NodeCounts], Objective]
-"""A callable that returns the objective of a graph. What it says besides the scores and the
-sensitivity (bound, horizon, ``highest``, ``direction``) may depend on the nodes alone. Of a
-graph whose edges belong to persons the sensitivity must not fall with the distance."""
-
-Term: TypeAlias = str | Metric | Mapping[str, float]
-"""A metric, or a weighted sum of several: their weights by name."""
 
 
 def degree(graph: AnyGraph) -> Objective:
@@ -84,83 +75,92 @@ def degree_facts(nodes: int) -> Facts:
     )
 
 
-def of_persons(objective: Objective, max_per_user: int | None) -> Objective:
-    """Return the objective under add/remove of one person's edges (group privacy).
-
-    Args:
-        objective: Under ``Neighbours.EDGE``.
-        max_per_user: The most edges of a person; None for the objective as it is.
-    """
+def of_persons(facts: Facts, max_per_user: int | None) -> Facts:
+    """Return facts under add/remove of the edges of one person (group privacy)."""
     if max_per_user is None:
-        return objective
-    return Objective(
-        objective.scores_twofold,
-        grouped(objective.sensitivity, max_per_user, neighbours=Neighbours.ADD_REMOVE),
-        objective.candidates,
-        monotone=objective.monotone,
-        highest=objective.highest,
-        direction=objective.direction,
-        step=objective.step,
+        return facts
+    relation = Neighbours.ADD_REMOVE
+    return replace(
+        facts, sensitivity=grouped(facts.sensitivity, max_per_user, neighbours=relation)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class NamedMetric:
-    """A metric of the registry, with its default mechanism (``docs/measurements.md``).
+class Metric:
+    """A score of nodes, with what is public of it and how it is drawn by.
 
     Attributes:
-        objective: The function that returns the objective of a graph.
+        objective: Function that returns the objective of a graph, over its nodes. Of a
+            graph whose edges belong to persons its sensitivity must not fall with the distance.
+        facts: Function that returns, for a number of nodes, what is public of all these
+            objectives: the ``bound`` and ``l1`` of its sensitivity are those of each, and
+            ``Neighbours.EDGE`` is its relation. What else an objective says is not used.
+        counts: The counts that ``objective`` asks for, of ``COUNTS``;
+            with the bound by degrees without common neighbours.
         mechanism: Short name of the mechanism that draws by it unless another is given.
         unit: Unit of the scores, for error bounds.
         meaning: What is counted of a node.
         bounds: The name of the sensitivity bound for mechanisms that the function's default
             does not suit, by the mechanisms' short names.
-        counts: The counts that ``objective`` asks for, of ``COUNTS``;
-            with the bound by degrees without common neighbours.
-        takes_max_degree: Whether ``objective`` takes a public bound on degrees.
+        takes_max_degree: Whether both functions take a public bound on degrees.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> from dpselect.networks import Metric
+        >>> def facts(nodes):
+        ...     one = dp.GlobalSensitivity(1, dp.Neighbours.EDGE, l1=2)
+        ...     return dp.Facts(candidates=nodes, sensitivity=one)
+        >>> def isolation(graph):
+        ...     return facts(len(graph)).of(-graph.degrees, graph.nodes)
+        >>> least = Metric(isolation, facts, counts=["degrees"])
+        >>> dp.TopNodes(nodes=3, k=1, metric=least, epsilon=50.0).release([(0, 1)]).answer
+        (2,)
     """
 
     objective: Callable[..., Objective]
-    mechanism: str
-    unit: str
-    meaning: str
-    counts: Sequence[str]
+    facts: Callable[..., Facts]
+    counts: Sequence[str] = COUNTS
+    mechanism: str = PermuteAndFlip.name
+    unit: str = "score units"
+    meaning: str = ""
     bounds: Mapping[str, str] = field(default_factory=dict)
     takes_max_degree: bool = False
 
-    def of(
-        self, graph: NodeCounts, *, mechanism: Mechanism, max_degree: int | None
-    ) -> Objective:
-        """Return the objective of a graph, with the bound that suits a mechanism."""
-        options: dict[str, Any] = {}
-        if mechanism.name in self.bounds:
-            options["sensitivity"] = self.bounds[mechanism.name]
-        if self.takes_max_degree:
-            options["max_degree"] = max_degree
-        return self.objective(graph, **options)
+    def __str__(self) -> str:
+        return str(getattr(self.objective, "__qualname__", self.objective))
 
 
-METRICS: Mapping[str, NamedMetric] = MappingProxyType(
+Term: TypeAlias = str | Metric | Mapping[str, float]
+"""A metric, or a weighted sum of several: their weights by name."""
+
+METRICS: Mapping[str, Metric] = MappingProxyType(
     {
-        "degree": NamedMetric(
-            degree, PermuteAndFlip.name, "neighbours", "how many neighbours it has", ["degrees"]
+        "degree": Metric(
+            degree,
+            degree_facts,
+            ["degrees"],
+            PermuteAndFlip.name,
+            "neighbours",
+            "how many neighbours it has",
         ),
-        "ego-density": NamedMetric(
+        "ego-density": Metric(
             ego_density,
+            ego_density_facts,
+            ["degrees", COMMON, "triangles"],
             PairwiseLocalDampening.name,
             "share of pairs of neighbours",
             "share of pairs of its neighbours that are neighbours",
-            ["degrees", COMMON, "triangles"],
         ),
         # Shifted and anchored dampening accumulate sensitivity from a node's score up to the
         # largest possible score; the bound by degrees, which grows with the score, separates
         # nodes better there. All other mechanisms get the tighter bound by codegrees.
-        "ego-betweenness": NamedMetric(
+        "ego-betweenness": Metric(
             ego_betweenness,
+            ego_betweenness_facts,
+            COUNTS,
             PairwiseLocalDampening.name,
             "pairs of neighbours",
             "how many pairs of its neighbours it connects",
-            COUNTS,
             bounds={
                 ShiftedLocalDampening.name: "degree",
                 AnchoredLocalDampening.name: "degree",
@@ -191,7 +191,7 @@ class MetricChoice:
 
     Attributes:
         asked: The query.
-        metrics: Keys of ``METRICS``, or callables, or weighted sums of metrics by name.
+        metrics: Keys of ``METRICS``, or metrics, or weighted sums of metrics by name.
         mechanism: The mechanism that was named, or else suits the metrics.
     """
 
@@ -203,8 +203,7 @@ class MetricChoice:
     def of(cls, asked: TopNodes) -> Self:
         """Check the fields about metrics and fill in the mechanism, by public facts.
 
-        A function of ``METRICS`` stands for its name; any other callable stands for itself and
-        is drawn by permute-and-flip unless a mechanism is given.
+        A function of ``METRICS`` stands for its name.
 
         Raises:
             ParameterError: There is no such metric, combination or mechanism, or fields do
@@ -233,49 +232,85 @@ class MetricChoice:
         if self.asked.combine is not None:
             return COMBINED.get(self.asked.combine, ("", "score units"))[1]
         (metric,) = self.metrics
-        return METRICS[metric].unit if isinstance(metric, str) else "score units"
+        return "score units" if isinstance(metric, Mapping) else _held(metric).unit
 
     @property
     def passes(self) -> int:
-        """The queries of an edge table, one for each count; all counts for a callable."""
-        asked: set[str] = set()
-        for metric in _leaves(self.metrics):
-            named = METRICS[metric] if isinstance(metric, str) else None
-            for count in COUNTS if named is None else named.counts:
-                if count != COMMON or named is None or self.mechanism.name not in named.bounds:
-                    asked.add(count)
+        """The queries of an edge table, one for each count."""
+        asked = {
+            count
+            for metric in map(_held, _leaves(self.metrics))
+            for count in metric.counts
+            if count != COMMON or self.mechanism.name not in metric.bounds
+        }
         return len(asked)
+
+    def facts(self, nodes: int) -> Facts:
+        """Return what is public of the objectives of all graphs of so many nodes.
+
+        Raises:
+            ParameterError: A metric or the combination refuses its public arguments.
+        """
+        parts = [self._facts(metric, nodes) for metric in self.metrics]
+        if self.asked.combine is None:
+            return parts[0]
+        return _combine.facts_of(self.asked.combine, parts, self.asked.weights)
+
+    def _facts(self, metric: Term, nodes: int) -> Facts:
+        if isinstance(metric, Mapping):
+            terms = [self._facts(one, nodes) for one in metric]
+            return _combine.facts_of("weighted-sum", terms, list(metric.values()))
+        return of_persons(self._of_edges(metric, nodes), self.asked.max_per_user)
+
+    def _of_edges(self, metric: str | Metric, nodes: int) -> Facts:
+        held = _held(metric)
+        facts = held.facts(nodes, **self._claims(held))
+        facts = validation.instance("what facts of metric returns", facts, Facts)
+        if (relation := facts.sensitivity.neighbours) is not Neighbours.EDGE:
+            raise NeighboursError(
+                f"a metric of nodes must be stated for edge neighbours, not for {relation} "
+                "neighbours"
+            )
+        return facts
+
+    def _claims(self, metric: Metric) -> dict[str, Any]:
+        return {"max_degree": self.asked.max_degree} if metric.takes_max_degree else {}
 
     def objective(self, graph: NodeCounts) -> Objective:
         """Return the objective of a graph.
 
         Raises:
-            ParameterError: A metric or the combination refuses its public arguments.
+            ParameterError: A metric returns what its facts deny.
             PublicClaimError: The graph contradicts ``max_degree``.
         """
         return self.combined(self.parts(graph))
 
     def parts(self, graph: NodeCounts) -> list[Objective]:
         """Return the objective of each metric, for one edge or for all edges of a person."""
-        return [
-            of_persons(self._term(metric, graph), self.asked.max_per_user)
-            for metric in self.metrics
-        ]
+        return [self._term(metric, graph) for metric in self.metrics]
 
     def _term(self, metric: Term, graph: NodeCounts) -> Objective:
         if isinstance(metric, Mapping):
             terms = [self._term(one, graph) for one in metric]
             return _combine.weighted_sum(terms, list(metric.values()))
-        if isinstance(metric, str):
-            named = METRICS[metric]
-            return named.of(graph, mechanism=self.mechanism, max_degree=self.asked.max_degree)
-        part = validation.instance("what metric returns", metric(graph), Objective)
-        if part.neighbours is not Neighbours.EDGE:
-            raise NeighboursError(
-                f"a metric of nodes must be stated for edge neighbours, not for "
-                f"{part.neighbours} neighbours"
+        held, facts = _held(metric), self._of_edges(metric, len(graph))
+        options = self._claims(held)
+        if self.mechanism.name in held.bounds:
+            options["sensitivity"] = held.bounds[self.mechanism.name]
+        part = held.objective(graph, **options)
+        validation.instance("what metric returns", part, Objective)
+        sensitivity, stated = part.sensitivity, facts.sensitivity
+        if (sensitivity.neighbours, sensitivity.bound, sensitivity.l1) != (
+            stated.neighbours,
+            stated.bound,
+            stated.l1,
+        ):
+            raise ParameterError(
+                "`metric` must return objectives with the neighbours, the bound and the `l1` "
+                "of its `facts`"
             )
-        return part
+        known = of_persons(replace(facts, sensitivity=sensitivity), self.asked.max_per_user)
+        return known.of(part.scores_twofold, part.candidates)
 
     def combined(self, parts: list[Objective]) -> Objective:
         """Return the one objective of several, for the same nodes."""
@@ -304,9 +339,17 @@ def _known(metric: object) -> str | Metric:
     for name, named in METRICS.items():
         if metric is named.objective:
             return name
-    if callable(metric) and not isinstance(metric, type):
+    if isinstance(metric, Metric):
         return metric
+    if callable(metric):
+        raise ParameterError(
+            "`metric` of your own must be a dpselect.networks.Metric, which states its `facts`"
+        )
     return validation.one_of("metric", metric, METRICS)
+
+
+def _held(metric: str | Metric) -> Metric:
+    return METRICS[metric] if isinstance(metric, str) else metric
 
 
 def _check_combination(
@@ -352,4 +395,4 @@ def _suited(metrics: Sequence[Term], combine: str | None, *, in_fronts: bool) ->
     if combine is not None:
         return COMBINED[combine][0] if combine in COMBINED else PermuteAndFlip.name
     (metric,) = metrics
-    return METRICS[metric].mechanism if isinstance(metric, str) else PermuteAndFlip.name
+    return PermuteAndFlip.name if isinstance(metric, Mapping) else _held(metric).mechanism

@@ -15,10 +15,9 @@ from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike, NoisySequence, TopK
 from dpselect.mechanisms.base import Drawn, released
 from dpselect.networks.edges import EdgeRows
-from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import MetricChoice, Term
 from dpselect.networks.reading import Nodes
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
 from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
@@ -61,9 +60,9 @@ class TopNodes(Query[Release[Any]]):
         above: Threshold, instead of ``k``: all nodes with at least this noisy score are
             released. The largest is first. Not derived from the data.
         metric: Score of the nodes; several with ``combine``. ``"degree"``, ``"ego-density"`` or
-            ``"ego-betweenness"``, or any callable that takes a graph and returns an objective
-            over its nodes; or a mapping of weights by name, their weighted sum; or a sequence
-            of those, as ``["degree", {"ego-density": 100, "ego-betweenness": 1}]``.
+            ``"ego-betweenness"``, or a ``dpselect.networks.Metric``; or a mapping of weights by
+            name, their weighted sum; or a sequence of those, as ``["degree", {"ego-density":
+            100, "ego-betweenness": 1}]``.
         combine: How several metrics are combined. A key of ``dpselect.combine.COMBINATIONS``,
             such as ``"pareto"`` (PrivPareto) or ``"weighted-sum"`` (PrivAgg).
         weights: One finite number per metric, for the combination.
@@ -126,8 +125,7 @@ class TopNodes(Query[Release[Any]]):
     def design(self) -> _Nodes:
         rows, choice = EdgeRows.of(self), MetricChoice.of(self)
         _check_rounds(choice, self.redraw)
-        # What is public of an objective is that of the graph without edges.
-        facts = choice.objective(Graph.without_edges(rows.nodes))
+        facts = choice.facts(len(rows.nodes))
         named = self.mechanism
         if named is None and self.redraw is not None:
             named = choice.mechanism.name
@@ -218,7 +216,7 @@ def _check_rounds(choice: MetricChoice, redraw: Redraw | None) -> None:
         raise ParameterError("`redraw` is for draws in rounds, and a noisy sequence has none")
 
 
-def _largest_error(choice: MetricChoice, facts: Objective) -> float:
+def _largest_error(choice: MetricChoice, facts: Facts) -> float:
     """Return the largest score that there can be less the smallest, where both are known."""
     if choice.asked.combine == "pareto":
         return float(max(1, len(facts) - 1))

@@ -5,13 +5,15 @@ from functools import partial
 import polars as pl
 
 import dpselect as dp
-from dpselect.networks import EdgeTable, Graph, ego_density
+from dpselect.networks import EdgeTable, Graph, Metric, ego_density
+from dpselect.networks.density import ego_density_facts
 from support.releases import ReleaseCase
 
 NODES = 12
 PUBLIC = {"nodes": NODES, "source": "a", "target": "b", "epsilon": 0.8}
 OF_PERSONS = {"user": "who", "max_per_user": 2}
 
+DENSITY = partial(ego_density, sensitivity="degree")
 TWO = {"metric": ["degree", "ego-density"]}
 PAIRWISE = {"metric": "ego-betweenness", "mechanism": "pairwise"}
 ASKED = {
@@ -24,7 +26,7 @@ ASKED = {
     "ego-density, local-dampening": {"metric": "ego-density", "mechanism": "local-dampening"},
     "ego-betweenness": {"metric": "ego-betweenness"},
     "ego-betweenness, pairwise": {**PAIRWISE, "max_degree": NODES - 1},
-    "a callable": {"metric": partial(ego_density, sensitivity="degree")},
+    "a metric of one's own": {"metric": Metric(DENSITY, ego_density_facts)},
     "pareto": {"metric": ["degree", "ego-betweenness"], "combine": "pareto"},
     "pareto, weak": {**TWO, "combine": "pareto", "dominance": "weak"},
     "pareto among the remaining": {**TWO, "combine": "pareto", "redraw": "remaining"},

@@ -6,6 +6,7 @@ Source: Farias et al., PrivPareto, section 4.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,9 @@ from dpselect.combine.pareto.dominance import Dominance, dominators
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
 from dpselect.combine.score_range import aligned
 from dpselect.errors import ParameterError
-from dpselect.objective import Objective
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Facts, Objective
+from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
@@ -76,10 +79,16 @@ def pareto(
     """
     parts = aligned(objectives)
     sensitivity = ParetoSensitivity(parts, horizon, dominance=dominance)
-    return Objective(
-        -sensitivity.dominators,
-        sensitivity,
-        parts[0].candidates,
+    facts = pareto_facts(len(parts[0]), sensitivity.neighbours)
+    known = replace(facts, sensitivity=sensitivity)
+    return known.of(-sensitivity.dominators, parts[0].candidates)
+
+
+def pareto_facts(candidates: int, neighbours: Neighbours) -> Facts:
+    """Return what is public of every Pareto score."""
+    return Facts(
+        candidates=candidates,
+        sensitivity=GlobalSensitivity(max(candidates - 1, 1), neighbours),
         highest=0.0,
     )
 
