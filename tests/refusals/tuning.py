@@ -72,7 +72,7 @@ SEARCH = fitting(
     partial(PrivateSearchCV, TREE), X, Y, grid={"max_depth": [0, 1, 2]}, epsilon=20.0
 )
 OF_LISTS = fitting(
-    partial(PrivateSearchCV, LISTS), [[0, 1]], ["no"], grid={"max_depth": [0]}, epsilon=4.0
+    partial(PrivateSearchCV, LISTS), [3], ["no"], grid={"max_depth": [0]}, epsilon=4.0
 )
 STABLE = releasing(StableArgmax, data=TWO, epsilon=0.7, delta=0.02, **AR)
 STUDY = refusing(PrivateStudy, [1], dp.BestOf(**RUNS))
@@ -122,7 +122,7 @@ ROWS = [
     SEARCH("collect the lazy frame", DataError, data=(X.lazy(), Y)),
     SEARCH("same number of records", DataError, data=(X, Y[1:])),
     SEARCH("must hold numbers or text", ColumnError, data=(DAYS, Y)),
-    OF_LISTS("nothing declares how many fields", DataError),
+    OF_LISTS("X is a list of rows", DataError),
     PLANNED("a GaussianNB has no 'epsilon'"),
     PLANNED("epsilon", epsilon=0.0, epsilon_name="var_smoothing"),
     PLANNED("neighbours", NeighboursError, neighbours="edge", epsilon_name="var_smoothing"),

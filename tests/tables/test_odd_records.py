@@ -43,7 +43,7 @@ def tree_codes(odd, data):
         columns = records.read(data, fields=3)
         labels = columns.values(2)
     codes = records.codes(columns, public)
-    return np.column_stack([codes, records.label_codes(labels, public)])
+    return np.column_stack([codes, records.label_codes(labels, public.classes)])
 
 
 def tree_tables(odd, data):

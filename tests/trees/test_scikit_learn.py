@@ -1,10 +1,20 @@
 """Estimators follow scikit-learn, but for what would tell of the data."""
 
+from functools import partial
+
+import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier, VotingClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import check_estimator
 
+from dpselect.errors import ColumnError
 from dpselect.trees import (
     Bins,
+    Categories,
     ID3Classifier,
     MultiObjectiveTreeClassifier,
     PrivateSelectKBest,
@@ -12,48 +22,87 @@ from dpselect.trees import (
 )
 from dpselect.tuning import PrivateSearchCV
 
-NO_MISSING = {
-    "check_supervised_y_no_nan": "a missing label is repaired: an error would be an output"
-}
-COLUMNS = NO_MISSING | {
-    "check_estimators_empty_data_messages": "an empty table gives a draw at full cost",
-    "check_transformer_general": "two fits draw differently",
-}
-SEARCH = NO_MISSING | {
-    "check_classifiers_classes": "classes_ are the declared ones, not those seen",
-    "check_classifiers_train": "probabilities are of all declared classes, not of those seen",
-    "check_classifiers_regression_target": "labels outside of classes are dropped, not learned",
-    "check_estimators_empty_data_messages": "an empty table gives a tree at full cost",
-}
 PUBLIC = {"domains": Bins(-3, 3, bins=15), "classes": [0, 1, 2], "max_records": 10_000}
 TREE = ID3Classifier(500.0, **PUBLIC)
-FRONT = MultiObjectiveTreeClassifier(
-    500.0, population=20, survivors=4, generations=3, domains=Bins(-3, 3, bins=9),
-    classes=[0, 1], max_records=10**4, random_state=0,
-)  # fmt: skip
 ESTIMATORS = {
-    "columns": (PrivateSelectKBest(500.0, k=1, **PUBLIC), COLUMNS),
-    "tree": (TREE, expected_failed_checks(TREE)),
-    "front": (FRONT, expected_failed_checks(FRONT)),
-    "search": (
-        PrivateSearchCV(
-            ID3Classifier(1.0, **PUBLIC),
-            {"max_depth": [5]},
-            epsilon=500.0,
-            validation_share=0.01,
-        ),
-        SEARCH,
+    "columns": PrivateSelectKBest(500.0, k=1, **PUBLIC),
+    "tree": TREE,
+    "front": MultiObjectiveTreeClassifier(
+        500.0, population=20, survivors=4, generations=3, domains=Bins(-3, 3, bins=9),
+        classes=[0, 1], max_records=10**4,
     ),
-}
+    "search": PrivateSearchCV(TREE, {"max_depth": [5]}, epsilon=500.0, validation_share=0.01),
+}  # fmt: skip
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0, 1000.0])
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_it_follows_scikit_learn(name):
-    estimator, expected = ESTIMATORS[name]
+def test_it_follows_scikit_learn(name, epsilon):
+    estimator = clone(ESTIMATORS[name]).set_params(epsilon=epsilon)
+    expected = expected_failed_checks(estimator)
     results = check_estimator(
         estimator, expected_failed_checks=expected, on_fail=None, on_skip=None
     )
 
     failed = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
     assert failed == {}
+
+
+X = [["sun", 1], ["rain", 1], ["sun", 0], ["rain", 0]] * 30
+Y = np.array(["in", "out"] * 60)
+TEXTS = ID3Classifier(
+    2000.0, max_depth=1, domains=[["rain", "sun"], [0, 1]], classes=["out", "in"],
+    max_records=400,
+)  # fmt: skip
+SEARCHED = PrivateSearchCV(TEXTS, {"max_depth": [1]}, epsilon=4000.0)
+
+
+@pytest.mark.parametrize("model", [TEXTS, SEARCHED], ids=["tree", "search"])
+@pytest.mark.parametrize(
+    "combined",
+    [
+        lambda model: VotingClassifier([("a", model), ("b", model)]),
+        lambda model: VotingClassifier([("a", model), ("b", model)], voting="soft"),
+        lambda model: StackingClassifier([("a", model)], cv=2),
+        partial(CalibratedClassifierCV, cv=2),
+    ],
+    ids=["hard", "soft", "stacked", "calibrated"],
+)
+def test_text_labels_may_be_encoded_by_another_estimator(model, combined):
+    fitted = combined(model).fit(np.array(X, dtype=object), Y)
+
+    assert fitted.predict(X).tolist() == Y.tolist()
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "predict_log_proba"])
+@pytest.mark.parametrize("model", [TEXTS, SEARCHED], ids=["tree", "search"])
+def test_columns_of_cross_validated_predictions_are_of_ascending_classes(model, method):
+    found = cross_val_predict(model, X, Y, cv=3, method=method)
+
+    assert roc_auc_score(Y == "out", np.exp(found[:, 1])) == 1
+
+
+def test_integers_are_positions_of_ascending_classes_and_answered_so():
+    tree = clone(TEXTS).fit(X, np.array([0, 1, 0, 7] * 30))
+
+    assert tree.classes_.tolist() == [0, 1]
+    assert tree.tree_.schema.classes == ("out", "in")
+    assert tree.predict([["sun", 1], ["rain", 1]]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("classes", [["1", "2"], ["no", "2"]])
+def test_integers_are_no_positions_where_a_class_is_written_as_a_number(classes):
+    model = clone(TEXTS).set_params(classes=classes)
+
+    with pytest.raises(ColumnError, match="domain"):
+        model.fit(X, np.array([0, 1] * 60))
+    with pytest.raises(ColumnError, match="domain"):
+        TEXTS.query(["x0", "x1"]).release((X, np.array([0, 1] * 60)))
+
+
+def test_a_search_reads_lists_of_one_domain_for_all_columns():
+    tree = clone(TEXTS).set_params(domains=Categories(["a", "b"]), classes=["no", "yes"])
+    rows = [["a", "b"], ["b", "b"]] * 50
+    for model in (tree, PrivateSearchCV(tree, {"max_depth": [1]}, epsilon=4000.0)):
+        assert model.fit(rows, ["no", "yes"] * 50).predict(rows[:2]).tolist() == ["no", "yes"]

@@ -313,7 +313,7 @@ def _of_table(
     labels = records.labels(y, columns.rows)
     records.check_number(columns.rows, most)
     counts = MemoryCounts.of_records(
-        public, records.codes(columns, public), records.label_codes(labels, public)
+        public, records.codes(columns, public), records.label_codes(labels, public.classes)
     )
     [tables] = counts.tables(0, 1)
     return objective_of(criterion, tables, public.names, max_records=most, neighbours=relation)

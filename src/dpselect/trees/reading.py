@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from dpselect import tables
 from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.values import width
+from dpselect.tables.values import ColumnValues, number, width
 from dpselect.trees import records
 from dpselect.trees.counts import Counts, MemoryCounts, limited
 from dpselect.trees.domains import Categories, Domain
@@ -34,6 +35,7 @@ class CodedTable:
         rows: How they were read. Public.
         columns: Names of the columns of the table. Public.
         frame: Whether it was a frame. Public.
+        classes: The classes as the labels write them. Public.
         codes: Shape ``(n, columns with a domain)``.
         labels: Positions in the classes, shape ``(n,)``.
     """
@@ -41,6 +43,7 @@ class CodedTable:
     rows: Rows
     columns: tuple[str, ...]
     frame: bool
+    classes: tuple[Hashable, ...]
     codes: Indices
     labels: Indices
 
@@ -48,9 +51,9 @@ class CodedTable:
         """Return some of the records."""
         return replace(self, codes=self.codes[positions], labels=self.labels[positions])
 
-    def classes(self) -> list[Hashable | None]:
-        """Return the declared class of each record, None for another label."""
-        known = (*self.rows.schema.classes, None)  # which OUTSIDE is the last of
+    def truth(self) -> list[Hashable | None]:
+        """Return the class of each record, None for another label."""
+        known = (*self.classes, None)  # which OUTSIDE is the last of
         return [known[label] for label in self.labels.tolist()]
 
 
@@ -63,12 +66,15 @@ class Rows:
         label: Column of the labels; None if they are given beside the table.
         users: The persons of the records, if one can have several.
         on_invalid: What happens to values and labels that were not declared.
+        encoded: Whether an array of integers holds positions of classes that are text, as
+            scikit-learn encodes labels.
     """
 
     schema: Schema
     label: str | None
     users: PeopleCap | None
     on_invalid: OnInvalid
+    encoded: bool = field(default=False, compare=False)
 
     def check(self, data: object) -> None:
         """Check the columns of a table and their types; no value is looked at."""
@@ -80,7 +86,8 @@ class Rows:
         columns, labels = self._columns(data)
         for name, domain in zip(self.schema.names, self.schema.domains, strict=True):
             domain.check(columns.values(records.position(columns, name)).kind, name)
-        Categories(self.schema.classes).check(records.labels(labels, columns.rows).kind, "y")
+        given = records.labels(labels, columns.rows)
+        Categories(self._classes(given)).check(given.kind, "y")
 
     def _check_table(self, data: object, label: str) -> None:
         from dpselect.trees.engine import EngineCounts
@@ -131,14 +138,26 @@ class Rows:
             return data
         columns, given = self._columns(data)
         labels = records.labels(given, columns.rows)
-        codes = records.codes(columns, self.schema)
-        known = records.label_codes(labels, self.schema)
+        codes, classes = records.codes(columns, self.schema), self._classes(labels)
+        known = records.label_codes(labels, classes)
         if self.on_invalid == "raise":
             records.refuse_outside(columns, known, self.schema)
         if self.users is not None:
             place = records.position(columns, self.users.user)
             codes, known = limited(codes, known, columns.held[place], self.users)
-        return CodedTable(self, columns.names, columns.frame is not None, codes, known)
+        return CodedTable(self, columns.names, columns.frame is not None, classes, codes, known)
+
+    def _classes(self, labels: ColumnValues) -> tuple[Hashable, ...]:
+        """Return the classes as the type of the labels writes them."""
+        classes = self.schema.classes
+        texts = [one for one in classes if isinstance(one, str) and isnan(number(one))]
+        if (
+            not self.encoded
+            or len(texts) < len(classes)
+            or labels.values.dtype.kind not in "iu"
+        ):
+            return classes
+        return tuple(sorted(texts).index(one) for one in texts)
 
     def _columns(self, data: object) -> tuple[Columns, object]:
         """Return the columns and the labels of a table, or of a pair of both."""

@@ -229,15 +229,15 @@ def codes(columns: Columns, public: Schema) -> Indices:
     return out
 
 
-def label_codes(column: ColumnValues, public: Schema) -> Indices:
+def label_codes(column: ColumnValues, classes: Sequence[Hashable]) -> Indices:
     """Return the position of each label in the classes, or ``OUTSIDE``.
 
     Raises:
         ColumnError: Labels are numbers and all classes text, or the other way round.
     """
-    classes = Categories(public.classes)
-    classes.check(column.kind, "y")
-    return classes.codes(column)
+    domain = Categories(classes)
+    domain.check(column.kind, "y")
+    return domain.codes(column)
 
 
 def refuse_outside(columns: Columns, known: Indices, public: Schema) -> None:

@@ -141,6 +141,12 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(X)
 
+    @available_if(lambda self: hasattr(self.estimator, "predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Values:  # noqa: ANN401, N803
+        """Return the logarithms of the winner's ``predict_proba``."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_log_proba(X)
+
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
         tags = super().__sklearn_tags__()
         own = get_tags(self.estimator)

@@ -353,7 +353,7 @@ class SearchDesign(Design[SearchRelease]):
 
         def right(trial: Trial) -> int:
             table, given = _taken(*read[trial.position], held)
-            true = [labels[place] for place in held] if given is not None else table.classes()
+            true = [labels[place] for place in held] if given is not None else table.truth()
             return _number_right(trial.estimator, table, true)
 
         def scored(position: int) -> tuple[float, Trial]:

@@ -14,7 +14,7 @@ itself as a plain number, text or date, and is missing if it is none.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -92,11 +92,12 @@ class Records:
         Args:
             x: A frame, an array of two dimensions or a list of rows. Private.
             y: One label for each record. Private.
-            fields: How many fields the rows of a list have. Public.
+            fields: How many fields the rows of a list have, if that is known. Public; else
+                the first row says it.
 
         Raises:
-            DataError: ``x`` is no table in memory, a list whose number of fields is not known,
-                or ``y`` not one label for each record.
+            DataError: ``x`` is no table in memory or a list without fields, or ``y`` not one
+                label for each record.
             ColumnError: A column is of a type that holds neither numbers nor text.
         """
         table = plain_table(x, fields)
@@ -132,13 +133,12 @@ def plain_table(x: Any, fields: int = 0) -> Any:  # noqa: ANN401
         plain = [_of_objects(frame.get_column(name), one) for name, one in of_any_type.items()]
         return nw.to_native(frame.with_columns(plain))
     if values.is_listed(x):
+        rows: list[Any] = list(x)
+        if fields == 0 and rows and isinstance(rows[0], Sized):
+            fields = len(rows[0])
         if fields == 0:
-            raise DataError(
-                "X is a list of rows, and nothing declares how many fields they have: give "
-                "`domains` of each column, or X as an array or a frame"
-            )
-        columns = values.of_rows(x, fields)
-        return _table(columns, (len(columns[0]), fields))
+            raise DataError("X is a list of rows, of which the first one has no fields")
+        return _table(values.of_rows(rows, fields), (len(rows), fields))
     array = values.matrix(x, "X")
     if array.dtype != object:
         return array
