@@ -26,9 +26,9 @@ import opendp.prelude as opendp
 import polars as pl
 
 import dpselect as dp
-from dpselect.keys.columns import Counted
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import question_of
+from dpselect.keys.reading import Counted
 from dpselect.keys.selection import selection_of
 from dpselect.typing import Indices
 from dpselect_studies import datasets

@@ -8,9 +8,11 @@ from itertools import combinations_with_replacement, product
 from math import exp, inf, log
 
 import numpy as np
+import polars as pl
 import pytest
 
 import dpselect as dp
+from support.engines import held_by
 from support.people import numbered, rows_that_count
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -254,3 +256,64 @@ def test_the_price_is_that_of_what_one_individual_changes_whatever_the_groups(
         assert design.each.plan.epsilon == EPSILON / changed
         assert spend.epsilon == pytest.approx(EPSILON)
         assert spend.rho == pytest.approx(changed**2 * of_one.rho)
+
+
+RNG = np.random.default_rng(5)
+SIZE = 600
+TABLE = pl.DataFrame(
+    {
+        "ward": [("east", "west", None)[one] for one in RNG.choice(3, SIZE, p=[0.5, 0.4, 0.1])],
+        "month": RNG.integers(1, 4, SIZE),
+        "k": [("flu", "burn")[one] for one in RNG.integers(0, 2, SIZE)],
+        "lon": RNG.random(SIZE),
+        "lat": RNG.random(SIZE),
+        "who": RNG.integers(0, 150, SIZE),
+    }
+).with_columns(g=pl.concat_str("ward", "month", separator=" "))
+PAIRS = [("east", 1), ("west", 3), ("north", 1)]
+SURE = {"epsilon": 1e4, "neighbours": ADDED, **PERSONS}
+CELLS_OF = {"x": "lon", "y": "lat", "bounds": (0, 0, 1, 1), "grid": 2, "k": 4}
+SEVERAL = {
+    "cells": (dp.HeavyCells, CELLS_OF),
+    "keys": (dp.Keys, {"column": "k", "delta": 1e-30, "method": "laplace"}),
+    "top keys": (dp.TopKeys, {"column": "k", "k": 2, "candidates": ["flu", "burn"]}),
+}
+of_several = pytest.mark.parametrize(("kind", "fields"), SEVERAL.values(), ids=SEVERAL)
+
+
+@of_several
+@pytest.mark.parametrize("engine", ["frame", "polars", "duckdb"])
+def test_groups_of_two_columns_are_those_of_their_pairs(kind, fields, engine):
+    """Whatever holds the rows, and however public groups are listed."""
+    table = TABLE.drop("who")
+    rows = table if engine == "frame" else held_by(engine, table)
+    asked = {**fields, "epsilon": 1e4, "neighbours": ADDED}
+    one, both = (
+        kind(by=by, groups=groups, **asked).release(rows).table()
+        for by, groups in (
+            ("g", [f"{ward} {month}" for ward, month in PAIRS]),
+            (["ward", "month"], PAIRS),
+        )
+    )
+    crossed = kind(
+        by=("ward", "month"), groups={"month": [3, 1], "ward": ["west"]}, **asked
+    ).release(rows)
+
+    pairs = zip(both.pop("ward"), both.pop("month"), strict=True)
+    assert [f"{ward} {month}" for ward, month in pairs] == one.pop("g")
+    assert both == one
+    assert crossed.groups == (("west", 3), ("west", 1))
+
+
+@of_several
+def test_released_groups_of_two_columns_and_what_is_beside_them(kind, fields):
+    asked = {**SURE, **fields, "delta": 1e-30}
+    release = kind(by=["ward", "month"], other=kind is not dp.TopKeys, **asked).release(TABLE)
+
+    pairs = [(ward, month) for ward in ("east", "west") for month in (1, 2, 3)]
+    assert [one for one in release.groups if one is not None] == pairs
+    assert list(release.table())[:2] == ["ward", "month"]
+    if kind is not dp.TopKeys:
+        shown = release.shown()
+        assert (shown["ward"][-1], shown["month"][-1]) == ("(other)", "")
+    assert dp.Query.from_json(release.query.to_json()) == release.query

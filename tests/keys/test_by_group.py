@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys.columns import Counted, KeyColumns
 from dpselect.keys.counts import people_in
 from dpselect.keys.parts import Parts
 from dpselect.keys.question import Question
+from dpselect.keys.reading import Counted
+from dpselect.tables.key_columns import KeyColumns
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
 from support.key_definitions import exact_delta, independent, limited, subsets
@@ -28,7 +29,7 @@ SETS = [(), *subsets(PAIRS, 3)]
 """The pairs of one person, more than are counted."""
 PERSONS = {"user": "who", "max_per_user": 2}
 EPSILON, DELTA = 1.0, 0.1
-AS_THEY_ARE = KeyColumns(("k",), ("integer",), encoded=False)
+AS_THEY_ARE = KeyColumns(("k",), ("integer",))
 
 
 def query(relation=ADDED, kind=dp.Keys, **asked):
@@ -431,7 +432,7 @@ SURE = {"epsilon": 400.0, "delta": 1e-60, "user": "who", "max_per_user": 1}
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "spark"])
 @pytest.mark.parametrize("groups", [(), ("C", "nowhere", "A")])
 def test_every_engine_counts_pairs_as_the_definition(engine, groups):
-    question = Question(("k",), PeopleCap("who", 1), by="g", groups=groups)
+    question = Question(("k",), PeopleCap("who", 1), by=("g",), groups=groups)
     exact = Counter(ROWS.unique().select("g", "k").iter_rows())
     listed = groups or sorted(ROWS["g"].unique().to_list())
 

@@ -10,15 +10,16 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys.columns import Counted, KeyColumns
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
+from dpselect.keys.reading import Counted
 from dpselect.keys.top import facts_of
+from dpselect.tables.key_columns import KeyColumns
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
 from support.key_definitions import ROWS, exact_delta, independent, limited, subsets
 
-AS_THEY_ARE = KeyColumns(("v",), ("integer",), encoded=False)
+AS_THEY_ARE = KeyColumns(("v",), ("integer",))
 GROUPS, KEYS = (1, 2), (1, 2)
 PAIRS = list(product(GROUPS, KEYS))
 SETS = subsets(PAIRS, 3)
@@ -203,7 +204,7 @@ def test_every_engine_counts_groups_and_keys_as_the_definition(engine):
     database = tuple(SETS[place] for place in rng.integers(0, len(SETS), 40))
     rows = [(user, *pair) for user, pairs in enumerate(database) for pair in pairs]
     frame = pl.DataFrame(rows * 2, schema=["person", "ward", "key"], orient="row")
-    question = Question(("key",), PeopleCap("person", 2), by="ward")
+    question = Question(("key",), PeopleCap("person", 2), by=("ward",))
 
     found = people_in(held_by(engine, frame.sample(fraction=1.0, shuffle=True)), question)
 

@@ -122,7 +122,7 @@ def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatc
     path = tmp_path / "rows.parquet"
     ROWS.write_parquet(path)
     groups = ("east", "north") if grouped else ()
-    question = Question((column,), by="ward" if grouped else None, groups=groups)
+    question = Question((column,), by=("ward",) if grouped else (), groups=groups)
     at_once = people_in(ROWS, question)
     monkeypatch.setattr(reading, "ROWS_IN_ONE_PASS", 300)
 

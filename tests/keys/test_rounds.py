@@ -12,17 +12,17 @@ import pytest
 
 import dpselect as dp
 from dpselect.budget.zcdp import delta_of_gaussian
-from dpselect.keys.columns import Counted, KeyColumns
 from dpselect.keys.counts import people_in
 from dpselect.keys.question import Question
-from dpselect.keys.reading import MOST_WEIGHT
+from dpselect.keys.reading import MOST_WEIGHT, Counted
 from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
 from dpselect.passes import watching
+from dpselect.tables.key_columns import KeyColumns
 from dpselect.tables.people import PeopleCap
 from support.engines import every_engine, held_by
 from support.key_definitions import exact_delta as delta_of, limited, subsets
 
-AS_THEY_ARE = KeyColumns(("v",), ("integer",), encoded=False)
+AS_THEY_ARE = KeyColumns(("v",), ("integer",))
 KEYS = range(3)
 SETS = [(), *subsets(KEYS, 3)]
 EPSILON, DELTA = 1.0, 0.1

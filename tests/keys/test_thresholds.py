@@ -11,8 +11,8 @@ import pytest
 import dpselect as dp
 from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.keys.keys import KeysDesign
-from dpselect.keys.rest import Rest
 from dpselect.keys.selection import LaplaceSelection
+from dpselect.tables.groups import NoisyNumbers
 from support.key_definitions import ROWS, add_person, exact_delta, neighbouring
 from support.last_draw import loss_of_last_noise
 
@@ -145,5 +145,5 @@ def test_the_rests_cost_their_share_by_persons(kind, relation, monkeypatch):
 
     assert most() == pytest.approx(0.25)
     half = property(lambda self: scale_for(self.epsilon, self.changed // 2))
-    monkeypatch.setattr(Rest, "scale", half)
+    monkeypatch.setattr(NoisyNumbers, "scale", half)
     assert most() == pytest.approx(0.5)

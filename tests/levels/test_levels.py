@@ -222,9 +222,9 @@ FAULTS = {
     ),
     "unevenness twice": ("unevenness", lambda shape, counts: 2 * unevenness(shape, counts)),
     "half of the noise": ("scale_for", lambda epsilon, steps: steps / epsilon / 2),
-    "one row of a replaced pair": ("changed_keys", lambda per_user, _relation: per_user),
+    "one row of a replaced pair": ("changed_rows", lambda per_user, _relation: per_user),
     "one row of a person": (
-        "changed_keys",
+        "changed_rows",
         lambda _per_user, relation: 2 if relation is REPLACED else 1,
     ),
 }

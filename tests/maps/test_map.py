@@ -12,7 +12,6 @@ from hypothesis import given, settings, strategies as st
 import dpselect as dp
 from dpselect.accuracy import count_error
 from dpselect.draws.exact.noisy_counts import scale_for
-from dpselect.keys.question import changed_keys
 from dpselect.maps import (
     AdaptiveGrid,
     Points,
@@ -25,6 +24,7 @@ from dpselect.maps import (
     uniform_grid,
 )
 from dpselect.mechanisms import sequence
+from dpselect.tables.groups import changed_rows
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=str)
@@ -186,7 +186,7 @@ def test_the_noise_pays_for_what_one_individual_changes(relation, max_per_user, 
     opendp.enable_features("contrib")
     space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l1_distance(T="i64")
     draw = opendp.m.make_laplace(
-        *space, scale=scale_for(epsilon, changed_keys(max_per_user, relation))
+        *space, scale=scale_for(epsilon, changed_rows(max_per_user, relation))
     )
     change = max_per_user * (1 if relation is ADD_REMOVE else 2)
 

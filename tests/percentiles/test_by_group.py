@@ -9,7 +9,6 @@ import dpselect as dp
 from dpselect.draws.above_threshold import first_above_of_each, stop_probabilities
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.exact.selection import largest_of_each
-from dpselect.keys.group_rows import rows_of
 from dpselect.percentiles.group_ranks import Reader
 from dpselect.percentiles.ranks import ranks_of
 from support.engines import ENGINES, held_by
@@ -43,7 +42,7 @@ def test_every_engine_puts_rows_without_a_group_into_the_rest(engine, rng):
     grouping = query(delta=DELTA, other=True, **PERSONS).design().grouping
     groups = ("g1", "g0", None)
 
-    counted = rows_of(data, grouping, {"number": "v"}, groups)
+    counted = grouping.rows(data, {"number": "v"}, groups)
     found = Reader(counted, groups, data).numbers()
 
     database = [numbered(rows.filter(pl.col("who") == who).select("g", "v").rows(), groups[:2])
@@ -128,7 +127,7 @@ def test_ranks_of_groups_are_those_of_their_numbers(rng, engine, candidates):
         column="v", by="g", groups=NAMES, p=50, candidates=points, epsilon=1, neighbours=ADDED
     ).design()
 
-    held = Reader(rows_of(data, design.grouping, {"number": "v"}, NAMES), NAMES, data)
+    held = Reader(design.grouping.rows(data, {"number": "v"}, NAMES), NAMES, data)
     parts = list(held.cells(points).parts(points))
     numbers = held.numbers()
 

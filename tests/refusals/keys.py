@@ -66,6 +66,9 @@ ROWS = [
     GROUPED("method", other=True, method="optimal"),
     GROUPED("'rounds' has no groups", method="rounds", **PERSONS),
     GROUPED("groups", groups=[]),
+    GROUPED("each of the", by=["g", "h"], groups=["east"]),
+    GROUPED("list the values of each column", by=["g", "h"], groups={"g": ["east"]}),
+    GROUPED("by", by=Each([["g", "g"], [], 7])),
     GROUPED("and different ones", groups=["A", "A"]),
     TOPS(
         "counts_share", other=True, candidates=[1, 2], groups=[1], mechanism="permute-and-flip"
@@ -74,7 +77,7 @@ ROWS = [
     COUNTED("there is no column 'nothing'", ColumnError, columns=("nothing",)),
     COUNTED("data is a table", ColumnError, columns=()),
     COUNTED("a candidate is a str, and the column holds", columns=("code",), candidates=("1",)),
-    COUNTED("must be a tuple of 2 values", columns=("code", "word"), candidates=(1,)),
+    COUNTED("must be 2 values", columns=("code", "word"), candidates=(1,)),
     COUNTED("must be one-dimensional", DataError, columns=(), data=np.zeros(3)),
     COUNTED("data must be a table, or", DataError, columns=(), data=7),
     TOP("missing_keys", column="k", candidates=["x", None]),

@@ -150,6 +150,8 @@ def test_a_query_that_is_not_listed_is_refused(clinic):
          {"bounds": (0, 0, 10, 10)}),
         ({**TOP, "column": "year", "candidates": [2024], "by": "ward"},
          {"groups": tuple(WARDS)}),
+        ({**TOP, "column": "year", "candidates": [2024], "by": ["ward"]},
+         {"groups": {"ward": tuple(WARDS)}}),
         (TREE, {"max_records": 70}),
     ],
 )  # fmt: skip

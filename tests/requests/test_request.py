@@ -181,7 +181,7 @@ def test_dates_and_durations_are_asked_for_as_in_commands(tmp_path, asked, right
         ({"queries": [{**MEDIAN, "minus": MEDIAN["column"]}]}, "must be different columns"),
         ({"queries": [{"query": "HeavyCells", "x": "a", "y": "b", "bounds": [0, 0, 1, 1],
                        "grid": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "by": {"a": 1}}]},
-         "by must be a str"),
+         "by must be the name of a column"),
     ],
 )  # fmt: skip
 def test_what_is_no_request_is_refused(tables, said):

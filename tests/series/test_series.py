@@ -276,7 +276,7 @@ def test_a_sum_without_its_square_root_is_found(monkeypatch):
 
 
 def test_a_substitution_at_the_price_of_one_person_is_found(monkeypatch):
-    monkeypatch.setattr(series, "changed_keys", lambda per_user, _relation: per_user)
+    monkeypatch.setattr(series, "changed_rows", lambda per_user, _relation: per_user)
     query = of_persons(1, neighbours=REPLACED)
 
     assert largest_loss(query.made.factors.noise, moves_of_persons(query)) > 1.9 * query.epsilon

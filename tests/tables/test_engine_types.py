@@ -275,7 +275,7 @@ def test_a_collation_decides_no_comparison():
         data = held("DuckDB", kind)
         source = dp.tables.Source(frame=data, where=["v = 'flu'"])
         assert keys(source) == {"flu": 2}
-        counted = people_in(data, Question(("who",), by="v", groups=("flu", "FLU")))
+        counted = people_in(data, Question(("who",), by=("v",), groups=("flu", "FLU")))
         assert [int(one.sum()) for one in counted.of([0, 1, 2, 3, 4, 5], ("flu", "FLU"))] == [
             2,
             1,

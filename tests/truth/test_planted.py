@@ -1,15 +1,18 @@
 """Faults that were there, put back one by one: the plain questions find each of them."""
 
+from dataclasses import replace
+
 import narwhals as nw
 import numpy as np
 import pytest
 
-from dpselect.keys import group_rows, reading
 from dpselect.maps.box import Box
 from dpselect.percentiles import placing, ranks
 from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ranges import Range
 from dpselect.subsets import reading as statuses
+from dpselect.tables import groups
+from dpselect.tables.key_columns import KeyColumns
 from truth.test_truth import check
 
 CASES = 300
@@ -17,7 +20,7 @@ CASES = 300
 
 halfway = placing._halfway
 lines, holds, answer = Box.lines, Box.holds, ByCounts.answer
-encoded, numbered, word = reading._encoded, group_rows._numbered, statuses.word
+encoded, numbered, word = KeyColumns._encoded, groups._numbered, statuses.word
 
 
 def beyond_is_lost(points, numbers, kind=np.float64):
@@ -48,13 +51,12 @@ def beside_each_bin(self, noisy):
     return answer(self, noisy + np.roll(noisy, 1))
 
 
-def missing_is_a_part(text, *, missing):
-    del missing
-    return encoded(text, missing=True)
+def missing_is_a_part(self, text):
+    return encoded(replace(self, missing=True), text)
 
 
-def no_group_is_dropped(rows, groups, *, rest):
-    return numbered(rows.filter(~nw.col(group_rows.GROUP).is_null()), groups, rest=rest)
+def no_group_is_dropped(rows, listed, *, rest):
+    return numbered(rows.filter(~nw.col(groups.GROUP).is_null()), listed, rest=rest)
 
 
 def into_the_lower_cell(self, axis, at, parts):
@@ -75,8 +77,8 @@ PLANTED = [
     (placing, "_halfway", at_or_below, "percentiles listed"),
     (Range, "places", by_a_float_division, "percentiles several"),
     (ByCounts, "answer", beside_each_bin, "percentiles noisy-counts"),
-    (reading, "_encoded", missing_is_a_part, "keys top, any key of columns"),
-    (group_rows, "_numbered", no_group_is_dropped, "percentiles groups released first"),
+    (KeyColumns, "_encoded", missing_is_a_part, "keys top, any key of columns"),
+    (groups, "_numbered", no_group_is_dropped, "percentiles groups released first"),
     (Box, "lines", into_the_lower_cell, "maps heavy"),
     (Box, "holds", without_upper_edge, "maps map, uniform"),
     (statuses, "word", truth_as_its_word, "rooms subset"),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli.command import Given, Option, QueryCommand
@@ -62,28 +62,75 @@ With --engine spark only counts leave the cluster: those of the candidates, or o
 """
 
 
-def values_of(name: str, column: str) -> Option:
-    """Return the option of a field that lists public values of a column.
+def names_in(text: str | Sequence[str], given: Given) -> list[str]:
+    """Return names of columns that are separated by commas, or given one by one."""
+    from dpselect import tables
+
+    held = tables.schema(tables.open_table(given.table), given.table)
+    several = [text] if isinstance(text, str) else text
+    return [name for one in several for name in ([one] if one in held else one.split(","))]
+
+
+def _values(field: str, text: str, column: str, given: Given) -> list[Hashable]:
+    """Return public values of a column that are typed, or listed in a file."""
+    from dpselect.keys.reading import kind_in
+    from dpselect.tables.key_columns import parsed
+    from dpselect.tables.lists import listed_in
+
+    kind = kind_in(given.table, column)
+    return [parsed(one, kind) for one in listed_in(field, text)]
+
+
+def values_of(field: str, column: str) -> Option:
+    """Return the option of a field that lists public values of one column.
 
     Args:
-        name: The field.
+        field: The field.
         column: The field that names the column.
     """
 
     def read(text: str, given: Given) -> list[Hashable]:
         named = given.options[column]
         if not named or (isinstance(named, list) and len(named) > 1):
-            raise ParameterError(f"`{name}` is for one column, `{column}`")
-        from dpselect.keys.columns import parsed
-        from dpselect.keys.reading import kind_in
-        from dpselect.tables.lists import listed_in
-
-        kind = kind_in(given.table, named[0] if isinstance(named, list) else named)
-        return [parsed(one, kind) for one in listed_in(name, text)]
+            raise ParameterError(f"`{field}` is for one column, `{column}`")
+        return _values(field, text, named[0] if isinstance(named, list) else named, given)
 
     return Option(
         read=read, help="Public values: a list as a,b,c, or a text file with one per line."
     )
+
+
+def _groups(text: str | Sequence[str], given: Given) -> Any:  # noqa: ANN401 -- of a field
+    names = names_in(given.options["by"] or (), given)
+    lists = [text] if isinstance(text, str) else text
+    if not names or len(lists) != len(names):
+        raise ParameterError("`groups` needs one list for each column of `by`, in its order")
+    found = {
+        name: _values("groups", one, name, given)
+        for name, one in zip(names, lists, strict=True)
+    }
+    return found if len(names) > 1 else found[names[0]]
+
+
+def _by(text: str | Sequence[str], given: Given) -> list[str] | str:
+    names = names_in(text, given)
+    return names if len(names) > 1 else names[0]
+
+
+BY = {
+    "by": Option(
+        kind=list[str],
+        read=_by,
+        help="Column of groups, or several, as ward,month: each combination is a group.",
+    ),
+    "groups": Option(
+        kind=list[str],
+        read=_groups,
+        help="The public groups: a list as a,b,c, or a text file with one per line; with "
+        "several columns repeat it, a list for each column.",
+    ),
+}
+"""Options of groups."""
 
 
 def _facts(query: Keys | TopKeys, _given: Given) -> Mapping[str, object]:
@@ -124,7 +171,7 @@ KEYS = QueryCommand(
     name="keys",
     query="Keys",
     help=KEYS_HELP,
-    options={"groups": values_of("groups", "by")},
+    options=BY,
     facts=_facts,
     before=_before,
     after=_besides,
@@ -135,10 +182,7 @@ TOP = QueryCommand(
     name="top",
     query="TopKeys",
     help=TOP_HELP,
-    options={
-        "candidates": values_of("candidates", "column"),
-        "groups": values_of("groups", "by"),
-    },
+    options={"candidates": values_of("candidates", "column"), **BY},
     facts=_facts,
     before=_before,
     after=_besides,

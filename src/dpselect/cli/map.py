@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from dpselect import validation
 from dpselect.cli import options, output
 from dpselect.cli.command import Given, Option, QueryCommand, reading
-from dpselect.cli.keys import values_of
+from dpselect.cli.keys import BY
 from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.writing import lines
 
@@ -192,7 +192,7 @@ of those that enough people are in, which need --delta.
 """,
     options={
         "bounds": BOUNDS,
-        "groups": values_of("groups", "by"),
+        **BY,
         "grid": Option(
             read=_grid, help="Cells along a side, as 32; or along x and y, as 48,32."
         ),

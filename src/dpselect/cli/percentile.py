@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dpselect.cli import options, output
 from dpselect.cli.command import Given, Option, QueryCommand
-from dpselect.cli.keys import values_of
+from dpselect.cli.keys import BY
 from dpselect.errors import ParameterError
 from dpselect.writing import as_text, digits
 
@@ -182,7 +182,7 @@ VALUE = QueryCommand(
             help="The candidates, instead of a range, as 0,7,14.",
         ),
         **{name: Option(read=partial(_read_end, name)) for name in ENDS},
-        "groups": values_of("groups", "by"),
+        "groups": BY["groups"],
     },
     numeric=_numeric,
     facts=_facts,

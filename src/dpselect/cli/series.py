@@ -58,8 +58,8 @@ def _release(query: Series, given: Given, budget: Budget | None) -> SeriesReleas
     through = given.options["through"]
     if through is None:
         return query.release(given.table, budget=budget)
-    from dpselect.keys.columns import parsed
     from dpselect.keys.reading import kind_in
+    from dpselect.tables.key_columns import parsed
 
     period = parsed(through, kind_in(given.table, query.period))
     return query.release_through(given.table, period, path=given.options["file"], budget=budget)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from dpselect.keys.question import Question
 from dpselect.keys.release import KeyRelease
-from dpselect.keys.rest import Rest
 from dpselect.plan import Plan
 from dpselect.query import Design
+from dpselect.tables.groups import NoisyNumbers
 
 if TYPE_CHECKING:
     from dpselect.keys.reading import Rows
@@ -31,7 +31,7 @@ class KeyCounts(Design[KeyRelease]):
     """
 
     question: Question
-    rest: Rest = field(default_factory=Rest)
+    rest: NoisyNumbers = field(default_factory=NoisyNumbers)
 
     def check(self, data: object) -> None:
         people_in(data, self.question)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -12,13 +12,11 @@ from dpselect.keys.counts import KeyCounts
 from dpselect.keys.parts import Order, Parts, above_least, by_value, in_order
 from dpselect.keys.question import (
     Missing,
-    changed_keys,
     check_people,
     checked_delta,
     question_for,
 )
 from dpselect.keys.release import Chances, KeyRelease
-from dpselect.keys.rest import Rest
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
 from dpselect.keys.selection import (
     KeyMethod,
@@ -30,10 +28,14 @@ from dpselect.keys.selection import (
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan
 from dpselect.query import Claim, Query, query
+from dpselect.tables.groups import GROUPS_SHARE, NoisyNumbers, changed_rows
 from dpselect.typing import Indices, Probabilities
 
 if TYPE_CHECKING:
     from dpselect.keys.reading import Rows
+
+REST = "all other rows"
+"""What the noisy number beside released keys is of."""
 
 FOR_ROUNDS = 3
 """Keys a person from which on rounds are the default: with fewer they may need more people."""
@@ -55,9 +57,11 @@ class Keys(Query[KeyRelease]):
 
     Attributes:
         column: Column of the key; or several, for keys that are tuples.
-        by: Column of groups; the keys of each are released. All groups together cost as much as
-            the keys of one, since the limit of a person's keys is over all groups.
-        groups: The public groups. Each gets an answer; other rows are dropped. If not given,
+        by: Column of groups, or several, for groups that are tuples; the keys of each are
+            released. All groups together cost as much as the keys of one, since the limit of a
+            person's keys is over all groups.
+        groups: The public groups, or a list of values for each column of ``by``, of which all
+            combinations are groups. Each gets an answer; other rows are dropped. If not given,
             groups are released with their keys, at no extra cost.
         user: Column of the person that a row belongs to. Text, integers or dates; rows without
             a person are dropped.
@@ -95,8 +99,8 @@ class Keys(Query[KeyRelease]):
     """
 
     column: str | Sequence[str] | None = None
-    by: str | None = None
-    groups: Iterable[Hashable] | None = None
+    by: str | Sequence[str] | None = None
+    groups: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None
     user: str | None = None
     max_per_user: int | None = None
     other: bool = False
@@ -115,9 +119,9 @@ class Keys(Query[KeyRelease]):
         relation = validation.table_neighbours(self.neighbours)
         epsilon, delta = validation.positive("epsilon", self.epsilon), checked_delta(self.delta)
         least = validation.at_least("min_people", self.min_people, 1, validation.EXACT)
-        changed = changed_keys(question.max_per_user, relation)
+        changed = changed_rows(question.max_per_user, relation)
         persons = changed // question.max_per_user
-        rest = Rest.of(self, epsilon, changed)
+        rest = NoisyNumbers.of_rest(self, epsilon, changed)
         of_keys = epsilon - rest.epsilon
         if rest and self.method is None:
             selection: KeySelection | RoundsSelection = selection_with_counts(
@@ -132,7 +136,7 @@ class Keys(Query[KeyRelease]):
         return KeysDesign(
             plan=Plan(
                 mechanism=selection.label,
-                spends=(*selection.spends(), *rest.spends),
+                spends=(*selection.spends(), *rest.spends(REST)),
                 epsilon=epsilon,
                 delta=delta,
                 neighbours=relation,
@@ -220,3 +224,22 @@ class KeysDesign(KeyCounts):
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key to be released."""
         return (Chances("a value", self.probabilities),)
+
+
+def groups_first(asked: Any) -> KeysDesign:  # noqa: ANN401 -- a query
+    """Return the design by which the groups of a query are released first.
+
+    Raises:
+        ParameterError: A field is out of its range.
+    """
+    share = GROUPS_SHARE if asked.groups_share is None else asked.groups_share
+    share = validation.share("groups_share", share)
+    return Keys(
+        column=asked.by,
+        user=asked.user,
+        max_per_user=asked.max_per_user,
+        missing_keys=getattr(asked, "missing_keys", "drop"),
+        epsilon=validation.positive("epsilon", asked.epsilon) * share,
+        delta=checked_delta(asked.delta),
+        neighbours=asked.neighbours,
+    ).design()

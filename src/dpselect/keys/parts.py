@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.keys.columns import OTHER, Counted
 from dpselect.keys.question import Question
 from dpselect.keys.release import KeyRelease
-from dpselect.keys.rest import Rest
 from dpselect.keys.selection import KeySelection
 from dpselect.plan import Plan
+from dpselect.tables.groups import OTHER, NoisyNumbers
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
-    from dpselect.keys.reading import Rows
+    from dpselect.keys.reading import Counted, Rows
 
 Order = Callable[[list[Hashable], Indices | None], Sequence[int]]
 """Which of some released keys are shown, by their noisy counts, and in which order."""
@@ -46,7 +45,7 @@ class Parts:
     @classmethod
     def of(cls, people: Rows, question: Question, least: int = 1) -> Parts:
         """Return the keys of at least so many people."""
-        if question.by is None:
+        if not question.by:
             return cls(question, [(None, people.from_count(least))])
         parts = people.in_groups(question.groups, least)
         if question.groups:
@@ -60,7 +59,7 @@ class Parts:
         return np.concatenate([none, *(part.people for _, part in self.parts)])
 
     def drawing(
-        self, selection: KeySelection, order: Order, *, rest: Rest, least: int = 1
+        self, selection: KeySelection, order: Order, *, rest: NoisyNumbers, least: int = 1
     ) -> Callable[[Plan], KeyRelease]:
         """Return the draw of the keys, and of the rest of each group.
 
@@ -86,20 +85,20 @@ class Parts:
                 found = part.keys_at(passed)
                 of_found = None if noisy is None else noisy[start + passed] + (least - 1)
                 shown = np.array(order(found, of_found), dtype=np.int64)
-                answer += [found[one] if by is None else (group, found[one]) for one in shown]
+                answer += [found[one] if not by else (group, found[one]) for one in shown]
                 counts += [] if of_found is None else of_found[shown].tolist()
                 left = int(part.people.sum() - part.people[passed[shown]].sum())
                 if hides and not shown.size:
                     rests[OTHER] += left
                     continue
-                groups += [group] * (by is not None)
+                groups += [group] * bool(by)
                 rests[group] = left
             return KeyRelease(
                 tuple(answer),
                 plan,
                 counts=None if noisy is None else tuple(counts),
                 scale=getattr(selection, "scale", None),
-                groups=None if by is None else tuple(groups),
+                groups=tuple(groups) if by else None,
                 other=_noisy(rest, rests, groups, hides=hides) if rest else None,
             )
 
@@ -107,7 +106,7 @@ class Parts:
 
 
 def _noisy(
-    rest: Rest, rests: dict[Hashable, int], groups: list[Hashable], *, hides: bool
+    rest: NoisyNumbers, rests: dict[Hashable, int], groups: list[Hashable], *, hides: bool
 ) -> tuple[tuple[Hashable, int], ...]:
     which = [*groups, *[OTHER] * hides] if groups or hides else [OTHER]
     return tuple(zip(which, rest.noisy([rests[one] for one in which]), strict=True))

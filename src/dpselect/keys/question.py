@@ -9,8 +9,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.columns import checked_names
 from dpselect.neighbours import Neighbours
+from dpselect.tables.groups import changed_rows, listed_groups
+from dpselect.tables.key_columns import check_parts, checked_names
 from dpselect.tables.kinds import is_missing
 from dpselect.tables.people import PeopleCap, people_cap
 
@@ -29,7 +30,8 @@ class Question:
         columns: The columns of the key; empty where the data are the values themselves.
         cap: The column of the person that a row belongs to, and how many different keys of a
             person are counted; each row is a person of its own if not given.
-        by: A column of groups; a person's keys are then pairs of a group and a key.
+        by: The columns of groups, if there are any; a person's keys are then pairs of a group
+            and a key.
         groups: The public groups; empty where they are to be released.
         candidates: The public keys; any if not given.
         missing: Whether a missing value is a key, a part of one or a group of its own.
@@ -39,7 +41,7 @@ class Question:
 
     columns: tuple[str, ...]
     cap: PeopleCap | None = None
-    by: str | None = None
+    by: tuple[str, ...] = ()
     groups: tuple[Hashable, ...] = ()
     candidates: tuple[Hashable, ...] | None = None
     missing: bool = False
@@ -53,11 +55,11 @@ class Question:
     @property
     def hides_groups(self) -> bool:
         """Whether there are groups that are not public."""
-        return self.by is not None and not self.groups
+        return bool(self.by) and not self.groups
 
     def moved(self, neighbours: Neighbours) -> int:
         """Return by how much one neighbour step moves the counts of all pairs together."""
-        changed = changed_keys(self.max_per_user, neighbours)
+        changed = changed_rows(self.max_per_user, neighbours)
         if self.candidates is None:
             return changed
         return min(changed, len(self.candidates) * max(1, len(self.groups)))
@@ -70,8 +72,8 @@ def question_of(
     max_per_user: int | None,
     missing: Missing,
     candidates: tuple[Hashable, ...] | None = None,
-    by: str | None = None,
-    groups: tuple[Hashable, ...] | None = None,
+    by: str | Sequence[str] | None = None,
+    groups: object = None,
 ) -> Question:
     """Return what is read, from public arguments.
 
@@ -81,22 +83,19 @@ def question_of(
     columns = checked_names(column)
     missing = validation.one_of("missing_keys", missing, get_args(Missing))
     cap = people_cap(user, max_per_user)
-    if by is None and groups is not None:
-        raise ParameterError("`groups` are of a column: name it with `by`")
-    if not columns and (user is not None or by is not None):
+    of_groups = checked_names(by, "by")
+    listed = listed_groups(of_groups, groups)
+    if not columns and (user is not None or of_groups):
         raise validation.needs("by" if user is None else "user", "column", of="keys")
-    _check_columns(columns, user, by)
-    _check_listed(missing, candidates=candidates, groups=groups)
-    for one in candidates or () if len(columns) > 1 else ():
-        if not isinstance(one, tuple) or len(one) != len(columns):
-            raise ParameterError(
-                f"each of the `candidates` must be {len(columns)} values, one for each column"
-            )
+    _check_columns((*columns, *of_groups), user)
+    _check_columns(columns, *of_groups)
+    _check_listed(missing, candidates=candidates, groups=listed)
+    check_parts("candidates", candidates or (), columns)
     return Question(
         columns=columns,
         cap=cap,
-        by=by,
-        groups=groups or (),
+        by=of_groups,
+        groups=listed or (),
         candidates=candidates,
         missing=missing == "key",
     )
@@ -111,7 +110,7 @@ def question_for(asked: Any) -> Question:  # noqa: ANN401 -- a query
         missing=asked.missing_keys,
         candidates=validation.listed("candidates", getattr(asked, "candidates", None)),
         by=asked.by,
-        groups=validation.listed("groups", asked.groups),
+        groups=asked.groups,
     )
 
 
@@ -131,11 +130,6 @@ def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> No
             raise ParameterError(
                 f"`{name}` has a missing value: give `missing_keys`='key' as well"
             )
-
-
-def changed_keys(per_user: int, neighbours: Neighbours) -> int:
-    """Return how many counts one neighbour step changes: twice as many under substitution."""
-    return per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
 
 
 def check_people(delta: float, assumed_people: int | None) -> None:

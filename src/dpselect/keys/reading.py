@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect._optional import needed
 from dpselect.errors import ColumnError
-from dpselect.keys.columns import MISSING, Counted, KeyColumns
 from dpselect.keys.question import Question
-from dpselect.tables.kinds import Kind, kind_of, named
+from dpselect.tables.key_columns import KeyColumns, literals, place_among, plain_value
+from dpselect.tables.kinds import Kind, kind_of
 from dpselect.tables.people import USER, PeopleCap
-from dpselect.tables.spark import distinct, functions, on_spark
+from dpselect.tables.spark import distinct
 from dpselect.tables.values import is_listed, names_of_frame, names_of_values
 from dpselect.typing import Indices
 
@@ -38,6 +38,32 @@ MOST_KEYS = 10**9
 
 MOST_WEIGHT = 2**60
 """Sums of weights are cut there."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Counted:
+    """Some keys with the number of people who have each; private.
+
+    Attributes:
+        keys: As the engine has them.
+        people: Shape ``(n,)``, integers >= 0.
+        columns: How keys are written.
+    """
+
+    keys: Sequence[Any] | NDArray[Any]
+    people: Indices
+    columns: KeyColumns
+
+    def key(self, position: int) -> Hashable:
+        """Return a key as plain Python values."""
+        return self.columns.decode(self.keys[position])
+
+    def keys_at(self, positions: Indices) -> list[Hashable]:
+        """Return several keys, for which ``key`` would take longer."""
+        if self.columns.encoded:
+            return [self.key(position) for position in positions.tolist()]
+        keys: list[Hashable] = np.asarray(self.keys)[positions].tolist()
+        return keys
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -63,7 +89,7 @@ class Rows:
 
     def of_groups(self) -> Rows:
         """Return the rows with the groups for keys, of which as many are counted."""
-        question = Question((str(self.question.by),), self.question.cap)
+        question = Question(self.question.by, self.question.cap)
         persons = [] if question.cap is None else [USER]
         every = self.every.select(*persons, nw.col(_GROUP).alias(_KEY))
         keys = self.group or self.keys
@@ -80,7 +106,7 @@ class Rows:
         encode = (self.group or self.keys).encode
         place = place_among(self.every, _GROUP, [encode(one) for one in self.question.groups])
         every = self.every.with_columns((place - 1).alias(_GROUP))
-        numbers = KeyColumns((_GROUP,), ("integer",), encoded=False)
+        numbers = KeyColumns((_GROUP,), ("integer",))
         return replace(self, every=every, group=numbers)
 
     @property
@@ -96,7 +122,7 @@ class Rows:
         found = self._counted(most=len(candidates) * max(1, len(groups)))
         places = {self.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
-        columns = [places[_plain(key)] for key in found["key"]]
+        columns = [places[plain_value(key)] for key in found["key"]]
         counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
         return list(counts)
 
@@ -118,7 +144,7 @@ class Rows:
         people, every = tables.counts(found["people"]), np.asarray(found["group"])
         firsts = np.flatnonzero(np.append(True, every[1:] != every[:-1])[: every.size])
         held = {
-            _plain(every[first]): Counted(found["key"][first:end], people[first:end], keys)
+            plain_value(every[first]): Counted(found["key"][first:end], people[first:end], keys)
             for first, end in zip(firsts, np.append(firsts, every.size)[1:], strict=True)
         }
         if not groups:
@@ -134,7 +160,7 @@ class Rows:
         """
         table = self.table
         if among is not None:
-            table = _among(table, _KEY, [_plain(key) for key in among])
+            table = _among(table, _KEY, [plain_value(key) for key in among])
         together = nw.lit(1) if self.question.cap is None else nw.len().over("user")
         by_size = (
             table.with_columns(together.cast(nw.Int64).alias("together"))
@@ -202,7 +228,7 @@ class Rows:
         if self.group is None:
             return [0] * len(found["key"])
         places = {self.group.encode(one): place for place, one in enumerate(groups)}
-        return [places[_plain(one)] for one in found["group"]]
+        return [places[plain_value(one)] for one in found["group"]]
 
 
 def read(data: object, question: Question) -> Rows:
@@ -218,20 +244,16 @@ def read(data: object, question: Question) -> Rows:
         ParameterError: A candidate or group is not of the column's kind.
     """
     table, kinds = _opened(data, question)
-    names = question.columns or (VALUE,)
-    keys = KeyColumns(
-        question.columns,
-        tuple(kinds[name] for name in names),
-        encoded=len(names) > 1 or question.missing,
-    )
+    missing = question.missing
+    keys = KeyColumns.of(question.columns or (VALUE,), kinds, missing=missing)
     types = table.collect_schema()
-    taken = {_KEY: _key(names, keys, types, missing=question.missing)}
+    taken = {_KEY: keys.expression(types)}
     if question.cap is not None:
         taken[USER] = question.cap.persons(types)
     group = None
-    if question.by is not None:
-        group = KeyColumns((question.by,), (kinds[question.by],), encoded=question.missing)
-        taken[_GROUP] = _key((question.by,), group, types, missing=question.missing)
+    if question.by:
+        group = KeyColumns.of(question.by, kinds, missing=missing)
+        taken[_GROUP] = group.expression(types)
     rows = table.select(**taken).drop_nulls()
     if question.candidates is not None:
         public = [keys.encode(one) for one in question.candidates]
@@ -243,7 +265,7 @@ def read(data: object, question: Question) -> Rows:
 
 
 def _limited(rows: nw.LazyFrame[Any], question: Question, cap: PeopleCap) -> nw.LazyFrame[Any]:
-    pair = [_KEY] if question.by is None else [_GROUP, _KEY]
+    pair = [_GROUP, _KEY] if question.by else [_KEY]
     if question.in_turn:
         firsts = rows.group_by(USER, _KEY).agg(nw.col(_GROUP).min())
         return cap.limited(firsts, order_by=pair, in_turn=True)
@@ -258,57 +280,12 @@ def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.La
     return rows.filter(nw.col(column).is_in(literals(rows, values)))
 
 
-def place_among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.Expr:
-    """Return the place of a value among some, from 1 on, by its digits; 0 for any other."""
-    place: Any = nw.lit(0)
-    for digit in range(len(values).bit_length()):
-        ones = [one for at, one in enumerate(values, start=1) if at >> digit & 1]
-        is_one = nw.col(column).is_in(literals(rows, ones))
-        place += nw.when(is_one).then(nw.lit(2**digit)).otherwise(nw.lit(0))
-    return place.cast(nw.Int64)
-
-
-def literals(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
-    """Return values as an engine takes them.
-
-    Ibis finds no type for all of some unsigned integers, and PySpark writes years without
-    leading zeros, which its own Java process does not read.
-    """
-    engine = rows.implementation
-    if engine.is_ibis() and any(isinstance(one, int) and one >= 2**63 for one in values):
-        return [np.uint64(one) for one in values if one >= 0]
-    if on_spark(rows):  # which has no other integers
-        beyond = [isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values]
-        values = [one for one, out in zip(values, beyond, strict=True) if not out]
-    if engine.is_pyspark() and any(isinstance(one, date) for one in values):
-        return [functions(rows).lit(one.isoformat()).cast("date") for one in values]
-    return values
-
-
-def _key(names: Sequence[str], keys: KeyColumns, types: nw.Schema, *, missing: bool) -> nw.Expr:
-    """Return a key in one column; null if a part is, unless a missing part is a part."""
-    columns = [named(nw.col(name), types[name]) for name in names]
-    if not keys.encoded:
-        return columns[0]
-    texts = (_encoded(column.cast(nw.String), missing=missing) for column in columns)
-    return nw.concat_str(list(texts))
-
-
-def _encoded(text: nw.Expr, *, missing: bool) -> nw.Expr:
-    size = text.str.len_chars().cast(nw.String)
-    whole = nw.concat_str([size, nw.lit(":"), text])
-    if not missing:
-        return whole
-    return nw.when(text.is_null()).then(nw.lit(MISSING)).otherwise(whole)
-
-
 def _opened(data: object, question: Question) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:
     if not question.columns:
         values, kind = _values(data)
         return values, {VALUE: kind}
-    wanted = [*question.columns]
+    wanted = [*question.columns, *question.by]
     wanted += [] if question.cap is None else [question.cap.user]
-    wanted += [] if question.by is None else [question.by]
     frame = tables.check_columns(data, plain=wanted).select(*dict.fromkeys(wanted))
     types = tables.schema(frame, data)
     kinds = {name: kind_of(types[name], name) for name in types}
@@ -334,7 +311,3 @@ def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
         raise ColumnError("data is a table: name the column of the values by `column`")
     frame = names_of_values(data, VALUE)
     return frame, kind_of(frame.collect_schema()[VALUE], VALUE)
-
-
-def _plain(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine
-    return key.item() if isinstance(key, np.generic) else key

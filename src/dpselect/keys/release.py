@@ -13,6 +13,7 @@ from dpselect._numbers import least
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.release import Release
+from dpselect.tables.groups import OTHER, columns_of_groups
 from dpselect.typing import Indices, Probabilities
 
 if TYPE_CHECKING:
@@ -89,14 +90,14 @@ class ReleaseByGroup(Release[Any], ABC):
             elif not rows and self.groups is not None and nothing is not None:
                 lines.append((group, special(nothing)))
         if self.groups is not None and None in of:
-            lines.append((rest, special(rest, of[None])))
+            lines.append((OTHER, special(rest, of[None])))
         found = {name: [row[at] for _, row in lines] for at, name in enumerate(head)}
         if self.groups is None:
             return found
         if self.arguments.get("missing_keys") == "key":
             rest = None  # the group of rows without a group
-        of_lines = [rest if group is None else group for group, _ in lines]
-        return {str(self.arguments["by"]): of_lines} | found
+        by = _listed(self.arguments["by"])
+        return columns_of_groups(by, [group for group, _ in lines], other=rest) | found
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""

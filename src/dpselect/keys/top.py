@@ -14,7 +14,7 @@ Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,20 +23,16 @@ import numpy as np
 from dpselect import validation
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.columns import OTHER
 from dpselect.keys.counts import KeyCounts
-from dpselect.keys.grouping import after_groups, release_of_groups
-from dpselect.keys.keys import KeysDesign
+from dpselect.keys.keys import REST, KeysDesign, groups_first
 from dpselect.keys.parts import largest
 from dpselect.keys.question import (
     Missing,
-    changed_keys,
     check_people,
     checked_delta,
     question_for,
 )
 from dpselect.keys.release import Chances, KeyRelease
-from dpselect.keys.rest import Rest
 from dpselect.keys.selection import LARGEST_EPSILON, selection_with_counts
 from dpselect.mechanisms import MechanismLike, NoisySequence, PermuteAndFlip, TopK
 from dpselect.mechanisms.top_k import gap, or_gaussian
@@ -45,6 +41,7 @@ from dpselect.objective import Facts
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Claim, Query, query
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.tables.groups import OTHER, NoisyNumbers, after_groups, changed_rows
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
@@ -83,8 +80,10 @@ class TopKeys(Query[KeyRelease]):
             released. The largest is first. Not derived from the data.
         candidates: The keys that can be released. Other values are dropped before the keys of a
             person are limited. Not derived from the data.
-        by: Column of groups; the most common keys of each are released.
-        groups: The public groups; other rows are dropped. If not given, groups are released
+        by: Column of groups, or several, for groups that are tuples; the most common keys of
+            each are released.
+        groups: The public groups, or a list of values for each column of ``by``, of which all
+            combinations are groups; other rows are dropped. If not given, groups are released
             with their keys above the threshold; with candidates they are released first, as by
             ``Keys``, for a part of epsilon and for ``delta``, and rows of other groups are
             dropped.
@@ -131,8 +130,8 @@ class TopKeys(Query[KeyRelease]):
     k: int | None = None
     above: float | None = None
     candidates: Iterable[Hashable] | None = None
-    by: str | None = None
-    groups: Iterable[Hashable] | None = None
+    by: str | Sequence[str] | None = None
+    groups: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None
     groups_share: float | None = None
     user: str | None = None
     max_per_user: int | None = None
@@ -241,11 +240,11 @@ def _design(asked: TopKeys) -> TopDesign:
     validation.probability("counts_share", asked.counts_share)
     if asked.delta != 0 and asked.mechanism is not None:
         raise ParameterError("with `candidates` and `mechanism` leave out `delta`")
-    rest = Rest.of(asked, epsilon, question.moved(relation))
+    rest = NoisyNumbers.of_rest(asked, epsilon, question.moved(relation))
     of_keys = epsilon - rest.epsilon
     for_counts = of_keys * asked.counts_share
     candidates, groups = question.candidates or (), question.groups
-    changed = changed_keys(question.max_per_user, relation)
+    changed = changed_rows(question.max_per_user, relation)
     facts = facts_of(len(candidates), relation, changed)
     times = min(changed, max(1, len(groups)))
     needs_counts = asked.other and asked.mechanism is None and for_counts == 0
@@ -280,7 +279,7 @@ def _design(asked: TopKeys) -> TopDesign:
     return TopDesign(
         plan=Plan(
             mechanism=str(draw.mechanism),
-            spends=(*spends, *rest.spends),
+            spends=(*spends, *rest.spends(REST)),
             epsilon=epsilon,
             delta=spends[0].times * spends[0].delta,
             neighbours=relation,
@@ -332,11 +331,13 @@ class GroupedTop(KeyCounts):
 def _grouped(asked: TopKeys) -> GroupedTop:
     """Return the design of a release whose groups are not public."""
     epsilon = validation.positive("epsilon", asked.epsilon)
-    first = release_of_groups(asked, checked_delta(asked.delta))
+    first = groups_first(asked)
     # As many groups as one person can change have the most noise.
+    most = range(changed_rows(first.question.max_per_user, first.plan.neighbours))
+    parts = len(first.question.columns)
     within = replace(
         asked,
-        groups=range(changed_keys(first.question.max_per_user, first.plan.neighbours)),
+        groups=most if parts == 1 else [(one,) * parts for one in most],
         groups_share=None,
         epsilon=epsilon - first.plan.epsilon,
         delta=0.0,
@@ -348,7 +349,7 @@ def _grouped(asked: TopKeys) -> GroupedTop:
     what = f"{draw.k} keys" if draw.above is None else "the keys above a threshold"
     of_keys = Spend(f"{what} of each group, at most", each.epsilon - rest.epsilon)
     public = tuple(one for one in each.public if one != "the groups")
-    plan = replace(each, spends=(of_keys, *rest.spends), epsilon=epsilon, public=public)
+    plan = replace(each, spends=(of_keys, *rest.spends(REST)), epsilon=epsilon, public=public)
     return GroupedTop(
         plan=after_groups(first.plan, plan),
         exact=widest.exact,
@@ -376,15 +377,15 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
     epsilon = validation.positive("epsilon", asked.epsilon)
     validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
     delta = checked_delta(asked.delta)
-    changed = changed_keys(question.max_per_user, relation)
-    rest = Rest.of(asked, epsilon, changed)
+    changed = changed_rows(question.max_per_user, relation)
+    rest = NoisyNumbers.of_rest(asked, epsilon, changed)
     selection = selection_with_counts(epsilon - rest.epsilon, delta, changed)
     k = validation.at_least("k", asked.k, 1, MOST)
-    of_each = " of each group" if question.by is not None else ""
+    of_each = " of each group" if question.by else ""
     return KeysDesign(
         plan=Plan(
             mechanism=f"{selection.label}, then the {k} largest{of_each}",
-            spends=(*selection.spends(), *rest.spends),
+            spends=(*selection.spends(), *rest.spends(REST)),
             epsilon=epsilon,
             delta=delta,
             neighbours=relation,

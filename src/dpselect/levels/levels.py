@@ -23,13 +23,14 @@ from dpselect.draws.exact.noisy_counts import (
 )
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import people_in
-from dpselect.keys.question import Question, changed_keys, question_of
+from dpselect.keys.question import Question, question_of
 from dpselect.levels.hierarchy import Hierarchy
 from dpselect.levels.release import LevelsRelease
 from dpselect.levels.unevenness import STEPS, largest_step, unevenness
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, query
+from dpselect.tables.groups import changed_rows
 from dpselect.typing import Indices
 
 Inner = Literal["drop", "own"]
@@ -121,7 +122,7 @@ class Levels(Query[LevelsRelease]):
         )
         epsilon = validation.positive("epsilon", self.epsilon)
         of_cells = epsilon * validation.share("tuning_share", self.tuning_share)
-        changed = changed_keys(question.max_per_user, relation)
+        changed = changed_rows(question.max_per_user, relation)
         scale = scale_for(epsilon - of_cells, changed) if 0 < of_cells < epsilon else inf
         check_scale(scale, most=LARGEST_SCALE / STEPS)
         many = len(hierarchy.values)
@@ -201,8 +202,8 @@ class LevelsDesign(Design[LevelsRelease]):
 
     def _question(self, data: object) -> Question:
         """Return what is read, with the leaves as values of the column's kind."""
-        from dpselect.keys.columns import parsed
         from dpselect.keys.reading import kind_in
+        from dpselect.tables.key_columns import parsed
 
         column = self.question.columns[0] if self.question.columns else None
         kind = kind_in(data, column)

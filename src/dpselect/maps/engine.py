@@ -16,10 +16,10 @@ import numpy as np
 
 from dpselect import tables
 from dpselect._lines import EXACT, decimals
-from dpselect.keys.columns import GROUP
 from dpselect.maps.box import POSITIONS, Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.queries import blocks_of
+from dpselect.tables.groups import GROUP
 from dpselect.tables.lookup import with_positions, without_nan
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark import functions, on_spark

@@ -7,7 +7,7 @@ substitution), so one noisy sequence of all cells is made for that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.keys.grouping import GroupedDesign, check_ungrouped, grouping_of
-from dpselect.keys.question import changed_keys
+from dpselect.keys.keys import groups_first
 from dpselect.keys.release import ReleaseByGroup
 from dpselect.maps.box import Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
@@ -30,6 +29,8 @@ from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
 from dpselect.query import Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.tables.groups import GroupedDesign, Groups, changed_rows, check_ungrouped
+from dpselect.tables.key_columns import checked_names
 
 SIDES = ("west", "south", "east", "north")
 
@@ -69,7 +70,7 @@ def cell_counts(
 
 def _facts(grid: Partition, neighbours: NeighboursLike, max_per_user: int) -> Facts:
     relation = validation.table_neighbours(neighbours)
-    moved = changed_keys(max_per_user, relation)
+    moved = changed_rows(max_per_user, relation)
     return Facts(
         candidates=grid.cells,
         sensitivity=GlobalSensitivity(max_per_user, relation, l1=moved),
@@ -129,8 +130,10 @@ class HeavyCells(Query[CellRelease]):
         k: How many cells; 1 to their number.
         above: All cells with at least this noisy count, in place of ``k``. Not derived from the
             data.
-        by: Column of groups; the cells of each are released.
-        groups: The public groups. Each gets an answer; other rows are dropped. If not given,
+        by: Column of groups, or several, for groups that are tuples; the cells of each are
+            released.
+        groups: The public groups, or a list of values for each column of ``by``, of which all
+            combinations are groups. Each gets an answer; other rows are dropped. If not given,
             the groups with enough people are released first, for a part of epsilon and all of
             ``delta``.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
@@ -168,8 +171,8 @@ class HeavyCells(Query[CellRelease]):
     grid: int | tuple[int, int]
     k: int | None = None
     above: float | None = None
-    by: str | None = None
-    groups: Iterable[Hashable] | None = None
+    by: str | Sequence[str] | None = None
+    groups: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None
     groups_share: float | None = None
     other: bool = False
     user: str | None = None
@@ -253,7 +256,7 @@ class GroupedCells(GroupedDesign[CellRelease, Drawn]):
     """The cells of one group, drawn for each from one reading, and how points are grouped.
 
     The points of all groups are counted by their group and cell, and every group is answered by
-    the same mechanism, for single points that come or go (``dpselect.keys.grouping``).
+    the same mechanism, for single points that come or go (``dpselect.tables.groups``).
 
     Attributes:
         rows: How they are read as points.
@@ -263,10 +266,8 @@ class GroupedCells(GroupedDesign[CellRelease, Drawn]):
     rows: PointRows
 
     def check(self, data: object) -> None:
-        from dpselect.keys import group_rows
-
         self.rows.check(data)
-        group_rows.check(data, self.grouping)
+        self.grouping.check(data)
 
     def released(
         self, groups: tuple[Hashable, ...], answers: list[Drawn], plan: Plan
@@ -279,13 +280,12 @@ class GroupedCells(GroupedDesign[CellRelease, Drawn]):
 
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         # narwhals takes as long to import as all of this room.
-        from dpselect.keys.group_rows import rows_of
         from dpselect.maps import engine
 
         each, box = self.each, self.rows.held_by(data).box
         placed = partial(engine.inside, box=box, outside=self.rows.outside)
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
-        points = rows_of(data, self.grouping, numeric, groups, placed=placed)
+        points = self.grouping.rows(data, numeric, groups, placed=placed)
         held = engine.in_cells_of_groups(points, box, each.grid.shape or (1, 1), len(groups))
         draws = [each.draw.prepare_positions(each.facts.of(one)) for one in held]
         return lambda: [draw() for draw in draws]
@@ -300,8 +300,10 @@ def _grouped(asked: HeavyCells) -> GroupedCells:
     rows = PointRows.of(asked)
     if rows.x is None:
         raise validation.needs("by", "x", "y", of="coordinates")
-    validation.different_columns(x=rows.x, y=rows.y, by=asked.by, user=asked.user)
-    grouping = grouping_of(asked)
+    validation.different_columns(x=rows.x, y=rows.y, user=asked.user)
+    for name in checked_names(asked.by, "by"):
+        validation.different_columns(x=rows.x, y=rows.y, by=name)
+    grouping = Groups.of(asked, groups_first)
     each: Any = replace(asked, **grouping.in_each).design()
     return GroupedCells(
         plan=grouping.plan(each.plan),

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from dpselect import validation
 from dpselect.accuracy import count_error
 from dpselect.errors import ParameterError
-from dpselect.keys.question import changed_keys
 from dpselect.maps.box import Box, Outside
 from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import (
@@ -37,6 +36,7 @@ from dpselect.objective import Facts
 from dpselect.plan import Plan
 from dpselect.query import Claim, Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
+from dpselect.tables.groups import changed_rows
 from dpselect.typing import Indices
 
 Objectives: TypeAlias = Literal["relative", "relative-clipped", "absolute"]
@@ -142,7 +142,7 @@ class Map(Query[MapRelease]):
             self.epsilon, self.tuning_share, candidates, weighted=measure is None
         )
         choice = _choice(self.mechanism, split.choice, relation)
-        steps = Steps.of(split, choice, changed_keys(rows.max_per_user, relation))
+        steps = Steps.of(split, choice, changed_rows(rows.max_per_user, relation))
         queries, bounds = self.queries, rows.box.bounds
         if queries is None and choice is not None:
             queries = even_queries(bounds)

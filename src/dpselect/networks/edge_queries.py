@@ -14,10 +14,10 @@ from typing import Any
 import narwhals as nw
 
 from dpselect.errors import ParameterError
-from dpselect.keys.reading import literals
 from dpselect.networks.reading import check_ends, not_of_nodes
 from dpselect.tables.collecting import Column, collect, counts
 from dpselect.tables.fields import typed
+from dpselect.tables.key_columns import literals
 from dpselect.tables.kinds import named
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap

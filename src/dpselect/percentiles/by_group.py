@@ -15,7 +15,7 @@ import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.grouping import GroupedDesign, grouping_of
+from dpselect.keys.keys import groups_first
 from dpselect.percentiles.intervals import Ends
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
@@ -24,6 +24,7 @@ from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Answer
 from dpselect.plan import Plan
 from dpselect.query import keeping
+from dpselect.tables.groups import GroupedDesign, Groups
 
 if TYPE_CHECKING:
     from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
@@ -50,17 +51,14 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, OfOne]):
 
     def check(self, data: object) -> None:
         from dpselect import tables
-        from dpselect.keys import group_rows
 
         tables.check_columns(data, numeric=[self.column])
         checked_type(data, self.column, self.each.points)
-        group_rows.check(data, self.grouping)
+        self.grouping.check(data)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
-        from dpselect.keys.group_rows import refuse_missing
-
         if not self.may_miss:
-            refuse_missing(data, self.grouping, self.column)
+            self.grouping.refuse_missing(data, self.column)
         return super().prepare(data)
 
     def released(
@@ -81,11 +79,10 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, OfOne]):
             )
 
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[OfOne]]:
-        from dpselect.keys.group_rows import rows_of
         from dpselect.percentiles.group_ranks import Reader
 
         points, records = self.each.points, self.each.records
-        rows = rows_of(data, self.grouping, {NUMBER: self.column}, groups)
+        rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
         kind = checked_type(data, self.column, points)
         reader = Reader(rows, groups, data, kind)
         if isinstance(points, Range):
@@ -118,7 +115,7 @@ def grouped(asked: Percentiles) -> GroupedPercentiles:
     validation.different_columns(column=asked.column, by=asked.by, user=asked.user)
     if asked.minus is not None:
         raise ParameterError("with `by`, leave out `minus`: make a column of the differences")
-    grouping = grouping_of(asked)
+    grouping = Groups.of(asked, groups_first)
     each: Any = replace(asked, **grouping.in_each, column=None, on_invalid="repair").design()
     if each.unit.moment != "number":
         raise ParameterError("with `by` values are numbers: make days of dates first")

@@ -14,9 +14,9 @@ import numpy as np
 
 from dpselect import tables
 from dpselect._optional import needed
-from dpselect.keys.columns import GROUP
 from dpselect.percentiles.placing import Float, starts_of
 from dpselect.percentiles.ranks import Ranks
+from dpselect.tables.groups import GROUP
 from dpselect.tables.lookup import EDGES_AT_ONCE
 from dpselect.typing import Indices, Values
 

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.grouping import check_ungrouped
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles.by_group import GroupedPercentiles, grouped
@@ -32,6 +31,7 @@ from dpselect.percentiles.single import Answer, Method, MethodName, not_listed
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import Claim, Design, Query, keeping, query
+from dpselect.tables.groups import check_ungrouped
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
 from dpselect.writing import as_text, six_digits

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpselect.keys.columns import OTHER
 from dpselect.release import Release
+from dpselect.tables.groups import OTHER
 from dpselect.writing import as_text
 
 

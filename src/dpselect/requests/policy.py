@@ -321,8 +321,11 @@ class Policy:
         more |= {one: value for one, value in (self.claims or {}).items() if one in claimed}
         if "max_degree" in more and not _takes_max_degree(table.get("metric")):
             del more["max_degree"]
-        if isinstance(by := table.get("by"), str) and by in limits:
-            more["groups"] = limits[by].listed
+        by: Any = table.get("by")
+        names = [by] if isinstance(by, str) else by if isinstance(by, list) else []
+        lists = {one: limits[one].listed for one in names if one in limits}
+        if names and len(lists) == len(names) and None not in lists.values():
+            more["groups"] = lists[by] if isinstance(by, str) else lists
         axes = [limits.get(str(table.get(axis)), Released()) for axis in ("x", "y")]
         ends = [one.low for one in axes] + [one.high for one in axes]
         if name in {"Map", "HeavyCells"} and None not in ends:

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.query import Query
+from dpselect.tables.groups import listed_groups
+from dpselect.tables.key_columns import checked_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,11 @@ def columns_of(query: Query[Any]) -> Columns:
         )
     found = READERS[name](query)
     by, groups, user = (getattr(query, field, None) for field in ("by", "groups", "user"))
-    more: list[tuple[str, Released]] = []
-    if by is not None:
-        more.append((by, ANYTHING if groups is None else Released(listed=tuple(groups))))
+    names = checked_names(by, "by")
+    listed: Any = listed_groups(names, groups)
+    parts = zip(*([one] if len(names) == 1 else one for one in listed or ()), strict=True)
+    of_parts = [Released(listed=tuple(dict.fromkeys(part))) for part in parts]
+    more = list(zip(names, of_parts or [ANYTHING] * len(names), strict=True))
     if user is not None:
         more.append((user, NOTHING))
     return (*found, *more)

@@ -17,7 +17,7 @@ from dpselect.draws.exact.noisy_counts import check_scale
 from dpselect.draws.sequence import DiscreteLaplace, largest
 from dpselect.errors import ParameterError
 from dpselect.keys.counts import people_in
-from dpselect.keys.question import Question, changed_keys, question_of
+from dpselect.keys.question import Question, question_of
 from dpselect.mechanisms.sequence import laplace_rho
 from dpselect.neighbours import NeighboursLike, check_where
 from dpselect.plan import ErrorBound, Plan, Receipt, Spend, SupportsSpend
@@ -25,6 +25,7 @@ from dpselect.query import Design, Query, query
 from dpselect.series import file
 from dpselect.series.factors import Factors
 from dpselect.series.release import SeriesRelease
+from dpselect.tables.groups import changed_rows
 from dpselect.typing import Indices
 
 MOST_PERIODS = 1000
@@ -125,7 +126,7 @@ class Series(Query[SeriesRelease]):
         relation = validation.table_neighbours(self.neighbours)
         epsilon = validation.positive("epsilon", self.epsilon)
         delta = validation.within("delta", self.delta, 0, 1)
-        changed = changed_keys(question.max_per_user, relation)
+        changed = changed_rows(question.max_per_user, relation)
         factors = Factors.with_laplace(len(periods), changed, epsilon)
         moved = changed * int(factors.weights.sum(axis=0).max())
         rho, spent = laplace_rho(epsilon, 1 / moved), 0.0

@@ -1,0 +1,519 @@
+"""Groups of rows, public or released first, and what one answer for each group costs.
+
+A public rule sends each row to at most one group. Let the answer of one group be ``ε_1``-DP for
+one row more or less, and let one neighbour step be made of ``c`` such steps: one row that comes
+or goes, two where a row is replaced, since it may leave one group and enter another, and
+``most`` times as many for a person of whom so many rows count. All answers together then cost
+``c ε_1``, however many groups there are: each of the ``c`` steps changes the rows of one group
+alone, by one row. So ``ε_1`` is ``ε / c``, and a zCDP parameter ``ρ_1`` of an answer becomes
+``c^2 ρ_1``.
+
+Groups that are not public are released first, as by ``Keys``; only then the rows of a person
+are limited, to those of released groups. Each of the two releases is private for the whole
+person, whatever the first one released, so their prices add up. All other rows, also those
+without a group, may be one more group: the rule sends a row to one, so it costs nothing more.
+
+Everything that is counted has one place: a group, or one of its keys, or the rest. One
+neighbour step moves at most ``c`` of what is counted, so it moves the numbers of any parts that
+do not overlap by at most ``c`` together, whatever was released before. Discrete Laplace noise
+of scale ``c/ε_2`` on all of them costs ``ε_2`` (``NoisyNumbers``).
+
+Source: McSherry 2009, Theorem 4 (disjoint parts); group privacy for the steps of a person.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import inf
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+from dpselect import tables, validation
+from dpselect._optional import needed
+from dpselect.budget.zcdp import rho_of_pure
+from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
+from dpselect.errors import ParameterError, missing_value
+from dpselect.neighbours import Neighbours
+from dpselect.plan import Plan, Spend
+from dpselect.query import Design
+from dpselect.release import Release
+from dpselect.tables.key_columns import (
+    KeyColumns,
+    check_parts,
+    checked_names,
+    literals,
+    place_among,
+)
+from dpselect.tables.kinds import kind_of
+from dpselect.tables.people import USER, PeopleCap, people_cap
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+GROUPS_SHARE = 0.2
+"""Share of epsilon for groups that are released first."""
+
+REST_SHARE = 0.1
+"""Share of epsilon for the number of the rest."""
+
+GROUP = "group"
+"""The column of groups in rows that are read."""
+
+OTHER = None
+"""Stands for the group of all rows whose group was not released."""
+
+Out = TypeVar("Out", bound=Release[Any])
+Answer = TypeVar("Answer")
+Placed = Callable[["nw.LazyFrame[Any]"], "nw.LazyFrame[Any]"]
+"""Repairs or drops rows, each by itself."""
+
+
+def changed_rows(per_user: int, neighbours: Neighbours) -> int:
+    """Return how many rows come or go in one neighbour step: twice as many where replaced."""
+    return per_user * (2 if neighbours is Neighbours.SUBSTITUTE else 1)
+
+
+def listed_groups(by: tuple[str, ...], groups: object) -> tuple[Hashable, ...] | None:
+    """Return public groups, from a list of them or a list for each column.
+
+    Args:
+        by: The columns of the groups.
+        groups: Values, or tuples of one for each column; or a mapping from each column to its
+            values, of which all combinations are groups. None if they are not public.
+
+    Raises:
+        ParameterError: They are none, not different, or not of these columns.
+    """
+    if isinstance(groups, Mapping):
+        if sorted(groups) != sorted(by):
+            raise ParameterError(
+                "`groups` by column must list the values of each column of `by`"
+            )
+        lists = [validation.listed("groups", groups[name]) or () for name in by]
+        groups = list(product(*lists)) if len(by) > 1 else lists[0]
+    found: Any = validation.listed("groups", groups)  # type: ignore[arg-type] # checked there
+    if found is None:
+        return None
+    if not by:
+        raise ParameterError("`groups` are of a column: name it with `by`")
+    validation.different("groups", found)
+    check_parts("groups", found, by)
+    return tuple(found)
+
+
+def columns_of_groups(
+    by: tuple[str, ...], groups: Sequence[Hashable], *, other: str | None = None
+) -> dict[str, list[Any]]:
+    """Return groups as columns of a table, ``other`` in place of the group of all others."""
+    if len(by) == 1:
+        return {by[0]: [other if one is OTHER else one for one in groups]}
+    blank: tuple[Any, ...] = (other, *[None if other is None else ""] * (len(by) - 1))
+    rows: list[Any] = [blank if one is OTHER else one for one in groups]
+    return {name: [row[at] for row in rows] for at, name in enumerate(by)}
+
+
+@dataclass(frozen=True)
+class NoisyNumbers:
+    """Noise on the numbers of parts that do not overlap; false if none are counted; public.
+
+    Attributes:
+        epsilon: Price of all of them together; 0 for none.
+        changed: How much of what is counted one neighbour step changes.
+    """
+
+    epsilon: float = 0.0
+    changed: int = 1
+
+    def __bool__(self) -> bool:
+        return self.epsilon > 0
+
+    @classmethod
+    def of_rest(cls, asked: Any, epsilon: float, changed: int) -> NoisyNumbers:  # noqa: ANN401
+        """Return the noise on the rests of a query, none if it does not ask for them.
+
+        Args:
+            asked: The query, with the fields ``other`` and ``other_share``.
+            epsilon: Epsilon of the query.
+            changed: How much one neighbour step changes.
+
+        Raises:
+            ParameterError: A field is out of its range, or does not go with another.
+        """
+        if not asked.other:
+            if asked.other_share is not None:
+                raise ParameterError("`other_share` goes with `other`: leave it out")
+            return cls()
+        if asked.missing_keys == "key":
+            raise ParameterError(
+                "`other` shows the rest as a row without a key, and `missing_keys`='key' has "
+                "such a key: give one of the two"
+            )
+        share = REST_SHARE if asked.other_share is None else asked.other_share
+        rest = cls(epsilon * validation.share("other_share", share), changed)
+        check_scale(rest.scale, "other_share")
+        return rest
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return scale_for(self.epsilon, self.changed)
+
+    def spends(self, of: str) -> tuple[Spend, ...]:
+        """Return the price, if there is one, for numbers ``of`` something."""
+        if not self:
+            return ()
+        return (Spend(f"noise of scale {self.scale:.4g} on the number of {of}", self.epsilon),)
+
+    def noisy(self, numbers: Sequence[int]) -> list[int]:
+        """Return numbers with noise: a release."""
+        noisy = discrete_laplace(np.array(numbers, dtype=np.int64), self.scale)
+        return [int(one) for one in noisy]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """How rows are grouped, what is spent on that, and how the rows are read; public.
+
+    Attributes:
+        by: The columns of the groups; a group of several is a tuple.
+        listed: The public groups; empty where they are released first.
+        first: The release of the groups; None where they are public.
+        other: Whether all other rows, of no released group, are one group more.
+        cap: The column of persons, and how many rows of a person count, over all groups.
+        epsilon: Epsilon of all answers together.
+        neighbours: The relation of the whole.
+    """
+
+    by: tuple[str, ...]
+    listed: tuple[Hashable, ...]
+    first: Design[Any] | None
+    other: bool
+    cap: PeopleCap | None
+    epsilon: float
+    neighbours: Neighbours
+
+    @classmethod
+    def of(cls, asked: Any, first: Callable[[Any], Design[Any]]) -> Groups:  # noqa: ANN401
+        """Return the groups of a query that has ``by``.
+
+        Args:
+            asked: The query, with the fields ``by``, ``groups``, ``groups_share``, ``other``,
+                ``user``, ``max_per_user``, ``epsilon``, ``delta`` and ``neighbours``.
+            first: Returns the design that releases groups which are not public, of the query:
+                ``dpselect.keys.keys.groups_first``.
+
+        Raises:
+            ParameterError: A field is out of its range, or does not go with another.
+        """
+        by, cap = checked_names(asked.by, "by"), people_cap(asked.user, asked.max_per_user)
+        if cap is not None and cap.user in by:
+            raise ParameterError(f"column {cap.user!r} cannot be the user and the group")
+        relation = validation.table_neighbours(asked.neighbours)
+        epsilon = validation.positive("epsilon", asked.epsilon)
+        groups, released = listed_groups(by, asked.groups), None
+        if groups is None:
+            released = first(asked)
+            epsilon -= released.plan.epsilon
+        else:
+            _check_public(asked, groups)
+        return cls(
+            by=by,
+            listed=groups or (),
+            first=released,
+            other=asked.other,
+            cap=cap,
+            epsilon=epsilon,
+            neighbours=relation,
+        )
+
+    @property
+    def changed(self) -> int:
+        """Number of rows that come or go in one neighbour step."""
+        return changed_rows(1 if self.cap is None else self.cap.most, self.neighbours)
+
+    @property
+    def in_each(self) -> dict[str, Any]:
+        """Fields of the query of one group: of single rows, that come or go."""
+        return {
+            "by": None,
+            "groups": None,
+            "groups_share": None,
+            "other": False,
+            "user": None,
+            "max_per_user": None,
+            "epsilon": self.epsilon / self.changed,
+            "delta": 0.0,
+            "neighbours": Neighbours.ADD_REMOVE,
+        }
+
+    def plan(self, each: Plan) -> Plan:
+        """Return the plan of the whole from one group's.
+
+        Raises:
+            ParameterError: The answer of a group has a delta of its own.
+        """
+        if any(spend.delta for spend in each.spends):
+            raise ParameterError("with `by`, `mechanism` must cost no delta")
+        error, first = each.error, self.first
+        plan = Plan(
+            mechanism=each.mechanism,
+            spends=tuple(map(self._price, each.spends)),
+            epsilon=self.epsilon + (0.0 if first is None else first.plan.epsilon),
+            neighbours=self.neighbours,
+            public=(
+                *["the groups"] * bool(self.listed),
+                *(one for one in each.public if "number of" not in one),
+            ),
+            composition=f"{self._composition}; of one group: {each.composition}",
+            error=error and replace(error, unit=f"{error.unit} in each group"),
+            passes=1,
+        )
+        return plan if first is None else after_groups(first.plan, plan)
+
+    def _price(self, spend: Spend) -> Spend:
+        """Return the price of a step in all groups, for the rows of one neighbour step."""
+        c = self.changed
+        rho = inf if spend.rho is None else c**2 * spend.rho
+        return replace(
+            spend,
+            purpose=f"{spend.purpose}, of each group",
+            epsilon=c * spend.epsilon,
+            rho=min(rho, rho_of_pure(c * spend.epsilon)),
+            laplace=spend.laplace and c == 1,
+        )
+
+    @property
+    def _composition(self) -> str:
+        if self.cap is not None:
+            one = f"a person has {self.cap.most} rows in all groups together"
+        else:
+            one = "a row is in one group"
+        if self.neighbours is Neighbours.SUBSTITUTE:
+            one += " and may be replaced by one of another, so that each pays half"
+        return f"parallel over groups: {one}"
+
+    def columns(self, data: object) -> KeyColumns:
+        """Return how groups are written in the engine.
+
+        Raises:
+            ColumnError: A column is missing, or of a type that groups cannot have.
+        """
+        types = tables.schema(tables.check_columns(data, plain=list(self.by)), data)
+        return KeyColumns.of(self.by, {name: kind_of(types[name], name) for name in self.by})
+
+    def check(self, data: object) -> None:
+        """Check the columns of groups and persons; no row is read.
+
+        Raises:
+            ColumnError: One is missing, or of a type that these cannot have.
+            ParameterError: A public group is not of the column's kind.
+        """
+        columns = self.columns(data)
+        for one in self.listed:
+            columns.encode(one)
+        if self.cap is not None:
+            self.cap.check(data)
+
+    def rows(
+        self,
+        data: object,
+        numeric: Mapping[str, str],
+        groups: Sequence[Hashable],
+        *,
+        placed: Placed | None = None,
+    ) -> nw.LazyFrame[Any]:
+        """Return the rows of some groups; of a lazy frame or a path no row is read yet.
+
+        Rows without a person, or without one of the numbers, are dropped, and so are those of
+        other groups and of none, unless the rest is a group. Only then a person's rows are
+        limited.
+
+        Args:
+            data: Private.
+            numeric: Columns of numbers, by the name that they get.
+            groups: Which groups, public; ``OTHER`` for the rest.
+            placed: What happens to each row before those of a person are limited.
+
+        Returns:
+            The columns ``group``, the position of the group, and those of ``numeric``, as
+            float64.
+
+        Raises:
+            ColumnError, DataError: The columns cannot be read.
+            ParameterError: A group is not of the column's kind.
+        """
+        columns = self.columns(data)
+        rows = self._opened(data, columns, numeric)
+        rows = rows.drop_nulls(
+            [name for name in rows.collect_schema().names() if name != GROUP]
+        )
+        if placed is not None:
+            rows = placed(rows)
+        listed = [columns.encode(one) for one in groups if one is not OTHER]
+        rows = _numbered(rows, listed, rest=OTHER in groups)
+        if self.cap is not None:
+            rows = self.cap.limited(rows, order_by=[GROUP, *numeric])
+        return rows.select(GROUP, *numeric)
+
+    def refuse_missing(self, data: object, column: str) -> None:
+        """Refuse a missing number in a row of the groups that may be released.
+
+        Raises:
+            PublicClaimError: One is missing.
+        """
+        import narwhals as nw
+
+        columns = self.columns(data)
+        rows = self._opened(data, columns, {"number": column})
+        names = [name for name in rows.collect_schema().names() if name != "number"]
+        if self.other:
+            names.remove(GROUP)
+        missing = rows.drop_nulls(names).filter(nw.col("number").is_null())
+        if self.listed:
+            written = [columns.encode(one) for one in self.listed]
+            missing = missing.filter(nw.col(GROUP).is_in(literals(missing, written)))
+        found = tables.collect(missing.select(nw.len().alias("rows")), data, most=1)
+        if tables.counts(found["rows"])[0] > 0:
+            raise missing_value()
+
+    def _opened(
+        self, data: object, columns: KeyColumns, numeric: Mapping[str, str]
+    ) -> nw.LazyFrame[Any]:
+        """Return the columns that are read, under their names here."""
+        import narwhals as nw
+
+        from dpselect.tables.lookup import without_nan
+
+        plain = [*self.by] if self.cap is None else [*self.by, self.cap.user]
+        frame = tables.check_columns(data, numeric=list(numeric.values()), plain=plain)
+        numbers = list(dict.fromkeys(numeric.values()))
+        if isinstance(frame, nw.DataFrame):
+            rows = _in_memory(frame, plain, numbers)
+        else:
+            rows = tables.as_numbers(frame, data, numbers).lazy()
+        types = rows.collect_schema()
+        # At once: a column of the table may be called as another one is here.
+        names = {name: without_nan(of) for name, of in numeric.items()}
+        names[GROUP] = columns.expression(types)
+        if self.cap is not None:
+            names[USER] = self.cap.persons(types)
+        return rows.select(**names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedDesign(Design[Out], Generic[Out, Answer]):
+    """A release of one answer for each group.
+
+    Attributes:
+        each: The design of one group, for single rows that come or go.
+        grouping: How rows are grouped.
+    """
+
+    each: Any
+    grouping: Groups
+
+    @abstractmethod
+    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Answer]]:
+        """Read the rows of some groups, and return the draw of their answers."""
+
+    @abstractmethod
+    def released(self, groups: tuple[Hashable, ...], answers: list[Answer], plan: Plan) -> Out:
+        """Return the release of groups, ``OTHER`` for the rest, with their answers."""
+
+    def prepare(self, data: object) -> Callable[[Plan], Out]:
+        groups, first = self.grouping.listed, self.grouping.first
+        if first is None:
+            of_public = self.answers(data, groups)
+            return lambda plan: self.released(groups, of_public(), plan)
+        # The rows of released groups are read after the charge.
+        self.check(data)
+        draw_groups = first.prepare(data)
+
+        def draw(plan: Plan) -> Out:
+            found = draw_groups(plan).answer + (OTHER,) * self.grouping.other
+            return self.released(found, self.answers(data, found)() if found else [], plan)
+
+        return draw
+
+
+def after_groups(first: Plan, each: Plan) -> Plan:
+    """Return the plan of a release of groups and what is released in each; private as both.
+
+    Args:
+        first: Plan of the groups.
+        each: Plan of the whole, but for the prices, the delta and the passes of the groups.
+    """
+    groups = (replace(one, purpose=f"groups: {one.purpose}") for one in first.spends)
+    return replace(
+        each,
+        mechanism=f"{first.mechanism} of groups, then {each.mechanism} in each",
+        spends=(*groups, *each.spends),
+        delta=first.delta,
+        passes=first.passes + each.passes,
+    )
+
+
+def check_ungrouped(asked: Any) -> None:  # noqa: ANN401 -- a query
+    """Check that a query without ``by`` has none of the fields that go with it.
+
+    Raises:
+        ParameterError: It has one.
+    """
+    for name in ("groups", "groups_share", "other", "delta"):
+        value = getattr(asked, name)
+        if value is not None and value is not False and value != 0:
+            raise ParameterError(f"`{name}` goes with groups: name their column with `by`")
+
+
+def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 -- a query
+    for name in ("groups_share", "other", "delta"):
+        if getattr(asked, name):
+            raise ParameterError(
+                f"`{name}` is for groups that are not public: leave it out, or `groups`"
+            )
+    if any(None in (one if isinstance(one, tuple) else (one,)) for one in groups):
+        raise ParameterError("`groups` must be different values, and none missing")
+
+
+def _numbered(
+    rows: nw.LazyFrame[Any], groups: Sequence[Any], *, rest: bool
+) -> nw.LazyFrame[Any]:
+    """Return rows with the positions of their groups; the rest is after all others."""
+    import narwhals as nw
+
+    last = nw.lit(len(groups), nw.Int64)
+    if not rows.implementation.is_polars():
+        rows = rows.with_columns((place_among(rows, GROUP, groups) - 1).alias(GROUP))
+        listed = nw.col(GROUP) >= 0
+        if not rest:
+            return rows.filter(listed)
+        return rows.with_columns(nw.when(listed).then(GROUP).otherwise(last).alias(GROUP))
+    needed("polars", extra="standard")
+    import polars as pl
+
+    # Several times as fast as the look-ups.
+    table: pl.LazyFrame = nw.to_native(rows)
+    kind = table.collect_schema()[GROUP]
+    places = pl.DataFrame({GROUP: pl.Series(groups, dtype=kind), "place": range(len(groups))})
+    joined = table.join(places.lazy(), on=GROUP, how="left" if rest else "inner")
+    place = pl.col("place").fill_null(len(groups)).alias(GROUP)
+    return nw.from_native(joined.with_columns(place).drop("place"))
+
+
+def _in_memory(
+    frame: nw.DataFrame[Any], plain: Sequence[str], numbers: Sequence[str]
+) -> nw.LazyFrame[Any]:
+    """Return a frame in memory as a lazy one of polars, each value coded by itself."""
+    needed("polars", extra="standard")
+    import narwhals as nw
+    import polars as pl
+
+    from dpselect.tables.values import names_of_series
+
+    columns = {one: pl.Series(tables.series_numbers(frame.get_column(one))) for one in numbers}
+    columns |= {name: names_of_series(frame.get_column(name)) for name in plain}
+    return nw.from_native(pl.DataFrame(columns).lazy())

@@ -1,0 +1,207 @@
+"""Columns of keys, groups and their public values, as one column of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpselect import validation
+from dpselect.errors import ParameterError
+from dpselect.tables.kinds import Kind, coded, named
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+MISSING = "-"
+"""Stands for a missing value in the encoded form of a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumns:
+    """The columns that a key is made of, and how it is written in one column.
+
+    One column whose missing values are dropped is grouped as it is. Several columns, or missing
+    values that are a key of their own, are encoded as text: the length of every part, a colon,
+    the part; or ``MISSING``.
+
+    Attributes:
+        names: The columns.
+        kinds: What each holds.
+        missing: Whether a missing value is a part of a key, and no reason to drop the row.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    missing: bool = False
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], kinds: Mapping[str, Kind], *, missing: bool = False
+    ) -> KeyColumns:
+        """Return the columns of some names, of a table whose columns are of some kinds."""
+        return cls(tuple(names), tuple(kinds[name] for name in names), missing)
+
+    @property
+    def encoded(self) -> bool:
+        """Whether keys are written as encoded text."""
+        return len(self.names) > 1 or self.missing
+
+    def expression(self, types: nw.Schema) -> nw.Expr:
+        """Return the key of a row in one column; null if a part is, unless that is a part."""
+        import narwhals as nw
+
+        columns = [named(nw.col(name), types[name]) for name in self.names]
+        if not self.encoded:
+            return columns[0]
+        return nw.concat_str([self._encoded(one.cast(nw.String)) for one in columns])
+
+    def _encoded(self, text: nw.Expr) -> nw.Expr:
+        import narwhals as nw
+
+        size = text.str.len_chars().cast(nw.String)
+        whole = nw.concat_str([size, nw.lit(":"), text])
+        if not self.missing:
+            return whole
+        return nw.when(text.is_null()).then(nw.lit(MISSING)).otherwise(whole)
+
+    def encode(self, candidate: Hashable) -> Hashable:
+        """Return a public candidate as the engine has it.
+
+        Raises:
+            ParameterError: It is not of the column's kind, or has another number of parts.
+        """
+        parts = self._parts(candidate)
+        plain = [_as_kind(part, kind) for part, kind in zip(parts, self.kinds, strict=True)]
+        if not self.encoded:
+            return plain[0]
+        texts = (None if part is None else _as_text(part) for part in plain)
+        return "".join(MISSING if one is None else f"{len(one)}:{one}" for one in texts)
+
+    def decode(self, key: Any) -> Hashable:  # noqa: ANN401 -- a value of an engine
+        """Return a key of the engine as plain Python values: one, or a tuple of them."""
+        if not self.encoded:
+            return plain_value(key)
+        parts: list[Hashable] = []
+        rest = str(key)
+        for kind in self.kinds:
+            if rest.startswith(MISSING):
+                parts.append(None)
+                rest = rest[len(MISSING) :]
+                continue
+            size, _, rest = rest.partition(":")
+            parts.append(_of_text(rest[: int(size)], kind))
+            rest = rest[int(size) :]
+        return parts[0] if len(parts) == 1 else tuple(parts)
+
+    def _parts(self, candidate: Any) -> tuple[Hashable, ...]:  # noqa: ANN401 -- of any type
+        check_parts("candidates", [candidate], self.kinds)
+        return candidate if len(self.kinds) > 1 else (candidate,)
+
+
+def check_parts(field: str, values: Iterable[object], columns: Sequence[object]) -> None:
+    """Check that keys of several columns are tuples of as many values.
+
+    Raises:
+        ParameterError: One is not.
+    """
+    for one in values if len(columns) > 1 else ():
+        if not isinstance(one, tuple) or len(one) != len(columns):
+            raise ParameterError(
+                f"each of the `{field}` must be {len(columns)} values, one for each column"
+            )
+
+
+def plain_value(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine
+    """Return a value of an engine as one of Python's."""
+    return key.item() if isinstance(key, np.generic) else key
+
+
+def parsed(text: str, kind: Kind) -> Hashable:
+    """Return a key of a kind that is written as text, as in a file of candidates.
+
+    Raises:
+        ParameterError: It is no such key.
+    """
+    try:
+        key = _of_text(text, kind)
+    except ValueError:
+        key = None
+    if key is None or (kind == "boolean" and text.lower() not in {"true", "false"}):
+        raise ParameterError(f"the column holds {kind} values, and {text!r} is not one")
+    return key
+
+
+def checked_names(column: str | Sequence[str] | None, field: str = "column") -> tuple[str, ...]:
+    """Return the names of the columns of a key.
+
+    Args:
+        column: One name or several, as a query has them; None for none.
+        field: The name of the field.
+
+    Raises:
+        ParameterError: Not names, none, or the same one twice.
+    """
+    names = (column,) if isinstance(column, str) else validation.listed(field, column) or ()
+    texts = not isinstance(column, Mapping) and all(isinstance(name, str) for name in names)
+    if not texts or len(set(names)) < len(names) or (column is not None and not names):
+        raise ParameterError(
+            f"`{field}` must be the name of a column, or several different ones"
+        )
+    return names
+
+
+def literals(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
+    """Return values as an engine takes them.
+
+    Ibis finds no type for all of some unsigned integers, and PySpark writes years without
+    leading zeros, which its own Java process does not read.
+    """
+    from dpselect.tables.spark import functions, on_spark
+
+    engine = rows.implementation
+    if engine.is_ibis() and any(isinstance(one, int) and one >= 2**63 for one in values):
+        return [np.uint64(one) for one in values if one >= 0]
+    if on_spark(rows):  # which has no other integers
+        beyond = [isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values]
+        values = [one for one, out in zip(values, beyond, strict=True) if not out]
+    if engine.is_pyspark() and any(isinstance(one, date) for one in values):
+        return [functions(rows).lit(one.isoformat()).cast("date") for one in values]
+    return values
+
+
+def place_among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.Expr:
+    """Return the place of a value among some, from 1 on, by its digits; 0 for any other."""
+    import narwhals as nw
+
+    place: Any = nw.lit(0)
+    for digit in range(len(values).bit_length()):
+        ones = [one for at, one in enumerate(values, start=1) if at >> digit & 1]
+        is_one = nw.col(column).is_in(literals(rows, ones))
+        place += nw.when(is_one).then(nw.lit(2**digit)).otherwise(nw.lit(0))
+    return place.cast(nw.Int64)
+
+
+def _as_kind(value: Hashable, kind: Kind) -> Hashable:
+    held = coded(value, kind)
+    if held is None and value is not None:
+        raise ParameterError(
+            f"a candidate is a {type(value).__name__}, and the column holds {kind} values: "
+            "give candidates of that type"
+        )
+    return held
+
+
+def _as_text(part: Hashable) -> str:
+    return str(part).lower() if isinstance(part, bool) else str(part)
+
+
+def _of_text(text: str, kind: Kind) -> Hashable:
+    if kind == "integer":
+        return int(text)
+    if kind == "boolean":
+        return text.lower() == "true"
+    return date.fromisoformat(text) if kind == "date" else text
