@@ -1,6 +1,5 @@
 """The program: its list of commands, its errors and how it ends."""
 
-import gzip
 import json
 import re
 import subprocess
@@ -55,46 +54,8 @@ class TestCommands:
         assert "needs the package dpselect-absent: pip install dpselect-absent" in ran.error
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("xyzzy",), "no such command: xyzzy\n"),
-        (("percentil",), "no such command: percentil; did you mean percentile?"),
-        (("demo", "--nope"), "no such option: --nope"),
-        (("percentile", "{stays}", *ASK, "--decimal", ","), "give another --separator"),
-        (
-            ("map", "{stays}", "--bounds", 0, 0, 1, 1),
-            "nothing takes the words 0 1 1: join the v",
-        ),
-    ],
-)
-def test_an_error_is_one_line_that_says_what_was_meant(run, stays, arguments, message):
-    ran = run(*(str(one).format(stays=stays) for one in arguments))
-
-    assert (ran.code, ran.error.count("\n")) == (2, 1)
-    assert message in ran.error
-
-
 def test_a_weight_in_the_help_is_no_emoji(run):
     assert "cost:-2:global=5" in run("select", "--help").out
-
-
-@pytest.mark.parametrize("engine", ["memory", "polars"])
-@pytest.mark.parametrize("kind", ["semicolons.csv", "tabs.tsv", "small.csv.gz"])
-def test_text_files_of_every_kind_are_read(run, stays, kind, engine):
-    text = stays.read_text(encoding="utf-8")
-    path = stays.with_name(kind)
-    more = ()
-    if kind.startswith("semi"):
-        path.write_text(text.replace(",", ";"), encoding="utf-8")
-        more = ("--separator", ";")
-    elif kind.startswith("tabs"):
-        path.write_text(text.replace(",", "\t"), encoding="utf-8")
-    else:
-        path.write_bytes(gzip.compress(text.encode()))
-    ran = run("percentile", path, *ASK[:-1], 1000, *more, "--engine", engine, "--json")
-
-    assert ran.json["answer"] == [10.0]
 
 
 @pytest.fixture
@@ -157,3 +118,18 @@ def test_without_a_command_there_is_help_and_no_empty_error(run):
 
     assert "percentile" in ran.out
     assert ran.error == ""
+
+
+@pytest.mark.slow
+def test_the_demo_wins_where_it_says_so_and_draws_a_picture(run, tmp_path):
+    ran = run("demo", "--plot", tmp_path / "demo.png", "--json")
+    contacts, tree, deciles, markets, wrong = (ran.json[name] for name in ran.json)
+
+    assert ran.code == 0
+    assert (tmp_path / "demo.png").stat().st_size > 1000
+    assert contacts["results"]["dpselect"] > 2 * contacts["results"]["OpenDP, top-k"]
+    assert len(contacts["released"]) == 10
+    assert tree["results"]["dpselect, depth 2"] > tree["results"]["diffprivlib, depth 2"]
+    assert min(deciles["results"], key=deciles["results"].get) == "dpselect"
+    assert min(markets["results"], key=markets["results"].get) == "dpselect"
+    assert wrong["released"] == {"check": "l1", "ok": False, "excess": 1.0}

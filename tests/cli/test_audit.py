@@ -51,37 +51,6 @@ def test_a_release_is_replayed_on_every_pair(audit, epsilon, code):
     assert ("NOT private as planned: the draws use epsilon 1.19999" in ran.out) is bool(code)
 
 
-@pytest.mark.parametrize(("epsilon", "code"), [(1.1, 0), (1.0, 1)])
-def test_probabilities_of_one_s_own_are_checked(audit, epsilon, code):
-    own = "probabilities = lambda people: [0.75, 0.25] if 'a' in people else [0.25, 0.75]\n"
-    ran = audit(f"{START}{own}epsilon = {epsilon}\n", "--json")
-
-    assert ran.code == code
-    assert ran.json["ok"] is (code == 0)
-    assert [check["check"] for check in ran.json["checks"]] == ["probabilities"]
-
-
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        ("", "must define universe"),
-        ("universe = [1]", "must define neighbours"),
-        (START, "must define objective(x), probabilities(x) with epsilon, or release(x)"),
-        (f"{START}probabilities = print", "defines probabilities, which needs epsilon"),
-        (f"{START}release = print\nmechanism = 1", "defines mechanism, which needs objective"),
-        ("universe = [", "fails in line 1: SyntaxError"),
-        (f"{START}\ndef release(x):\n    return 1 / 0\n", "in line 5: ZeroDivisionError"),
-        ("import missing_helper", "fails in line 1: ModuleNotFoundError"),
-    ],
-)
-def test_a_file_that_cannot_be_checked_is_refused_in_one_line(run, audit, code, message):
-    ran = audit(code)
-
-    assert ran.code == 2
-    assert message in ran.error
-    assert "there is no file" in run("audit", "none.py").error
-
-
 def test_a_module_beside_the_file_can_be_imported(audit, tmp_path):
     (tmp_path / "beside_mine.py").write_text("epsilon = 1.5\n", encoding="utf-8")
     own = "from beside_mine import epsilon\nprobabilities = lambda people: [0.5, 0.5]\n"

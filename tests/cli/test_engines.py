@@ -43,39 +43,6 @@ def test_only_rows_that_a_comparison_keeps(run, tmp_path, engine, kind):
     assert "where year > 2023.5 and days < 20: column" in run("budget", ledger, columns=900).out
 
 
-def test_a_dry_run_says_which_rows_and_what_counting_takes(run, many_stays):
-    asked = ("percentile", many_stays, *PERCENTILE, "--neighbours", "add-remove", "--dry-run")
-
-    text = " ".join(run(*asked, "--engine", "polars", "--where", "days = 3").out.split())
-    counting = run(*asked, "--engine", "polars", "--json").json["counting"]
-
-    assert "rows where days = 3" in text
-    assert "queries 1" in text
-    assert counting == {"queries": 1}
-    assert "queries" not in run(*asked).out
-    assert "counting" not in run(*asked, "--json").json
-
-
-@pytest.mark.parametrize(
-    ("options", "queries"),
-    [
-        (("--metric", "degree"), 1),
-        (("--metric", "degree", "--on-invalid", "raise"), 2),
-        (("--metric", "ego-betweenness"), 4),
-    ],
-)
-def test_a_dry_run_says_what_counting_nodes_takes(run, tmp_path, options, queries):
-    star = pl.DataFrame({"source": [0] * 30, "target": range(1, 31)})
-    star.write_parquet(tmp_path / "star.parquet")
-
-    ran = run(
-        *("nodes", tmp_path / "star.parquet", "--nodes", 31, "--k", 1, *options),
-        *("--epsilon", 1, *on("polars"), "--dry-run"),
-    )
-
-    assert f"queries {queries} " in " ".join(ran.out.split())
-
-
 def test_a_terminal_shows_which_pass_is_made(run, many_stays, monkeypatch):
     shown = []
     monkeypatch.setattr("rich.status.Status.update", lambda _, text: shown.append(text))

@@ -22,27 +22,6 @@ def within(folder):
     return "--policy", folder / "policy.toml"
 
 
-def test_a_check_reads_neither_data_nor_a_ledger(run, clinic):
-    (clinic / "stays.parquet").unlink()
-    ran = run("run", clinic / "hospital.toml", "--check")
-
-    assert ran.code == 0, ran.error
-    assert "epsilon 100 (add-remove neighbours)" in ran.out
-    assert "one patient with all rows" in ran.out
-
-
-def test_a_dry_run_says_what_would_remain_and_spends_nothing(run, ledger):
-    ran = run("run", ledger / "hospital.toml", "--dry-run")
-    as_json = run("run", ledger / "hospital.toml", "--dry-run", "--json").json
-
-    assert ran.code == 0, ran.error
-    assert "error: at most" in ran.out
-    assert "would remain  200" in ran.out
-    assert (as_json["epsilon"], as_json["remaining_budget"]) == (100.0, 200.0)
-    assert list(as_json["queries"]) == ["median", "TopKeys"]
-    assert dp.Budget.open(ledger / "clinic.budget").entries == ()
-
-
 def test_answers_are_written_with_a_report_that_begins_with_the_file(run, ledger):
     text, out = (ledger / "hospital.toml").read_text(encoding="utf-8"), ledger / "answers"
     digest = hashlib.sha256(text.encode()).hexdigest()
@@ -77,31 +56,6 @@ def test_a_run_without_a_ledger_is_printed(run, ledger):
     assert "heart" in shown
     assert "remaining" not in shown
     assert ran["answers"]["median"]["answer"] == [7.0]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--check", "--dry-run"), "--check or --dry-run"),
-        (("--policy", "policy.toml", "--out", "."), "has files: give a new folder"),
-        (("--policy", "policy.toml", "--out", "hospital.toml"), "cannot make the folder"),
-        (("--policy", "absent.toml"), "policy is another one"),
-        ((), "give the --policy that limits the request, or --no-policy"),
-        (("--no-policy",), "give --policy or --no-policy: hospital.toml names one"),
-        (("--no-policy", "--check"), "give --policy or --no-policy: hospital.toml names one"),
-        (("--policy", "policy.toml", "--no-policy"), "--no-policy: both are given"),
-    ],
-)
-def test_what_is_wrong_is_one_line_before_anything_is_spent(
-    run, ledger, monkeypatch, options, message
-):
-    monkeypatch.chdir(ledger)
-    ran = run("run", "hospital.toml", *options)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert message in ran.error
-    assert ran.error.count("\n") == 1
-    assert dp.Budget.open("clinic.budget").entries == ()
 
 
 def test_the_limited_do_not_name_their_limit(run, ledger):
@@ -172,16 +126,6 @@ def test_a_terminal_and_a_spreadsheet_get_no_orders(run, tmp_path, monkeypatch):
         assert "\n'=cmd" in text
     whole = pl.read_parquet(tmp_path / "answers" / "top.parquet")
     assert sorted(whole["key"]) == sorted(orders)
-
-
-def test_a_policy_is_named_by_an_option(run, ledger):
-    (ledger / "short.toml").write_text(
-        '[[queries]]\nquery = "TopKeys"\ncolumn = "ward"\nk = 1\nepsilon = 51.0\n', "utf-8"
-    )
-    ran = run("run", ledger / "short.toml", "--policy", ledger / "policy.toml", "--check")
-
-    assert ran.code == 2
-    assert "short.toml:5: epsilon 51 is more than 50 (policy [release] epsilon" in ran.error
 
 
 def test_the_schema_is_json(run):

@@ -3,7 +3,6 @@
 import polars as pl
 import pytest
 
-import dpselect as dp
 from dpselect.mechanisms import MECHANISMS
 
 ASK = ("--neighbours", "substitute", "--epsilon", 400, "--label", "offer")
@@ -20,41 +19,6 @@ def offers(tmp_path):
     return path
 
 
-@pytest.mark.parametrize(
-    ("objectives", "chosen"),
-    [
-        (["quality:global=1"], {"best"}),
-        (["cost:-1:global=1"], {"cheap"}),
-        (["quality:global=1:monotone"], {"best"}),
-        (["quality:global=reach"], {"best"}),
-        (["quality:global=1", "cost:-1:global=1"], {"best", "cheap"}),
-    ],
-)
-def test_the_best_candidate_is_chosen(run, offers, objectives, chosen):
-    options = [part for one in objectives for part in ("--objective", one)]
-    ran = run("select", offers, *options, *ASK, "--json")
-
-    assert set(ran.json["answer"]) <= chosen
-    assert ran.json["neighbours"] == "substitute"
-
-
-@pytest.mark.parametrize(
-    ("how", "weight", "k", "chosen"),
-    [
-        ("weighted-sum", -1, 1, ["best"]),
-        ("weighted-sum", -9, 1, ["cheap"]),
-        ("margin", -1, 4, ["best", "cheap", "close", "worst"]),
-    ],
-)
-def test_two_objectives_are_combined_with_their_weights(run, offers, how, weight, k, chosen):
-    ran = run(
-        "select", offers, *ASK, "--combine", how, "--k", k, "--json",
-        "--objective", "quality:global=1", "--objective", f"cost:{weight}:global=1",
-    )  # fmt: skip
-
-    assert sorted(ran.json["answer"]) == chosen
-
-
 def test_a_kind_of_dominance_decides_which_candidates_are_on_the_front(run, tmp_path):
     twins = tmp_path / "twins.csv"
     twins.write_text("offer,quality,reach\none,3,5\ntwin,3,5\nfar,1,9\n", encoding="utf-8")
@@ -66,36 +30,6 @@ def test_a_kind_of_dominance_decides_which_candidates_are_on_the_front(run, tmp_
     assert {one["answer"][0] for one in weak} == {"far"}  # either twin dominates the other
     assert {one["answer"][0] for one in standard} == {"one", "twin", "far"}
     assert weak[0]["dominance"] == "weak"
-
-
-def test_local_sensitivities_are_columns_by_distance(run, offers):
-    ran = run(
-        "select", offers, *ASK, "--objective", "quality:global=5:local=d",
-        "--mechanism", "local-dampening", "--json",
-    )  # fmt: skip
-
-    assert ran.json["answer"] == ["best"]
-    assert ran.json["mechanism"].startswith("LocalDampening(")
-
-
-@pytest.mark.parametrize("mode", [(), ("--dry-run",)])
-def test_shifted_needs_a_direction_where_candidates_differ(run, offers, mode):
-    ask = ("select", offers, *ASK, "--mechanism", "shifted", *mode, "--objective")
-    local = (*ask, "quality:global=5:local=d")
-
-    assert "shifted needs --direction" in run(*local).error
-    assert "--direction must be" in run(*local, "--direction", "up").error
-    assert run(*local, "--direction", "non-decreasing").code == 0
-    assert run(*ask, "quality:global=5").code == 0
-
-
-def test_anchored_takes_the_highest_score_of_the_objective(run, offers):
-    ask = ("select", offers, *ASK, "--mechanism", "anchored", "--json", "--objective")
-    ran = run(*ask, "quality:2:global=5:highest=10")
-
-    assert "needs highest=SCORE" in run(*ask, "quality:global=5").error
-    assert "anchor=20.0" in ran.json["mechanism"]
-    assert ran.json["answer"] == ["best"]
 
 
 def test_a_pareto_score_has_every_fact_but_a_direction(run, offers):
@@ -122,24 +56,6 @@ def test_a_weighted_sum_of_some_objectives_is_one_of_several(run, tmp_path):
     assert "units of a + b" in run(*ask[:-1], 1, *total).json["error"]
     assert run(*ask[:-1], 1, *total).json["answer"] == ["x"]
     assert "must be COLUMN" in run(*ask, "--objective", "a:global=1 + b").error
-
-
-def test_the_ledger_is_spent(run, offers, tmp_path):
-    ledger = tmp_path / "a.budget"
-    dp.Budget(500, neighbours=dp.Neighbours.SUBSTITUTE, path=ledger)
-    ask = ("select", offers, *ASK, "--objective", "quality:global=1", "--ledger", ledger)
-
-    told = run(*ask, "--json").json
-    assert (told["remaining_budget"], told["query"], told["arguments"]["k"]) == (
-        100,
-        "Selection",
-        1,
-    )
-    assert (told["objective"], told["label"]) == (["quality:global=1"], "offer")
-    [entry] = dp.Budget.open(ledger).entries
-    assert entry.question["arguments"]["objective"] == ["quality:global=1"]
-    shown = run("budget", ledger, columns=400).out
-    assert "objective = quality:global=1, label = offer" in shown
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

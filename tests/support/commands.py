@@ -30,6 +30,8 @@ def table():
             "out": np.where(i % 3, "yes", "no"),
             "result": np.where(i % 8, "negative", "positive"),
             "cases": 1 + (i == 7) * 30,
+            "admitted": np.full(ROWS, "2024-01-31"),
+            "left": np.full(ROWS, "2024-02-05"),
             **dict.fromkeys(("twice", "others", "others_twice"), 1 + 0 * i),
         }
     )
@@ -42,6 +44,12 @@ DECLARED = {
     "columns": {"sky": {"values": ["sun", "rain"]}},
 }
 TREE = "code,parent\n" + "".join(f"{code},{code[0]}\n" for code in CODES)
+
+
+def visits():
+    """Return the diagnoses of 400 patients: D0 of all of them, D3 of every fourth."""
+    pairs = [(p, d) for p in range(400) for d in range(1 + p % 4)]
+    return pl.DataFrame([{"patient": p, "diagnosis": f"D{d}", "ward": d % 2} for p, d in pairs])
 
 
 def written(folder, kind="csv"):

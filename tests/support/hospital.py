@@ -70,6 +70,11 @@ epsilon = 50.0
 @pytest.fixture
 def clinic(tmp_path):
     """A folder with the table, its policy and a request."""
+    return admitted(tmp_path)
+
+
+def admitted(folder):
+    """Write the table, its policy and a request to a folder, and return it."""
     people = 400
     stays = pl.DataFrame(
         {
@@ -81,7 +86,7 @@ def clinic(tmp_path):
             "y": [2.0] * (3 * people),
         }
     )
-    stays.write_parquet(tmp_path / "stays.parquet")
-    (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
-    (tmp_path / "hospital.toml").write_text(REQUEST, encoding="utf-8")
-    return tmp_path
+    stays.write_parquet(folder / "stays.parquet")
+    (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
+    (folder / "hospital.toml").write_text(REQUEST, encoding="utf-8")
+    return folder

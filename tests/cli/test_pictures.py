@@ -1,0 +1,25 @@
+"""Pictures that commands draw."""
+
+import pytest
+
+from support.commands import EXAMPLES, Example, written
+
+DRAWN = {
+    "keys": ("--dry-run",),
+    "top": ("--delta", 1e-6, "--dry-run"),
+    "nodes": ("--data-is-public",),
+    "map": (),
+    "tree": (),
+    "trees-front": ("--weights", "3,2"),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_picture_is_drawn(run, tmp_path, name):
+    picture, example = tmp_path / "p.png", EXAMPLES[name]
+    if name == "top":
+        example = Example("top --column kind --k 1")
+    ran = run(*example.line(written(tmp_path), *DRAWN[name], "--plot", picture))
+
+    assert ran.code == 0, ran.error
+    assert picture.stat().st_size > 1000
