@@ -57,7 +57,7 @@ tables/test_text.py::test_fields_are_those_of_the_rule
     A record ends with LF | Where marks quote, a | So blocks in which they
 tables/test_text.py::test_a_record_of_such_a_writer_changes_no_other  All other marks, lone
 tables/test_opening.py::test_a_file_that_cannot_be_read_is_named
-cli/test_percentile.py::test_an_odd_line_is_repeated_nowhere
+cli/test_files.py::test_an_odd_line_is_repeated_nowhere
 tables/test_text.py::test_fields_are_those_of_the_rule  What contradicts that (text
 tables/test_text.py::test_without_quotation_any_line_changes_no_other  With `quote=
 tables/test_formats.py::test_lines_of_json_are_read_one_by_one
