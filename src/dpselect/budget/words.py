@@ -56,8 +56,13 @@ MOST_LISTED = 1_000
 
 def hidden(totals: Totals) -> str:
     """Return what the guarantee of a budget hides."""
-    known = HIDDEN if totals.persons is None else HIDDEN_OF_PERSONS
-    return known[totals.neighbours].format(unit=totals.unit)
+    return hidden_by(totals.neighbours, totals.unit, persons=totals.persons is not None)
+
+
+def hidden_by(neighbours: Neighbours, unit: str, *, persons: bool) -> str:
+    """Return what a guarantee hides of one unit, which is a person with all rows or not."""
+    known = HIDDEN_OF_PERSONS if persons else HIDDEN
+    return known[neighbours].format(unit=unit)
 
 
 def protected(totals: Totals) -> str:

@@ -26,6 +26,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dpselect.cli import output
+from dpselect.cli.help import shaped
 from dpselect.errors import DPSelectError, MissingDependencyError
 from dpselect.writing import visible
 
@@ -36,55 +37,75 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 
+RELEASE = "Release an answer"
+OWN = "Your own scores"
+PLAN = "Plan and check"
+KEEP = "Budget and requests"
+RESEARCH = "Research"
+"""Panels of the list of commands."""
+
+
 class Home(NamedTuple):
     """Where a command is, and what it does, with which its help begins."""
 
     module: str
     summary: str
+    panel: str = RELEASE
 
 
-def _ours(module: str, summary: str) -> Home:
-    return Home(f"dpselect.cli.{module}", summary)
+def _ours(module: str, summary: str, panel: str = RELEASE) -> Home:
+    return Home(f"dpselect.cli.{module}", summary, panel)
 
 
 COMMANDS = {
     "percentile": _ours("percentile", "Release a public value near a percentile, or several."),
-    "record": _ours("percentile", "Release which record holds a percentile."),
     "top": _ours("keys", "Release the k values of a column that most people have."),
     "keys": _ours("keys", "Release the values of a column that enough people have."),
+    "map": _ours("map", "Release noisy counts of points in privately selected cells."),
+    "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
+    "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
+    "tree": _ours("tree", "Train a decision tree privately."),
+    "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),
+    "subset": _ours("subset", "Release who tested positive, with a few errors."),
+    "variants": _ours(
+        "variants", "Release the k variants that are most associated with a disease."
+    ),
     "series": _ours(
         "series", "Release the k values that most people have had so far, every period."
     ),
     "levels": _ours(
         "levels", "Release counts of codes, at the finest useful level of their tree."
     ),
-    "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
-    "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
-    "subset": _ours("subset", "Release who tested positive, with a few errors."),
-    "variants": _ours(
-        "variants", "Release the k variants that are most associated with a disease."
+    "record": _ours(
+        "percentile", "Release which record holds a percentile, rarely what you want."
     ),
-    "map": _ours("map", "Release noisy counts of points in privately selected cells."),
-    "tree": _ours("tree", "Train a decision tree privately."),
-    "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),
-    "domains": _ours("tree", "Write a template of a domains file from column names and types."),
-    "select": _ours("select", "Release candidates by scores of your own."),
-    "run": _ours("request", "Release all queries of a file, within a policy."),
-    "schema": _ours(
-        "request", "Print the JSON schema of the files of 'dpselect run', for editors."
+    "select": _ours("select", "Release candidates by scores of your own.", OWN),
+    "audit": _ours("audit", "Check an objective or a mechanism of your own.", OWN),
+    "look": _ours("look", "Show the curator how a file is written; not private.", PLAN),
+    "domains": _ours(
+        "tree", "Write a template of a domains file from column names and types.", PLAN
     ),
-    "look": _ours("look", "Show the curator how a file is written; not private."),
-    "audit": _ours("audit", "Check an objective or a mechanism of your own."),
-    "budget": _ours("budget", "Show what a ledger has spent and what remains; or create one."),
-    "report": _ours("budget", "Write a ledger as one HTML page."),
-    "demo": _ours("demo", "Release contacts, a tree, deciles and a map of public data."),
     "plan": Home(
         "dpselect_planner.command",
         "Compute which mechanism, epsilon or number of people a task needs.",
+        PLAN,
     ),
-    "planner": Home("dpselect_planner.command", "Open the planner in the browser."),
-    "pool": Home("dpselect_pooling.command", "Plan and decode pooled tests."),
-    "papers": Home("dpselect_studies.command", "Reproduce numbered results of the papers."),
+    "planner": Home("dpselect_planner.command", "Open the planner in the browser.", PLAN),
+    "pool": Home("dpselect_pooling.command", "Plan and decode pooled tests.", PLAN),
+    "budget": _ours(
+        "budget", "Show what a ledger has spent and what remains; or create one.", KEEP
+    ),
+    "report": _ours("budget", "Write a ledger as one HTML page.", KEEP),
+    "run": _ours("request", "Release all queries of a file, within a policy.", KEEP),
+    "schema": _ours(
+        "request", "Print the JSON schema of the files of 'dpselect run', for editors.", KEEP
+    ),
+    "demo": _ours(
+        "demo", "Release contacts, a tree, deciles and a map of public data.", RESEARCH
+    ),
+    "papers": Home(
+        "dpselect_studies.command", "Reproduce numbered results of the papers.", RESEARCH
+    ),
 }
 """Every command by its name; a module is imported when one of its commands runs."""
 
@@ -107,7 +128,9 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002
         """Return a command that has a line of help, for the list of commands."""
         home = COMMANDS.get(cmd_name)
-        return home and TyperCommand(name=cmd_name, callback=None, help=home.summary)
+        return home and TyperCommand(
+            name=cmd_name, callback=None, help=home.summary, rich_help_panel=home.panel
+        )
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
         """Return the whole command that some arguments call."""
@@ -145,24 +168,8 @@ def made(name: str) -> Any:  # noqa: ANN401 -- typer's own
         for one in vars(home).values():
             if isinstance(one, QueryCommand):
                 one.register(part)
-    _wrap_helps(part)
+    shaped(part)
     return typer.main.get_group(part).commands[name]
-
-
-def _wrap_helps(commands: typer.Typer) -> None:
-    """Join the lines of each paragraph of help, so that the terminal wraps them.
-
-    What looks like the code of an emoji is kept apart by an empty style.
-    """
-    infos: list[Any] = [*commands.registered_commands, commands.info]
-    for info in infos:
-        if isinstance(info.help, str):
-            paragraphs = info.help.strip().split("\n\n")
-            joined = "\n\n".join(" ".join(one.split("\n")) for one in paragraphs)
-            info.help = re.sub(r":(-\d+):", r":[/][bold]\1:", joined)
-    for group in commands.registered_groups:
-        if group.typer_instance is not None:
-            _wrap_helps(group.typer_instance)
 
 
 def _version(wanted: bool) -> None:
@@ -269,6 +276,7 @@ def _flags(arguments: Iterable[str]) -> dict[str, str]:
 _UNKNOWN = re.compile(r"No such command '(?P<given>.*)'")
 _EXTRA = re.compile(r"Got unexpected extra argument\S* \((?P<given>.*)\)")
 _OPTION = re.compile(r"No such option: (?P<given>\S+)")
+_TWICE = re.compile(r"(?P<given>\S+) is given twice")
 _MISSING = re.compile(r"Missing (?:argument|option) '(?P<given>[^']*)'")
 _NUMBER = re.compile(
     r"Invalid value for '(?P<given>[^']*)': Input should be a valid (?P<kind>number|integer)"
@@ -283,6 +291,8 @@ def _suggested(message: str, arguments: Iterable[str]) -> str:
     if number := _NUMBER.search(message):
         article = "an" if number["kind"] == "integer" else "a"
         return f"{number['given']} must be {article} {number['kind']}"
+    if twice := _TWICE.search(message):
+        return f"{twice['given']} is given twice"
     if missing := _MISSING.search(message):
         helps = [one.help for one in _parameters(arguments) if missing["given"] in one.opts]
         said = f" ({helps[0].rstrip('.')})" if helps and helps[0] else ""

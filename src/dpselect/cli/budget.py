@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import typer
 
@@ -64,6 +64,9 @@ RenewedFor: TypeAlias = Annotated[
 
 def budget(
     file: Annotated[Path, typer.Argument(help="The ledger, such as clinic.budget.")],
+    entry: Annotated[
+        int | None, typer.Argument(help="Number of an entry, to show all of it.")
+    ] = None,
     create: Annotated[
         bool, typer.Option("--create", help="Create the ledger; it must not exist.")
     ] = False,
@@ -95,7 +98,7 @@ def budget(
     period_unit: RenewedFor = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what a ledger has spent and what remains; or create one with --create."""
+    """Show what a ledger has spent and what remains, or one entry; or create one."""
     from dpselect.budget import Budget
 
     terms = {
@@ -114,6 +117,11 @@ def budget(
             if given is not None:
                 raise ParameterError(f"`{name}` goes with `create`: a ledger keeps its terms")
         shown = Budget.open(file)
+        if entry is not None:
+            _show_entry(shown, entry, as_json=as_json)
+            return
+    elif entry is not None:
+        raise ParameterError("`entry` is of a ledger that is there, without `create`")
     elif epsilon is None or neighbours is None:
         raise ParameterError("`create` needs `epsilon` and `neighbours`")
     elif file.exists():
@@ -214,6 +222,41 @@ def _show(shown: Budget, file: Path) -> None:
             price,
         )
     output.console().print(table)
+
+
+def _show_entry(shown: Budget, number: int, *, as_json: bool) -> None:
+    """Print all that a ledger knows of one release, but its long lists."""
+    from dpselect.budget import words
+
+    found = next((one for one in shown.entries if one.sequence == number), None)
+    if found is None:
+        raise ParameterError(f"`entry` must be 1 to {len(shown.entries)}, not {number}")
+    if as_json:
+        entries = json.loads(shown.to_json())["entries"]
+        output.print_json(next(one for one in entries if one["sequence"] == number))
+        return
+    of_plan = found.question
+    steps = [
+        f"{one['times']} x {one['epsilon']:.6g}  {one['purpose']}"
+        for one in cast("list[dict[str, Any]]", of_plan.get("spends") or [])
+    ]
+    delta = f", delta {found.delta:.3g}" if found.delta else ""
+    output.print_facts({
+        "entry": f"{number} of {shown.path}",
+        "question": words.question_of(found),
+        "answer": words.answer_of(found),
+        "mechanism": found.mechanism,
+        "in steps": "\n".join(steps),
+        "composition": of_plan.get("composition"),
+        "public": ", ".join(cast("list[str]", of_plan.get("public") or [])),
+        "privacy": f"epsilon {found.epsilon:.6g}{delta} ({found.neighbours} neighbours)",
+        "refunded": f"{found.refunded:.6g}" if found.refunded else None,
+        "zCDP": f"rho {found.rho:.6g}",
+        "source version": found.source_version,
+        "analyst": found.analyst,
+        "note": found.note,
+        "drawn": f"{found.time}, by dpselect {found.version}",
+    })
 
 
 def _short(answer: str) -> str:

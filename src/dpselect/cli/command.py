@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import date, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -44,14 +44,16 @@ if TYPE_CHECKING:
     from dpselect.release import Release
     from dpselect.tables import Source
 
-DATA, QUESTION, PRIVACY, ENGINE, OUTPUT = "Data", "Question", "Privacy", "Engine", "Output"
+NEEDED, DATA, QUESTION, PRIVACY = "Needed", "Data", "Question", "Privacy"
+OUTPUT, ENGINE, EXPERT = "Output", "Engine", "Expert"
 
 PANELS = {
     **dict.fromkeys(("column", "label", "x", "y", "crs", "source", "target", "by"), DATA),
-    "positive": DATA,
-    "period": DATA,
+    **dict.fromkeys(("groups", "minus", "positive", "period"), DATA),
     **dict.fromkeys(("epsilon", "delta", "neighbours", "user", "max_per_user"), PRIVACY),
     **dict.fromkeys(("assumed_people", "assumed_records", "max_records"), PRIVACY),
+    **dict.fromkeys(("mechanism", "method", "rate_bound", "accountant", "scaling"), EXPERT),
+    "on_invalid": EXPERT,
 }
 """The part of the help that a field stands in, if not the question."""
 
@@ -151,6 +153,7 @@ class QueryCommand:
         options: By field, where its type does not say how it is written.
         more: Options that are not fields, by name.
         left_out: Fields that have no option, and ``where`` if a row that is replaced matters.
+        needed: Fields that a question of a file hardly does without, though they have defaults.
         declared: Fields that a file states which an option names, by what was given.
         numeric: Fields that name columns of numbers; or such columns, by what was given.
         facts: What a dry run shows beside the plan, by name.
@@ -167,6 +170,7 @@ class QueryCommand:
     options: Mapping[str, Option] = field(default_factory=dict)
     more: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[str] = ()
+    needed: Sequence[str] = ("column",)
     declared: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _options: {}
     numeric: Sequence[str] | Callable[[Mapping[str, Any]], Sequence[str]] = ()
     facts: Callable[[Any, Given], Mapping[str, object]] = lambda _query, _given: {}
@@ -215,7 +219,7 @@ class QueryCommand:
                 typer.Option(
                     flag(one.name),
                     help=escape(shown) + _usual(one.default),
-                    rich_help_panel=PANELS.get(one.name, QUESTION),
+                    rich_help_panel=self._panel(one),
                     show_default=False,
                 ),
             ]
@@ -226,6 +230,13 @@ class QueryCommand:
         engine = _parameter("engine", options.engine(self.leaving), "memory")
         return [*every, engine, *map(_shared, (*AFTER, *drawn))]
 
+    def _panel(self, one: Field[Any]) -> str:
+        """Return the panel of a field: those that must be given, or should be, come first."""
+        if one.default is MISSING or one.name in self.needed:
+            return NEEDED
+        usual = EXPERT if one.name.endswith("_share") else QUESTION
+        return PANELS.get(one.name, usual)
+
     @property
     def _has_out(self) -> bool:
         """Whether ``--out`` writes the table of the answer."""
@@ -234,7 +245,7 @@ class QueryCommand:
     def _said(self, kind: type[Query[Any]]) -> dict[str, str]:
         """Return the help of each field."""
         stated = {name: one.help for name, one in self.options.items() if one.help}
-        return {**documented(kind, flag), **stated}
+        return {**documented(kind, flag), "epsilon": options.EPSILON, **stated}
 
     def run(self, options_given: dict[str, Any]) -> None:
         """Run the command."""
@@ -413,10 +424,7 @@ def _typed(annotation: Any) -> Any:  # noqa: ANN401 -- a type
 
 def _usual(value: object) -> str:
     """Return what the help says of a default."""
-    # As typer writes it of options that are not made here.
-    if value is MISSING:
-        return r" [dim red]\[required][/]"
-    unsaid = value is None or value is False or value == ()
+    unsaid = value in (None, MISSING, False, ())
     if isinstance(value, tuple):
         value = ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
     return "" if unsaid else rf" [dim]\[default: {value}][/]"

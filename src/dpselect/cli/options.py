@@ -79,9 +79,8 @@ Master: TypeAlias = Annotated[
         rich_help_panel="Engine",
     ),
 ]
-Epsilon: TypeAlias = Annotated[
-    float, typer.Option("--epsilon", help="Price of the release, in nats; > 0.")
-]
+EPSILON = "Privacy loss of the whole answer, in nats: 0.1 is strict, 1 usual, 10 weak."
+Epsilon: TypeAlias = Annotated[float, typer.Option("--epsilon", help=EPSILON)]
 of_output = partial(typer.Option, rich_help_panel="Output")
 
 Ledger: TypeAlias = Annotated[

@@ -18,7 +18,7 @@ from dpselect import writing as written
 from dpselect._optional import needed, replaced
 from dpselect.cli import options
 from dpselect.errors import InsufficientBudgetError, ParameterError
-from dpselect.plan import remaining_after
+from dpselect.plan import PROTECTED, remaining_after
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,8 @@ def print_facts(facts: Mapping[str, object]) -> None:
     grid.add_column(style="dim")
     grid.add_column()
     for name, value in facts.items():
-        grid.add_row(name, str(value))
+        if value not in (None, ""):
+            grid.add_row(name, str(value))
     console().print(grid)
 
 
@@ -102,17 +103,32 @@ def print_release(
         head = {**(more or {}), "source": str(source), **asked}
         print_json({**head, **release.to_dict(), **_recorded(budget, release)})
         return
-    facts: dict[str, object] = {
-        "question": _question(release.plan, source, asked),
+    facts = release.facts
+    price = facts.pop("price")
+    del facts["mechanism"]
+    print_facts({
         "answer": "\n".join(_answer(release)),
-        **(more or {}),
-        **release.facts,
-        "price": release.plan.price + _for_rows(release.plan, budget),
-    }
-    if release.plan.warning:
-        facts["beware"] = release.plan.warning
-    facts["drawn"] = "exactly" if release.exact else "not exactly"
-    print_facts({**facts, **_in_words(budget, release)})
+        "rows where": "\n".join(options.stated(source)),
+        **{name: fact for name, fact in (more or {}).items() if name not in BESIDE},
+        **facts,
+        "warning": release.plan.warning,
+        "privacy": f"{price}{_for_rows(release.plan, budget)}: {_hidden(release.plan)}",
+        "draw": None if release.exact else "not exact: a floating-point sampler drew it",
+        **{name: fact for name, fact in (more or {}).items() if name in BESIDE},
+        **_in_words(budget, release),
+    })
+
+
+BESIDE = ("text file", "written to", "picture")
+"""Facts of a command that stand below what is said of privacy."""
+
+
+def _hidden(plan: Plan) -> str:
+    """Return what a plan hides, in words."""
+    from dpselect.budget import words
+
+    of, persons = plan.user or PROTECTED[plan.neighbours], plan.user is not None
+    return f"hides {words.hidden_by(plan.neighbours, of, persons=persons)}"
 
 
 WRITTEN = ("out", "plot", "save", "file")
@@ -218,14 +234,6 @@ def _answer(release: Release[Any]) -> list[str]:
     return [head, *rows] if rows else ["none"]
 
 
-def _question(plan: Plan, source: str | Path | Source, asked: Mapping[str, object]) -> str:
-    """Return what a plan asks of a file, in words."""
-    from dpselect.budget import words
-
-    arguments = {**plan.arguments, **asked}
-    return words.question(plan.name, written.summary(arguments), str(source))
-
-
 def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]:
     """Return where a release was recorded and what is left there, by name."""
     if budget is None or release.entry is None:
@@ -237,14 +245,13 @@ def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]
 def _in_words(budget: Budget | None, release: Release[Any]) -> dict[str, str]:
     """Return the same for a person to read."""
     if budget is None or release.entry is None:
-        return {"recorded": "not recorded: pass --ledger"}
-    entry = f"entry {release.entry} of {budget.path}"
-    where = {"recorded": entry}
+        return {"ledger": "none: --ledger FILE would keep an account of what is spent"}
+    left = f"{budget.path}: {budget.remaining:.6g} is left"
     if release.repeated:
-        where = {"answered by": f"{entry}: nothing was spent; --again draws anew"}
+        left += f"; entry {release.entry} answered, --again draws anew"
     elif release.query is None or not release.query.is_repeatable:
-        where["asked again"] = "it is drawn anew and paid again"
-    return {**where, "remaining budget": f"{budget.remaining:.6g}"}
+        left += "; asked again, it is drawn anew and paid again"
+    return {"ledger": left, "details": f"dpselect budget {budget.path} {release.entry}"}
 
 
 def print_plan(
@@ -282,25 +289,26 @@ def print_plan(
         }
         print_json({**known, **(_NOTHING if kept is None else kept)})
         return
-    price = plan.price + _for_rows(plan, budget)
+    price = f"{plan.price}{_for_rows(plan, budget)}: {_hidden(plan)}"
     if kept is not None and kept["answered_by"] is not None:
         price = f"nothing: entry {kept['answered_by']} answers it; {price} with --again"
     said = plan.facts
-    facts: dict[str, object] = {
-        "would spend": price,
-        "mechanism": plan.mechanism,
+    given = {name: _fact(fact) for name, fact in (more or {}).items()}
+    print_facts({
+        "dry run": "no row is read, nothing is spent",
         "rows where": "\n".join(options.stated(source)),
-        "in steps": "\n".join(plan.steps) if len(plan.steps) > 1 else "",
-        **{name: said.get(name) for name in ("beware", "error", "counted")},
-        **{name: _fact(fact) for name, fact in (more or {}).items()},
+        "error": said.get("error"),
+        **{name: fact for name, fact in given.items() if name not in BESIDE},
+        "counted": said.get("counted"),
         **counting,
-        "declared public": said.get("declared public"),
-    }
-    facts = {name: fact for name, fact in facts.items() if fact or name in counting}
-    if kept is not None:
-        facts["would remain"] = f"{kept['remaining_budget']:.6g}"
-        facts["once more"] = _once_more(kept)
-    print_facts(facts)
+        "warning": said.get("beware"),
+        "would spend": price,
+        "would remain": None if kept is None else _would_remain(kept),
+        "mechanism": plan.mechanism,
+        "in steps": "\n".join(plan.steps) if len(plan.steps) > 1 else "",
+        "public": said.get("declared public"),
+        **{name: fact for name, fact in given.items() if name in BESIDE},
+    })
 
 
 _NOTHING = {
@@ -354,12 +362,12 @@ def _for_rows(plan: Plan, budget: Budget | None) -> str:
     return f", and is charged for {steps} rows of one {budget.totals.unit}"
 
 
-def _once_more(kept: Mapping[str, Any]) -> str:
-    """Return whether a release fits another time, in words."""
+def _would_remain(kept: Mapping[str, Any]) -> str:
+    """Return what remains of a budget, and whether a release fits another time, in words."""
+    left, fits = f"{kept['remaining_budget']:.6g}", kept["largest_epsilon"]
     if kept["fits_again"]:
-        return "it fits"
-    fits = kept["largest_epsilon"]
-    return f"it fits with --epsilon {fits:g}" if fits else "it does not fit"
+        return f"{left}, enough for one more"
+    return f"{left}, enough for one more with --epsilon {fits:g}" if fits else left
 
 
 def in_digits(number: float) -> str:

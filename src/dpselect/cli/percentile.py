@@ -49,9 +49,9 @@ With another --engine than memory only ranks leave it, if there are at most 100,
 candidates; otherwise the column is read.
 """
 
-RECORD_HELP = """Release which record holds a percentile: its row number from 0, or its label.
+RECORD_HELP = """Release which record holds a percentile, rarely what you want.
 
-This is PercentileSelection (local dampening): --mechanism exponential, permute-and-flip and
+The answer is its row number from 0, or its label. This is PercentileSelection (local dampening): --mechanism exponential, permute-and-flip and
 local-dampening are its EM, PF and LD; the default is the shifted form.
 
 Neighbours differ in the value of one record (substitution); the number of records, their order
@@ -139,8 +139,7 @@ def _after_value(release: Release[Any], _given: Given) -> Mapping[str, object]:
     early = cast("Percentiles", made.query).ends_early
     more = {
         "values": None if early is None else early.replace("`lower`", "--lower"),
-        "chosen": made.chosen,
-        f"error in {cast('Percentiles', made.query).column}": made.expected_error,
+        "likely error": made.expected_error,
     }
     return {name: one for name, one in more.items() if one is not None}
 
