@@ -32,8 +32,9 @@ def words(ran):
 
 
 def errors(ran):
-    """Return the lines that are no warnings."""
-    return [line for line in ran.error.splitlines() if "warning: " not in line]
+    """Return the lines that are no warnings, nor notes below an error."""
+    lines = ran.error.splitlines()
+    return [one for one in lines if "warning: " not in one and not one.startswith("  ")]
 
 
 def test_every_command_of_a_query_has_an_example(run):

@@ -21,22 +21,19 @@ class Ran:
         return json.loads(self.out)
 
 
-CHANGED = (
-    *("--epsilon", "--neighbours", "--mechanism", "--engine", "--ledger", "--separator"),
-    *("--user", "--max-per-user", "--k", "--lower", "--upper", "--step", "--analyst"),
-    *("--delta", "--source-version", "--nodes"),
-)
-"""Options with a value that a test may give again, to change a line."""
+LISTS = ("--where", "--column-type", "--objective", "--share", "--out", "--query", "--data")
+"""Options that may be given several times."""
 
 
 def changed(arguments):
-    """Return arguments without options of ``CHANGED`` that are given again."""
+    """Return arguments where an option with a value replaces that which stands before it."""
     last = {one: at for at, one in enumerate(arguments)}
     left_out = {
         at + more
         for at, one in enumerate(arguments)
-        if one in CHANGED and last[one] != at
+        if one.startswith("--") and last[one] != at and one not in LISTS
         for more in (0, 1)
+        if not (more and arguments[at + 1].startswith("--"))
     }
     return [one for at, one in enumerate(arguments) if at not in left_out]
 

@@ -220,7 +220,8 @@ def main(arguments: list[str] | None = None) -> None:
     except DPSelectError as error:
         # A release that a ledger refuses may name what the ledger is created with.
         flags = _flags(["budget"]) | _flags(given)
-        _complain(error.naming(lambda name: flags.get(name, name)), 2)
+        notes = [f"  {visible(one)}\n" for one in getattr(error, "__notes__", [])]
+        _complain(error.naming(lambda name: flags.get(name, name)), 2, *notes)
     except typer.TyperException as error:
         _complain(_suggested(error.format_message(), given), 2)
     except (typer.Abort, KeyboardInterrupt):
@@ -276,7 +277,6 @@ def _flags(arguments: Iterable[str]) -> dict[str, str]:
 _UNKNOWN = re.compile(r"No such command '(?P<given>.*)'")
 _EXTRA = re.compile(r"Got unexpected extra argument\S* \((?P<given>.*)\)")
 _OPTION = re.compile(r"No such option: (?P<given>\S+)")
-_TWICE = re.compile(r"(?P<given>\S+) is given twice")
 _MISSING = re.compile(r"Missing (?:argument|option) '(?P<given>[^']*)'")
 _NUMBER = re.compile(
     r"Invalid value for '(?P<given>[^']*)': Input should be a valid (?P<kind>number|integer)"
@@ -291,8 +291,6 @@ def _suggested(message: str, arguments: Iterable[str]) -> str:
     if number := _NUMBER.search(message):
         article = "an" if number["kind"] == "integer" else "a"
         return f"{number['given']} must be {article} {number['kind']}"
-    if twice := _TWICE.search(message):
-        return f"{twice['given']} is given twice"
     if missing := _MISSING.search(message):
         helps = [one.help for one in _parameters(arguments) if missing["given"] in one.opts]
         said = f" ({helps[0].rstrip('.')})" if helps and helps[0] else ""
@@ -337,6 +335,6 @@ def _warn(message: Warning | str, category: type[Warning], *_: object, **__: obj
         output.print_warning(str(message))
 
 
-def _complain(message: str, code: int) -> None:
-    sys.stderr.write(f"dpselect: {visible(message)}\n")
+def _complain(message: str, code: int, *notes: str) -> None:
+    sys.stderr.writelines([f"dpselect: {visible(message)}\n", *notes])
     sys.exit(code)

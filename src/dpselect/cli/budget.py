@@ -98,7 +98,11 @@ def budget(
     period_unit: RenewedFor = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what a ledger has spent and what remains, or one entry; or create one."""
+    """Show what a ledger has spent and what remains; or create one.
+
+    With the number of an entry it shows all of that release: question, answer, mechanism,
+    steps and price.
+    """
     from dpselect.budget import Budget
 
     terms = {
@@ -241,22 +245,24 @@ def _show_entry(shown: Budget, number: int, *, as_json: bool) -> None:
         for one in cast("list[dict[str, Any]]", of_plan.get("spends") or [])
     ]
     delta = f", delta {found.delta:.3g}" if found.delta else ""
-    output.print_facts({
-        "entry": f"{number} of {shown.path}",
-        "question": words.question_of(found),
-        "answer": words.answer_of(found),
-        "mechanism": found.mechanism,
-        "in steps": "\n".join(steps),
-        "composition": of_plan.get("composition"),
-        "public": ", ".join(cast("list[str]", of_plan.get("public") or [])),
-        "privacy": f"epsilon {found.epsilon:.6g}{delta} ({found.neighbours} neighbours)",
-        "refunded": f"{found.refunded:.6g}" if found.refunded else None,
-        "zCDP": f"rho {found.rho:.6g}",
-        "source version": found.source_version,
-        "analyst": found.analyst,
-        "note": found.note,
-        "drawn": f"{found.time}, by dpselect {found.version}",
-    })
+    output.print_facts(
+        {
+            "entry": f"{number} of {shown.path}",
+            "question": words.question_of(found),
+            "answer": words.answer_of(found),
+            "mechanism": found.mechanism,
+            "in steps": "\n".join(steps),
+            "composition": of_plan.get("composition"),
+            "public": ", ".join(cast("list[str]", of_plan.get("public") or [])),
+            "privacy": f"epsilon {found.epsilon:.6g}{delta} ({found.neighbours} neighbours)",
+            "refunded": f"{found.refunded:.6g}" if found.refunded else None,
+            "zCDP": f"rho {found.rho:.6g}",
+            "source version": found.source_version,
+            "analyst": found.analyst,
+            "note": found.note,
+            "drawn": f"{found.time}, by dpselect {found.version}",
+        }
+    )
 
 
 def _short(answer: str) -> str:

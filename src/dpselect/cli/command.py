@@ -30,7 +30,7 @@ from typing import (
 import typer
 from rich.markup import escape
 
-from dpselect.cli import options, output
+from dpselect.cli import guide, options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import check_where
@@ -304,10 +304,9 @@ class QueryCommand:
             for one in fields(kind)  # type: ignore[arg-type]
             if one.default is MISSING and given.get(one.name, one.default) is None
         ]
+        table = options.opened(source, given["engine"], given["master"])
         if missing:
-            said = self._said(kind)
-            *most, last = (f"`{name}` ({said[name].rstrip('.')})" for name in missing)
-            raise ParameterError(f"give {' and '.join(filter(None, (', '.join(most), last)))}")
+            raise self._incomplete(missing, source, table, given)
         given = {**given, **self.declared(given)}
         known = [one for one in fields(kind) if one.name in given]  # type: ignore[arg-type]
         numeric = self.numeric
@@ -315,11 +314,27 @@ class QueryCommand:
             numeric = numeric(given)
         else:
             numeric = [given[name] for name in numeric if given[name] is not None]
-        table = options.opened(source, given["engine"], given["master"])
         held = Given(source, table, given, numeric)
         stated = {one.name: self._read(one.name, held) for one in known}
         stated = {name: value for name, value in stated.items() if value is not None}
         return kind(**stated), held
+
+    def _incomplete(
+        self,
+        missing: Sequence[str],
+        source: str | Source,
+        table: object,
+        given: Mapping[str, Any],
+    ) -> ParameterError:
+        """Return the error of a question that is not whole, with the next line to type."""
+        *most, last = (f"`{name}`" for name in missing)
+        error = ParameterError(f"give {' and '.join(filter(None, (', '.join(most), last)))}")
+        flags = {one.name: flag(one.name) for one in fields(self.kind)}  # type: ignore[arg-type]
+        numeric = callable(self.numeric) or "column" in self.numeric
+        known = guide.typed(given, flags)
+        for note in guide.notes(self.help, source, table, known, numeric=numeric):
+            error.add_note(note)
+        return error
 
     def _read(self, name: str, given: Given) -> Any:  # noqa: ANN401 -- of any field
         value, option = given.options[name], self.options.get(name)

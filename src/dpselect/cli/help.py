@@ -10,6 +10,8 @@ import typer
 from rich.markup import escape
 from typer.core import TyperCommand
 
+from dpselect.errors import ParameterError
+
 PANELS = (
     *("Needed", "Data", "Question", "Privacy", "New ledger", "Output", "File", "Engine"),
     "Expert",
@@ -43,11 +45,11 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Read the arguments; an option that takes one value is refused a second."""
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        once = [one for one in order if not (one.multiple or one.is_eager)]
+        order: list[Any] = self.make_parser(ctx).parse_args(args=list(args))[2]
+        once = [one for one in order if one.param_type_name == "option" and not one.is_flag]
         for at, one in enumerate(once):
-            if one in once[:at] and one.param_type_name == "option":
-                raise typer.BadParameter(f"{max(one.opts, key=len)} is given twice")
+            if one in once[:at] and not one.multiple:
+                raise ParameterError(f"`{one.name}` is given twice")
         return super().parse_args(ctx, args)
 
 

@@ -106,17 +106,19 @@ def print_release(
     facts = release.facts
     price = facts.pop("price")
     del facts["mechanism"]
-    print_facts({
-        "answer": "\n".join(_answer(release)),
-        "rows where": "\n".join(options.stated(source)),
-        **{name: fact for name, fact in (more or {}).items() if name not in BESIDE},
-        **facts,
-        "warning": release.plan.warning,
-        "privacy": f"{price}{_for_rows(release.plan, budget)}: {_hidden(release.plan)}",
-        "draw": None if release.exact else "not exact: a floating-point sampler drew it",
-        **{name: fact for name, fact in (more or {}).items() if name in BESIDE},
-        **_in_words(budget, release),
-    })
+    print_facts(
+        {
+            "answer": "\n".join(_answer(release)),
+            "rows where": "\n".join(options.stated(source)),
+            **{name: fact for name, fact in (more or {}).items() if name not in BESIDE},
+            **facts,
+            "warning": release.plan.warning,
+            "privacy": f"{price}{_for_rows(release.plan, budget)}: {_hidden(release.plan)}",
+            "draw": None if release.exact else "not exact: a floating-point sampler drew it",
+            **{name: fact for name, fact in (more or {}).items() if name in BESIDE},
+            **_in_words(budget, release),
+        }
+    )
 
 
 BESIDE = ("text file", "written to", "picture")
@@ -294,21 +296,23 @@ def print_plan(
         price = f"nothing: entry {kept['answered_by']} answers it; {price} with --again"
     said = plan.facts
     given = {name: _fact(fact) for name, fact in (more or {}).items()}
-    print_facts({
-        "dry run": "no row is read, nothing is spent",
-        "rows where": "\n".join(options.stated(source)),
-        "error": said.get("error"),
-        **{name: fact for name, fact in given.items() if name not in BESIDE},
-        "counted": said.get("counted"),
-        **counting,
-        "warning": said.get("beware"),
-        "would spend": price,
-        "would remain": None if kept is None else _would_remain(kept),
-        "mechanism": plan.mechanism,
-        "in steps": "\n".join(plan.steps) if len(plan.steps) > 1 else "",
-        "public": said.get("declared public"),
-        **{name: fact for name, fact in given.items() if name in BESIDE},
-    })
+    print_facts(
+        {
+            "dry run": "no row is read, nothing is spent",
+            "rows where": "\n".join(options.stated(source)),
+            "error": said.get("error"),
+            **{name: fact for name, fact in given.items() if name not in BESIDE},
+            "counted": said.get("counted"),
+            **counting,
+            "warning": said.get("beware"),
+            "would spend": price,
+            "would remain": None if kept is None else _would_remain(kept),
+            "mechanism": plan.mechanism,
+            "in steps": "\n".join(plan.steps) if len(plan.steps) > 1 else "",
+            "public": said.get("declared public"),
+            **{name: fact for name, fact in given.items() if name in BESIDE},
+        }
+    )
 
 
 _NOTHING = {

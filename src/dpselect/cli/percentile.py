@@ -51,8 +51,9 @@ candidates; otherwise the column is read.
 
 RECORD_HELP = """Release which record holds a percentile, rarely what you want.
 
-The answer is its row number from 0, or its label. This is PercentileSelection (local dampening): --mechanism exponential, permute-and-flip and
-local-dampening are its EM, PF and LD; the default is the shifted form.
+The answer is its row number from 0, or its label. This is PercentileSelection (local
+dampening): --mechanism exponential, permute-and-flip and local-dampening are its EM, PF and LD;
+the default is the shifted form.
 
 Neighbours differ in the value of one record (substitution); the number of records, their order
 and labels are public. At a small epsilon 'dpselect percentile' is far more accurate.
