@@ -21,7 +21,10 @@ class Ran:
         return json.loads(self.out)
 
 
-LISTS = ("--where", "--column-type", "--objective", "--share", "--out", "--query", "--data")
+LISTS = (
+    *("--where", "--column-type", "--objective", "--share", "--out", "--query", "--data"),
+    *("--metric", "--p", "--positive", "--column", "--by", "--names", "--rect"),
+)
 """Options that may be given several times."""
 
 
