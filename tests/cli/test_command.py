@@ -230,5 +230,5 @@ class TestRun:
 
         assert (ran.code, ran.out) == (2, "")
         assert message in ran.error
-        assert ran.error.count("\n") == 1
+        assert [one for one in ran.error.splitlines()[1:] if one[:2] != "  "] == []
         assert "prepare" not in READ

@@ -23,7 +23,7 @@ class Ran:
 
 LISTS = (
     *("--where", "--column-type", "--objective", "--share", "--out", "--query", "--data"),
-    *("--metric", "--p", "--positive", "--column", "--by", "--names", "--rect"),
+    *("--metric", "--p", "--positive", "--names", "--rect"),
 )
 """Options that may be given several times."""
 

@@ -439,7 +439,7 @@ def _typed(annotation: Any) -> Any:  # noqa: ANN401 -- a type
 
 def _usual(value: object) -> str:
     """Return what the help says of a default."""
-    unsaid = value in (None, MISSING, False, ())
+    unsaid = any(value is one for one in (None, MISSING, False)) or value == ()
     if isinstance(value, tuple):
         value = ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
     return "" if unsaid else rf" [dim]\[default: {value}][/]"
