@@ -1,102 +1,63 @@
-"""Mutants of the modules that a guarantee rests on: which of them the fast tests see.
+"""Mutants of the rooms that a guarantee rests on: which of them the fast tests see.
 
-Needs cosmic-ray, which makes the mutants, beside the tools of the tests. Run, in the folder of
-the project, with as many mutants of each file as there is time for::
+Run, in the folder of the project::
 
-    pip install cosmic-ray
-    python benchmarks/mutants.py --each 2 [--files tables/where.py levels] [--lines 'scale|cap']
+    python benchmarks/mutants.py --mutants 60 [--rooms draws budget] [--seed 1]
 
-Each mutant is one change of one file in a copy of the project. The test files of its package
-that name most of what it defines run first, and then all fast tests of the package, until one
-fails. What is stored is kept while the line that was changed is in its file. Mutants are
-sampled with a seed, of all lines or of those that a pattern finds. Those that change
-annotations or docstrings alone are none, nor are bits in place of arithmetic, which mostly
-raise. Writes ``benchmarks/results/mutants.csv``. A survivor is a change that no fast test sees:
-the slow ones may. Those that change nothing that can be seen have the reason beside them,
-written by hand; it is kept when the same mutant is drawn again.
+A mutant is one change inside of a function: a comparison, a sign, a number, a condition. Each
+room gets as many, of places that a seed draws. All are in one copy of the project, and a
+variable of the environment turns one of them on, so that one run of the fast tests of a room
+tells which tests reach which mutant. Those that do run first, the fastest first, until one
+fails; then all of the room. Writes ``benchmarks/results/mutants.csv``. A survivor is a change
+that no fast test of its room sees. One that changes nothing that can be seen has the reason
+beside it, written by hand; it is kept when the same mutant is drawn again.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import builtins
 import csv
+import json
 import os
 import random
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from cosmic_ray.ast import ast_nodes, get_ast  # type: ignore[import-not-found]
-from cosmic_ray.mutating import mutate_code  # type: ignore[import-not-found]
-from cosmic_ray.plugins import (  # type: ignore[import-not-found]
-    get_operator,
-    operator_names,
-)
-
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results") / "mutants.csv"
-TESTS = {
-    "draws": ("tests/draws", "tests/test_number_door.py"),
-    "scaling": ("tests/scaling", "tests/test_number_door.py"),
-    "budget": ("tests/budget",),
-    "audit": ("tests/audit",),
-    "keys/parts.py": ("tests/keys/test_by_group.py", "tests/keys/test_release.py"),
-    "keys/reading.py": (
-        "tests/keys/test_reading.py",
-        "tests/keys/test_release.py",
-        "tests/keys/test_grouped.py",
-        "tests/series/test_series.py",
-    ),
-    "keys/rest.py": ("tests/keys/test_by_group.py", "tests/keys/test_release.py"),
-    "keys/rounds.py": ("tests/keys/test_rounds.py",),
-    "keys/selection.py": ("tests/keys/test_thresholds.py", "tests/keys/test_privacy.py"),
-    "levels": ("tests/levels",),
-    "mechanisms/score_intervals.py": ("tests/mechanisms/test_score_intervals.py",),
-    "mechanisms/top_k.py": ("tests/mechanisms/test_top_k.py",),
-    "percentiles/ends_first.py": ("tests/percentiles/test_ends_first.py",),
-    "percentiles/binary_tree.py": (
-        "tests/percentiles/test_halves.py",
-        "tests/percentiles/test_by_group.py",
-    ),
-    "percentiles/split_tree.py": (
-        "tests/percentiles/test_binary_tree.py",
-        "tests/percentiles/test_halves.py",
-    ),
-    "series": ("tests/series",),
-    "tables/collecting.py": ("tests/tables/test_collecting.py",),
-    "tables/people.py": ("tests/tables/test_people.py",),
+ROOMS = ("draws", "percentiles", "keys", "tables", "budget")
+COPIED = ("src", "tests", "packages", "studies", "docs", "benchmarks", "examples")
+FILES = ("pyproject.toml", "conftest.py", "README.md", "CONTRIBUTING.md")
+SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
 }
-"""The fast tests of each package or file."""
+NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
+CHANGED = (ast.Compare, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Constant, ast.Call)
+SKIPPED = (ast.Raise, ast.JoinedStr, ast.Assert, ast.Lambda, ast.pattern)
+"""Texts of errors, and functions without a name, which kernels may be."""
 
-COPIED = (
-    "src",
-    "tests",
-    "packages",
-    "studies",
-    "docs",
-    "benchmarks",
-    "pyproject.toml",
-    "conftest.py",
-)
-RAISES = re.compile(
-    "_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow|Eq|NotEq|Lt|LtE|Gt|GtE)"
-    "_(BitOr|BitAnd|BitXor|LShift|RShift|Is|IsNot)$"
-)
-"""Operators that mostly make a type error."""
-
-NEAREST = 2
-"""Test files that run before the others of a package."""
-
-PATIENCE = 600
+PATIENCE = 150
 """Seconds after which a mutant counts as seen: it does not end."""
 
 
@@ -106,195 +67,230 @@ class Mutant:
 
     file: str
     line: int
-    operator: str
     was: str
     became: str
-    outcome: str
-    equivalent: str
-    seconds: float
+    outcome: str = ""
+    reason: str = ""
+    seconds: float = 0.0
 
     def key(self) -> tuple[str, str, str]:
         """What tells a mutant from others, whatever stands above it."""
         return self.file, self.was, self.became
 
 
-def meaning(source: str) -> str | None:
-    """Return what a module does, without annotations and docstrings; None if it is none."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
+@dataclass(frozen=True)
+class Site:
+    """A place in a file and what could stand there."""
+
+    path: Path
+    node: ast.expr
+    became: str
+
+
+def changed(node: ast.expr) -> str | None:
+    """Return an expression with one change, or None where there is none."""
+    other = ast.parse(ast.unparse(node), mode="eval").body
+    if isinstance(other, ast.Compare) and type(other.ops[0]) in SWAPPED:
+        other.ops[0] = SWAPPED[type(other.ops[0])]()  # type: ignore[call-overload]
+    elif isinstance(other, ast.BinOp | ast.BoolOp) and type(other.op) in SWAPPED:
+        other.op = SWAPPED[type(other.op)]()  # type: ignore[assignment]
+    elif isinstance(other, ast.UnaryOp) and isinstance(other.op, ast.Not | ast.USub):
+        other = other.operand
+    elif isinstance(other, ast.Constant) and type(other.value) in {int, float}:
+        other.value += 1
+    elif isinstance(other, ast.Call) and ast.unparse(other.func) in NAMES:
+        other.func = ast.Name(NAMES[ast.unparse(other.func)])
+    else:
         return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            node.returns = None
-        if isinstance(node, ast.arg):
-            node.annotation = None
-        if isinstance(node, ast.AnnAssign):
-            node.annotation = ast.Constant(None)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            node.value = ast.Constant(None)
-    return ast.dump(tree)
+    return ast.unparse(other)
 
 
-def sites(file: Path) -> Iterator[tuple[str, int]]:
-    """Yield the operators that can change a file, with the number of each place."""
-    nodes = list(ast_nodes(get_ast(file.read_text(encoding="utf-8"))))
-    for name in operator_names():
-        operator = _operator(name)
-        if operator is None:
+def is_compiled(node: ast.AST) -> bool:
+    """Return whether it is a function whose code is not Python's when it runs."""
+    return isinstance(node, ast.FunctionDef) and any(
+        "compiled" in ast.unparse(one) for one in node.decorator_list
+    )
+
+
+def inside(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the expressions below a statement that are Python's when they run."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, SKIPPED) or is_compiled(child):
             continue
-        places = sum(len(list(operator.mutation_positions(node))) for node in nodes)
-        yield from ((name, place) for place in range(places))
+        if isinstance(child, CHANGED):
+            yield child
+        yield from inside(child)
 
 
-def _operator(name: str) -> Any:  # noqa: ANN401 -- cosmic-ray's
-    kind = get_operator(name)
-    return None if getattr(kind, "arguments", tuple)() or RAISES.search(name) else kind()
+def bodies(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of all functions of a module or class."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield from bodies(child)
+        elif isinstance(child, ast.FunctionDef) and not is_compiled(child):
+            yield from child.body
 
 
-def sampled(file: Path, number: int, seed: int, lines: str) -> Iterator[tuple[Path, str, str]]:
-    """Yield so many mutants of a file: the file, the operator and the text."""
-    source = file.read_text(encoding="utf-8")
-    every = list(sites(file))
-    random.Random(f"{seed} {file.relative_to(ROOT)}").shuffle(every)  # noqa: S311 -- a sample
-    found = 0
-    for name, place in every:
-        changed = mutate_code(source, _operator(name), place)
-        if changed is None or meaning(changed) in {None, meaning(source)}:
-            continue
-        if not re.search(lines, change(source, changed)[1]):
-            continue
-        yield file, name, changed
-        found += 1
-        if found == number:
-            return
+def sites(path: Path) -> Iterator[Site]:
+    """Yield the places inside of functions that can be changed."""
+    for statement in bodies(ast.parse(path.read_text("utf-8"))):
+        for node in inside(statement):
+            became = changed(node)
+            if became is not None:
+                yield Site(path, node, became)
 
 
-def change(source: str, changed: str) -> tuple[int, str, str]:
-    """Return the number of the first line that differs, and both."""
-    pairs = zip(source.splitlines(), changed.splitlines(), strict=False)
-    differ = ((i, a.strip(), b.strip()) for i, (a, b) in enumerate(pairs, 1) if a != b)
-    return next(differ, (0, "", ""))
+def sampled(room: str, number: int, seed: int) -> list[Site]:
+    """Return so many places of a room, of which none is inside of another."""
+    files = sorted((ROOT / "src" / "dpselect" / room).rglob("*.py"))
+    every = [site for path in files for site in sites(path)]
+    random.Random(f"{seed} {room}").shuffle(every)  # noqa: S311 -- a sample
+    found: list[Site] = []
+    for site in every:
+        lines = {(one.path, one.node.lineno) for one in found}
+        if len(found) < number and (site.path, site.node.lineno) not in lines:
+            found.append(site)
+    return found
 
 
-def nearest(file: Path, tests: tuple[str, ...]) -> list[str]:
-    """Return the test files that name most of what a module defines."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    kinds = ast.FunctionDef | ast.ClassDef
-    names = {file.stem, *(one.name for one in ast.walk(tree) if isinstance(one, kinds))}
-    words = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b")
-    found = {
-        str(one.relative_to(ROOT)): len(set(words.findall(one.read_text(encoding="utf-8"))))
-        for folder in tests
-        for one in (
-            [ROOT / folder] if folder.endswith(".py") else (ROOT / folder).rglob("*.py")
-        )
-    }
-    return sorted((one for one in found if found[one]), key=lambda one: -found[one])[:NEAREST]
+def planted(copy: Path, places: list[Site]) -> None:
+    """Write all mutants into a copy of the project, each behind its switch."""
+    by_path = defaultdict(list)
+    for number, site in enumerate(places):
+        by_path[site.path].append((number, site))
+    for path, some in by_path.items():
+        lines = path.read_bytes().splitlines(keepends=True)
+        starts = [0]
+        for line in lines:
+            starts.append(starts[-1] + len(line))
+        text = b"".join(lines)
+        for number, site in sorted(some, key=lambda pair: -pair[1].node.lineno):
+            node = site.node
+            begin = starts[node.lineno - 1] + node.col_offset
+            end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+            was = text[begin:end]
+            both = f"(({site.became}) if _mutant({number}) else (".encode() + was + b"))"
+            text = text[:begin] + both + text[end:]
+        ast.parse(text)
+        (copy / path.relative_to(ROOT)).write_bytes(text)
 
 
-def tried(copy: Path, file: Path, name: str, changed: str, tests: tuple[str, ...]) -> Mutant:
-    """Run the fast tests on one mutant."""
-    there, source = copy / file.relative_to(ROOT), file.read_text(encoding="utf-8")
-    line, was, became = change(source, changed)
-    began = time.perf_counter()
-    there.write_text(changed, encoding="utf-8")
-    first = nearest(file, tests)
+REACHED: dict[int, set[str]] = defaultdict(set)
+SECONDS: dict[str, float] = {}
+NOW = ["import"]
+
+
+def switch(number: int) -> bool:
+    """Return whether a mutant is on; note by which test it was reached."""
+    REACHED[number].add(NOW[0])
+    return number == int(os.environ["MUTANT"])
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """Note which test runs; a hook of pytest."""
+    NOW[0] = nodeid
+
+
+def pytest_runtest_logreport(report: Any) -> None:  # noqa: ANN401 -- pytest's
+    """Note how long a test took; a hook of pytest."""
+    SECONDS[report.nodeid] = SECONDS.get(report.nodeid, 0.0) + report.duration
+
+
+def pytest_sessionfinish() -> None:
+    """Write what was reached; a hook of pytest."""
+    if "REACHED" in os.environ:
+        found = {number: sorted(tests) for number, tests in REACHED.items()}
+        Path(os.environ["REACHED"]).write_text(json.dumps([found, SECONDS]), "utf-8")
+
+
+if "MUTANT" in os.environ:
+    vars(builtins)["_mutant"] = switch
+
+
+def passed(copy: Path, number: int, tests: list[str], **more: str) -> bool:
+    """Return whether tests pass, and end, with one mutant on."""
+    folders = [copy / "benchmarks", copy / "src", *copy.glob("packages/*/src")]
+    (copy / "asked.txt").write_text("\n".join(tests), "utf-8")
+    command = [sys.executable, "-m", "pytest", "-qx", "-p", "mutants", "-m", "not slow"]
+    threads = {"OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    own = {"MUTANT": str(number), "PYTHONPATH": os.pathsep.join(map(str, folders))}
     try:
-        passed = (not first or pass_in(copy, tuple(first))) and pass_in(copy, tests)
-    finally:
-        there.write_text(source, encoding="utf-8")
-    where = str(file.relative_to(ROOT / "src" / "dpselect"))
-    seconds = round(time.perf_counter() - began, 1)
-    outcome = "survived" if passed else "seen"
-    return Mutant(where, line, name.rpartition("/")[2], was, became, outcome, "", seconds)
+        ended = subprocess.run(  # noqa: S603 -- our own command
+            [*command, "-p", "no:cacheprovider", "@asked.txt"],
+            cwd=copy,
+            env={**os.environ, **threads, **own, **more},
+            capture_output=True,
+            timeout=None if more else PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return ended.returncode == 0
+
+
+def tried(copy: Path, room: str, places: list[Site], first: int) -> Iterator[Mutant]:
+    """Yield what became of the mutants of a room, which are numbered from the first on."""
+    whole, told = [f"tests/{room}"], copy / "reached.json"
+    if not passed(copy, -1, whole, REACHED=str(told)):
+        sys.exit(f"the fast tests of {room} must pass without a change")
+    reached, seconds = json.loads(told.read_text("utf-8"))
+    for number, site in enumerate(places[first:], first):
+        if site.path.relative_to(ROOT / "src" / "dpselect").parts[0] != room:
+            return
+        began, near = time.perf_counter(), reached.get(str(number), [])
+        tests = sorted({*near} - {"import"}, key=lambda one: float(seconds.get(one, 0)))
+        fine = not near or (not tests or passed(copy, number, tests))
+        fine = fine and (not near or passed(copy, number, whole))
+        yield Mutant(
+            site.path.relative_to(ROOT / "src" / "dpselect").as_posix(),
+            site.node.lineno,
+            ast.unparse(site.node),
+            site.became,
+            "seen" if not fine else "survived" if near else "not reached",
+            "",
+            round(time.perf_counter() - began, 1),
+        )
 
 
 def stored() -> list[Mutant]:
     """Return the lines of the table."""
     with RESULTS.open(newline="", encoding="utf-8") as table:
-        return [
-            Mutant(**{**row, "line": int(row["line"]), "seconds": float(row["seconds"])})  # type: ignore[arg-type]
-            for row in csv.DictReader(table)
-        ]
-
-
-def stands(mutant: Mutant, file: Path) -> bool:
-    """Return whether a file still has the line that was changed."""
-    return file.is_file() and mutant.was in file.read_text(encoding="utf-8")
-
-
-def pass_in(copy: Path, tests: tuple[str, ...]) -> bool:
-    """Return whether tests pass in a copy of the project, and end."""
-    paths = [copy / "src", *copy.glob("packages/*/src"), copy / "studies" / "src"]
-    before = os.environ.get("PYTHONPATH", "")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
-    try:
-        done = subprocess.run(  # noqa: S603 -- our own command
-            [*command, "-m", "not slow and not spark", *tests],
-            cwd=copy,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([*map(str, paths), before])},
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        rows = list(csv.DictReader(table))
+    numbers = ({"line": int(row["line"]), "seconds": float(row["seconds"])} for row in rows)
+    return [Mutant(**{**row, **one}) for row, one in zip(rows, numbers, strict=True)]  # type: ignore[arg-type]
 
 
 def main() -> None:
     """Try the sample, and write and print what became of it."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--each", type=int, default=2, help="mutants of a file")
-    parser.add_argument("--files", nargs="*", default=[""], help="or folders of the package")
-    parser.add_argument("--lines", default="", help="a pattern of lines to change")
+    parser.add_argument("--mutants", type=int, default=60)
+    parser.add_argument("--rooms", nargs="*", default=ROOMS)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    source = ROOT / "src" / "dpselect"
-    asked_for = tuple(str(source / one) for one in asked.files)
-    files = [
-        (file, tests)
-        for name, tests in TESTS.items()
-        for file in sorted(
-            (source / name).rglob("*.py") if "." not in name else [source / name]
-        )
-        if str(file).startswith(asked_for)
-    ]
-    sample = [
-        (*one, tests)
-        for file, tests in files
-        for one in sampled(file, asked.each, asked.seed, asked.lines)
-    ]
-    random.Random(asked.seed).shuffle(sample)  # noqa: S311 -- what is seen early is of all
-    before = [one for one in stored() if stands(one, source / one.file)]
-    known = {one.key(): one.equivalent for one in before}
+    each = -(-asked.mutants // len(asked.rooms))
+    places = [site for room in asked.rooms for site in sampled(room, each, asked.seed)]
+    reasons = {one.key(): one.reason for one in stored()} if RESULTS.exists() else {}
     found: list[Mutant] = []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in COPIED:
-            one = ROOT / name
-            (shutil.copytree if one.is_dir() else shutil.copy)(one, copy / name)
-        for tests in {tests: None for _, tests in files}:
-            if not pass_in(copy, tests):
-                sys.exit(f"{', '.join(tests)} must pass without a change")
-        for mutant in sample:
-            tested = tried(copy, *mutant)
-            found.append(replace(tested, equivalent=known.get(tested.key(), "")))
-            print(*astuple(found[-1]), sep="  ", flush=True)
-            latest = {one.key(): one for one in (*before, *found)}
-            written(list(latest.values()))
-    outcomes = Counter((one.file.partition("/")[0], one.outcome) for one in found)
-    for (package, outcome), number in sorted(outcomes.items()):
-        print(f"{package}: {number} {outcome}")
-
-
-def written(found: list[Mutant]) -> None:
-    """Write the table."""
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.pyc"))
+        for name in FILES:
+            shutil.copy(ROOT / name, copy / name)
+        planted(copy, places)
+        for room in asked.rooms:
+            for one in tried(copy, room, places, asked.rooms.index(room) * each):
+                mutant = Mutant(**asdict(one) | {"reason": reasons.get(one.key(), "")})
+                print(mutant, flush=True)
+                found.append(mutant)
     with RESULTS.open("w", newline="", encoding="utf-8") as table:
-        writer = csv.writer(table)
-        writer.writerow([one.name for one in fields(Mutant)])
-        writer.writerows(astuple(one) for one in sorted(found, key=Mutant.key))
+        writer = csv.DictWriter(table, [one.name for one in fields(Mutant)])
+        writer.writeheader()
+        writer.writerows(asdict(one) for one in sorted(found, key=Mutant.key))
+    for (room, outcome), number in sorted(
+        Counter((one.file.partition("/")[0], one.outcome) for one in found).items()
+    ):
+        print(f"{room}: {number} {outcome}")
 
 
 if __name__ == "__main__":
