@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
@@ -122,6 +124,22 @@ def test_without_quotation_any_line_changes_no_other(tmp_path_factory, others, l
 
     place = min(place, len(rows))
     assert gained[:place] + gained[place + 1 :] == read(folder / "without.csv", quote="none")
+
+
+@given(st.lists(st.text("0123456789.eE+-infa \t", max_size=7), max_size=9))
+@examples
+def test_numbers_are_those_of_the_fields_as_text(tmp_path_factory, fields):
+    path = tmp_path_factory.mktemp("text") / "rows.tsv"
+    path.write_text("".join(f"{one}|w\n" for one in ("x", *fields)))
+    source = tables.Source(path, separator="|")
+    texts = tables.open_table(source).collect().get_column("x").to_list()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "BLOCK", 8)
+        found = tables.numeric_column(source, "x")
+    np.testing.assert_array_equal(
+        found, pl.Series(texts, dtype=pl.String).cast(float, strict=False)
+    )
 
 
 @pytest.mark.parametrize(

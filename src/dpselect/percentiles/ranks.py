@@ -89,10 +89,14 @@ def ranks_of(
         some: Those whose ranks are wanted, if not all.
         kind: The type of floats that the numbers are of.
     """
-    known = values[~np.isnan(values)]
-    places = np.sort(places_of(points, known, kind))
-    wanted = points if some is None else some
-    return ranks_among(places, points, wanted, missing=values.size - known.size)
+    known = np.sort(values[~np.isnan(values)])
+    ascending = np.unique(points)
+    # Few candidates are looked for among many numbers, and not the other way round.
+    before = known.searchsorted(starts_of(ascending, kind))
+    counts = np.concatenate([[0], before, [known.size]])
+    at = ascending.searchsorted(points if some is None else some)
+    missing = values.size - known.size
+    return Ranks(counts[at][None], counts[at + 1][None], counts[-1:], missing)
 
 
 def ranks_among(

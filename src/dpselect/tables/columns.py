@@ -145,8 +145,10 @@ def _rows(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
 
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     """Return the table with some columns as float64; other fields than numbers become null."""
-    source = Source.of(data)
-    untyped: dict[str, FieldType] = {c: "number" for c in columns if source.is_untyped(c)}
+    source, types = Source.of(data), table.collect_schema()
+    untyped: dict[str, FieldType] = {
+        one: "number" for one in columns if source.is_untyped(one) and types[one] == nw.String
+    }
     table = typed(table, untyped, source)
     others = [nw.col(one).cast(nw.Float64) for one in {*columns} - {*untyped}]
     return table.with_columns(*others) if others else table

@@ -145,6 +145,11 @@ class Dialect:
             if getattr(self, name) != default
         }
 
+    @property
+    def has_plain_numbers(self) -> bool:
+        """Whether numbers have points for decimals and nothing else that is stated."""
+        return self.decimal == "." and self.thousands is None and not self.missing
+
     def separator_of(self, kind: str) -> str:
         """Return the separator of the fields of a text file by its ending.
 

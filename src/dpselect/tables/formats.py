@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -40,13 +40,14 @@ class Format:
 
     Attributes:
         name: What a file of it is, in words.
-        scan: Returns the rows of files by their dialect and ending; none is read.
+        scan: Returns the rows of files by their dialect, ending, and columns that are asked
+            for as numbers, which text files are read as; none is read.
         stated: What a source can state of such files.
         is_text: Whether the fields are text, of which no type is declared.
     """
 
     name: str
-    scan: Callable[[Sequence[Path], Dialect, str], pl.LazyFrame]
+    scan: Callable[[Sequence[Path], Dialect, str, Collection[str]], pl.LazyFrame]
     stated: frozenset[str] = frozenset({"format"})
     is_text: bool = False
 
@@ -63,7 +64,7 @@ def literal(file: Path) -> str:
     return join(curdir, file)  # noqa: PTH118 -- a Path drops the dot
 
 
-def _parquet(files: Sequence[Path], _dialect: Dialect, _kind: str) -> pl.LazyFrame:
+def _parquet(files: Sequence[Path], *_: object) -> pl.LazyFrame:
     needed("polars", extra="standard")
     import polars as pl
 
@@ -81,18 +82,20 @@ def _folder_keys(files: Sequence[Path]) -> list[str]:
     return keys[0] if keys and all(one == keys[0] for one in keys) else []
 
 
-def _arrow(files: Sequence[Path], _dialect: Dialect, _kind: str) -> pl.LazyFrame:
+def _arrow(files: Sequence[Path], *_: object) -> pl.LazyFrame:
     needed("polars", extra="standard")
     import polars as pl
 
     return pl.scan_ipc([*map(literal, files)], glob=False)
 
 
-def _text(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFrame:
-    return TextFiles(files, dialect, kind).scan()
+def _text(
+    files: Sequence[Path], dialect: Dialect, kind: str, numbers: Collection[str]
+) -> pl.LazyFrame:
+    return TextFiles(files, dialect, kind, numbers).scan()
 
 
-def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFrame:
+def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) -> pl.LazyFrame:
     """Return objects of one line each; the keys of the first name the columns."""
     needed("polars", extra="standard")
     import polars as pl
@@ -123,7 +126,7 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFr
     )
 
 
-def _workbooks(files: Sequence[Path], dialect: Dialect, _kind: str) -> pl.LazyFrame:
+def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFrame:
     """Return the cells of workbooks of one sheet as text, each by itself."""
     fastexcel: Any = needed("fastexcel", extra="formats")
     needed("polars", extra="standard")
@@ -180,7 +183,7 @@ _YEARS = (-62_135_596_800_000_000, 253_402_300_799_000_000)
 _READERS = {".dta": "dta", ".sav": "sav", ".zsav": "sav", ".xpt": "xport"}
 
 
-def _statistics(files: Sequence[Path], dialect: Dialect, kind: str) -> pl.LazyFrame:
+def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) -> pl.LazyFrame:
     """Return tables of Stata, SPSS or SAS: texts, moments, and numbers as float64.
 
     The smaller types of Stata are those that the values of one version of the table fit in.

@@ -7,7 +7,7 @@ engines quote the field that they could not read, so their errors are replaced h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from os import PathLike
 from typing import Any
 
@@ -37,11 +37,13 @@ HOLDERS = {
 """Types of engines that hold tables, with how one is named."""
 
 
-def open_table(data: object) -> Frame:
+def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
     """Return a table as a narwhals frame, without reading its rows.
 
     Args:
         data: A path, a frame, or a ``Source`` of either.
+        numbers: Columns to read as float64 where the rows are those of a text file, unless
+            rows are selected by them.
 
     Returns:
         Lazy where the source is. Columns of a CSV file are text, except those of
@@ -54,7 +56,7 @@ def open_table(data: object) -> Frame:
     """
     if isinstance(data, Source):
         if data.path is not None:
-            return _scan(data)
+            return _scan(data, numbers)
         dialect = data if data.is_csv else None
         rows = open_table(data.frame)
         return replaced(
@@ -62,7 +64,7 @@ def open_table(data: object) -> Frame:
             lambda: unreadable(data),
         )
     if isinstance(data, str | PathLike):
-        return _scan(Source(data))
+        return _scan(Source(data), numbers)
     if is_of(data, "pyspark"):
         replaced(lambda: check_names(data), lambda: unreadable(data))
     frame = nw.from_native(with_known_zones(data), pass_through=True)
@@ -93,7 +95,7 @@ def check_columns(
         ColumnError: A column is missing or not numeric.
         DataError: As for ``open_table``.
     """
-    table = open_table(data)
+    table = open_table(data, numbers={*numeric} - {*plain})
     types, source = schema(table, data), Source.of(data)
     for column in [*numeric, *plain]:
         if not isinstance(column, str):
@@ -195,7 +197,7 @@ def no_column_named(data: object) -> ColumnError:
     return ColumnError(f"data is a table: name the column{there}")
 
 
-def _scan(source: Source) -> nw.LazyFrame[Any]:
+def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
     needed("polars", extra="standard")
     found = source.files()
     kind, form = source.format_of(found)
@@ -205,7 +207,8 @@ def _scan(source: Source) -> nw.LazyFrame[Any]:
         raise no_file(source)
 
     def rows() -> nw.LazyFrame[Any]:
-        table = nw.from_native(form.scan(found, source, kind))
+        asked = {*numbers} - {one.column for one in source.comparisons} - {*source.column_type}
+        table = nw.from_native(form.scan(found, source, kind, asked))
         if form.is_text:
             table = typed(table, source.column_type, source)
         return filtered(table, source.comparisons, dialect=source if form.is_text else None)

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import codecs
 import gzip
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from io import BufferedReader
+from mmap import ACCESS_READ, mmap
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
@@ -23,12 +25,13 @@ import numpy as np
 from dpselect._optional import needed
 from dpselect._parallel import one_ahead
 from dpselect.errors import DataError, PublicClaimError
-from dpselect.tables.dialect import Dialect
+from dpselect.tables.dialect import Dialect, FieldType
+from dpselect.tables.fields import typed
 
 if TYPE_CHECKING:
     import polars as pl
 
-BLOCK = 1 << 25
+BLOCK = 1 << 24
 """Bytes that are read at a time."""
 
 LONGEST_HEADER = 1 << 22
@@ -55,6 +58,7 @@ class TextFiles:
         files: Their paths.
         dialect: How they are written.
         kind: The ending of their names.
+        numbers: The columns that are asked for as numbers.
 
     Raises:
         DataError: The first line of a file is no header, or that of another file differs.
@@ -63,15 +67,17 @@ class TextFiles:
     files: Sequence[Path]
     dialect: Dialect
     kind: str
+    numbers: Collection[str] = ()
 
     def scan(self) -> pl.LazyFrame:
-        """Return the rows as text, null for a missing value; none is read."""
+        """Return the rows as text and numbers, null for a missing value; none is read."""
         needed("polars", extra="standard")
         import polars as pl
 
         names = self.names()
         check_alike(self.files, names, self._names_of)
-        return in_blocks(dict.fromkeys(names, pl.String), partial(self._frames, names))
+        kinds = {name: pl.Float64 if name in self.numbers else pl.String for name in names}
+        return in_blocks(kinds, partial(self._frames, names))
 
     def names(self) -> list[str]:
         """Return the names of the columns; public."""
@@ -81,21 +87,16 @@ class TextFiles:
         stated = self.dialect.header
         if not isinstance(stated, bool):
             return list(stated)
-        with self._opened(file) as lines:
+        with opened(file, self.dialect) as lines:
             fields = self._header(lines, file)
         return checked(fields if stated else [""] * len(fields), file)
-
-    def _opened(self, file: Path) -> _Lines:
-        lines = _Lines(file, self.dialect.encoding)
-        lines.skip(self.dialect.skip_lines)
-        return lines
 
     def _header(self, lines: _Lines, file: Path) -> list[str]:
         """Return the fields of the first line, and leave the lines after it."""
         line = lines.first(self.dialect)
         name, stated = file.name, isinstance(self.dialect.header, bool) and self.dialect.header
         if line is None or (stated and not line.endswith(b"\n")):
-            old = b"\r" in (line or lines.ahead(LONGEST_HEADER))
+            old = b"\r" in (line or lines.held[lines.at : lines.at + LONGEST_HEADER])
             raise DataError(
                 f"{name}: its first line has no line end"
                 + (": it has the line ends of old Macs (carriage returns)" if old else "")
@@ -105,59 +106,90 @@ class TextFiles:
 
     def _frames(self, names: list[str], wanted: list[str]) -> Iterator[pl.DataFrame]:
         """Yield the columns that are wanted, block by block."""
+        plain = self.dialect.has_plain_numbers
         for file in self.files:
             # The next block is scanned while polars reads one.
-            for block in one_ahead(self._blocks(file)):
-                yield self._read(*block, names, wanted)
+            for block in one_ahead(self._blocks(file, len(names))):
+                direct = {*wanted} & {*self.numbers} if plain else set()
+                frame = self._read(*block, names, wanted, direct)
+                if any(frame[one].null_count() for one in direct):
+                    # Its own reader of numbers knows no blank after one.
+                    plain, frame = False, self._read(*block, names, wanted, set())
+                yield frame
 
     def _read(
-        self, block: bytes, quote: str, names: list[str], wanted: list[str]
+        self, block: bytes, quote: str, names: list[str], wanted: list[str], direct: set[str]
     ) -> pl.DataFrame:
+        """Return the columns that are wanted, some of them as polars reads numbers."""
         needed("polars", extra="standard")
+        import narwhals as nw
         import polars as pl
 
-        separator = self.dialect.separator_of(self.kind)
         at = {name: str(place) for place, name in enumerate(names)}
-        head = separator.join(at.values()).encode() + b"\n"
         found = pl.read_csv(
-            head + block,
-            columns=[at[name] for name in wanted],
-            separator=separator,
+            block,
+            schema={at[one]: pl.Float64 if one in direct else pl.String for one in names},
+            columns=[at[one] for one in wanted],
+            separator=self.dialect.separator_of(self.kind),
             quote_char=quote or None,
-            infer_schema=False,
             encoding="utf8-lossy",
             truncate_ragged_lines=True,
+            ignore_errors=True,
         )
-        return found.select(cleaned(pl.col(at[one]), self.dialect).alias(one) for one in wanted)
+        fields = {one: pl.col(at[one]) for one in wanted}
+        clean = {one: cleaned(fields[one], self.dialect) for one in {*wanted} - direct}
+        texts = found.select(**fields | clean)
+        late: dict[str, FieldType] = dict.fromkeys(
+            {*wanted} & {*self.numbers} - direct, "number"
+        )
+        numbered: pl.DataFrame = typed(nw.from_native(texts), late, self.dialect).to_native()
+        return numbered
 
-    def _blocks(self, file: Path) -> Iterator[tuple[bytes, str]]:
+    def _blocks(self, file: Path, width: int) -> Iterator[tuple[bytes, str]]:
         """Yield whole records as polars reads them by the rule, and what they quote by."""
+        quote, size = (self.dialect.quote_of(self.kind) or "").encode(), BLOCK
+        # A header of its own: else the first record decides how many fields the others have.
+        head = self.dialect.separator_of(self.kind).join(map(str, range(width))).encode()
+        with opened(file, self.dialect) as lines:
+            if self.dialect.header is True:
+                self._header(lines, file)
+            while (stop := lines.ahead(size)) > lines.at:
+                is_last = lines.is_last and stop == len(lines.held)
+                mark = quote if quote and lines.held.find(quote, lines.at, stop) >= 0 else b""
+                if mark or self.dialect.comment is not None:
+                    block = lines.held[lines.at : stop]
+                    taken, part, mark = self._by_rule(file, block, quote, is_last=is_last)
+                    end = lines.at + taken
+                else:
+                    end = stop if is_last else lines.held.rfind(b"\n", lines.at, stop) + 1
+                    part = memoryview(lines.held)[lines.at : max(lines.at, end)]
+                if end > lines.at:
+                    yield b"\n".join((head, part)), mark.decode()
+                # A record that is longer than the block is in the next one.
+                size = BLOCK if end > lines.at else 2 * size
+                lines.at = max(lines.at, end)
+
+    def _by_rule(
+        self, file: Path, block: bytes, quote: bytes, *, is_last: bool
+    ) -> tuple[int, memoryview, bytes]:
+        """Return the size of the whole records, these, and what they quote by.
+
+        They are written anew where readers may disagree.
+        """
         from dpselect.tables import text_kernels as kernels
 
-        quote = (self.dialect.quote_of(self.kind) or "").encode()
         comment = np.frombuffer((self.dialect.comment or "").encode(), dtype=np.uint8)
         separator = self.dialect.separator_of(self.kind).encode()
         automaton = (kernels.classes_of(separator, quote), kernels.NEXT, comment)
-        with self._opened(file) as lines:
-            if self.dialect.header is True:
-                self._header(lines, file)
-            rest = b""
-            for block, is_last in lines.blocks():
-                held = rest + block if rest else block
-                end, is_odd = held.rfind(b"\n") + 1, False
-                if comment.size or (quote and quote in held):
-                    end, is_odd, state = kernels.scan(
-                        np.frombuffer(held, dtype=np.uint8), *automaton
-                    )
-                    if state == kernels.CONTRADICTED or (is_last and state == kernels.QUOTED):
-                        raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
-                end = len(held) if is_last else end
-                part, rest = held[:end], held[end:]
-                if is_odd:
-                    array = np.frombuffer(part, dtype=np.uint8)
-                    part = kernels.rewrite(array, *automaton, (quote or WRITTEN)[0]).tobytes()
-                if part:
-                    yield part, (quote or WRITTEN if is_odd else quote).decode()
+        array = np.frombuffer(block, dtype=np.uint8)
+        end, is_odd, state = kernels.scan(array, *automaton)
+        if state == kernels.CONTRADICTED or (is_last and state == kernels.QUOTED):
+            raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
+        records = array[: array.size if is_last else end]
+        if not is_odd:
+            return records.size, records.data, quote
+        mark = quote or WRITTEN
+        return records.size, kernels.rewrite(records, *automaton, mark[0]).data, mark
 
 
 def check_alike(files: Sequence[Path], first: object, of: Callable[[Path], object]) -> None:
@@ -244,22 +276,43 @@ def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
 
 def first_line(file: Path, dialect: Dialect) -> bytes | None:
     """Return the first line that is no comment; None if there is none."""
-    with _Lines(file, dialect.encoding) as lines:
-        lines.skip(dialect.skip_lines)
+    with opened(file, dialect) as lines:
         return lines.first(dialect)
 
 
+def opened(file: Path, dialect: Dialect) -> _Lines:
+    """Return the lines of a file from its header on."""
+    lines = _Lines(file, dialect.encoding)
+    for _ in range(dialect.skip_lines):
+        lines.take()
+    return lines
+
+
 class _Lines:
-    """The bytes of a file in UTF-8, without compression and byte order mark."""
+    """The bytes of a file in UTF-8, without compression and byte order mark.
+
+    Attributes:
+        held: Bytes of the file: all, or some that come next.
+        at: How many of them are done with.
+        is_last: Whether the file has no more.
+    """
 
     def __init__(self, file: Path, encoding: str) -> None:
         self._raw = _decompressed(file)
         self._decoder = None
         if encoding != "utf-8":
             self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self._held, self._is_last = b"", False
-        self._fill()
-        self._held = self._held.removeprefix(BOM)
+        self.held: bytes | mmap = b""
+        self.at, self.is_last = 0, False
+        if (
+            encoding == "utf-8"
+            and isinstance(self._raw, BufferedReader)
+            and file.stat().st_size
+        ):
+            self.held, self.is_last = mmap(self._raw.fileno(), 0, access=ACCESS_READ), True
+        else:
+            self._fill()
+        self.at = len(BOM) if self.held[: len(BOM)] == BOM else 0
 
     def __enter__(self) -> Self:
         return self
@@ -269,26 +322,30 @@ class _Lines:
 
     def _fill(self) -> None:
         block = self._raw.read(BLOCK)
-        self._is_last = not block
+        self.is_last = not block
         if self._decoder is not None:
-            block = self._decoder.decode(block, self._is_last).encode(errors="replace")
-        self._held = self._held + block if self._held else block
+            block = self._decoder.decode(block, self.is_last).encode(errors="replace")
+        self.held, self.at = self.held[self.at :] + block, 0
 
-    def ahead(self, most: int) -> bytes:
-        """Return the bytes that come next, some at most."""
-        return self._held[:most]
+    def ahead(self, size: int) -> int:
+        """Return where so many bytes that come next end, or all that there are."""
+        while not self.is_last and len(self.held) - self.at < size:
+            self._fill()
+        return min(self.at + size, len(self.held))
 
     def take(self) -> bytes | None:
         """Return the next line with its end; None if there is none that is not too long."""
-        while (end := self._held.find(b"\n")) < 0:
-            if self._is_last or len(self._held) > LONGEST_HEADER:
-                end = len(self._held) - 1
-                break
-            self._fill()
-        if end < 0 or end > LONGEST_HEADER:
+        size = end = 0
+        while end == 0 and size <= LONGEST_HEADER:
+            size += 1 << 12
+            stop = self.ahead(size)
+            end = self.held.find(b"\n", self.at, stop) + 1
+            if end == 0 and self.is_last and stop == len(self.held):
+                end = stop
+        if end == 0:
             return None
-        line, self._held = self._held[: end + 1], self._held[end + 1 :]
-        return line
+        line, self.at = self.held[self.at : end], end
+        return line or None
 
     def first(self, dialect: Dialect) -> bytes | None:
         """Return the next line that is no comment."""
@@ -297,28 +354,14 @@ class _Lines:
             line = self.take()
         return line
 
-    def skip(self, lines: int) -> None:
-        """Leave lines out."""
-        for _ in range(lines):
-            self.take()
-
-    def blocks(self) -> Iterator[tuple[bytes, bool]]:
-        """Yield what is left, each with whether it is the last."""
-        while not self._is_last:
-            block, self._held = self._held, b""
-            self._fill()
-            yield block, self._is_last and not self._held
-        if self._held:
-            yield self._held, True
-
 
 def _decompressed(file: Path) -> IO[bytes]:
     suffix = file.suffix.lower()
     if suffix == ".gz":
         return cast("IO[bytes]", gzip.open(file))
     if suffix == ".zst":
-        opened: Any = needed("zstandard", extra="standard")
-        stream: IO[bytes] = opened.open(file, "rb")
+        opened_by: Any = needed("zstandard", extra="standard")
+        stream: IO[bytes] = opened_by.open(file, "rb")
         return stream
     return file.open("rb")
 

@@ -66,20 +66,28 @@ def scan(
     The block begins with a record. Readers that toggle at marks agree with the rule where
     marks stand at both ends of fields, doubled within; comments they treat as they like.
     """
-    end, state = 0, RECORD
+    end, state, i = 0, RECORD, 0
     is_odd = False
-    for i in range(block.size):
+    while i < block.size:
         if state == RECORD and _begins(block, i, comment):
             state = COMMENT
             is_odd = True
+        # Most bytes leave these states as they are; looking for others is faster.
+        while state == PLAIN and i < block.size and classes[block[i]] == OTHER:
+            i += 1
+        while state == QUOTED and i < block.size and classes[block[i]] != QUOTE:
+            i += 1
+        if i == block.size:
+            break
         one = classes[block[i]]
         if state == PLAIN and one == QUOTE:
             is_odd = True
         state = table[state, one]
+        i += 1
         if state == CONTRADICTED:
             break
         if state == RECORD:
-            end = i + 1
+            end = i
     return end, is_odd, state
 
 
