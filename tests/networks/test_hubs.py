@@ -86,6 +86,46 @@ def test_caps_and_their_noise_depend_on_noisy_degrees_alone():
     assert len(set(made[0][1:])) == 3
 
 
+@pytest.mark.parametrize(
+    ("asked", "shares"),
+    [
+        ({"epsilon": 1.75}, (1.0,)),
+        ({"epsilon": 2.0}, (0.5, 0.5)),
+        ({"epsilon": 3.5, "user": "who", "max_per_user": 2}, (1.0,)),
+        ({"epsilon": 0.75, "nodes": 10_000}, (1.0,)),
+        ({"epsilon": 1.0, "nodes": 10_000}, (0.5, 0.5)),
+        ({"epsilon": 0.75, "degrees_share": 0.25}, (0.25, 0.75)),
+        ({"epsilon": 0.75, "metric": "ego-density"}, (0.5, 0.5)),
+    ],
+)
+def test_a_small_epsilon_is_for_the_degrees(asked, shares):
+    """By public facts alone: epsilon, the edges of a person and the metric."""
+    query = dp.Hubs(**{"nodes": 6, "k": 1, "metric": "ego-betweenness"} | asked)
+
+    assert tuple(one.epsilon / query.epsilon for one in query.plan.spends) == shares
+
+
+def test_degrees_alone_are_one_noisy_sequence():
+    asked = {"nodes": 6, "k": 2, "epsilon": 0.5}
+    seen, released = [], []
+
+    def handle(_name, _draw, args, _kwargs):
+        seen.append((args[0].tolist(), args[1]))
+        return args[0]
+
+    for query in (
+        dp.Hubs(**asked, metric="ego-betweenness"),
+        dp.TopNodes(**asked, metric="degree", mechanism="noisy-sequence"),
+    ):
+        with intercepted(handle):
+            released.append(query.release([(0, 1), (0, 2), (0, 3), (3, 4)]))
+
+    assert seen[0] == seen[1]
+    assert released[0].answer == released[1].answer == (0, 3)
+    assert released[0].noisy_scores == released[1].noisy_scores == (3.0, 2.0)
+    assert "degree" in str(released[0])
+
+
 def test_one_edge_moves_all_counts_together_by_what_the_noise_is_made_for(counts):
     """All graphs of five nodes, all edges, all sets of hubs, all caps up to 3."""
     largest = {}

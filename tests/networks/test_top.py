@@ -16,6 +16,7 @@ from dpselect.mechanisms import MECHANISMS
 from dpselect.networks import Graph, Metric, degree, ego_betweenness, ego_density
 from dpselect.networks.betweenness import ego_betweenness_facts
 from dpselect.networks.metrics import COMBINED
+from dpselect.networks.top import OTHER_ORDER
 
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]
 GRAPH = Graph.from_edges(EDGES, nodes=5)
@@ -255,6 +256,21 @@ def test_a_plan_states_the_error_in_the_unit_of_the_metric():
     assert "neighbours" in plan.error.unit
     shifted = nodes("ego-betweenness", n=30, k=2, mechanism="shifted")
     assert shifted.plan.error.value == np.inf
+
+
+@pytest.mark.parametrize(
+    ("asked", "keeps"),
+    [
+        ({"metric": "ego-betweenness"}, True),
+        ({"metric": "ego-betweenness", "mechanism": "shifted"}, False),
+        ({"metric": "ego-density", "mechanism": "anchored"}, False),
+        ({"metric": "degree", "mechanism": "shifted"}, True),
+        ({"metric": TWO, "combine": "pareto"}, True),
+        ({"metric": TWO, "combine": "pareto", "mechanism": "local-dampening", "k": 2}, False),
+    ],
+)
+def test_a_plan_says_where_the_best_node_may_not_be_first(asked, keeps):
+    assert (OTHER_ORDER not in nodes(**asked).plan.mechanism) == keeps
 
 
 def test_nodes_are_compared_with_those_that_remain(monkeypatch):

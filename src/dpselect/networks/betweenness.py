@@ -24,10 +24,9 @@ import numpy as np
 from dpselect import validation
 from dpselect.errors import PublicClaimError
 from dpselect.neighbours import Neighbours
-from dpselect.networks.density import at_bound
 from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Facts, Objective
-from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity
+from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity, at_bound
 from dpselect.sensitivity.base import checked_distances
 from dpselect.typing import Indices, Values
 
@@ -102,7 +101,7 @@ def ego_betweenness_facts(nodes: int, max_degree: int | None = None) -> Facts:
     key = max(most, 2) - 1
     return Facts(
         candidates=nodes,
-        sensitivity=at_bound(max(key, key * (key - 1) / 4)),
+        sensitivity=at_bound(max(key, key * (key - 1) / 4), neighbours=Neighbours.EDGE),
         highest=most * (most - 1) / 2,
         direction="non-decreasing",
     )

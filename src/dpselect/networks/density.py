@@ -19,12 +19,7 @@ from dpselect._twofold import quotient
 from dpselect.neighbours import Neighbours
 from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Facts, Objective
-from dpselect.sensitivity import (
-    ElementSensitivity,
-    Interval,
-    Sensitivity,
-    TabulatedSensitivity,
-)
+from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity, at_bound
 from dpselect.sensitivity.base import checked_distances
 from dpselect.typing import Indices, Values
 
@@ -82,15 +77,10 @@ def ego_density_facts(nodes: int) -> Facts:
     """Return what is public of the ego densities of so many nodes."""
     return Facts(
         candidates=nodes,
-        sensitivity=at_bound(1.0),
+        sensitivity=at_bound(1.0, neighbours=Neighbours.EDGE),
         highest=1.0,
         direction="non-decreasing",
     )
-
-
-def at_bound(bound: float) -> ElementSensitivity:
-    """Return what is public of a sensitivity that differs between nodes: its bound."""
-    return ElementSensitivity(lambda _: bound, bound, 0, Neighbours.EDGE)
 
 
 def by_degrees(degrees: Indices, n: int) -> TabulatedSensitivity:

@@ -95,8 +95,14 @@ LARGEST_FLOW = 2**31 - 1
 ROUNDS = 20
 """Iterations of the fixed point of the mean and the variance of densities."""
 
-COUNTED_FROM = 100.0
+COUNTED_FROM = 50.0
 """Epsilon for each edge of a person from which on ego betweenness itself is counted."""
+
+ESTIMATED_FROM = 1.0
+"""Epsilon for each edge of a person from which on ego betweenness is estimated at all; twice
+this where there are not so many nodes:"""
+
+MANY_NODES = 10_000
 
 STEPS = 64
 """Ego betweenness is rounded to this part of 1, which moves two counts by at most that more."""
@@ -148,15 +154,23 @@ class HubMetric:
     Attributes:
         cap_share: The cap of a node over its noisy degree.
         estimate: From densities and degrees.
+        follows_degrees: Whether the order of the degrees is nearly that of the metric, so that
+            at a small epsilon it is better than an estimate.
     """
 
     cap_share: float
     estimate: Callable[[Values, Values], Values]
+    follows_degrees: bool = False
+
+    def degrees_share(self, nodes: int, epsilon: float) -> float:
+        """Return the share of an epsilon for each edge of a person that degrees take."""
+        least = ESTIMATED_FROM if nodes >= MANY_NODES else 2 * ESTIMATED_FROM
+        return 1.0 if self.follows_degrees and epsilon < least else 0.5
 
 
 HUB_METRICS: Mapping[str, HubMetric] = MappingProxyType(
     {
-        "ego-betweenness": HubMetric(0.1, estimated_betweenness),
+        "ego-betweenness": HubMetric(0.1, estimated_betweenness, follows_degrees=True),
         "ego-density": HubMetric(1.0, lambda densities, _degrees: densities),
     }
 )
@@ -175,7 +189,9 @@ class Hubs(Query[Release[Any]]):
 
     The estimate of ego betweenness is that of a random ego network of the same degree and
     density; ``docs/measurements.md`` compares it with the order of the degrees. From an epsilon
-    of 100 on (times ``max_per_user``) it is the ego betweenness itself, with noise.
+    of 50 on (times ``max_per_user``) it is the ego betweenness itself, with noise. Below 2, of
+    10,000 nodes or more below 1 (times ``max_per_user``), estimates find fewer hubs than the
+    degrees alone: then all of epsilon is spent on these, and the scores are noisy degrees.
 
     Data are edges or a graph, as for ``TopNodes``, in memory.
 
@@ -194,7 +210,8 @@ class Hubs(Query[Release[Any]]):
         candidates: Number of nodes with the largest noisy degrees that are estimated. By
             default ``3 k``, at most ``n``. The density is thus that of hubs, without nodes of
             small degree.
-        degrees_share: Share of epsilon for the degrees; in (0, 1).
+        degrees_share: Share of epsilon for the degrees; in (0, 1). By default 1/2, or all of it
+            where the degrees alone find more.
         user: Column of the person that a row belongs to. Text, integers, booleans or
             dates; rows without a person are dropped.
         max_per_user: Maximal number of different edges counted per person. For a graph, the
@@ -218,14 +235,15 @@ class Hubs(Query[Release[Any]]):
     k: int
     metric: str
     candidates: int | None = None
-    degrees_share: float = 0.5
+    degrees_share: float | None = None
     user: str | None = None
     max_per_user: int | None = None
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
     epsilon: float
 
     def heads(self) -> tuple[str, str]:
-        return "node", f"{self.metric}, estimated"
+        alone = len(self.plan.spends) == 1
+        return "node", "degree, noisy" if alone else f"{self.metric}, estimated"
 
     def design(self) -> _Hubs:
         rows = EdgeRows.of(self)
@@ -237,14 +255,17 @@ class Hubs(Query[Release[Any]]):
                 "`k` must be at most `candidates`, and `candidates` at most the number of "
                 f"nodes, {n}; not {k} and {candidates}"
             )
-        share = validation.share("degrees_share", self.degrees_share)
         metric = HUB_METRICS[validation.one_of("metric", self.metric, HUB_METRICS)]
         epsilon = validation.positive("epsilon", self.epsilon)
+        if self.degrees_share is None:
+            share = metric.degrees_share(n, epsilon / times)
+        else:
+            share = validation.share("degrees_share", self.degrees_share)
         facts = of_persons(degree_facts(n), rows.max_per_user)
         first = NoisySequence(epsilon=epsilon * share).for_objective(facts)
         rest = epsilon - first.epsilon
         most = 2 * largest_cap(n) * (candidates + 2) * times
-        largest = max(most / rest, 2 * times / first.epsilon)
+        largest = max(most / rest if rest else 0, 2 * times / first.epsilon)
         noisy_counts.check_scale(largest, most=noisy_counts.LARGEST_SCALE / 2)
         counted = (
             metric is HUB_METRICS["ego-betweenness"]
@@ -252,14 +273,18 @@ class Hubs(Query[Release[Any]]):
             and STEPS * n * n * (candidates + 2) * times / rest <= noisy_counts.LARGEST_SCALE
         )
         second = "ego betweenness" if counted else "edges between the neighbours"
+        said = f"noisy degrees, then noisy {second} of the {candidates} largest"
+        spends = [first.spend("noise on all degrees")]
+        if rest:
+            spends.append(Spend(f"noise on the {second} of the hubs", rest))
+        if not rest:
+            said = f"noisy degrees alone: {self.metric} is estimated from a larger epsilon on"
+        elif not counted:
+            said += "; scores are estimated from both"
         return _Hubs(
             plan=Plan(
-                mechanism=f"noisy degrees, then noisy {second} of the {candidates} largest"
-                + ("" if counted else "; scores are estimated from both"),
-                spends=(
-                    first.spend("noise on all degrees"),
-                    Spend(f"noise on the {second} of the hubs", rest),
-                ),
+                mechanism=said,
+                spends=tuple(spends),
                 epsilon=epsilon,
                 neighbours=facts.sensitivity.neighbours,
                 public=(rows.rule,),
@@ -308,6 +333,8 @@ class _Hubs(Design[Release[Any]]):
         scale = nextafter(2 * (self.rows.max_per_user or 1) / self.plan.spends[0].epsilon, inf)
         noisy = noisy_counts.discrete_laplace(graph.degrees, scale)
         chosen = largest(noisy, self.candidates)
+        if len(self.plan.spends) == 1:
+            return chosen, noisy[chosen].astype(np.float64)
         degrees = np.clip(noisy[chosen], 2, max(2, len(graph) - 1)).astype(np.float64)
         if self.counted:
             caps = degrees.astype(np.int64)

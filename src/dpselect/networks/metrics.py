@@ -216,8 +216,14 @@ class MetricChoice:
             metrics = (_known_term(metric),)
         _check_combination(metrics, combine, weights)
         checked_dominance(asked.dominance, combine, of="combine")
+        bounded = any(_held(metric).takes_max_degree for metric in _leaves(metrics))
+        if combine == "margin" and bounded and asked.max_degree is None:
+            raise ParameterError(
+                "`max_degree` must be given with `combine`='margin': in steps of the largest "
+                "possible change the nodes are else all alike"
+            )
         takes = [name for name, one in METRICS.items() if one.takes_max_degree]
-        if asked.max_degree is not None and not any(m in takes for m in _leaves(metrics)):
+        if asked.max_degree is not None and not bounded:
             raise ParameterError(f"`max_degree` goes with the metric {', '.join(takes)}")
         named = asked.mechanism
         if named is None and asked.above is not None:

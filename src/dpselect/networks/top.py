@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
@@ -26,6 +26,8 @@ from dpselect.typing import OnInvalid
 Redraw: TypeAlias = Literal["remaining"]
 """Which nodes a node is compared with in later rounds, if not all."""
 
+OTHER_ORDER = "at any epsilon a node can rank above others of larger scores and sensitivities"
+
 
 @query
 class TopNodes(Query[Release[Any]]):
@@ -40,7 +42,8 @@ class TopNodes(Query[Release[Any]]):
     Data are a table of edges: a frame, the path of a Parquet or CSV file, or pairs in an array
     or list. From a lazy frame (polars, DuckDB, PySpark) only counts of nodes leave the engine.
     Data can also be a ``Graph``, an ``EdgeTable``, or an undirected graph of networkx or
-    igraph, on the same nodes. The answer has the nodes in the order drawn.
+    igraph, on the same nodes. An edge counts once, whatever its weight. The answer has the
+    nodes in the order drawn.
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.EDGE``: neighbours differ in one edge. All fields are
@@ -143,15 +146,19 @@ class TopNodes(Query[Release[Any]]):
         # nodes dominate each other.
         front = self.combine == "pareto" and self.dominance != "weak"
         one_front = front and (self.k, self.above) == (1, None)
+        attained = 0.0 if one_front else None
+        plan = draw.plan(
+            facts,
+            choice.unit,
+            public=(rows.rule, *[claim] * (self.max_degree is not None)),
+            attained=attained,
+            largest=_largest_error(choice, facts),
+            passes=(rows.on_invalid == "raise") + choice.passes,
+        )
+        if not (facts.sensitivity.flat or draw.mechanism.gap_per_unit(attained) < inf):
+            plan = replace(plan, mechanism=f"{plan.mechanism}; {OTHER_ORDER}")
         return _Nodes(
-            plan=draw.plan(
-                facts,
-                choice.unit,
-                public=(rows.rule, *[claim] * (self.max_degree is not None)),
-                attained=0.0 if one_front else None,
-                largest=_largest_error(choice, facts),
-                passes=(rows.on_invalid == "raise") + choice.passes,
-            ),
+            plan=plan,
             exact=draw.mechanism.exact,
             rows=rows,
             choice=choice,

@@ -17,6 +17,7 @@ from dpselect.sensitivity.given import (
     GlobalSensitivity,
     LocalSensitivity,
     TabulatedSensitivity,
+    at_bound,
 )
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "LocalSensitivity",
     "Sensitivity",
     "TabulatedSensitivity",
+    "at_bound",
     "floored",
     "grouped",
     "jump_to_bound",

@@ -164,6 +164,11 @@ class ElementSensitivity(Sensitivity):
         return self._at(distance)
 
 
+def at_bound(bound: float, *, neighbours: NeighboursLike) -> ElementSensitivity:
+    """Return what is public of a sensitivity that differs between candidates: its bound."""
+    return ElementSensitivity(lambda _: bound, bound, 0, neighbours)
+
+
 class TabulatedSensitivity(Sensitivity):
     """The sensitivity ``δ(x, t, r) = g(κ_r + t)``.
 

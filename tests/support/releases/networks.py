@@ -96,8 +96,9 @@ def of_persons(name, asked, *, data=frame, **more):
 
 
 def hubs(metric, *, data, **more):
-    asked = {"metric": metric, "k": 2, "candidates": 5, **more}
+    asked = {"metric": metric, "k": 2, "candidates": 5, "degrees_share": 0.5, **more}
     name = metric if "epsilon" not in more else f"{metric}, counted"
+    name = name if asked["degrees_share"] else f"{name}, degrees alone"
     return case(name, dp.Hubs, asked, data=data)
 
 
@@ -110,6 +111,7 @@ CASES = [
     of_persons("degree, polars", ASKED["degree"], k=1, data=lazy),
     hubs("ego-density", data=frame, **OF_PERSONS),
     *(hubs(metric, data=graph) for metric in ("ego-betweenness", "ego-density")),
+    hubs("ego-betweenness", data=graph, degrees_share=None),
     hubs("ego-betweenness", data=graph, epsilon=100.0),
     hubs("ego-betweenness", data=frame, epsilon=200.0, **OF_PERSONS),
     *(top(name, asked) for name, asked in ASKED.items()),

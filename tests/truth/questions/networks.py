@@ -135,6 +135,8 @@ def top(draw, metrics, mechanism=None, *, held=None, combine=None, weights=None,
     weights = draw(st.sampled_from(weights)) if weights else None
     fields |= {} if weights is None else {"weights": list(weights)}
     fields |= more
+    if combine == "margin" and "ego-betweenness" in metrics:
+        fields["max_degree"] = max(1, n - 1)
     graph = graph_of(edges, n)
     every = [METRICS[one][0](graph) for one in metrics]
     bounds = [METRICS[one][1](n) for one in metrics]

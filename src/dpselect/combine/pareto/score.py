@@ -18,7 +18,7 @@ from dpselect.combine.score_range import aligned
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Facts, Objective
-from dpselect.sensitivity import GlobalSensitivity
+from dpselect.sensitivity import at_bound
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def pareto_facts(candidates: int, neighbours: Neighbours) -> Facts:
     """Return what is public of every Pareto score."""
     return Facts(
         candidates=candidates,
-        sensitivity=GlobalSensitivity(max(candidates - 1, 1), neighbours),
+        sensitivity=at_bound(max(candidates - 1, 1), neighbours=neighbours),
         highest=0.0,
     )
 
