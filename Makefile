@@ -11,7 +11,7 @@ PYTEST := pytest --numprocesses=auto
 FAST := --dist=loadfile -m "not slow"
 PYTHON ?= 3.13
 
-.PHONY: demo screens test test-fast test-slow test-python test-lowest spark witness check types style format docs notebooks dist clean
+.PHONY: demo screens pages test test-fast test-slow test-python test-lowest spark witness check types style format docs notebooks dist clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard dpselect demo --plot dpselect-demo.png
@@ -28,6 +28,10 @@ test-slow: docs
 # What commands print, at tests/screens; the tests compare it.
 screens: .venv
 	$(RUN) python tests/support/screens.py
+
+# What pages say that commands print.
+pages: .venv
+	$(RUN) python tests/support/pages.py
 
 # PYTHON is a version or a path; the locked versions of all packages.
 test-python: $(UV)

@@ -1,8 +1,8 @@
 """Differentially private selection.
 
-dpselect picks one of many options from data about people, under differential privacy: a
-percentile, the most common diagnoses, the most influential members of a network, the splits
-of a decision tree, the cells of a map.
+dpselect answers questions about personal data whose answer is a *choice*, under differential
+privacy: which value is the median, which diagnoses are most common, which members connect a
+network, how to split a tree, where the cases are on a map.
 
 A *query* is a release before its data: its fields are the public arguments, and its plan says
 what will be spent on what. An *objective* is a score for every candidate together with what one

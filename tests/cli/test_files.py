@@ -82,3 +82,20 @@ def test_types_of_columns_are_of_the_question_in_a_ledger(run, rows):
     assert first["entry"] == again["entry"] == 1
     assert other["entry"] == 2
     assert first["column_type"] == {"admitted": "date", "left": "date"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx", "tex"])
+def test_the_table_of_an_answer_is_written(run, tmp_path, suffix):
+    """A text that begins as a formula stays a text."""
+    file, out = tmp_path / "rows.parquet", tmp_path / f"table.{suffix}"
+    pl.DataFrame({"ward": ["=1+1"] * 3 + ["a_b & c"] * 2}).write_parquet(file)
+    asked = ("--column", "ward", "--candidates", "=1+1,a_b & c", "--k", 2, "--epsilon", 1000)
+    ran = run("top", file, *asked, "--neighbours", "add-remove", "--out", out)
+
+    assert ran.code == 0, ran.error
+    if suffix == "tex":
+        assert "=1+1 & 3 \\\\\na\\_b \\& c & 2 \\\\\n" in out.read_text("utf-8")
+        return
+    read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "xlsx": pl.read_excel}[suffix]
+    first, second = read(out).to_series(0).to_list()
+    assert (first, second) == ("'=1+1" if suffix == "csv" else "=1+1", "a_b & c")

@@ -122,7 +122,8 @@ Plot: TypeAlias = Annotated[
     Path | None, of_output("--plot", help="Write a picture, such as out.png.")
 ]
 Out: TypeAlias = Annotated[
-    Path | None, of_output("--out", help="Write the table of the answer, as .csv or .parquet.")
+    Path | None,
+    of_output("--out", help="Write the table of the answer: .csv, .parquet, .xlsx or .tex."),
 ]
 DataIsPublic: TypeAlias = Annotated[
     bool,
