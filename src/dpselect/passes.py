@@ -1,4 +1,4 @@
-"""Queries over records that an engine holds: how many there are, and their progress."""
+"""Queries over records that an engine holds: their progress, and how they read fields."""
 
 from __future__ import annotations
 
@@ -13,6 +13,27 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 MOST_SUMS = 200
 """Sums of one query; more go in several."""
+
+
+_READ: ContextVar[list[str] | None] = ContextVar("read", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[list[str]]:
+    """Collect what is noted of reading inside the block; public."""
+    notes: list[str] = []
+    before = _READ.set(notes)
+    try:
+        yield notes
+    finally:
+        _READ.reset(before)
+
+
+def note(said: str) -> None:
+    """Note how fields are read, once; public."""
+    notes = _READ.get()
+    if notes is not None and said not in notes:
+        notes.append(said)
 
 
 def of_sums(number: int) -> int:

@@ -37,6 +37,7 @@ from dpselect.budget.entry import Entry
 from dpselect.budget.origin import stated_rows
 from dpselect.errors import InsufficientBudgetError, ParameterError, naming_columns, nearest
 from dpselect.neighbours import check_where, relation
+from dpselect.passes import noting
 from dpselect.plan import (
     Plan,
     Receipt,
@@ -447,10 +448,12 @@ def released(
     charge = reserve([one.plan for one in new], budget)
     if len(new) > 1:
         data = list(data) if isinstance(data, Iterator) else data
-    with prepared(new, data) as draws:
+    with noting() as read, prepared(new, data) as draws:
         drawn = iter(zip(new, draws, charge(), strict=True))
         return tuple(
-            _drawn(*next(drawn)) if entry is None else _repeated(one, entry)
+            replace(_drawn(*next(drawn)), read="; ".join(read))
+            if entry is None
+            else _repeated(one, entry)
             for one, entry in zip(queries, entries, strict=True)
         )
 

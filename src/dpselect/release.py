@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T_co = TypeVar("T_co", covariant=True)
 
-NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated"}
+NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated", "read"}
 """Fields of a release that its query and its entry state."""
 
 FORMULA = "=+-@"
@@ -52,6 +52,7 @@ class Release(Generic[T_co]):
         repeated: Whether the answer was taken from that entry, so that nothing was drawn or
             spent.
         interval: The ends of the interval of each value or score, if intervals were asked for.
+        read: How fields of a text file were read, in words; public.
         surely: Whether each candidate is surely one of the best, likewise. None under a cap:
             intervals are then of the counted rows alone, and so would this be.
     """
@@ -66,6 +67,7 @@ class Release(Generic[T_co]):
     repeated: bool = field(default=False, kw_only=True)
     interval: tuple[tuple[Any, Any], ...] | None = field(default=None, kw_only=True)
     surely: tuple[bool, ...] | None = field(default=None, kw_only=True)
+    read: str = field(default="", kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         kinds = np.number | np.bool_ | np.str_
@@ -270,12 +272,12 @@ class Release(Generic[T_co]):
 
     def _repr_html_(self) -> str:
         columns = self.shown()
-        facts = {**self.facts, "entry": self._entry}
+        facts = {**self.facts, "text file": self.read, "entry": self._entry}
         rows = zip(*columns.values(), strict=True)
         return writing.card(self.plan.name, facts, head=list(columns), rows=rows)
 
     def __str__(self) -> str:
-        facts = self.facts
+        facts = self.facts | ({"text file": self.read} if self.read else {})
         del facts["mechanism"]
         price = facts.pop("price")
         last = f"{price}, entry {self._entry}" if self._entry else price

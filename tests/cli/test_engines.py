@@ -66,16 +66,17 @@ def test_a_file_that_spark_cannot_read(run, tmp_path):
         assert (ran.code, message in ran.error) == (2, True)
 
 
-@pytest.fixture
-def named(tmp_path):
-    """Return the names of a table in the catalogue of the session."""
+@pytest.fixture(params=["hospital_stays", "dat"])
+def named(tmp_path, request):
+    """Return the names of a table in the catalogue of the session; one may be a file's."""
     pl.DataFrame({"days": [day % 21 for day in range(400)]}).write_parquet(
         tmp_path / "stays.parquet"
     )
     session, place = spark(), tmp_path / "stays.parquet"
-    session.sql(f"CREATE TABLE default.hospital_stays USING parquet LOCATION '{place}'")
-    yield "default.hospital_stays", f"{CATALOGUE}.default.hospital_stays"
-    session.sql("DROP TABLE default.hospital_stays")
+    name = f"default.{request.param}"
+    session.sql(f"CREATE TABLE {name} USING parquet LOCATION '{place}'")
+    yield name, f"{CATALOGUE}.{name}"
+    session.sql(f"DROP TABLE {name}")
 
 
 CATALOGUE = "spark_catalog" if JAVA else "sail"

@@ -96,3 +96,16 @@ def test_a_table_without_geometries_needs_columns(tmp_path):
 
     with pytest.raises(DataError, match="need the columns of coordinates"):
         TOP.release(path)
+
+
+def test_a_frame_states_its_own_system():
+    frame = gpd.GeoDataFrame({"person": range(len(POINTS))}, geometry=POINTS, crs="EPSG:4326")
+
+    assert Map(bounds=BOUNDS, grids=[2], **ASKED).release(frame).box.crs == "EPSG:4326"
+    with pytest.raises(ParameterError, match=r"frame\.assign"):
+        Map(bounds=BOUNDS, grids=[2], user="person", max_per_user=1, **ASKED)
+    columns = frame.assign(x=frame.geometry.x, y=frame.geometry.y)
+    limited = {"x": "x", "y": "y", "user": "person", "max_per_user": 1}
+    assert Map(bounds=BOUNDS, grids=[2], **limited, **ASKED).release(columns).total == len(
+        POINTS
+    )

@@ -180,3 +180,16 @@ def test_opening_is_lazy(tmp_path):
 
     assert isinstance(opened, nw.LazyFrame)
     assert opened.collect_schema()["left"] == nw.Date
+
+
+def test_a_release_says_how_fields_were_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("days\n3\n")
+    query = dp.Percentiles(
+        column="days", p=50, upper=9, step=1, epsilon=9.0, neighbours="add-remove"
+    )
+
+    assert "text file: numbers as 1200,5" in str(
+        query.release(tables.Source(path, separator=";", decimal=","))
+    )
+    assert "text file" not in str(query.release(pl.read_csv(path)))

@@ -12,7 +12,9 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ColumnError
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables import numeric_column
+from dpselect.tables.key_columns import parsed
 
 SURROGATE = "\ud800"
 
@@ -139,3 +141,16 @@ def test_arrow_integers_of_any_width_are_keys():
 def test_keys_in_lists_are_one_row_each_first():
     with pytest.raises(ColumnError, match="explode it"):
         keys(pl.DataFrame({"value": [["fever", "cough"]] * 3}), column="value")
+
+
+@pytest.mark.parametrize("text", ["1_000", "1.0", "\u0661", "1e3", " 1", ""])
+def test_integers_as_text_are_digits(text):
+    with pytest.raises(ParameterError, match="not one"):
+        parsed(text, "integer")
+    assert parsed("+01", "integer") == 1
+
+
+def test_numbers_in_lists_are_those_of_text_files():
+    found = numeric_column(["1_000", "\u0661", "1e3", " 7 ", "x"])
+
+    np.testing.assert_array_equal(found, [np.nan, np.nan, 1000, 7, np.nan])

@@ -136,13 +136,16 @@ def _hidden(plan: Plan) -> str:
 WRITTEN = ("out", "plot", "save", "file")
 """Options that name a file to write."""
 
+LISTS = ("candidates", "groups", "nodes", "periods")
+"""Options that name a file to read, or say what it would hold."""
+
 
 def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -> None:
     """Raise if a file cannot be written, or is one that is read, before anything is spent.
 
     Args:
-        given: The options of a command by name. Those of ``WRITTEN`` name what is written, and
-            each other one that names a file names what is read.
+        given: The options of a command by name. Those of ``WRITTEN`` name what is written;
+            other paths and those of ``LISTS`` name what is read.
         read: What else is read.
 
     Raises:
@@ -151,7 +154,8 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
     from dpselect.tables import Source
 
     options = [one for name, one in given.items() if name not in WRITTEN]
-    files = [Path(one) for one in options if one and isinstance(one, str | Path)]
+    texts = [one for name in LISTS if isinstance(one := given.get(name), str) and one]
+    files = [Path(one) for one in options if isinstance(one, Path)] + [*map(Path, texts)]
     sources = map(Source.of, (one for one in (*options, *read) if isinstance(one, Source)))
     named = (Source(one) for one in read if one and isinstance(one, str | Path))
     files += [file for one in (*sources, *named) for file in one.files()]

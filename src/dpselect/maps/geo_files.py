@@ -41,7 +41,10 @@ def geo_file(data: object) -> Path | None:
     if kind not in GEO and not (kind in PARQUET and path.is_file() and _metadata(path)):
         return None
     if source.where:
-        raise ParameterError(f"`where` selects rows of tables: name `x` and `y`, not {path}")
+        raise ParameterError(
+            f"`where` selects rows of tables, and {path} holds geometries: give the rows that "
+            "geopandas.read_file(..., where=...) selects"
+        )
     source.refuse_dialect(f"{kind} files")
     if not path.is_file():
         raise no_file(path)
@@ -55,7 +58,6 @@ def crs_of(path: Path) -> str | None:
         DataError: It cannot be read.
         MissingDependencyError: pyproj or pyogrio, which geopandas brings, is not installed.
     """
-    pyproj = needed("pyproj", extra="geo")
     if path.suffix.lower() not in PARQUET_LIKE:
         pyogrio = needed("pyogrio", extra="geo")
         stated = _read(path, lambda: pyogrio.read_info(path)["crs"])
@@ -63,11 +65,20 @@ def crs_of(path: Path) -> str | None:
         known = _metadata(path)
         # What is not stated there is the default of the format.
         stated = known["columns"][known["primary_column"]].get("crs", "OGC:CRS84")
-    if stated is None:
+    return _read(path, lambda: name_of(stated))
+
+
+def name_of(system: object) -> str | None:
+    """Return the name of a reference system by an authority, if it has one; None of none.
+
+    Raises:
+        MissingDependencyError: pyproj is not installed.
+    """
+    if system is None:
         return None
-    system = _read(path, lambda: pyproj.CRS.from_user_input(stated))
-    authority = system.to_authority(min_confidence=SURE)
-    return str(system.to_string()) if authority is None else ":".join(authority)
+    known = needed("pyproj", extra="geo").CRS.from_user_input(system)
+    authority = known.to_authority(min_confidence=SURE)
+    return str(known.to_string()) if authority is None else ":".join(authority)
 
 
 def geometries(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types

@@ -12,7 +12,7 @@ from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.maps import geo
 from dpselect.maps.box import Box, Outside
-from dpselect.maps.geo_files import crs_of, geo_file
+from dpselect.maps.geo_files import crs_of, geo_file, name_of
 from dpselect.tables.people import PeopleCap, people_cap
 
 SHORT = (np.float16, np.float32)
@@ -65,7 +65,10 @@ class PointRows:
         validation.one_of("outside", query.outside, get_args(Outside))
         cap = people_cap(query.user, query.max_per_user)
         if cap is not None and query.x is None:
-            raise validation.needs("user", "x", "y", of="coordinates")
+            raise ParameterError(
+                "`user` needs `x` and `y`, the names of the columns of coordinates; geometries "
+                "get them by frame.assign(x=frame.geometry.x, y=frame.geometry.y)"
+            )
         return cls(box, query.x, query.y, cap, query.outside)
 
     def check(self, data: object) -> None:
@@ -92,9 +95,12 @@ class PointRows:
         Raises:
             ParameterError: It is another one than that of the bounds, or these cannot be in it.
         """
-        path = geo_file(data) if self.x is None else None
-        stated = self.box.crs if path is None else crs_of(path)
-        if path is None or stated is None:
+        if self.x is not None:
+            return self.box
+        path = geo_file(data)
+        of_frame = getattr(getattr(data, "geometry", None), "crs", None)
+        stated = name_of(of_frame) if path is None else crs_of(path)
+        if stated is None:
             return self.box
         if self.box.crs is None:
             return Box(*self.box.bounds, stated)

@@ -47,7 +47,7 @@ def edge_file(edges: object) -> Path | None:
     if kind not in {*READERS, SNAP} or (kind == SNAP and source.stated_rows):
         return None
     if source.where:
-        raise ParameterError(f"`where` selects rows of tables, and {path} is none")
+        raise ParameterError(f"`where` selects rows: write the edges of {path} as a table")
     source.refuse_dialect(f"{kind} files")
     if not path.is_file():
         raise no_file(path)

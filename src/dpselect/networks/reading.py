@@ -55,6 +55,8 @@ MOST_NODES = 2**31 - 1
 
 WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
 
+ADJACENCY = "an adjacency is a sparse matrix of SciPy, as scipy.sparse.coo_array(rows)"
+
 UNKNOWN = -1
 """The position of an end that is not among the nodes."""
 
@@ -106,7 +108,10 @@ def read(
         import narwhals as nw
 
         if nw.from_native(edges, pass_through=True) is edges and values.is_listed(edges):
-            return of_pairs(edges, nodes)
+            listed = list(edges)
+            if is_adjacency(listed, len(nodes)):
+                raise DataError(ADJACENCY)
+            return of_pairs(listed, nodes)
         needed("polars", extra="standard")
         import polars as pl
 
@@ -170,6 +175,15 @@ def is_sparse(data: object) -> bool:
     # Whoever holds one has imported its package: nothing is imported here.
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and sparse.issparse(data)
+
+
+def is_adjacency(entries: Sequence[object], n: int) -> bool:
+    """Return whether lists are the rows of a matrix of all nodes, and none is a pair."""
+    return (
+        n > 2
+        and len(entries) == n
+        and all(isinstance(one, list | np.ndarray) and len(one) == n for one in entries)
+    )
 
 
 def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class of SciPy
@@ -324,8 +338,8 @@ def _opened(
         pairs: NDArray[Any] = np.asarray(edges)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise DataError(
-                "edges must be a file, a data frame, or pairs in an array of shape (m, 2); an "
-                "adjacency is a sparse matrix of SciPy"
+                "edges must be a file, a data frame, or pairs in an array of shape (m, 2); "
+                f"{ADJACENCY}"
             )
         if len(nodes) == 2:
             raise DataError(

@@ -9,13 +9,14 @@ is none is null, and raises nothing. Dates are as in 2026-01-31 and times as in
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, no_field
+from dpselect.passes import note
 from dpselect.tables.dialect import Dialect, FieldType
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -49,6 +50,7 @@ def typed(
     Raises:
         ColumnError: There is no such column.
     """
+    note_reading(types.values(), dialect)
     if not types:
         return table
     there = table.collect_schema()
@@ -79,6 +81,20 @@ def typed(
     return nw.from_native(
         native.with_columns(_of_polars(column, one, dialect) for column, one in others.items())
     )
+
+
+def note_reading(kinds: Iterable[FieldType], dialect: Dialect) -> None:
+    """Note how fields of some types are written, for the release that is made of them."""
+    for kind in kinds:
+        if kind in {"number", "integer"}:
+            note(
+                f"numbers as 1{dialect.thousands or ''}200{dialect.decimal}5, and others are "
+                "missing (`thousands`, `decimal`)"
+            )
+        elif kind != "text":
+            zone = "Z" if dialect.time_zone else ""
+            form = dialect.date_format or f"2026-01-31 and 2026-01-31T12:00{zone}"
+            note(f"dates as {form}, and others are missing (`date_format`, `time_zone`)")
 
 
 def _form(kind: str, dialect: Dialect) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.tables.kinds import Kind, coded, named
+from dpselect.tables.kinds import WHOLE, Kind, coded, named
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -201,6 +201,8 @@ def _as_text(part: Hashable) -> str:
 
 def _of_text(text: str, kind: Kind) -> Hashable:
     if kind == "integer":
+        if not WHOLE.fullmatch(text):  # Python reads 1_000 and other digits, too
+            raise ValueError
         return int(text)
     if kind == "boolean":
         return text.lower() == "true"

@@ -8,6 +8,7 @@ is missing. Whatever a record holds, no other one is coded otherwise, and nothin
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
@@ -27,6 +28,9 @@ Kind: TypeAlias = Literal["integer", "boolean", "date", "text", "numbers", "anyt
 
 NAMES: tuple[Kind, ...] = ("integer", "boolean", "date", "text")
 """The kinds of which keys, groups and persons can be."""
+
+WHOLE = re.compile("[+-]?[0-9]+")
+"""Integers as text."""
 
 NUMERIC = {"integer", "boolean", "numbers"}
 """The kinds that are read as numbers; true is 1, as in a list."""

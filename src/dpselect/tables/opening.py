@@ -23,7 +23,7 @@ from dpselect.errors import (
     no_file,
 )
 from dpselect.tables.collation import by_bytes
-from dpselect.tables.fields import typed
+from dpselect.tables.fields import note_reading, typed
 from dpselect.tables.given import check_name, check_names, is_of, with_known_zones
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.source import COMPRESSED, Frame, Source
@@ -210,6 +210,7 @@ def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
         asked = {*numbers} - {one.column for one in source.comparisons} - {*source.column_type}
         table = nw.from_native(form.scan(found, source, kind, asked))
         if form.is_text:
+            note_reading(["number"] if asked else [], source)
             table = typed(table, source.column_type, source)
         return filtered(table, source.comparisons, dialect=source if form.is_text else None)
 

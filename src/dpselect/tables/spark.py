@@ -170,15 +170,17 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
         MissingDependencyError: PySpark is not installed.
     """
     source = Source.of(path)
-    kind = source.kind(PurePosixPath(str(source)))
-    named = NAMED.fullmatch(str(source)) is not None and kind not in {*PARQUET, *WRITTEN}
-    if kind and kind not in {*PARQUET, *WRITTEN} and "*" not in kind and not named:
+    kind, read = source.kind(PurePosixPath(str(source))), {*PARQUET, *WRITTEN}
+    named = NAMED.fullmatch(str(source)) is not None and (
+        kind not in read or _is_table(str(source), session(master))
+    )
+    if kind and kind not in read and "*" not in kind and not named:
         raise DataError(
             f"{source} must end in .parquet, {', '.join(WRITTEN)}, be a folder of Parquet "
             "files, or name a table as catalog.schema.table"
         )
     table = _read(source, kind if not named else None, session(master).read)
-    if kind not in WRITTEN:
+    if named or kind not in WRITTEN:
         source.refuse_dialect("tables of Spark")
         return filtered(table, source.comparisons)
     table = typed(table, source.column_type, source)
@@ -285,6 +287,21 @@ def _opened(opened: Callable[[], Any], refusal: str) -> nw.LazyFrame[Any]:
         return native
 
     return nw.from_native(replaced(known, lambda: DataError(refusal)))
+
+
+def _is_table(name: str, spark: Any) -> bool:  # noqa: ANN401 -- Spark's
+    """Return whether a catalogue has a table of a name that may be a file's as well.
+
+    Raises:
+        DataError: There is such a file, too.
+    """
+    try:
+        found = bool(spark.catalog.tableExists(name))
+    except Exception:  # noqa: BLE001 -- a class of Java, of a name that no table can have
+        return False
+    if found and Path(name).exists():
+        raise DataError(f"{name} is a table of the catalogue and a file: say ./{name} for this")
+    return found
 
 
 def _is_there(reader: Any, path: str) -> bool:  # noqa: ANN401 -- Spark's

@@ -447,6 +447,8 @@ def number(value: Any) -> float:  # noqa: ANN401 -- whatever it is, it is tried
         return nan
     if isinstance(value, np.ndarray) and value.ndim > 0:
         return nan
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
+        return nan  # Python reads 1_000 and other digits, too
     try:
         return float(value)
     except OverflowError:
