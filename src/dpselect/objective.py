@@ -236,7 +236,10 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
 
 def _rounded_away(values: ArrayLike, vector: Values) -> Values:
     """Return what float64 left of each number."""
-    array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
+    array = replaced(
+        lambda: values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object),
+        lambda: ScoresError(NO_NUMBERS),
+    )
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         # 32 bits each: both halves are floats.
         top, bottom = ((array >> 32) << 32).astype(np.float64), array & 0xFFFFFFFF

@@ -474,7 +474,8 @@ def _row(cells: Sequence[object], tag: str, sides: Sequence[str]) -> str:
 def holds_numbers(column: Iterable[object]) -> bool:
     """Return whether a column of a table holds numbers, or blanks."""
     return all(
-        one == "" or (isinstance(one, int | float) and not isinstance(one, bool))
+        (isinstance(one, int | float) and not isinstance(one, bool))
+        or (isinstance(one, str) and not one)
         for one in column
     )
 

@@ -81,7 +81,7 @@ PLACES = {"x": "f", "y": "g"}
 NODES = {"nodes": 9, "k": 1, "epsilon": 1.0}
 EDGES = {"source": "f", "target": "g", **NODES}
 DOMAINS = {"f": [0, 1], "g": (0.0, 9.0, 3)}
-PUBLIC = {"domains": DOMAINS, "classes": ["a", "b"], "max_records": 50, **BOTH}
+PUBLIC = {"domains": DOMAINS, "classes": ["a", "b"], "max_records": 10_000, **BOTH}
 CODES = {"tree": {"a": "1", "b": "1", "0": "2", "3": "2"}, **BOTH}
 NUMBERS = {"tree": {"0": "8", "1": "8", "2": "9", "3": "9"}, **BOTH}
 BY_COLUMN = {**PUBLIC, "label": "y"}
@@ -436,10 +436,13 @@ CONTAINERS["values"] += [*OF_PANDAS, "extreme moments"]
 ROWS = {"rows", "labelled", "counts"}
 
 
-def data_for(entry, container, rng, folder):
-    """Return odd data of one container, or None where the container has none of them."""
+def data_for(entry, container, rng, folder, blocks=1):
+    """Return odd data of one container, or None where the container has none of them.
+
+    The rows of ``blocks`` small tables stand in one, but where their number is public.
+    """
     of_counts = "counts" in entry.data
-    length = VARIANTS if of_counts else rng.randrange(9)
+    length = VARIANTS if of_counts else sum(rng.randrange(9) for _ in range(blocks))
     columns = [_column(rng, length) for _ in range(WIDTHS[entry.data])]
     if entry.data == "table of counts":
         columns[-1] = [*"abcd"]
@@ -544,9 +547,7 @@ def _of_arrow(array):
 
 
 def _pandas_of_arrow(column, rng):
-    array = _arrow(column, rng)
-    # Of views pandas makes a column, and ends at whatever is asked of it.
-    return _of_arrow(array.cast(pa.string()) if array.type == pa.string_view() else array)
+    return _of_arrow(_arrow(column, rng))
 
 
 def _pandas_nullable(column, rng):
@@ -689,20 +690,35 @@ def emptied(data):
 OWN = {one for name in ("members", "counts in turn", "genotypes") for one in READINGS[name]}
 """Entries of what the caller counted or numbered himself, where each value must be right."""
 
+_REFUSED_EMPTY = {}
+"""Whether an entry refuses a container of some types that has no row."""
 
-def decides(name, data, error):
-    """Return whether rows, and not their types, decide that an entry refuses data.
 
-    The same container without a row is not refused.
+def outcome(name, data, error):
+    """Return what became of data at an entry, none of whose errors was foreign.
+
+    ``"released"``; ``"claimed"``, where data contradict what the caller declares of them;
+    ``"own"``, where a value that the caller counted or numbered himself is wrong;
+    ``"refused"`` for the types; and ``"decided"``, which must not be: the same container
+    without a row is not refused.
     """
+    if error is None:
+        return "released"
+    if isinstance(error, PublicClaimError):
+        return "claimed"
     if name in OWN:
-        return False
-    none = None if error is None or isinstance(error, PublicClaimError) else emptied(data)
+        return "own"
+    none = emptied(data)
     if none is None:
-        return False
-    with observed() as seen:
-        ENTRIES[name].call(none)
-    return seen.error is None
+        return "refused"
+    frame = nw.from_native(none, allow_series=True)
+    types = frame.dtype if isinstance(frame, nw.Series) else frame.collect_schema()
+    key = name, type(none), str(types)
+    if key not in _REFUSED_EMPTY:
+        with observed() as seen:
+            ENTRIES[name].call(none)
+        _REFUSED_EMPTY[key] = seen.error is not None
+    return "refused" if _REFUSED_EMPTY[key] else "decided"
 
 
 def _pandas(column, rng):
