@@ -86,7 +86,8 @@ CELL = "padding:.1em .8em;text-align:"
 MOST_ROWS = 20
 
 MOST_VALUES = 1_000_000
-"""Values of a written query, with those of its ranges, where nobody states another number."""
+"""Values of a written query, with those of its ranges, where nobody states another number; and
+of one range, which planning takes about 100 bytes each for."""
 
 MOST_DEPTH = 32
 """Lists in lists of a written query."""
@@ -110,6 +111,14 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
         return _named(value)
     if (to_field := getattr(type(value), "to_field", None)) is not None:
         value = to_field(value)
+    if (
+        isinstance(value, range)
+        and _length((value.start, value.stop, value.step)) > MOST_VALUES
+    ):
+        raise ParameterError(
+            f"a range of a query has at most {MOST_VALUES:,} values: 60 bytes would take all "
+            "memory; list them, if there is enough"
+        )
     if isinstance(value, Decimal) and value.is_snan():
         raise ParameterError("a signaling NaN is no number")
     # The nodes of networkx are ordered keys, a set and a mapping: they are listed.

@@ -163,12 +163,19 @@ class NoisySequence(Mechanism):
                 )
         if self.step and step and Fraction(step) % Fraction(self.step) != 0:
             raise ParameterError(f"`step` must divide {step:g}, the objective's own")
-        return replace(
+        made = replace(
             self,
             l1=self.l1 or l1,
             bound=self.bound or sensitivity.bound,
             step=self.step or step,
         )
+        steps = steps_for(len(objective), made.stated_l1, made.step)
+        if made.noise_for(steps).scale > MOST_SCALE:
+            raise ParameterError(
+                "epsilon is too small for these scores: the noise must be at most 2**49 of "
+                "their steps"
+            )
+        return made
 
     def largest_gap(
         self,
@@ -295,13 +302,7 @@ class NoisySequence(Mechanism):
         steps = to_steps(
             objective.scores, mechanism.stated_l1, mechanism.step, objective.low_order
         )
-        noise = mechanism.noise_for(steps)
-        if noise.scale > MOST_SCALE:
-            raise ParameterError(
-                "epsilon is too small for these scores: the noise must be at most 2**49 of "
-                "their steps"
-            )
-        return Noisy(steps.counts, noise, steps.unit)
+        return Noisy(steps.counts, mechanism.noise_for(steps), steps.unit)
 
     def prepare(
         self, objective: Objective, k: int, above: float | None = None

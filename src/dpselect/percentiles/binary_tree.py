@@ -28,8 +28,9 @@ Source: Kaplan, Schnapp and Stemmer, ICML 2022; the shares are ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -121,6 +122,19 @@ class Recursive(Recursion):
 
     points: Values
 
+    def __post_init__(self) -> None:
+        _ = self.mechanisms
+
+    @cached_property
+    def mechanisms(self) -> Mapping[int, Mechanism]:
+        """That of each draw, by the position of its percentile; made before any is paid for."""
+        return {
+            node.position: by_name(
+                self.factory, price_of_draw(node, self.records.neighbours)
+            )
+            for node in self.tree.all()
+        }
+
     @property
     def ranked(self) -> tuple[Values, ...]:
         return (self.points,)
@@ -158,7 +172,7 @@ class Recursive(Recursion):
 
     def mechanism_of(self, node: Node) -> Mechanism:
         """Return the mechanism of one draw."""
-        return by_name(self.factory, price_of_draw(node, self.records.neighbours))
+        return self.mechanisms[node.position]
 
     def shares(self, node: Node) -> Values:
         """Return which parts of the records of a place can go below."""

@@ -319,8 +319,14 @@ def no_records() -> DataError:
 
 def checked_candidates(candidates: ArrayLike) -> Values:
     """Return public values as a float64 vector of at least one, all finite."""
+    # Of a range no list of integers is made.
+    held = (
+        np.arange(candidates.start, candidates.stop, candidates.step)
+        if isinstance(candidates, range)
+        else candidates
+    )
     try:
-        points = np.array(candidates, dtype=np.float64)
+        points = np.array(held, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError("`candidates` must be numbers") from None
     if points.ndim != 1 or points.size == 0 or not np.isfinite(points).all():
@@ -330,8 +336,12 @@ def checked_candidates(candidates: ArrayLike) -> Values:
     if not isfinite(float(points.max()) - float(points.min())):
         raise ParameterError("`candidates` must span less than the largest float")
     large = np.flatnonzero(np.abs(points) > 2.0**53)
-    given = np.asarray(candidates, dtype=object)
-    if any(int(points[at]) != given[at] for at in large if validation.is_integer(given[at])):
+    given = np.asarray(held, dtype=object)[large] if large.size else ()
+    if any(
+        int(points[at]) != one
+        for at, one in zip(large, given, strict=True)
+        if validation.is_integer(one)
+    ):
         raise ParameterError("`candidates` beyond 2**53 must be numbers that a float holds")
     return points
 

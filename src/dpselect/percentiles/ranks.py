@@ -150,6 +150,8 @@ def _cuts(points: Values, some: Values | None) -> tuple[Indices, Indices]:
     """Return the candidates before which numbers are counted, and those that are wanted."""
     ascending = np.unique(points)
     at = ascending.searchsorted(points if some is None else some)
+    if some is None or some is points:
+        return np.arange(1, ascending.size), at
     ends = np.unique([at, at + 1])
     return ends[(ends > 0) & (ends < ascending.size)], at
 

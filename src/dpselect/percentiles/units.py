@@ -58,7 +58,7 @@ class Unit:
         Raises:
             ParameterError: They are of different units.
         """
-        values = list(values)
+        values = list(values[:1] if isinstance(values, range) else values)
         kinds = {_kind(one) for one in values} or {"duration" if _is_span(step) else "integer"}
         if kinds <= {"float", "integer", "decimal"}:
             if _is_span(step):
