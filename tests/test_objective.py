@@ -1,5 +1,7 @@
 """What an objective accepts."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,3 +42,14 @@ def test_a_series_of_candidates_is_read_by_position():
     names = pd.Series(["a", "b"], index=[7, 9])
     release = dp.PermuteAndFlip(epsilon=200).release(dp.Objective([1, 9], ONE, names))
     assert release.answer == ("b",)
+
+
+def test_a_part_can_be_replaced_and_no_score_loses_a_digit():
+    objective = dp.Objective([2**53 + 1, 2**53], ONE, candidates="ab")
+    renamed = dataclasses.replace(objective, candidates="cd", monotone=True)
+
+    assert (renamed.candidates, renamed.monotone) == ("cd", True)
+    assert renamed.scores_twofold.low.tolist() == [1.0, 0.0]
+    # What the former scores rounded away is nothing that the new ones have.
+    other = dataclasses.replace(objective, scores=[1.0, 2.0])
+    assert (other.scores.tolist(), other.low_order.tolist()) == ([1.0, 2.0], [0.0, 0.0])

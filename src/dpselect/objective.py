@@ -68,7 +68,8 @@ class Objective:
         scores: One number per candidate, shape ``(n,)``, ``n >= 1``, finite; larger is
             better. Private; kept as a read-only float64 copy.
         low_order: What float64 rounds away of the scores, shape ``(n,)``: 0 for floats, and for
-            integers up to 2^53. Mechanisms use ``scores + low_order``. Private.
+            integers up to 2^53. Mechanisms use ``scores + low_order``. It is computed of the
+            scores; what ``dataclasses.replace`` gives with new ones is ignored. Private.
         sensitivity: How much one individual can change the scores.
         candidates: The possible outputs, in the order of the scores; positions ``0`` to
             ``n - 1`` if not given. Public: it must be the same for every database.
@@ -117,7 +118,10 @@ class Objective:
         highest: float | None = None,
         direction: Direction | None = None,
         step: float | None = None,
+        low_order: ArrayLike | None = None,
     ) -> None:
+        if _are_parts(scores, low_order):
+            scores = Twofold(*map(np.asarray, (scores, low_order)))
         checked, low_order = exact_scores(scores)
         validation.instance("sensitivity", sensitivity, Sensitivity)
         if sensitivity.at(0).shape not in {(), checked.shape}:
@@ -229,9 +233,18 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
         raise ScoresError("scores must be finite; at least one is NaN or infinite")
     if rest is None:
         rest = np.array(_rounded_away(values, vector), dtype=np.float64)
-    for part in (vector, rest):
-        part.setflags(write=False)
-    return Twofold(vector, rest)
+    both = np.array([vector, rest])
+    both.setflags(write=False)
+    return Twofold(*both)
+
+
+def _are_parts(scores: object, low_order: object) -> bool:
+    """Return whether both are of one objective, as where ``dataclasses.replace`` makes another.
+
+    What was rounded away of the former scores is nothing that new ones have.
+    """
+    bases = [getattr(one, "base", None) for one in (scores, low_order)]
+    return bases[0] is bases[1] is not None
 
 
 def _rounded_away(values: ArrayLike, vector: Values) -> Values:

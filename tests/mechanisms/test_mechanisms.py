@@ -12,6 +12,7 @@ from scipy import stats
 import dpselect as dp
 from dpselect import scaling
 from dpselect.draws.exact import samplers
+from dpselect.errors import ScoresError
 from support.releases import core
 from support.strategies import element_objectives, epsilons
 
@@ -253,3 +254,15 @@ def test_later_rounds_of_pairwise_compare_the_candidates_that_are_left():
     with_the_first = each.probabilities(objective)
     same_scores = with_the_first[1] / (1 - with_the_first[0])
     assert expected[0, 1] / expected[0].sum() > same_scores + 0.02
+
+
+@pytest.mark.parametrize("given", [[1, np.inf, 0, 2], [np.nan, 1, 0, 2], [1.0, 0.0], 3.0])
+def test_unit_scores_of_ones_own_are_refused_before_the_charge(given):
+    class Own(dp.PermuteAndFlip):
+        def unit_scores(self, objective):  # noqa: ARG002 -- whatever it is
+            return np.array(given)
+
+    budget = dp.Budget(9.0, neighbours=OBJECTIVE.neighbours)
+    with pytest.raises(ScoresError, match="unit_scores"):
+        Own(epsilon=1.0).release(OBJECTIVE, budget=budget)
+    assert budget.entries == ()

@@ -9,6 +9,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws.grid import ROUNDING_STEPS, SENSITIVITY, STEPS_PER_UNIT
+from dpselect.errors import ParameterError
 from dpselect.mechanisms import by_name
 from dpselect.percentiles import split_tree
 from dpselect.percentiles.binary_tree import Branches, Recursive
@@ -299,3 +300,38 @@ def test_the_default_is_chosen_by_public_arguments():
     assert method([25, 50, 75], mechanism="exponential") == Recursive
     assert method([25, 50, 75], mechanism="anchored") == OneByOne
     assert method([25, 50, 75], candidates=[2, 1, 3], assumed_records=500) == OneByOne
+
+
+def test_a_mechanism_that_takes_too_much_is_refused_before_anything_is_paid():
+    """The later draws were refused when the first ones had been made."""
+    calls = []
+
+    def whole(*, epsilon):
+        calls.append(epsilon)
+        return dp.ExponentialMechanism(epsilon=1.0)
+
+    with pytest.raises(ParameterError, match="keep to the epsilon"):
+        dp.Percentiles(
+            p=[10, 50, 90],
+            candidates=range(9),
+            method="recursive",
+            mechanism=whole,
+            epsilon=1.0,
+            neighbours="add-remove",
+        )
+    assert min(calls) < 1.0
+
+
+def test_a_mechanism_is_made_once_for_each_draw():
+    """One that changes its mind between planning and drawing has no say."""
+    kinds = [dp.ExponentialMechanism] * 99
+    query = dp.Percentiles(
+        p=[10, 50, 90],
+        candidates=range(9),
+        method="recursive",
+        mechanism=lambda *, epsilon: kinds.pop()(epsilon=epsilon),
+        epsilon=1.0,
+        neighbours="add-remove",
+    )
+    kinds.clear()
+    assert len(query.release(range(9)).answer) == 3

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 
@@ -97,3 +98,31 @@ def test_odd_requests_are_planned_or_refused_within_a_gigabyte(tmp_path):
     killed, foreign = head.index("killed"), head.index("foreign")
     assert rows
     assert all((row[killed], row[foreign]) == ("0", "0") for row in rows), rows
+
+
+RANGE = range(10**9)
+MADE = [
+    lambda: dp.TopKeys(k=1, candidates=RANGE, **AR),
+    lambda: dp.Percentiles(p=50, candidates=RANGE, **AR),
+    lambda: dp.TopKeys(column="a", k=1, candidates=["u"], by="b", groups=RANGE, **AR),
+    lambda: dp.trees.ID3Tree(
+        max_depth=1, label="y", domains={"x": RANGE}, classes=["a"], max_records=9, **AR
+    ),
+]
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_a_range_takes_no_memory_in_python_either(make):
+    with pytest.raises(ParameterError, match="a range of a query has at most"):
+        make()
+
+
+def test_a_million_candidates_are_planned_within_100_megabytes():
+    """164 MB before, of which a range of Python and a list of it were 80."""
+    tracemalloc.start()
+    try:
+        dp.Percentiles(p=50, candidates=range(10**6), **AR)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 60e6

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
 from dpselect.trees.reading import Rows
@@ -246,3 +247,9 @@ def test_no_record_and_no_part_of_the_key_ends_a_search(kind, method):
         made = of_rows([["a", "b"], Bins(0, 9)], kind, random_state=seed, method=method)
         for x, y in tables:
             assert made.fit(x, y).best_index_ in {0, 1}
+
+
+def test_noise_that_cannot_be_drawn_is_refused_before_the_fits():
+    """It was refused at the choice, when the fits were drawn and paid for."""
+    with pytest.raises(ParameterError, match="epsilon is too small"):
+        search(method="all", mechanism="noisy-sequence", epsilon=1e-12).plan(["colour", "age"])

@@ -32,6 +32,7 @@ def check_admissible(
     ==========================  ===============================================================
     finding                     states
     ==========================  ===============================================================
+    ``objective``               only where it fails: there is an objective of every database
     ``public parts``            candidates, bounds, l1, horizon, relation, the monotone claim,
                                 the highest score, the direction and the step are the same for
                                 every database, and no score is above the highest
@@ -105,8 +106,12 @@ def check_admissible(
     if not all(map(callable, given.values())):
         raise ParameterError("scalings must map names to functions of an Objective")
     relation = None if callable(neighbours) else Neighbours(neighbours)
-    public = conditions.public_parts(space, objectives, relation)
-    if len({len(one) for one in objectives}) > 1:
+    public = (
+        objectives
+        if isinstance(objectives, Finding)
+        else conditions.public_parts(space, objectives, relation)
+    )
+    if isinstance(objectives, Finding) or len({len(one) for one in objectives}) > 1:
         findings: tuple[Finding, ...] = (public,)
         tightness = Tightness(0, 0, 0.0)
         skipped: tuple[str, ...] = ("all other conditions: there is no candidate to compare",)

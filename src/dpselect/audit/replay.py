@@ -33,6 +33,7 @@ from math import fsum, inf, sqrt
 from threading import get_ident
 from typing import Any, TypeAlias, TypeVar
 
+from dpselect import validation
 from dpselect.audit.loss import Loss, joined
 from dpselect.audit.outcomes import difference
 from dpselect.audit.report import Report
@@ -119,7 +120,7 @@ def replay(
         A report on this pair and on the outputs that were drawn; call it on many pairs.
 
     Raises:
-        ParameterError: The outcome carries no plan, and none is given.
+        ParameterError: The outcome carries no plan and none is given, or one is no ``Plan``.
 
     Examples:
         >>> import dpselect as dp
@@ -132,6 +133,8 @@ def replay(
         >>> print(replay(favourite, "aabc", "aabcc"))
         as planned on this pair: epsilon 0.5 of 1, in 1 draws
     """
+    if plan is not None:
+        validation.instance("plan", plan, Plan)
     recorded = _Recording()
     with intercepted(recorded.handle):
         outcome = release(x)

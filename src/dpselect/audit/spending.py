@@ -20,6 +20,7 @@ from math import fsum
 from types import CodeType, FrameType
 from typing import Any
 
+from dpselect import validation
 from dpselect.audit.report import Report
 from dpselect.budget import Budget, Entry
 from dpselect.budget.store import Decide, Entries, Memory
@@ -155,8 +156,8 @@ def plan_of(outcome: object) -> Plan | None:
     """Return the plan that an outcome carries as ``plan_`` or ``plan``."""
     for name in ("plan_", "plan"):
         plan = getattr(outcome, name, None)
-        if isinstance(plan, Plan):
-            return plan
+        if plan is not None and not callable(plan):
+            return validation.instance(f"what the outcome has as {name}", plan, Plan)
     return None
 
 

@@ -10,13 +10,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from typing import TypeAlias
 
 import numpy as np
 
 from dpselect import validation
 from dpselect._twofold import Twofold, difference
-from dpselect.audit.report import Witness
+from dpselect.audit.report import Finding, Witness
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
@@ -236,12 +237,17 @@ class Tables:
 
 def evaluate(
     universe: Universe, objective_of: Callable[[Hashable], Objective]
-) -> tuple[Objective, ...]:
-    """Build every objective, once."""
-    return tuple(
-        validation.instance("what objective_of returns", objective_of(x), Objective)
-        for x in universe.databases
-    )
+) -> tuple[Objective, ...] | Finding:
+    """Build every objective, once; or return where it could not be."""
+    made = []
+    for x in universe.databases:
+        try:
+            one = objective_of(x)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it is found
+            states = f"there is one of every database; {type(error).__name__}: {error}"
+            return Finding("objective", states, ok=False, excess=inf, worst=Witness(x))
+        made.append(validation.instance("what objective_of returns", one, Objective))
+    return tuple(made)
 
 
 def tabulate(

@@ -16,7 +16,11 @@ NEGLIGIBLE = 45.0
 
 
 class Draw(ABC):
-    """A choice among candidates, given their unit scores.
+    """A choice among candidates, given their unit scores; the base of a draw of your own.
+
+    Derive from it, name it, and define ``probabilities``, ``sample``, ``rho`` and ``noise``.
+    A mechanism that draws by it says that its releases are not ``exact``, since nothing is
+    known of its sampler; ``dpselect.audit.check_private`` checks its distribution.
 
     A draw of ``k`` candidates is ``k`` rounds without replacement at ``epsilon / k`` each, so
     that ``epsilon`` is the price of the whole draw.
@@ -65,8 +69,15 @@ class Draw(ABC):
         """Return the zCDP of one round at ``epsilon``, which is at most epsilon^2 / 2."""
 
     @abstractmethod
-    def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
-        """Return noise of scale 1 whose noisy maximum follows the distribution."""
+    def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
+        """Return noise whose largest sum with ``epsilon / 2`` times the scores is the draw.
+
+        For simulations of several rounds alone.
+
+        Args:
+            shape: Rows and candidates.
+            rng: A generator of NumPy.
+        """
 
     def simulate(
         self, scores: Scores, epsilon: float, *, k: int, size: int, rng: np.random.Generator
@@ -94,6 +105,6 @@ class Draw(ABC):
         """Draw each row of a block by fresh noise in every round: O(n k) for a row."""
         left = np.repeat(exponents[None, :], len(block), axis=0)
         for round_ in range(block.shape[1]):
-            noisy = left + self._noise(left.shape, rng)
+            noisy = left + self.noise(left.shape, rng)
             block[:, round_] = noisy.argmax(axis=1)
             left[np.arange(len(block)), block[:, round_]] = -np.inf

@@ -58,14 +58,14 @@ class Exponential(Draw):
         """Return ``y - 1 - ln y``, ``y = ε/(e^ε - 1)``."""
         return zcdp.of_bounded_range(epsilon)
 
-    def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
+    def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
         return -np.log(rng.standard_exponential(shape))
 
     def _simulate_rounds(
         self, exponents: Values, block: Indices, rng: np.random.Generator
     ) -> None:
         k = block.shape[1]
-        noisy = exponents + self._noise((len(block), exponents.size), rng)
+        noisy = exponents + self.noise((len(block), exponents.size), rng)
         top = np.argpartition(noisy, -k, axis=1)[:, -k:]
         order = np.argsort(-np.take_along_axis(noisy, top, axis=1), axis=1)
         block[:] = np.take_along_axis(top, order, axis=1)

@@ -58,7 +58,7 @@ class LaplaceNoisyMax(Draw):
         # Beyond 10^12 the rho of any epsilon-DP draw, which is at most epsilon, is less.
         return min(zcdp.of_laplace(epsilon * (1 + epsilon / (16 * STEPS_PER_UNIT**2))), epsilon)
 
-    def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
+    def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
         return rng.laplace(size=shape)
 
 

@@ -59,7 +59,7 @@ class PermuteAndFlip(Draw):
         """Return the least rho, that of two candidates (Theorem 6 of ``docs/theory.md``)."""
         return zcdp.of_permute_and_flip(epsilon)
 
-    def _noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
+    def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
         return rng.standard_exponential(shape)
 
 

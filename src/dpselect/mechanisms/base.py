@@ -25,7 +25,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.draws.grid import LIMIT
-from dpselect.errors import ParameterError
+from dpselect.errors import ParameterError, ScoresError
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
@@ -399,6 +399,10 @@ class Mechanism(ABC):
         if above is not None:
             raise no_threshold()
         scores = self.unit_scores(objective)
+        if np.shape(scores) != objective.scores.shape:
+            raise ScoresError(f"`unit_scores` must return {len(objective)} numbers")
+        if not np.isfinite(scores).all():
+            raise ScoresError("`unit_scores` must return finite numbers")
         if k == 1 or (self.one_scaling and scores.min() >= -LIMIT):
             return lambda: Drawn(self.draw.sample(scores, self.epsilon, k))
         return lambda: Drawn(drawn_in_rounds(self, objective, k))

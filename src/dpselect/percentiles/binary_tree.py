@@ -123,15 +123,13 @@ class Recursive(Recursion):
     points: Values
 
     def __post_init__(self) -> None:
-        _ = self.mechanisms
+        _ = self.percents and self.mechanisms
 
     @cached_property
     def mechanisms(self) -> Mapping[int, Mechanism]:
         """That of each draw, by the position of its percentile; made before any is paid for."""
         return {
-            node.position: by_name(
-                self.factory, price_of_draw(node, self.records.neighbours)
-            )
+            node.position: by_name(self.factory, price_of_draw(node, self.records.neighbours))
             for node in self.tree.all()
         }
 

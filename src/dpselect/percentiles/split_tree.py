@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
@@ -185,7 +186,7 @@ class Recursion(Method):
     factory: MechanismLike
     how: ClassVar[str] = ""
 
-    @property
+    @cached_property
     def whole(self) -> Mechanism:
         """The mechanism with the epsilon of all draws."""
         return by_name(self.factory, self.epsilon)
