@@ -130,8 +130,8 @@ def test_a_plan_is_one_line_where_it_is_a_value_and_several_where_it_is_printed(
 def test_a_large_epsilon_is_called_large_where_a_plan_is_printed(epsilon, options, one):
     made = replace(plan(epsilon), **options)
     said = (
-        f"epsilon 30 is large: one {one} can change the probability of an answer by a "
-        "factor of e^30"
+        f"epsilon 30 gives little protection: one {one} can make an answer 10^13 times as "
+        "likely"
     )
 
     assert made.warning == (None if one is None else said)

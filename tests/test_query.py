@@ -525,3 +525,27 @@ def test_a_signaling_nan_is_refused_wherever_it_stands(where):
     odd = {"decimal": "sNaN"}
     with pytest.raises(ParameterError, match="signaling NaN"):
         dp.Query.from_dict({**top, where: [odd] if where == "candidates" else odd})
+
+
+@pytest.mark.parametrize(
+    ("positional", "given", "named"),
+    [
+        ((), {"column": "days"}, ["p", "epsilon", "neighbours"]),
+        ((), {"columns": "days"}, ["columns", "column"]),
+        ((90,), {}, []),
+    ],
+)
+def test_fields_that_are_missing_or_unknown_are_named(positional, given, named):
+    with pytest.raises(ParameterError) as caught:
+        dp.Percentiles(*positional, **given)
+
+    assert list(caught.value.arguments) == named
+
+
+def test_a_notebook_shows_the_line_that_asked_and_the_message():
+    with pytest.raises(ParameterError) as caught:
+        dp.Percentiles(column="days")
+
+    line, said = caught.value._render_traceback_()
+    assert "Percentiles(column=" in line
+    assert said == f"ParameterError: {caught.value}"

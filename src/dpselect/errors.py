@@ -31,6 +31,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Self
 
 __all__ = [
@@ -69,6 +70,15 @@ class DPSelectError(Exception):
     def arguments(self) -> tuple[str, ...]:
         """The names of the arguments that the message speaks of."""
         return tuple(dict.fromkeys(found["name"] for found in _NAME.finditer(self._marked)))
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: the line that asked, and the message."""
+        from traceback import extract_tb
+
+        home = str(Path(__file__).parent)
+        frames = [one for one in extract_tb(self.__traceback__) if home not in one.filename]
+        asked = [f"line {one.lineno}: {one.line}" for one in frames[-1:]]
+        return [*asked, f"{type(self).__name__}: {self}"]
 
     def adding(self, more: str) -> Self:
         """Return the error with more at the end of its message."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum, inf, isfinite
+from math import exp, fsum, inf, isfinite, log
 from sys import float_info
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -299,8 +299,8 @@ class Plan:
         """What a large epsilon or delta allows, in words; None if both are small."""
         one = "person" if self.user is not None else PROTECTED[self.neighbours]
         of_epsilon = (
-            f"epsilon {self.epsilon:g} is large: one {one} can change the probability of an "
-            f"answer by a factor of e^{self.epsilon:g}"
+            f"epsilon {self.epsilon:g} gives little protection: one {one} can make an answer "
+            f"{_times(self.epsilon)} times as likely"
         )
         of_delta = f"delta {self.delta:.3g} is large: one {one} may be unprotected"
         said = (self.epsilon > LARGE_EPSILON, of_epsilon), (self.delta > LARGE_DELTA, of_delta)
@@ -347,6 +347,12 @@ class Plan:
         first = [self.description, facts.pop("price"), *filter(None, [facts.pop("beware", "")])]
         lines = [*first, *(f"  {step}" for step in self.steps), *writing.stated(facts)]
         return "\n".join(map(str, lines))
+
+
+def _times(epsilon: float) -> str:
+    """Return the factor that an epsilon allows, in words."""
+    powers = epsilon / log(10)
+    return f"{exp(epsilon):,.0f}" if powers < 6 else f"10^{powers:.0f}"
 
 
 def _priced(plans: Sequence[Plan]) -> list[int]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, partial, wraps
 from importlib import import_module
 from numbers import Real
 from typing import (
@@ -94,7 +94,33 @@ def query(kind: type[Fields]) -> type[Fields]:
 
     Queries are compared and printed by ``Query`` itself.
     """
-    return dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
+    made = dataclass(frozen=True, kw_only=True, eq=False, repr=False)(kind)
+    whole = made.__init__
+
+    @wraps(whole)
+    def init(self: Fields, *args: object, **given: object) -> None:
+        try:
+            whole(self, *args, **given)
+        except TypeError:
+            if args:
+                raise ParameterError(f"a {made.__name__} takes its fields by name") from None
+            _check_names(made, given)
+            raise
+
+    made.__init__ = init  # type: ignore[method-assign, assignment] # says which fields
+    return made
+
+
+def _check_names(kind: Any, given: Iterable[str]) -> None:  # noqa: ANN401 -- a class
+    """Raise if a field that is given is unknown, or one that is needed is not given."""
+    known, given = _defaults(kind), set(given)
+    for name in sorted(given - known.keys()):
+        meant = nearest(name, known).replace("'", "`")
+        raise ParameterError(f"a {kind.__name__} has no field `{name}`{meant}")
+    missing = [name for name, one in known.items() if one is MISSING and name not in given]
+    if missing:
+        named = ", ".join(f"`{name}`" for name in missing)
+        raise ParameterError(f"a {kind.__name__} needs {named}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -340,14 +366,7 @@ class Query(ABC, Generic[Out]):
             raise ParameterError(f"the query is a {kind.__name__}, not a {cls.__name__}")
         head = {"dpselect", "query"}
         given = {name: one for name, one in fields_.items() if name not in head}
-        known = _defaults(kind)
-        for name in given:
-            if name not in known:
-                meant = nearest(name, known).replace("'", "`")
-                raise ParameterError(f"a {kind.__name__} has no field `{name}`{meant}")
-        required = [name for name, default in known.items() if default is MISSING]
-        if missing := [f"`{name}`" for name in required if name not in given]:
-            raise ParameterError(f"a {kind.__name__} needs {', '.join(missing)}")
+        _check_names(kind, given)
         try:
             fields_of = {name: writing.from_json(name, one) for name, one in given.items()}
         except RecursionError:
