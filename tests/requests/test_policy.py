@@ -517,3 +517,31 @@ def test_an_error_names_the_columns_of_the_policy_alone(tmp_path):
         with pytest.raises(ColumnError, match="'days'; the policy's are: days") as one:
             step()
         assert not any(word in str(one.value) for word in ("Roe", "heart", "dayz"))
+
+
+DATED = '\n[columns.admitted]\nlower = 2026-01-01\nupper = 2026-02-01\nstep = "1d"\n'
+DATED += '\n[columns.stay]\nlower = "0d"\nupper = "60d"\nstep = "12h"\n'
+OF_DATES = {"query": "Percentiles", "column": "admitted", "p": 50, "epsilon": 0.5}
+WEEK = OF_DATES | {"lower": "2026-01-05", "upper": "2026-01-12", "step": "1d"}
+
+
+@pytest.mark.parametrize(
+    ("query", "refused"),
+    [
+        (OF_DATES, None),
+        (OF_DATES | {"column": "stay"}, None),
+        (WEEK, None),
+        (WEEK | {"step": "7d"}, None),
+        (WEEK | {"upper": "2026-03-01"}, "outside of the bounds"),
+        (OF_DATES | {"column": "stay", "upper": "60d", "step": "8h"}, "whole steps"),
+        (WEEK | {"lower": "2026-01-05T00:00", "upper": "2026-01-12T00:00"}, "another unit"),
+        (WEEK | {"lower": 5, "upper": 9, "step": 1}, "another unit"),
+    ],
+)
+def test_dates_and_durations_have_bounds_and_steps(clinic, query, refused):
+    if refused is None:
+        [made] = request_of(clinic, query, POLICY + DATED).queries
+        assert made.upper is not None
+        return
+    with pytest.raises(PolicyError, match=refused):
+        request_of(clinic, query, POLICY + DATED)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
 from functools import cache
 from importlib import import_module
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args, get_type_hints
 
@@ -16,6 +18,7 @@ from dpselect.budget.amount import exact
 from dpselect.budget.totals import Period
 from dpselect.errors import ParameterError, PolicyError
 from dpselect.neighbours import NeighboursLike, relation
+from dpselect.percentiles.units import ENDS, Quantity, Unit, quantity
 from dpselect.query import Claim, Query, claims_of
 from dpselect.requests.document import (
     OF_DATA,
@@ -70,12 +73,17 @@ NEEDED = (("data", "path"), ("unit", "neighbours"), ("release", "epsilon"))
 """Keys of every policy."""
 
 OF_A_COLUMN: dict[str, Kind] = {
-    "lower": "number",
-    "upper": "number",
-    "step": "number",
+    "lower": "anything",
+    "upper": "anything",
+    "step": "anything",
     "candidates": "anything",
 }
 """The keys of a table of [columns]."""
+
+
+REAL = (int, float)
+QUANTITIES = (*REAL, Decimal, date, timedelta)
+"""Types of what bounds a column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -477,19 +485,27 @@ def _claims(document: Document) -> dict[str, Any]:
 def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released:
     """Return what a table of [columns] allows to release."""
     with document.naming("columns", name):
-        listed, low, step = (table.get(key) for key in ("candidates", "lower", "step"))
+        listed = table.get("candidates")
+        low, high, step = (_end(name, table.get(name)) for name in ENDS)
         if listed is not None and not isinstance(listed, list | tuple):
             raise ParameterError("`candidates` must be a list")
         if listed is not None and len(table) > 1:
             raise validation.candidates_and_range()
-        if step is not None and not (step > 0 and low is not None and isfinite(low)):
+        span = Unit.of([one for one in (low, high) if one is not None], step).span(step)
+        if span is not None and not (span > 0 and low is not None and low not in {inf, -inf}):
             raise ParameterError("`step` must be above 0, and goes with a finite `lower`")
         values = None if listed is None else writing.from_json("candidates", listed)
         if any(isinstance(one, Mapping | tuple) for one in values or ()):
             raise ParameterError("`candidates` must be texts, numbers, days or truth values")
-        return Released(
-            listed=values, low=low, high=table.get("upper"), step=step, anything=not table
-        )
+        return Released(listed=values, low=low, high=high, step=step, anything=not table)
+
+
+def _end(name: str, given: object) -> Quantity | None:
+    """Return an end or a step of [columns]; durations are texts, such as 1d."""
+    found = quantity(name, given) if isinstance(given, str) else given
+    if found is None or (isinstance(found, QUANTITIES) and not isinstance(found, bool)):
+        return found
+    raise ParameterError(f"`{name}` must be a number, a date, a time, or a duration such as 1d")
 
 
 def _wider(column: str, asked: Released, limit: Released | None) -> str:
@@ -502,28 +518,40 @@ def _wider(column: str, asked: Released, limit: Released | None) -> str:
         return _unlisted(column, asked, limit.listed)
     values = (asked.low, asked.high) if asked.listed is None else asked.listed
     numbers = [
-        one for one in values if isinstance(one, int | float) and not isinstance(one, bool)
+        one for one in values if isinstance(one, QUANTITIES) and not isinstance(one, bool)
     ]
     if len(numbers) < len(values):
         return f"{column!r} has numbers, and not all that may be released are some"
     return _outside(column, asked, limit, numbers)
 
 
-def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[float]) -> str:
+def _outside(column: str, asked: Released, limit: Released, numbers: Sequence[Quantity]) -> str:
     """Return which number may be released that is out of bounds or no step, in words."""
-    low = -inf if limit.low is None else limit.low
-    high = inf if limit.high is None else limit.high
-    if beyond := [one for one in numbers if not low <= one <= high]:
-        return f"{beyond[0]:g} is outside of the bounds of {column!r}"
+    ends = [one for one in (limit.low, limit.high) if one is not None]
+    try:
+        unit = Unit.of([*ends, *numbers], limit.step)
+        own = None if asked.step is None else exact(float(unit.span(asked.step)))
+    except (ParameterError, TypeError):
+        return f"{column!r} is limited in another unit"
+    low = -inf if limit.low is None else unit.coded(limit.low)
+    high = inf if limit.high is None else unit.coded(limit.high)
+    for one in numbers:
+        if not low <= unit.coded(one) <= high:
+            return f"{_shown(one)} is outside of the bounds of {column!r}"
     if limit.step is None:
         return ""
-    distances = [exact(float(one)) - exact(low) for one in numbers]
+    distances = [exact(float(unit.coded(one))) - exact(float(low)) for one in numbers]
     if asked.listed is None:
         # What is binned has no step, and no number of it is released.
-        distances = [] if asked.step is None else [distances[0], exact(asked.step)]
-    if any(distance % exact(limit.step) != 0 for distance in distances):
-        return f"numbers of {column!r} must be whole steps of {limit.step:g} from {low:g}"
+        distances = [] if own is None else [distances[0], own]
+    if any(distance % exact(float(unit.span(limit.step))) != 0 for distance in distances):
+        step, first = _shown(limit.step), _shown(limit.low)
+        return f"numbers of {column!r} must be whole steps of {step} from {first}"
     return ""
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, REAL) else str(value)
 
 
 def _unlisted(column: str, asked: Released, listed: tuple[Hashable, ...]) -> str:
@@ -531,7 +559,7 @@ def _unlisted(column: str, asked: Released, listed: tuple[Hashable, ...]) -> str
     values: Sequence[Hashable] | None = asked.listed
     if values is None:
         low, high, step = asked.low, asked.high, asked.step
-        if low is None or high is None or step is None:
+        if not (isinstance(low, REAL) and isinstance(high, REAL) and isinstance(step, REAL)):
             return f"the values of {column!r} are listed: give `candidates`"
         first, each = exact(low), exact(step)
         number = int((exact(high) - first) // each) + 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from dpselect.errors import ColumnError, ParameterError
+from dpselect.percentiles.units import Quantity
 from dpselect.query import Query
 from dpselect.tables.groups import listed_groups
 from dpselect.tables.key_columns import checked_names
@@ -18,17 +19,17 @@ class Released:
 
     Attributes:
         listed: These values alone.
-        low: Numbers from this one on.
-        high: Numbers up to this one.
-        step: Numbers that are whole steps above ``low``; any between if None.
+        low: Numbers, dates, times or durations from this one on.
+        high: Those up to this one.
+        step: Those that are whole steps above ``low``; any between if None.
         anything: Whatever the column holds. Nothing at all, if neither this nor another
             attribute says more.
     """
 
     listed: tuple[Hashable, ...] | None = None
-    low: float | None = None
-    high: float | None = None
-    step: float | None = None
+    low: Quantity | None = None
+    high: Quantity | None = None
+    step: Quantity | None = None
     anything: bool = False
 
 
@@ -74,17 +75,15 @@ def _percentiles(query: Any) -> Columns:  # noqa: ANN401
     columns: tuple[str, ...] = (_named(query, "column"),)
     made = query.design()
     design = getattr(made, "each", made)
-    are_numbers = design.unit.moment == "number"
     if query.minus is not None:
         # Bounds of two columns do not bound their difference.
         columns, released = (query.minus, *columns), ANYTHING
     elif query.candidates is not None:
         released = Released(listed=query.candidates)
-    elif are_numbers:
-        low, high = float(design.points[0]), float(design.points[len(design.points) - 1])
-        released = Released(low=low, high=high, step=query.step)
     else:
-        released = ANYTHING
+        ends = float(design.points[0]), float(design.points[len(design.points) - 1])
+        low, high = ends if design.unit.moment == "number" else map(design.unit.value, ends)
+        released = Released(low=low, high=high, step=query.step)
     return tuple((one, released) for one in columns)
 
 
