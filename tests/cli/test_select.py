@@ -26,9 +26,12 @@ def test_a_kind_of_dominance_decides_which_candidates_are_on_the_front(run, tmp_
     asked = (*asked, "reach:global=1", "--json")
 
     weak = [run(*asked, "--dominance", "weak").json for _ in range(5)]
-    standard = [run(*asked).json for _ in range(40)]
+    plain = (*asked, "--mechanism", "permute-and-flip")
+    standard = [run(*plain).json for _ in range(40)]
+    led = [run(*asked).json for _ in range(5)]
     assert {one["answer"][0] for one in weak} == {"far"}  # either twin dominates the other
     assert {one["answer"][0] for one in standard} == {"one", "twin", "far"}
+    assert {one["answer"][0] for one in led} == {"far"}  # a step parts the twins
     assert weak[0]["dominance"] == "weak"
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from dpselect import tables
 from dpselect.cli import options, output
-from dpselect.combine import COMBINATIONS, by_name as combined, weighted_sum
+from dpselect.combine import COMBINATIONS, by_name as combined, mechanism_for, weighted_sum
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS, Mechanism, Selection, by_name
@@ -86,8 +86,12 @@ def select(
         typer.Option(help="A public column to release from; row numbers if not given."),
     ] = None,
     mechanism: Annotated[
-        str, typer.Option(help=f"{', '.join(MECHANISMS)}.")
-    ] = "permute-and-flip",
+        str | None,
+        typer.Option(
+            help=f"{', '.join(MECHANISMS)}. By default permute-and-flip, and for pareto "
+            "local-dampening of one candidate, pairwise of several."
+        ),
+    ] = None,
     direction: Annotated[
         str | None,
         typer.Option(
@@ -108,6 +112,8 @@ def select(
     terms = [[*map(_parse, text.split(options.PLUS))] for text in objective]
     kind = checked_dominance(dominance, combine if len(terms) > 1 else None, of="combine")
     table = _Table(source, terms, combine, kind, relation)
+    if mechanism is None:
+        mechanism = mechanism_for(combine if len(terms) > 1 else None, kind, rounds=k == 1)
     given = {"direction": direction} if direction is not None and mechanism == "shifted" else {}
     how = by_name({"name": mechanism, **given}, epsilon)
     stated = {

@@ -4,7 +4,7 @@ from dpselect.combine.margin import margin
 from dpselect.combine.pareto.coverage import coverage
 from dpselect.combine.pareto.score import pareto, pareto_front, plot_front
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
-from dpselect.combine.registry import COMBINATIONS, by_name, facts_of
+from dpselect.combine.registry import COMBINATIONS, by_name, facts_of, mechanism_for
 from dpselect.combine.weighted_sum import disjoint_sum, weighted_sum
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "disjoint_sum",
     "facts_of",
     "margin",
+    "mechanism_for",
     "pareto",
     "pareto_front",
     "plot_front",

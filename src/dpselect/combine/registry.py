@@ -12,6 +12,7 @@ from dpselect.combine.margin import margin, margin_facts
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.combine.pareto.score import pareto, pareto_facts
 from dpselect.combine.weighted_sum import weighted, weighted_sum, weighted_sum_facts
+from dpselect.mechanisms import LocalDampening, PairwiseLocalDampening, PermuteAndFlip
 from dpselect.objective import Facts, Objective
 
 COMBINATIONS: Mapping[str, Callable[..., Objective]] = MappingProxyType(
@@ -64,6 +65,24 @@ def by_name(
         return weighted_sum(objectives, factors)
     signed = objectives if weights is None else weighted(objectives, weights)
     return pareto(signed, dominance=kind) if combination is pareto else combination(signed)
+
+
+def mechanism_for(name: str | None, dominance: Dominance, *, rounds: bool) -> str:
+    """Return the short name of the mechanism that suits a combination.
+
+    It puts the best candidate first on all data, at a large epsilon. Of a front plain dampening
+    does, and draws it by its lead at any epsilon; of candidates that are dominated it may
+    prefer those of large sensitivities.
+
+    Args:
+        name: A key of ``COMBINATIONS``, or None.
+        dominance: As for ``by_name``.
+        rounds: Whether each draw is among candidates of which some are on the front, as is one.
+    """
+    if name != "pareto":
+        return PermuteAndFlip.name
+    fronts = rounds and dominance != "weak"
+    return LocalDampening.name if fronts else PairwiseLocalDampening.name
 
 
 def facts_of(name: str, parts: Sequence[Facts], weights: ArrayLike | None = None) -> Facts:

@@ -16,7 +16,6 @@ from dpselect.combine.pareto.dominance import checked_dominance
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,
-    LocalDampening,
     Mechanism,
     NoisySequence,
     PairwiseLocalDampening,
@@ -173,16 +172,12 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 
 COMBINED = MappingProxyType(
     {
-        "pareto": (PairwiseLocalDampening.name, "dominating nodes"),
-        "weighted-sum": (PermuteAndFlip.name, "units of the weighted sum"),
-        "margin": (PermuteAndFlip.name, "steps of the margin"),
+        "pareto": "dominating nodes",
+        "weighted-sum": "units of the weighted sum",
+        "margin": "steps of the margin",
     }
 )
-"""Mechanism and unit of each combination, as ``METRICS`` has them of each metric.
-
-A weighted sum with ego betweenness has another mechanism, and so has a Pareto score where each
-round draws one of a front: ``_suited``.
-"""
+"""Unit of each combination, as ``METRICS`` has them of each metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,14 +224,14 @@ class MetricChoice:
         if named is None and asked.above is not None:
             named = NoisySequence.name
         if named is None:
-            named = _suited(metrics, combine, in_fronts=_in_fronts(asked))
+            named = _suited(metrics, asked)
         return cls(asked, metrics, by_name(named, asked.epsilon))
 
     @property
     def unit(self) -> str:
         """The unit of the scores."""
         if self.asked.combine is not None:
-            return COMBINED.get(self.asked.combine, ("", "score units"))[1]
+            return COMBINED.get(self.asked.combine, "score units")
         (metric,) = self.metrics
         return "score units" if isinstance(metric, Mapping) else _held(metric).unit
 
@@ -379,26 +374,15 @@ def _check_combination(
         )
 
 
-def _in_fronts(asked: TopNodes) -> bool:
-    """Return whether in each round some node has the Pareto score 0."""
-    return asked.dominance != "weak" and (asked.k == 1 or asked.redraw is not None)
-
-
-def _suited(metrics: Sequence[Term], combine: str | None, *, in_fronts: bool) -> str:
-    """Return the short name of the mechanism that suits a metric or a combination.
-
-    Each finds the best node at a large epsilon on every graph, as shifted, anchored and plain
-    dampening do not: they let a node of another sensitivity overtake. Plain dampening does so
-    among nodes that are dominated; of the front it draws, and by its lead at any epsilon.
-    """
-    if combine == "pareto" and in_fronts:
-        return LocalDampening.name
-    # Its largest change is of no use. Sums of the others are hardly drawn better by pairs,
-    # which take as many steps as a node has neighbours.
-    summed = combine == "weighted-sum" or (combine is None and isinstance(metrics[0], Mapping))
+def _suited(metrics: Sequence[Term], asked: TopNodes) -> str:
+    """Return the short name of the mechanism that suits a metric or a combination."""
+    combine, (first, *_) = asked.combine, metrics
+    # The largest change of ego betweenness is of no use. Sums of the others are hardly drawn
+    # better by pairs, which take as many steps as a node has neighbours.
+    summed = combine == "weighted-sum" or (combine is None and isinstance(first, Mapping))
     if summed and "ego-betweenness" in _leaves(metrics):
         return PairwiseLocalDampening.name
-    if combine is not None:
-        return COMBINED[combine][0] if combine in COMBINED else PermuteAndFlip.name
-    (metric,) = metrics
-    return PermuteAndFlip.name if isinstance(metric, Mapping) else _held(metric).mechanism
+    if combine is None and not isinstance(first, Mapping):
+        return _held(first).mechanism
+    rounds = asked.k == 1 or asked.redraw is not None
+    return _combine.mechanism_for(combine, asked.dominance, rounds=rounds)
