@@ -47,16 +47,65 @@ def test_a_comparison_has_one_row_of_each_design_the_best_one(run):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "private",
+    [
+        (),
+        ("--epsilon", 3),
+        ("--epsilon", 1, "--delta", 0.01),
+        ("--epsilon", 2, "--neighbours", "swap"),
+        ("--epsilon", 0.5, "--delta", 0.001, "--neighbours", "swap"),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("cap", [5, 16])
-def test_the_next_command_writes_the_best_design(run, samples, tmp_path, cap):
+def test_the_next_command_keeps_what_was_asked_for(run, samples, tmp_path, cap, private):
+    """Every printed command is run; the worksheets of private outcomes cost no more."""
+    asked = dict(zip(private[::2], private[1::2], strict=True))
+    relation = asked.get("--neighbours", "substitute")
     ran = run("pool", "plan", "--n", 12, "--prevalence", 0.1, "--trials", 20,
-              "--max-pool-size", cap)  # fmt: skip
+              "--max-pool-size", cap, *private)  # fmt: skip
     command = ran.out.splitlines()[-1].removeprefix("next: dpselect ")
-    words = command.replace("SAMPLES.csv", str(samples)).replace("FOLDER", str(tmp_path / "x"))
-    written = run(*words.split())
+    ledger = tmp_path / "lab.budget"
+    dp.Budget(9.0, delta=0.1, neighbours=relation, path=ledger)
+    paths = {"SAMPLES.csv": samples, "FOLDER": tmp_path / "x", "LEDGER": ledger}
+    for name, path in paths.items():
+        command = command.replace(name, str(path))
+    written = run(*command.split())
 
     assert written.code == 0, written.error
     assert (tmp_path / "x" / "collector-plates.html").exists()
+    spent = dp.Budget.open(ledger).entries
+    assert len(spent) == bool(private)
+    for entry in spent:
+        assert 0.99 * asked["--epsilon"] < entry.epsilon <= asked["--epsilon"]
+        assert entry.delta <= asked.get("--delta", 0.0)
+
+
+def test_retests_are_taken_back(run, samples, tmp_path):
+    """Whoever is still in doubt is positive for nobody, and neither negative."""
+    sheet = ("--design", "array", "--rows", 3, "--columns", 4, "--out", tmp_path / "monday")
+    assert run("pool", "worksheet", samples, *sheet).code == 0
+    found = tmp_path / "results.csv"
+    words = ["positive" if t in {1, 2, 4, 5} else "negative" for t in range(1, 8)]
+    lines = [f"P{t:04d},{word}" for t, word in enumerate(words, 1)]
+    found.write_text("\n".join(["pool,result", *lines]), "utf-8")
+    retested = tmp_path / "retests.csv"
+    retested.write_text("sample,result\nS0,+\nS1,negative\nS4,0\nS5,invalid\n", "utf-8")
+    arguments = ("pool", "decode", found, "--worksheet", tmp_path / "monday" / "collector.csv")
+    report = tmp_path / "report.csv"
+    before = run(*arguments, "--json").json["samples"]
+    after = run(*arguments, "--retests", retested, "--out", report, "--json").json["samples"]
+    retested.write_text("sample,result\nS99,+\n", "utf-8")
+    unknown = run(*arguments, "--retests", retested)
+
+    doubtful = [row["sample"] for row in before if row["status"] == "retest"]
+    assert doubtful == ["S0", "S1", "S4", "S5"]
+    assert [row["status"] for row in after if row["sample"] in doubtful] == [
+        "positive", "negative", "negative", "retest",
+    ]  # fmt: skip
+    assert report.read_text("utf-8").startswith("sample,status,posterior\nS0,positive,\n")
+    assert unknown.code == 2
 
 
 @pytest.mark.slow
@@ -98,7 +147,7 @@ def test_replaced_vials_are_secret_and_charged(run, samples, tmp_path):
         "pool", "decode", results(tmp_path, 8, "negative"),
         "--worksheet", tmp_path / "a" / "collector.csv", "--secret", secret, "--json",
     )  # fmt: skip
-    assert sum(row["retest"] for row in decoded.json["samples"]) == 3
+    assert [row["status"] for row in decoded.json["samples"]].count("retest") == 3
 
 
 def test_exchanged_pools_are_secret_charged_and_left_out(run, samples, tmp_path):
@@ -121,9 +170,8 @@ def test_exchanged_pools_are_secret_charged_and_left_out(run, samples, tmp_path)
         "pool", "decode", results(tmp_path, 12, "positive"),
         "--worksheet", tmp_path / "a" / "collector.csv", "--secret", secret, "--json",
     )  # fmt: skip
-    doubtful = {
-        f"P{i + 1:04d}" for i, row in enumerate(decoded.json["samples"]) if row["retest"]
-    }
+    statuses = [row["status"] for row in decoded.json["samples"]]
+    doubtful = {f"P{i:04d}" for i, one in enumerate(statuses, 1) if one == "retest"}
     assert doubtful == exchanged
 
 

@@ -66,9 +66,8 @@ def test_one_positive_in_an_array_is_found_and_certain(method):
     assert not report.retest.any()
     assert report.rows()[5] == {
         "sample": "S5",
-        "positive": True,
+        "status": "positive",
         "posterior": None,
-        "retest": False,
     }
 
 
@@ -111,7 +110,7 @@ def test_a_report_is_a_new_file_of_its_owners(tmp_path):
     decode(SAMPLES, DESIGN, results_of(ONE)).write(path)
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert path.read_text(encoding="utf-8").splitlines()[6] == "S5,True,,False"
+    assert path.read_text(encoding="utf-8").splitlines()[6] == "S5,positive,"
     with pytest.raises(DataError, match="cannot write a new file"):
         decode(SAMPLES, DESIGN, results_of(ONE)).write(path)
 

@@ -53,6 +53,7 @@ from .results import (
     Results as Results,
     decode as decode,
     read_results as read_results,
+    read_retests as read_retests,
 )
 from .worksheet import (
     Worksheet as Worksheet,

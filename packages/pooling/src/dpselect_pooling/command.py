@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
 from dpselect import validation
 from dpselect.cli import options, output
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         OutcomePrivacy,
         ReplacedSamples,
         Report,
+        Screening,
         SimulatedDesign,
         SwappedPools,
     )
@@ -48,6 +50,8 @@ subset retrieval, section V: pooled tests with the noise of its equations (21) a
 """
 
 MOST_ROWS = 12
+
+BEWARE = ": nothing was decoded, and every sample is to be tested again"
 
 DESIGNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "balanced": ("doubly_balanced", ("pools", "weight")),
@@ -121,8 +125,12 @@ def plan(
         assay=_assay(sensitivity, specificity, dilution),
         privacy=_privacy(epsilon, delta, neighbours),
     )
-    with options.working("simulating"):
-        found = pooling.compare_designs(screening, trials=trials, rng=_rng(seed))
+    with Console(stderr=True).status("simulating ...") as line:
+
+        def show(done: int, whole: int) -> None:
+            line.update(f"simulating, {done} of {whole} designs ...")
+
+        found = pooling.compare_designs(screening, trials=trials, rng=_rng(seed), progress=show)
     if plot is not None:
         output.save(found.plot(), plot)
     if as_json:
@@ -249,6 +257,13 @@ def decode(
         ),
     ],
     worksheet: Annotated[Path, typer.Option("--worksheet", help="The collector's file.")],
+    retests: Annotated[
+        Path | None,
+        typer.Option(
+            "--retests",
+            help="Results of samples that were tested again, a CSV file: sample, result.",
+        ),
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option(
@@ -271,29 +286,36 @@ def decode(
     out: Annotated[Path | None, typer.Option("--out", help="A new CSV file.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print or write a report; it is as private as the results."""
+    """Print or write a report; it is as private as the results.
+
+    Each sample is certainly positive, certainly negative, or in doubt and to be tested again.
+    """
     import dpselect_pooling as pooling
     from dpselect_pooling import worksheet as sheets
 
     samples, matrix = sheets.read_collector(worksheet)
     replaced, exchanged = ([], []) if secret is None else sheets.read_secret(secret)
+    outcomes = pooling.read_results(results, len(matrix))
     report = pooling.decode(
         samples,
         matrix,
-        pooling.read_results(results, len(matrix)),
+        outcomes,
         method=method,
         assay=_assay(sensitivity, specificity, dilution, flip),
         prevalence=prevalence,
         replaced=replaced,
         exchanged=exchanged,
     )
+    if retests is not None:
+        report = report.after(pooling.read_retests(retests))
     if out is not None:
         report.write(out)
+    valid, pools = int(outcomes.valid.sum()), len(matrix)
     if as_json:
-        facts = {"method": report.method, "converged": report.converged}
+        facts = {"method": report.method, "converged": report.converged, "valid_pools": valid}
         output.print_json({**facts, "samples": report.rows()})
         return
-    _summarise(report, out)
+    _summarise(report, out, f"of {valid} of {pools} pools{BEWARE * (valid == 0)}")
 
 
 def _rng(seed: int) -> np.random.Generator:
@@ -418,10 +440,9 @@ def _show(found: DesignComparison) -> None:
     table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
     private = found.screening.privacy is not None
     table.add_column("design", no_wrap=True)
-    for name in ("tests", "pools", "retests", "transfers", "size", "wrong"):
+    counted = ("pools",) if private else ("tests", "pools", "retests")
+    for name in (*counted, "transfers", "size", "wrong", *["flip"] * private):
         table.add_column(name, justify="right", no_wrap=True)
-    if private:
-        table.add_column("flip", justify="right")
     best: dict[str, SimulatedDesign] = {}
     for design in found.designs:
         best.setdefault(design.name, design)
@@ -429,12 +450,12 @@ def _show(found: DesignComparison) -> None:
     for design in shown:
         table.add_row(
             design.name,
-            f"{design.tests:.0f}",
+            *([] if private else [f"{design.tests:.0f}"]),
             str(design.pools),
-            f"{design.retests:.1f}",
+            *([] if private else [f"{design.retests:.1f}"]),
             str(design.transfers),
             str(design.largest_pool),
-            f"{design.errors_after_retests:.2f}",
+            f"{design.errors if private else design.errors_after_retests:.2f}",
             *([rounded_up(design.flip)] if private else []),
         )
     output.console().print(table)
@@ -442,14 +463,20 @@ def _show(found: DesignComparison) -> None:
         output.console().print(
             f"each with its best number of pools: --json has all {len(found.designs)} rows"
         )
-    output.console().print(
-        "best: fewest wrong answers that are left after retests (to 0.1), then fewest tests; "
-        "tests are pools and expected retests, transfers are of a sample into a pool "
-        "(--max-transfers). Expected numbers, simulated."
+    best_is = (
+        "fewest wrong answers (to 0.1) without retests, which no flip protects, then fewest "
+        "pools"
+        if private
+        else "fewest wrong answers that are left after retests (to 0.1), then fewest tests, "
+        "which are pools and expected retests"
     )
-    further = next_command(found.designs[0], found.screening.max_pool_size)
-    if further:
-        output.console().print(f"next: {further}", soft_wrap=True)
+    output.console().print(
+        f"best: {best_is}; transfers are of a sample into a pool (--max-transfers). Expected "
+        "numbers, simulated."
+    )
+    further = (next_command(one, found.screening) for one in found.designs)
+    if command := next(filter(None, further), None):
+        output.console().print(f"next: {command}", soft_wrap=True)
 
 
 def rounded_up(probability: float) -> str:
@@ -458,13 +485,18 @@ def rounded_up(probability: float) -> str:
     return f"{upwards.create_decimal(Decimal(probability)):g}"
 
 
-def next_command(design: SimulatedDesign, cap: int | None) -> str | None:
+def next_command(design: SimulatedDesign, screening: Screening) -> str | None:
     """Return the command that writes the worksheets of a design, where there is one.
+
+    Where outcomes are to be private, the collector exchanges pools in secret: each for a clean
+    one and for a contaminated one with the probability of a flip, so that it has the
+    distribution, and the price, of flipped outcomes.
 
     Args:
         design: A compared design.
-        cap: Samples that a pool may hold.
+        screening: What it was compared for.
     """
+    cap, privacy = screening.max_pool_size, screening.privacy
     side = re.fullmatch(r"array (\d+) x (\d+)", design.name)
     weighted = f"--pools {design.pools} --weight {design.weight}"
     if design.name.startswith("doubly balanced"):
@@ -478,17 +510,33 @@ def next_command(design: SimulatedDesign, cap: int | None) -> str | None:
     else:
         return None
     limit = "" if cap is None else f" --max-pool-size {cap}"
+    if privacy is not None:
+        flip = rounded_up(design.flip)
+        limit += f" --clean {flip} --contaminated {flip} --neighbours {privacy.neighbours}"
+        limit += f" --epsilon {privacy.epsilon!r}" if privacy.delta else ""
+        limit += " --ledger LEDGER"
     return f"dpselect pool worksheet SAMPLES.csv --design {chosen}{limit} --out FOLDER"
 
 
-def _summarise(report: Report, out: Path | None) -> None:
-    named = [(row["sample"], row) for row in report.rows()]
+def _summarise(report: Report, out: Path | None, valid: str) -> None:
+    named: dict[object, list[str]] = {}
+    for row in report.rows():
+        named.setdefault(row["status"], []).append(str(row["sample"]))
+    doubtful = named.get("retest", [])
+    again = f"{len(doubtful)}: {', '.join(doubtful)}" if doubtful else "none"
     output.print_facts(
         {
             "method": report.method + ("" if report.converged else " (did not converge)"),
-            "positive": ", ".join(str(s) for s, row in named if row["positive"]) or "none",
-            "test again": ", ".join(str(s) for s, row in named if row["retest"]) or "none",
+            "valid results": valid,
+            "certain": ", ".join(named.get("positive", [])) or "none",
+            "to retest": again,
+            "negative": f"{len(named.get('negative', []))} others",
         }
     )
+    if doubtful:
+        output.console().print(
+            "give the results of those to retest back by --retests: a file with the columns "
+            "sample and result"
+        )
     if out is not None:
         output.console().print(f"wrote {out}")

@@ -130,10 +130,18 @@ class SimulatedDesign:
         """Pools and expected retests together."""
         return self.pools + self.retests
 
+    @property
+    def errors(self) -> float:
+        """Expected wrong answers of the decoder, before retests."""
+        return self.false_positives + self.false_negatives
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignComparison:
-    """All admissible designs: fewest errors after retests first, then fewest tests in all.
+    """All admissible designs, best first.
+
+    Fewest errors after retests, and then fewest tests in all; where outcomes are to be private,
+    fewest errors before retests, and then fewest pools: no flip protects a retest.
 
     Attributes:
         screening: The facts that they were compared for.
@@ -157,10 +165,9 @@ class DesignComparison:
         for number, name in enumerate(names):
             of_name = [design for design in self.designs if design.name == name]
             of_name.sort(key=lambda design: design.pools)
-            errors = [one.false_positives + one.false_negatives for one in of_name]
             ax.plot(
                 [one.pools / self.screening.n for one in of_name],
-                errors,
+                [one.errors for one in of_name],
                 f"{MARKERS[number // 10 % 4]}-",
                 label=name,
             )
@@ -212,7 +219,10 @@ def compare_designs(
         simulated.append(_simulated(name, design, screening, trials, rng))
         if progress is not None:
             progress(done, len(found))
-    simulated.sort(key=lambda one: (round(one.errors_after_retests, 1), one.tests))
+    if screening.privacy is None:
+        simulated.sort(key=lambda one: (round(one.errors_after_retests, 1), one.tests))
+    else:
+        simulated.sort(key=lambda one: (round(one.errors, 1), one.pools))
     return DesignComparison(screening=screening, designs=tuple(simulated))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,7 @@ METHODS = (*EXACT, *PROGRAMS, "belief-propagation")
 
 POSITIVE = {"positive", "pos", "+", "1", "true", "yes", "detected"}
 NEGATIVE = {"negative", "neg", "-", "0", "false", "no", "not detected"}
+STATUSES, RETEST = ("negative", "positive"), "retest"
 INVALID = {"", "invalid", "inconclusive", "missing", "na", "nan", "null", "failed"}
 
 
@@ -68,16 +69,37 @@ class Report:
     converged: bool = True
 
     def rows(self) -> list[dict[str, object]]:
-        """Return one row for each sample, as plain Python values."""
+        """Return one row for each sample, as plain Python values.
+
+        The ``status`` is ``"positive"`` or ``"negative"`` where it is certain, and ``"retest"``
+        where it is in doubt.
+        """
         return [
             {
                 "sample": sample,
-                "positive": bool(self.positive[i]),
+                "status": RETEST if self.retest[i] else STATUSES[int(self.positive[i])],
                 "posterior": None if self.posterior is None else float(self.posterior[i]),
-                "retest": bool(self.retest[i]),
             }
             for i, sample in enumerate(self.samples)
         ]
+
+    def after(self, retests: Mapping[str, bool | None]) -> Report:
+        """Return the report with the results of samples that were tested again.
+
+        Args:
+            retests: Whether each of them is positive; None for no valid result.
+
+        Raises:
+            DataError: One is no sample of the report.
+        """
+        at = {sample: i for i, sample in enumerate(self.samples)}
+        if not set(retests) <= set(at):
+            raise DataError("`retests` names a sample that is not in the worksheet")
+        positive, retest = self.positive.copy(), self.retest.copy()
+        for sample, result in retests.items():
+            retest[at[sample]] = result is None
+            positive[at[sample]] = bool(result)
+        return replace(self, positive=positive, retest=retest)
 
     def write(self, path: str | Path) -> None:
         """Write a new CSV file that only its owner can read.
@@ -118,14 +140,35 @@ def read_results(path: str | Path, pools: int) -> Results:
             raise DataError(f"{path}, line {line}: this pool or well occurs a second time")
         seen.add(name)
         wells.add(well)
-        if result not in POSITIVE | NEGATIVE | INVALID:
-            raise DataError(
-                f"{path}, line {line}: a result must be positive, negative or invalid (or 1 "
-                "or 0, + or -, detected or not detected)"
-            )
-        positive[at[name]] = result in POSITIVE
-        valid[at[name]] = result not in INVALID
+        found = _result(result, path, line)
+        positive[at[name]], valid[at[name]] = bool(found), found is not None
     return Results(positive, valid)
+
+
+def read_retests(path: str | Path) -> dict[str, bool | None]:
+    """Read the results of samples that were tested one by one: ``sample`` and ``result``.
+
+    Returns:
+        Whether each is positive; None for no valid result.
+
+    Raises:
+        DataError: A sample occurs twice, or a result is not positive, negative or invalid.
+    """
+    found: dict[str, bool | None] = {}
+    for line, row in enumerate(read_csv(path, ("sample", "result")), start=2):
+        if row["sample"] in found:
+            raise DataError(f"{path}, line {line}: this sample occurs a second time")
+        found[row["sample"]] = _result(row["result"].lower(), path, line)
+    return found
+
+
+def _result(text: str, path: str | Path, line: int) -> bool | None:
+    if text not in POSITIVE | NEGATIVE | INVALID:
+        raise DataError(
+            f"{path}, line {line}: a result must be positive, negative or invalid (or 1 "
+            "or 0, + or -, detected or not detected)"
+        )
+    return None if text in INVALID else text in POSITIVE
 
 
 def decode(
