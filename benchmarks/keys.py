@@ -26,9 +26,7 @@ import opendp.prelude as opendp
 import polars as pl
 
 import dpselect as dp
-from dpselect.keys.counts import people_in
-from dpselect.keys.question import question_of
-from dpselect.keys.reading import Counted
+from dpselect.keys.rows import Counted, KeyRows
 from dpselect.keys.selection import selection_of
 from dpselect.typing import Indices
 from dpselect_studies import datasets
@@ -202,16 +200,17 @@ class Held:
     """The counts of a column, read once for many releases."""
 
     def __init__(self, column: Column) -> None:
-        self.people = people_in(column.rows, question_of(**column.asked, missing="drop"))
-        self.every = self.people.from_count(1)
+        query = dp.Keys(**column.asked, epsilon=1.0, delta=DELTA, neighbours=ADDED)
+        self.asked = KeyRows.of(query)
+        [(_, self.every)] = self.asked.read(column.rows).parts()
         keys = [self.every.key(place) for place in range(self.every.people.size)]
         self.known = dict(zip(keys, self.every.people.tolist(), strict=True))
 
     def of(self, candidates: Sequence[Any], _groups: object) -> list[Indices]:
         return [np.array([self.known.get(key, 0) for key in candidates])]
 
-    def from_count(self, _least: int) -> Counted:
-        return self.every
+    def parts(self, _least: int = 1) -> list[tuple[None, Counted]]:
+        return [(None, self.every)]
 
 
 def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]]:

@@ -20,8 +20,7 @@ from sklearn.base import clone
 import dpselect as dp
 from dpselect import tables
 from dpselect.errors import BudgetError, InsufficientBudgetError, ParameterError
-from dpselect.keys.question import Question
-from dpselect.keys.reading import read
+from dpselect.keys.rows import KeyRows
 from dpselect.networks import EdgeTable, Graph
 from dpselect.trees import ID3Classifier, records
 from dpselect.tuning import PrivateSearchCV
@@ -246,7 +245,7 @@ def holders_of_records():
         "records of a tree": ID3Classifier(
             1.0, domains={"x": ["a", "b"]}, classes=["a", "b"], max_records=9
         ).reader(["x", "y"]).coded((rows, ["a"])),
-        "rows of keys": read(frame, Question(("x",))),
+        "rows of keys": KeyRows(("x",)).read(frame),
         "graph": Graph.from_edges([(0, 1)], nodes=2),
         "edges": EdgeTable(edges, source="s", target="t", nodes=nodes),
         "stream": stream(None),

@@ -11,10 +11,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys.counts import people_in
-from dpselect.keys.parts import Parts
-from dpselect.keys.question import Question
-from dpselect.keys.reading import Counted
+from dpselect.keys.rows import Counted, KeyRows
 from dpselect.tables.key_columns import KeyColumns
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
@@ -74,10 +71,11 @@ class Held:
     """Counts of pairs, as the engine gives them."""
 
     counts: Counter
+    asked: KeyRows
 
-    def in_groups(self, groups=(), least=1):
+    def parts(self, least=1):
         found = {group: self._of(group, least) for group in GROUPS}
-        listed = groups or [group for group in GROUPS if found[group].people.size]
+        listed = self.asked.groups or [one for one in GROUPS if found[one].people.size]
         return [(group, found[group]) for group in listed]
 
     def of(self, candidates, groups):
@@ -94,10 +92,11 @@ class Scripted:
     """A law whose draw was made before; ``places`` are those of keys that are released."""
 
     places: tuple
+    scale = None
 
     def select(self, people):
         held = np.isin(np.arange(people.size), self.places)
-        return held, people
+        return held, None
 
 
 @dataclass(frozen=True)
@@ -110,12 +109,11 @@ class Exact:
 
 def released(design, counts):
     """Yield every release of keys with its probability, and the exact rests."""
-    parts = Parts.of(Held(counts), design.question)
-    chances = design.selection.probabilities(parts.people).tolist()
-    for places, probability in independent(chances).items():
-        order = lambda keys, _noisy: range(len(keys))  # noqa: E731 -- one line
-        draw = parts.drawing(Scripted(places), order, rest=Exact())
-        release = draw(PLAN)
+    held = Held(counts, design.rows)
+    people = np.concatenate([np.zeros(0, int), *(part.people for _, part in held.parts())])
+    for places, probability in independent(design.probabilities(people).tolist()).items():
+        selection = replace(design.selection, law=Scripted(places))
+        release = replace(design, selection=selection, rest=Exact()).drawing(held)(PLAN)
         yield (release.groups, release.answer), probability, dict(release.other)
 
 
@@ -357,7 +355,7 @@ def test_rests_of_candidates_are_all_others(relation):
     design = replace(asked.design(), rest=Exact())
     for database in [(one, other) for one in SETS[::2] for other in SETS[::3]]:
         counts = counts_of(database, asked)
-        release = design.drawing(Held(counts))(asked.plan)
+        release = design.drawing(Held(counts, design.rows))(asked.plan)
         for group, rest in release.other:
             [key] = release.by_group[group]
             assert rest + counts[group, key] == sum(counts[group, one] for one in KEYS)
@@ -375,7 +373,7 @@ def test_one_step_moves_all_rests_of_candidates_by_what_they_pay_for(relation, c
     exact = replace(design, rest=Exact())
     rests = []
     for one in subsets(PAIRS, len(PAIRS)):
-        release = exact.drawing(Held(counts_of((one,), asked)))(plan)
+        release = exact.drawing(Held(counts_of((one,), asked), exact.rows))(plan)
         assert release.answer == ()
         rests.append([rest for _, rest in release.other])
     nobody = [0] * len(GROUPS)
@@ -432,12 +430,12 @@ SURE = {"epsilon": 400.0, "delta": 1e-60, "user": "who", "max_per_user": 1}
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "spark"])
 @pytest.mark.parametrize("groups", [(), ("C", "nowhere", "A")])
 def test_every_engine_counts_pairs_as_the_definition(engine, groups):
-    question = Question(("k",), PeopleCap("who", 1), by=("g",), groups=groups)
+    question = KeyRows(("k",), PeopleCap("who", 1), by=("g",), groups=groups)
     exact = Counter(ROWS.unique().select("g", "k").iter_rows())
     listed = groups or sorted(ROWS["g"].unique().to_list())
 
     for least in (1, 50):
-        found = people_in(held_by(engine, ROWS), question).in_groups(groups, least)
+        found = question.read(held_by(engine, ROWS)).parts(least)
 
         counts = {
             group: dict(

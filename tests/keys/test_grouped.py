@@ -10,10 +10,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys.counts import people_in
-from dpselect.keys.question import Question
-from dpselect.keys.reading import Counted
-from dpselect.keys.top import facts_of
+from dpselect.keys.rows import Counted, KeyRows
 from dpselect.tables.key_columns import KeyColumns
 from dpselect.tables.people import PeopleCap
 from support.engines import held_by
@@ -60,10 +57,12 @@ class Persons:
 @dataclass(frozen=True)
 class _Counts:
     counts: Counter
+    asked = KeyRows(("ward",))
 
-    def from_count(self, _least):
+    def parts(self, _least=1):
         keys = sorted(self.counts)
-        return Counted(keys, np.array([self.counts[key] for key in keys]), AS_THEY_ARE)
+        people = np.array([self.counts[key] for key in keys], dtype=np.int64)
+        return [(None, Counted(keys, people, AS_THEY_ARE))]
 
 
 class CappedInEachGroup(Persons):
@@ -93,23 +92,22 @@ def law_of(design, kind=Persons, *, found=lambda chances, _: chances):
 
     ``found`` may replace the probabilities of the groups: a planted bug.
     """
-    per_user = design.question.max_per_user
-    inner = cache(design.within)
+    per_user = design.rows.max_per_user
+    inner = cache(design.selection.within)
 
     @cache
     def of_group(groups, counted):
         made = inner(groups)
-        facts = facts_of(2, made.plan.neighbours, made.changed)
-        objective = facts.of(np.array(counted), KEYS)
-        return dict(enumerate(made.draw.mechanism.probabilities(objective)))
+        objective = made.facts.of(np.array(counted), KEYS)
+        return dict(enumerate(made.top.mechanism.probabilities(objective)))
 
     def counted_in(people, groups):
         return [tuple(one.tolist()) for one in people.of(KEYS, groups)]
 
     def law(database):
         people = kind(database, per_user)
-        there = people.of_groups().from_count(1)
-        chances = found(design.of_groups.selection.probabilities(there.people), there.people)
+        there = people.of_groups().parts()[0][1]
+        chances = found(design.probabilities(there.people), there.people)
         out = {}
         for places, probability in independent(chances.tolist()).items():
             groups = tuple(there.keys[place] for place in places)
@@ -180,7 +178,8 @@ def test_draws_follow_the_law():
     from scipy import stats
 
     design = design_of(2, epsilon=6.0)
-    design = replace(design, within=cache(design.within))
+    first = replace(design.selection, within=cache(design.selection.within))
+    design = replace(design, selection=first)
     database = (SETS[5], SETS[7], SETS[9], *[((1, 1),)] * 3)
     exact = Counter()
     for (groups, drawn), chance in law_of(design)(database).items():
@@ -204,12 +203,12 @@ def test_every_engine_counts_groups_and_keys_as_the_definition(engine):
     database = tuple(SETS[place] for place in rng.integers(0, len(SETS), 40))
     rows = [(user, *pair) for user, pairs in enumerate(database) for pair in pairs]
     frame = pl.DataFrame(rows * 2, schema=["person", "ward", "key"], orient="row")
-    question = Question(("key",), PeopleCap("person", 2), by=("ward",))
+    question = KeyRows(("key",), PeopleCap("person", 2), by=("ward",))
 
-    found = people_in(held_by(engine, frame.sample(fraction=1.0, shuffle=True)), question)
+    found = question.read(held_by(engine, frame.sample(fraction=1.0, shuffle=True)))
 
     ours = Persons(database, 2)
-    groups, exact = found.of_groups().from_count(1), ours.of_groups().from_count(1)
+    [(_, groups)], [(_, exact)] = (one.of_groups().parts() for one in (found, ours))
     assert [groups.key(0), groups.key(1)] == [1, 2]
     assert groups.people.tolist() == exact.people.tolist()
     for some in ((1,), (1, 2)):

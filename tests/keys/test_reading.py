@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.keys import reading
-from dpselect.keys.counts import people_in
-from dpselect.keys.question import Question
+from dpselect.keys import rows as rows_of_keys
+from dpselect.keys.rows import KeyRows
 from dpselect.tables.people import PeopleCap
 from support.engines import ENGINES, every_engine, held_by
 from support.key_definitions import limited, subsets
@@ -33,7 +32,7 @@ ROWS = pl.DataFrame(
 
 
 def counts_in(question, data):
-    return people_in(data, question)
+    return question.read(data)
 
 
 def people_per_key(rows, most):
@@ -46,12 +45,12 @@ def people_per_key(rows, most):
 
 
 def counts_of(data, question):
-    counted = counts_in(question, data).from_count(1)
+    counted = counts_in(question, data).parts()[0][1]
     return {counted.key(i): int(n) for i, n in enumerate(counted.people)}
 
 
 def asked(*columns, most=2, **others):
-    return Question(columns=columns, cap=PeopleCap("person", most), **others)
+    return KeyRows(columns=columns, cap=PeopleCap("person", most), **others)
 
 
 @embedded
@@ -82,7 +81,7 @@ def test_only_keys_of_enough_people_leave_an_engine(engine, crossing):
     exact = people_per_key(ROWS.select("person", "word").iter_rows(), 2)
     least = sorted(exact.values())[-3]
 
-    counted = counts_in(asked("word"), data).from_count(least)
+    counted = counts_in(asked("word"), data).parts(least)[0][1]
 
     found = {counted.key(i): n for i, n in enumerate(counted.people)}
     assert found == {key: n for key, n in exact.items() if n >= least}
@@ -122,16 +121,14 @@ def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatc
     path = tmp_path / "rows.parquet"
     ROWS.write_parquet(path)
     groups = ("east", "north") if grouped else ()
-    question = Question((column,), by=("ward",) if grouped else (), groups=groups)
-    at_once = people_in(ROWS, question)
-    monkeypatch.setattr(reading, "ROWS_IN_ONE_PASS", 300)
+    question = KeyRows((column,), by=("ward",) if grouped else (), groups=groups)
+    at_once = question.read(ROWS)
+    monkeypatch.setattr(rows_of_keys, "ROWS_IN_ONE_PASS", 300)
 
-    found = people_in(path, question)
+    found = question.read(path)
 
     def counted(people):
-        return (
-            [one for _, one in people.in_groups(groups)] if grouped else [people.from_count(1)]
-        )
+        return [one for _, one in people.parts()]
 
     for one, other in zip(counted(found), counted(at_once), strict=True):
         assert one.people.tolist() == other.people.tolist()
@@ -140,7 +137,9 @@ def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatc
     assert len(crossing) >= 4
     if not grouped:
         assert counts_of(path, question) == counts_of(ROWS, question)
-        assert found.from_count(200).people.tolist() == at_once.from_count(200).people.tolist()
+        assert (
+            found.parts(200)[0][1].people.tolist() == at_once.parts(200)[0][1].people.tolist()
+        )
 
 
 def test_frames_of_pandas_and_values_are_read_as_those_of_polars():
@@ -149,7 +148,7 @@ def test_frames_of_pandas_and_values_are_read_as_those_of_polars():
 
     for column in ("word", "code"):
         assert counts_of(frame, asked(column)) == counts_of(ROWS, asked(column))
-    values = Question(columns=())
+    values = KeyRows(columns=())
     assert counts_of([3, "3", None, 4.5], values) == {"3": 2, "4.5": 1}
     assert counts_of(np.array([3, 3, -1]), values) == {3: 2, -1: 1}
     assert counts_of(np.array(["x", "y", "x"]), values) == {"x": 2, "y": 1}

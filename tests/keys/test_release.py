@@ -120,9 +120,9 @@ def test_a_delta_permits_gaussian_noise_where_it_resolves_more(per_user, noise, 
     design = dp.TopKeys(**asked, delta=1e-6).design()
 
     without = dp.TopKeys(**asked).design()
-    assert design.draw.mechanism.noise == noise
+    assert design.selection.top.mechanism.noise == noise
     assert design.plan.delta == (1e-6 if noise == "gaussian" else 0)
-    assert (design.draw == without.draw) is (noise == "laplace")
+    assert (design.selection.top == without.selection.top) is (noise == "laplace")
 
 
 def test_a_key_of_fewer_people_than_the_least_is_never_released():

@@ -12,10 +12,8 @@ import pytest
 
 import dpselect as dp
 from dpselect.budget.zcdp import delta_of_gaussian
-from dpselect.keys.counts import people_in
-from dpselect.keys.question import Question
-from dpselect.keys.reading import MOST_WEIGHT, Counted
 from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
+from dpselect.keys.rows import MOST_WEIGHT, Counted, KeyRows
 from dpselect.passes import watching
 from dpselect.tables.key_columns import KeyColumns
 from dpselect.tables.people import PeopleCap
@@ -297,9 +295,9 @@ def test_draws_in_rounds_follow_the_law():
     database = ((0,),) * 5 + ((1, 2),) * 4 + ((0, 1, 2),) * 3
     exact = release_law(law, database)
     held = ByDefinition(database)
-    draw = law.drawing(held)
+    draw = law.prepare(held)
 
-    drawn = Counter(tuple(sorted(draw())) for _ in range(500))
+    drawn = Counter(tuple(draw()[0].keys) for _ in range(500))
 
     sets = [keys for keys in exact if exact[keys] > 0.02]
     observed = np.array([drawn[keys] for keys in sets])
@@ -315,9 +313,9 @@ def test_every_engine_sums_the_weights_of_the_definition(engine, among):
     pairs = [(person, key) for person, keys in held.items() for key in keys * 2]
     rows = pl.DataFrame(pairs, schema=["person", "key"], orient="row")
     weights = np.array([0, 100, 70, 57])
-    question = Question(columns=("key",), cap=PeopleCap("person", 3))
+    question = KeyRows(columns=("key",), cap=PeopleCap("person", 3))
 
-    found = people_in(held_by(engine, rows), question).weighed(weights, among and list(among))
+    found = question.read(held_by(engine, rows)).weighed(weights, among and list(among))
 
     exact = Counter()
     for person, keys in held.items():
@@ -356,7 +354,7 @@ def test_rows_are_read_as_often_whatever_they_hold(engine, number):
 def test_sums_beyond_the_integers_are_cut():
     rows = pl.DataFrame({"key": ["a"] * 9 + ["b"]})
 
-    found = people_in(rows, Question(columns=("key",))).weighed(np.array([0, 2**60]), None)
+    found = KeyRows(columns=("key",)).read(rows).weighed(np.array([0, 2**60]), None)
 
     assert found.people.tolist() == [MOST_WEIGHT, MOST_WEIGHT]
 

@@ -10,7 +10,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws.exact.noisy_counts import scale_for
-from dpselect.keys.keys import KeysDesign
+from dpselect.keys.design import ByCount
 from dpselect.keys.selection import LaplaceSelection
 from dpselect.tables.groups import NoisyNumbers
 from support.key_definitions import ROWS, add_person, exact_delta, neighbouring
@@ -86,7 +86,7 @@ def test_it_is_the_default_and_has_counts():
     query = dp.TopKeys(k=2, epsilon=40.0, by="ward", **ASKED)
     release = query.release(ROWS)
 
-    assert isinstance(query.design(), KeysDesign)
+    assert isinstance(query.design().selection, ByCount)
     assert release.groups == ("A", "B", "C")
     assert release.by_group == dict.fromkeys("ABC", ("D0", "D1"))
     true = {one[:2]: one[2] for one in ROWS.unique().group_by("ward", "key").len().rows()}

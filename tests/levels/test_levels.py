@@ -190,7 +190,7 @@ def largest_loss(query):
             laws[counts] = [log_probability(costs, decay, cut) for cut in cuts]
         return laws[counts]
 
-    persons = design.question.max_per_user if query.user else 0
+    persons = design.rows.max_per_user if query.user else 0
     steps = neighbours(query.neighbours, persons, int(shape.leaves[0]))
     for counts, step in product(databases(shape, 3), steps):
         other = tuple((np.array(counts) + step).tolist())

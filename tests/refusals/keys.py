@@ -6,8 +6,7 @@ import polars as pl
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, NeighboursError
 from dpselect.keys import plot_chances
-from dpselect.keys.counts import people_in
-from dpselect.keys.question import Question
+from dpselect.keys.rows import KeyRows
 from dpselect.tables.people import PeopleCap
 from support.refusals import Each, refusing, releasing
 
@@ -19,7 +18,7 @@ ROWS_OF_WORDS = pl.DataFrame({"person": [1], "x": [0.5], "word": ["a"], "code": 
 
 def counted(columns, data=ROWS_OF_WORDS, **asked):
     cap = PeopleCap("person", 2) if columns else None
-    people_in(data, Question(columns=columns, cap=cap, **asked))
+    KeyRows(columns=columns, cap=cap, **asked).read(data)
 
 
 TOP = releasing(dp.TopKeys, data=["apple"], k=1, **AR)

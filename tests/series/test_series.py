@@ -17,7 +17,7 @@ from scipy import stats
 import dpselect as dp
 from dpselect.budget.zcdp import rho_for
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
-from dpselect.keys import reading
+from dpselect.keys import rows as rows_of_keys
 from dpselect.series import factors, series
 from dpselect.series.factors import Factors, square_root
 from dpselect.tables.people import PeopleCap
@@ -253,7 +253,7 @@ def _any_period(rows, _question, cap):
 def test_a_rule_that_counts_a_key_twice_or_changes_its_mind_is_found(rule, most, monkeypatch):
     """A key in each of its periods; and a sample that rows of later periods change."""
     counts.cache_clear()
-    monkeypatch.setattr(reading, "_limited", rule)
+    monkeypatch.setattr(rows_of_keys, "_limited", rule)
     query = of_persons(most)
     loss = largest_loss(query.made.factors.noise, moves_of_persons(query))
 

@@ -23,8 +23,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError
-from dpselect.keys.counts import people_in
-from dpselect.keys.question import Question
+from dpselect.keys.rows import KeyRows
 from dpselect.percentiles.ranks import ranks_in
 from dpselect.tables.people import PeopleCap
 from support.engines import JAVA, spark
@@ -156,7 +155,7 @@ def _folder():
 
 
 def keys(data, **asked):
-    counted = people_in(data, Question(("v",), **asked)).from_count(1)
+    counted = KeyRows(("v",), **asked).read(data).parts()[0][1]
     return {counted.key(place): int(n) for place, n in enumerate(counted.people)}
 
 
@@ -168,7 +167,7 @@ def people(data):
 def candidates(data):
     """Return the same of public keys, which an engine compares with its own."""
     known = [*keys(data)]
-    found = people_in(data, Question(("v",), candidates=tuple(known))).of(known)
+    found = KeyRows(("v",), candidates=tuple(known)).read(data).of(known)
     return dict(zip(known, found[0].tolist(), strict=True))
 
 
@@ -275,7 +274,7 @@ def test_a_collation_decides_no_comparison():
         data = held("DuckDB", kind)
         source = dp.tables.Source(frame=data, where=["v = 'flu'"])
         assert keys(source) == {"flu": 2}
-        counted = people_in(data, Question(("who",), by=("v",), groups=("flu", "FLU")))
+        counted = KeyRows(("who",), by=("v",), groups=("flu", "FLU")).read(data)
         assert [int(one.sum()) for one in counted.of([0, 1, 2, 3, 4, 5], ("flu", "FLU"))] == [
             2,
             1,

@@ -73,7 +73,7 @@ def names_in(text: str | Sequence[str], given: Given) -> list[str]:
 
 def _values(field: str, text: str, column: str, given: Given) -> list[Hashable]:
     """Return public values of a column that are typed, or listed in a file."""
-    from dpselect.keys.reading import kind_in
+    from dpselect.keys.rows import kind_in
     from dpselect.tables.key_columns import parsed
     from dpselect.tables.lists import listed_in
 

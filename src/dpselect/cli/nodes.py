@@ -58,7 +58,7 @@ def _node_set(text: str, given: Given) -> int | list[Hashable]:
     """Return the number of nodes, or the ids or labels in a file."""
     if text.isdecimal():
         return int(text)
-    from dpselect.keys.reading import kind_in
+    from dpselect.keys.rows import kind_in
     from dpselect.networks.edge_files import edge_file
     from dpselect.tables.key_columns import parsed
     from dpselect.tables.lists import listed_in

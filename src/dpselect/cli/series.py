@@ -58,7 +58,7 @@ def _release(query: Series, given: Given, budget: Budget | None) -> SeriesReleas
     through = given.options["through"]
     if through is None:
         return query.release(given.table, budget=budget)
-    from dpselect.keys.reading import kind_in
+    from dpselect.keys.rows import kind_in
     from dpselect.tables.key_columns import parsed
 
     period = parsed(through, kind_in(given.table, query.period))

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Annotated, Any
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import KeyCounts
-from dpselect.keys.parts import Order, Parts, above_least, by_value, in_order
-from dpselect.keys.question import (
-    Missing,
-    check_people,
-    checked_delta,
-    question_for,
-)
+from dpselect.keys.design import ByCount, KeysDesign
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
+from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta
 from dpselect.keys.selection import (
     KeyMethod,
     KeySelection,
@@ -30,9 +23,6 @@ from dpselect.plan import Plan
 from dpselect.query import Claim, Query, query
 from dpselect.tables.groups import GROUPS_SHARE, NoisyNumbers, changed_rows
 from dpselect.typing import Indices, Probabilities
-
-if TYPE_CHECKING:
-    from dpselect.keys.reading import Rows
 
 REST = "all other rows"
 """What the noisy number beside released keys is of."""
@@ -115,41 +105,41 @@ class Keys(Query[KeyRelease]):
 
     def design(self) -> KeysDesign:
         check_people(self.delta, self.assumed_people)
-        question = question_for(self)
+        rows = KeyRows.of(self)
         relation = validation.table_neighbours(self.neighbours)
         epsilon, delta = validation.positive("epsilon", self.epsilon), checked_delta(self.delta)
         least = validation.at_least("min_people", self.min_people, 1, validation.EXACT)
-        changed = changed_rows(question.max_per_user, relation)
-        persons = changed // question.max_per_user
+        changed = changed_rows(rows.max_per_user, relation)
         rest = NoisyNumbers.of_rest(self, epsilon, changed)
-        of_keys = epsilon - rest.epsilon
-        if rest and self.method is None:
-            selection: KeySelection | RoundsSelection = selection_with_counts(
-                of_keys, delta, changed
-            )
+        of_keys, method = epsilon - rest.epsilon, self.method
+        if rest and method is None:
+            law: KeySelection | RoundsSelection = selection_with_counts(of_keys, delta, changed)
         else:
-            method, counts = self.method, self.by is not None or least > 1
-            if method is None and question.max_per_user >= FOR_ROUNDS and not counts:
+            simple = self.by is None and least == 1
+            if method is None and rows.max_per_user >= FOR_ROUNDS and simple:
                 method = "rounds"
-            selection = selection_of(method, of_keys, delta, changed, persons=persons)
-        self._check_method(selection, least)
+            persons = changed // rows.max_per_user
+            law = selection_of(method, of_keys, delta, changed, persons=persons)
+        self._check_method(law, least)
+        in_rounds = isinstance(law, RoundsSelection)
         return KeysDesign(
             plan=Plan(
-                mechanism=selection.label,
-                spends=(*selection.spends(), *rest.spends(REST)),
+                mechanism=law.label,
+                spends=(*law.spends(), *rest.spends(REST)),
                 epsilon=epsilon,
                 delta=delta,
                 neighbours=relation,
                 public=(
-                    *["the groups"] * bool(question.groups),
+                    *["the groups"] * bool(rows.groups),
                     *["the least number of people"] * (least > 1),
                 ),
-                passes=ROUNDS if isinstance(selection, RoundsSelection) else 1,
+                passes=ROUNDS if in_rounds else 1,
             ),
-            question=question,
+            rows=rows,
             rest=rest,
-            selection=selection,
-            min_people=least,
+            selection=law
+            if isinstance(law, RoundsSelection)
+            else ByCount(law, least=least, rests=bool(rest)),
         )
 
     def _check_method(self, selection: KeySelection | RoundsSelection, least: int) -> None:
@@ -193,37 +183,6 @@ class Keys(Query[KeyRelease]):
     def chances(self) -> tuple[Chances, ...]:
         """Return the same as a function, for a dry run and a picture."""
         return self.design().chances()
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeysDesign(KeyCounts):
-    """How each key is selected, and the draw for all of them.
-
-    Attributes:
-        selection: The probability of a release by the number of people, and its draw.
-        min_people: Keys of fewer people are never released.
-        order: Which of the selected keys of a group are released, and in which order.
-    """
-
-    selection: KeySelection | RoundsSelection
-    min_people: int = 1
-    order: Order = by_value
-
-    def probabilities(self, people: Indices) -> Probabilities:
-        """Return the probability that a key of so many people is released."""
-        return self.selection.probabilities(above_least(people, self.min_people))
-
-    def drawing(self, people: Rows) -> Callable[[Plan], KeyRelease]:
-        if isinstance(self.selection, RoundsSelection):
-            keys = self.selection.drawing(people)
-            return lambda plan: KeyRelease(tuple(sorted(keys(), key=in_order)), plan)
-        # What is not released is counted with keys of fewer people.
-        parts = Parts.of(people, self.question, 1 if self.rest else self.min_people)
-        return parts.drawing(self.selection, self.order, least=self.min_people, rest=self.rest)
-
-    def chances(self) -> tuple[Chances, ...]:
-        """Return the chances of a key to be released."""
-        return (Chances("a value", self.probabilities),)
 
 
 def groups_first(asked: Any) -> KeysDesign:  # noqa: ANN401 -- a query

@@ -30,7 +30,7 @@ Source: Gopi, Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020, arXiv:2002.09
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, erfc, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
@@ -42,13 +42,16 @@ from numpy.typing import NDArray
 
 from dpselect._numbers import least
 from dpselect.budget.zcdp import delta_of_gaussian
-from dpselect.draws.exact.bernoulli import BITS, Chances, up_to
+from dpselect.draws.exact import bernoulli
+from dpselect.draws.exact.bernoulli import BITS, up_to
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, check_scale, discrete_gaussian
+from dpselect.keys.release import Chances
+from dpselect.keys.rows import Part, in_order
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
 if TYPE_CHECKING:
-    from dpselect.keys.reading import Rows
+    from dpselect.keys.rows import PersonKeys
 
 MARGIN = 1e-9
 """Relative, far above the rounding of the normal distribution's tails and of the noise."""
@@ -239,11 +242,15 @@ class RoundsSelection:
         """The mean weight of all rounds from which on a key is released after the last one."""
         return self.noise.released[-1] / ROUNDS
 
-    def drawing(self, people: Rows) -> Callable[[], list[Hashable]]:
-        """Return the draw of the keys, after the first reading."""
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of a key of which all people have as many keys as are counted."""
+        return (Chances("a value", self.probabilities),)
+
+    def prepare(self, people: PersonKeys) -> Callable[[], list[Part]]:
+        """Read the weights of the first round, and return the draw, which reads the others."""
         first, scale = people.weighed(self.weights, None), self.noise.scale * self.steps
 
-        def draw() -> list[Any]:
+        def draw() -> list[Part]:
             released: list[Any] = []
             weighed, keys = first, np.asarray(first.keys)
             sums = np.zeros(keys.size, dtype=np.int64)
@@ -259,7 +266,7 @@ class RoundsSelection:
                 # would tell that there was a key which is not released.
                 between = (sums >= low) & (sums < high)
                 keys, sums = keys[between], sums[between]
-            return [first.columns.decode(key) for key in released]
+            return [Part(None, sorted(map(first.columns.decode, released), key=in_order))]
 
         return draw
 
@@ -272,7 +279,7 @@ class RoundsSelection:
         )
 
 
-def probabilities_of(chances: Chances, counts: Indices) -> Probabilities:
+def probabilities_of(chances: bernoulli.Chances, counts: Indices) -> Probabilities:
     """Return the probabilities of counts of any shape."""
     used, place = np.unique(up_to(counts, chances), return_inverse=True)
     table = np.array([chances[one] / 2**BITS for one in used.tolist()])

@@ -66,6 +66,11 @@ class KeySelection(ABC):
     name: ClassVar[KeyMethod]
 
     @property
+    def scale(self) -> float | None:
+        """Scale of the noise of released counts; None if there are none."""
+        return None
+
+    @property
     @abstractmethod
     def label(self) -> str:
         """The method with its public parameters."""
@@ -178,7 +183,6 @@ class NoisyCountSelection(KeySelection):
 
     @property
     def scale(self) -> float:
-        """Scale of the noise."""
         return self.noise.scale
 
     @property

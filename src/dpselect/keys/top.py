@@ -14,25 +14,17 @@ Source: Korolova, Kenthapadi, Mishra and Ntoulas, WWW 2009.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
-
-import numpy as np
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated
 
 from dpselect import validation
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
+from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import KeyCounts
-from dpselect.keys.keys import REST, KeysDesign, groups_first
-from dpselect.keys.parts import largest
-from dpselect.keys.question import (
-    Missing,
-    check_people,
-    checked_delta,
-    question_for,
-)
+from dpselect.keys.design import ByCount, GroupsFirst, KeysDesign, OfCandidates, Selection
+from dpselect.keys.keys import REST, groups_first
 from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta
 from dpselect.keys.selection import LARGEST_EPSILON, selection_with_counts
 from dpselect.mechanisms import MechanismLike, NoisySequence, PermuteAndFlip, TopK
 from dpselect.mechanisms.top_k import gap, or_gaussian
@@ -41,11 +33,7 @@ from dpselect.objective import Facts
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Claim, Query, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.groups import OTHER, NoisyNumbers, after_groups, changed_rows
-from dpselect.typing import Indices
-
-if TYPE_CHECKING:
-    from dpselect.keys.reading import Rows
+from dpselect.tables.groups import NoisyNumbers, after_groups, changed_rows
 
 MOST = 10**8
 """Keys of a release without candidates, at most."""
@@ -83,7 +71,7 @@ class TopKeys(Query[KeyRelease]):
         by: Column of groups, or several, for groups that are tuples; the most common keys of
             each are released.
         groups: The public groups, or a list of values for each column of ``by``, of which all
-            combinations are groups; other rows are dropped. If not given, groups are released
+            combinations are groups. Other rows are dropped. If not given, groups are released
             with their keys above the threshold; with candidates they are released first, as by
             ``Keys``, for a part of epsilon and for ``delta``, and rows of other groups are
             dropped.
@@ -146,139 +134,69 @@ class TopKeys(Query[KeyRelease]):
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
-    def design(self) -> TopDesign | GroupedTop | KeysDesign:
+    def design(self) -> KeysDesign:
         check_people(self.delta, self.assumed_people)
-        hidden = self.candidates is None or (self.by is not None and self.groups is None)
-        if self.interval is not None and hidden:
+        hides_groups = self.by is not None and self.groups is None
+        if self.interval is not None and (self.candidates is None or hides_groups):
             raise ParameterError("`interval` needs public `candidates`, and `groups` if any")
         if self.candidates is None:
             return _above_threshold(self)
-        if self.by is not None and self.groups is None:
-            return _grouped(self)
+        if hides_groups:
+            return _groups_first(self)
         if self.groups_share is not None:
             raise ParameterError("`groups_share` is for `by` without `groups`: leave it out")
-        return _design(self)
+        return _of_candidates(self)
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the exact chances of release of what is not public, by number of people."""
         return self.design().chances()
 
 
-@dataclass(frozen=True, kw_only=True)
-class TopDesign(KeyCounts):
-    """The public inputs of the draws.
-
-    Attributes:
-        draw: How candidates of one group are drawn.
-        changed: How many counts one neighbour step changes, over all groups.
-        count_scale: Scale of the noise of the counts, where they are drawn separately.
-    """
-
-    draw: TopK
-    changed: int
-    count_scale: float | None = None
-
-    def drawing(self, people: Rows) -> Callable[[Plan], KeyRelease]:
-        candidates, groups = self.question.candidates or (), self.question.groups
-        facts = facts_of(len(candidates), self.plan.neighbours, self.changed)
-        counted = people.of(candidates, groups)
-        objectives = [facts.of(counts, candidates) for counts in counted]
-        draws = [self.draw.prepare_positions(one) for one in objectives]
-
-        def draw(plan: Plan) -> KeyRelease:
-            answer: list[Hashable] = []
-            people: list[float] = []
-            ends: list[tuple[float, float]] = []
-            sure: list[bool] = []
-            rests: list[int] = []
-            for place, (objective, one) in enumerate(zip(objectives, draws, strict=True)):
-                drawn = one()
-                noisy = drawn.noisy_scores or objective.scores[drawn.positions]
-                if self.rest:
-                    found = objective.scores[drawn.positions].sum()
-                    rests.append(int(objective.scores.sum() - found))
-                ends += drawn.interval or ()
-                sure += drawn.surely or ()
-                people += list(noisy)
-                for position in drawn.positions:
-                    key = candidates[position]
-                    answer.append((groups[place], key) if groups else key)
-            release = self._release(plan, answer, np.array(people, dtype=np.int64))
-            if self.rest:
-                of_groups = zip(groups or (OTHER,), self.rest.noisy(rests), strict=True)
-                release = replace(release, other=tuple(of_groups))
-            if self.draw.interval is None:
-                return release
-            return replace(release, interval=tuple(ends), surely=tuple(sure))
-
-        return draw
-
-    def _release(self, plan: Plan, answer: list[Hashable], people: Indices) -> KeyRelease:
-        counts = None
-        if isinstance(self.draw.mechanism, NoisySequence):
-            counts = tuple(people.tolist())
-        elif self.count_scale is not None:
-            counts = tuple(discrete_laplace(people, self.count_scale).tolist())
-        return KeyRelease(
-            tuple(answer),
-            plan,
-            counts=counts,
-            scale=self.count_scale,
-            groups=self.question.groups or None,
-        )
-
-    def chances(self) -> tuple[Chances, ...]:
-        """Return no chances: all keys are public."""
-        return ()
-
-
-def _design(asked: TopKeys) -> TopDesign:
+def _of_candidates(asked: TopKeys) -> KeysDesign:
     """Return rounds in each public group, if any, or one sequence of the counts of all."""
-    question = question_for(asked)
+    rows = KeyRows.of(asked)
     relation = validation.table_neighbours(asked.neighbours)
     epsilon = validation.positive("epsilon", asked.epsilon)
     validation.probability("counts_share", asked.counts_share)
     if asked.delta != 0 and asked.mechanism is not None:
         raise ParameterError("with `candidates` and `mechanism` leave out `delta`")
-    rest = NoisyNumbers.of_rest(asked, epsilon, question.moved(relation))
+    moved = rows.moved(relation)
+    rest = NoisyNumbers.of_rest(asked, epsilon, moved)
     of_keys = epsilon - rest.epsilon
     for_counts = of_keys * asked.counts_share
-    candidates, groups = question.candidates or (), question.groups
-    changed = changed_rows(question.max_per_user, relation)
+    candidates, groups = rows.candidates or (), rows.groups
+    changed = changed_rows(rows.max_per_user, relation)
     facts = facts_of(len(candidates), relation, changed)
     times = min(changed, max(1, len(groups)))
     needs_counts = asked.other and asked.mechanism is None and for_counts == 0
-    moved = float(question.moved(relation))
-    sequence = NoisySequence(epsilon=of_keys, l1=moved, bound=1, step=1)
-    sequence = or_gaussian(sequence, asked.delta, facts, asked.k)
-    draw = TopK.choose(
+    sequence = NoisySequence(epsilon=of_keys, l1=float(moved), bound=1, step=1)
+    top = TopK.choose(
         facts,
         k=asked.k,
         above=asked.above,
         mechanism=NoisySequence.name if needs_counts else asked.mechanism,
         rounds=PermuteAndFlip(epsilon=(of_keys - for_counts) / times),
-        sequence=sequence,
+        sequence=or_gaussian(sequence, asked.delta, facts, asked.k),
         interval=asked.interval,
     )
-    spends: tuple[Spend, ...] = (draw.spend,)
+    spends: tuple[Spend, ...] = (top.spend,)
     scale = None
-    if isinstance(draw.mechanism, NoisySequence):
-        scale = draw.mechanism.noise_scale
+    if isinstance(top.mechanism, NoisySequence):
+        scale = top.mechanism.noise_scale
     else:
-        spends = (replace(draw.spend, times=times * draw.spend.times),)
+        spends = (replace(top.spend, times=times * top.spend.times),)
         if for_counts > 0:
-            scale = scale_for(for_counts, min(changed, draw.k * max(1, len(groups))))
-            if scale > LARGEST_SCALE:
-                raise ParameterError("`counts_share` gives the counts an epsilon below 2**-50")
+            scale = scale_for(for_counts, min(changed, top.k * max(1, len(groups))))
+            check_scale(scale, "counts_share")
             spends += (Spend("noise on the counts of the chosen keys", for_counts),)
     if rest and scale is None:
         raise ParameterError(
             "`other` needs noisy counts: give `counts_share`, or `mechanism`='noisy-sequence', "
             "or leave out `mechanism`"
         )
-    return TopDesign(
+    return KeysDesign(
         plan=Plan(
-            mechanism=str(draw.mechanism),
+            mechanism=str(top.mechanism),
             spends=(*spends, *rest.spends(REST)),
             epsilon=epsilon,
             delta=spends[0].times * spends[0].delta,
@@ -288,53 +206,24 @@ def _design(asked: TopKeys) -> TopDesign:
                 *["the groups"] * bool(groups),
                 "k" if asked.above is None else "the threshold",
             ),
-            error=_error(draw, len(candidates) * max(1, len(groups)), monotone=facts.monotone),
+            error=_error(top, len(candidates) * max(1, len(groups)), monotone=facts.monotone),
             passes=1,
         ),
-        exact=draw.mechanism.exact,
-        question=question,
+        exact=top.mechanism.exact,
+        rows=rows,
+        selection=OfCandidates(top, facts, candidates, groups, scale),
         rest=rest,
-        draw=draw,
-        changed=changed,
-        count_scale=scale,
+        interval=asked.interval is not None,
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupedTop(KeyCounts):
-    """Both steps, the second one as a function of the released groups.
-
-    Attributes:
-        of_groups: The release of the groups.
-        within: Design of the keys of public groups.
-    """
-
-    of_groups: KeysDesign
-    within: Callable[[tuple[Hashable, ...]], TopDesign]
-
-    def drawing(self, people: Rows) -> Callable[[Plan], KeyRelease]:
-        draw_groups = self.of_groups.drawing(people.of_groups())
-
-        def draw(plan: Plan) -> KeyRelease:
-            groups = draw_groups(plan).answer
-            if not groups:
-                return KeyRelease((), plan, groups=())
-            return self.within(groups).drawing(people.within(groups))(plan)
-
-        return draw
-
-    def chances(self) -> tuple[Chances, ...]:
-        """Return the chances of a group; all keys are public."""
-        return (Chances("a group", self.of_groups.probabilities),)
-
-
-def _grouped(asked: TopKeys) -> GroupedTop:
+def _groups_first(asked: TopKeys) -> KeysDesign:
     """Return the design of a release whose groups are not public."""
     epsilon = validation.positive("epsilon", asked.epsilon)
     first = groups_first(asked)
     # As many groups as one person can change have the most noise.
-    most = range(changed_rows(first.question.max_per_user, first.plan.neighbours))
-    parts = len(first.question.columns)
+    most = range(changed_rows(first.rows.max_per_user, first.plan.neighbours))
+    parts = len(first.rows.columns)
     within = replace(
         asked,
         groups=most if parts == 1 else [(one,) * parts for one in most],
@@ -342,20 +231,24 @@ def _grouped(asked: TopKeys) -> GroupedTop:
         epsilon=epsilon - first.plan.epsilon,
         delta=0.0,
     )
-    widest = _design(within)
-    each, draw, rest = widest.plan, widest.draw, widest.rest
+    widest = _of_candidates(within)
+    each, rest, held = widest.plan, widest.rest, widest.selection
+    assert isinstance(held, OfCandidates)  # noqa: S101 -- as it is made there
     if each.delta > 0:
         raise ParameterError("where groups are released first, `mechanism` must cost no delta")
-    what = f"{draw.k} keys" if draw.above is None else "the keys above a threshold"
+    what = f"{held.top.k} keys" if held.top.above is None else "the keys above a threshold"
     of_keys = Spend(f"{what} of each group, at most", each.epsilon - rest.epsilon)
     public = tuple(one for one in each.public if one != "the groups")
     plan = replace(each, spends=(of_keys, *rest.spends(REST)), epsilon=epsilon, public=public)
-    return GroupedTop(
+
+    def of_groups(groups: tuple[Hashable, ...]) -> Selection:
+        return _of_candidates(replace(within, groups=groups)).selection
+
+    return replace(
+        widest,
         plan=after_groups(first.plan, plan),
-        exact=widest.exact,
-        question=replace(widest.question, groups=()),
-        of_groups=first,
-        within=lambda groups: _design(replace(within, groups=groups)),
+        rows=replace(widest.rows, groups=()),
+        selection=GroupsFirst(first.selection, of_groups),
     )
 
 
@@ -365,7 +258,7 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
     Raises:
         ParameterError: A field is out of its range, or for public candidates.
     """
-    question, relation = question_for(asked), validation.table_neighbours(asked.neighbours)
+    rows, relation = KeyRows.of(asked), validation.table_neighbours(asked.neighbours)
     for name in ("above", "groups_share", "counts_share", "mechanism"):
         if getattr(asked, name) != getattr(type(asked), name):
             raise ParameterError(
@@ -377,25 +270,24 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
     epsilon = validation.positive("epsilon", asked.epsilon)
     validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
     delta = checked_delta(asked.delta)
-    changed = changed_rows(question.max_per_user, relation)
+    changed = changed_rows(rows.max_per_user, relation)
     rest = NoisyNumbers.of_rest(asked, epsilon, changed)
-    selection = selection_with_counts(epsilon - rest.epsilon, delta, changed)
+    law = selection_with_counts(epsilon - rest.epsilon, delta, changed)
     k = validation.at_least("k", asked.k, 1, MOST)
-    of_each = " of each group" if question.by else ""
+    of_each = " of each group" if rows.by else ""
     return KeysDesign(
         plan=Plan(
-            mechanism=f"{selection.label}, then the {k} largest{of_each}",
-            spends=(*selection.spends(), *rest.spends(REST)),
+            mechanism=f"{law.label}, then the {k} largest{of_each}",
+            spends=(*law.spends(), *rest.spends(REST)),
             epsilon=epsilon,
             delta=delta,
             neighbours=relation,
-            public=(*["the groups"] * bool(question.groups), "k"),
+            public=(*["the groups"] * bool(rows.groups), "k"),
             passes=1,
         ),
-        question=question,
+        rows=rows,
+        selection=ByCount(law, k=k, rests=bool(rest)),
         rest=rest,
-        selection=selection,
-        order=largest(k),
     )
 
 

@@ -22,8 +22,7 @@ from dpselect.draws.exact.noisy_counts import (
     scale_for,
 )
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import people_in
-from dpselect.keys.question import Question, question_of
+from dpselect.keys.rows import KeyRows
 from dpselect.levels.hierarchy import Hierarchy
 from dpselect.levels.release import LevelsRelease
 from dpselect.levels.unevenness import STEPS, largest_step, unevenness
@@ -113,16 +112,10 @@ class Levels(Query[LevelsRelease]):
         relation = validation.table_neighbours(self.neighbours)
         if self.column is not None:
             validation.instance("column", self.column, str)
-        question = question_of(
-            column=self.column,
-            user=self.user,
-            max_per_user=self.max_per_user,
-            missing="drop",
-            candidates=hierarchy.values,
-        )
+        rows = KeyRows.of(self, candidates=hierarchy.values)
         epsilon = validation.positive("epsilon", self.epsilon)
         of_cells = epsilon * validation.share("tuning_share", self.tuning_share)
-        changed = changed_rows(question.max_per_user, relation)
+        changed = changed_rows(rows.max_per_user, relation)
         scale = scale_for(epsilon - of_cells, changed) if 0 < of_cells < epsilon else inf
         check_scale(scale, most=LARGEST_SCALE / STEPS)
         many = len(hierarchy.values)
@@ -144,7 +137,7 @@ class Levels(Query[LevelsRelease]):
                 passes=1,
             ),
             hierarchy=hierarchy,
-            question=question,
+            rows=rows,
             decay=Fraction(of_cells) / (changed * largest_step(hierarchy.shape)),
             scale=scale,
         )
@@ -156,18 +149,18 @@ class LevelsDesign(Design[LevelsRelease]):
 
     Attributes:
         hierarchy: The tree.
-        question: What is read of the rows.
+        rows: What is read of the rows.
         decay: Nats of the draw for each step of a cut's error.
         scale: Scale of the noise on the counts.
     """
 
     hierarchy: Hierarchy
-    question: Question
+    rows: KeyRows
     decay: Fraction
     scale: float
 
     def check(self, data: object) -> None:
-        people_in(data, self._question(data))
+        self._rows(data).check(data)
 
     def prepare(self, data: object) -> Callable[[Plan], LevelsRelease]:
         counts, shape = self.counts(data), self.hierarchy.shape
@@ -188,8 +181,8 @@ class LevelsDesign(Design[LevelsRelease]):
 
     def counts(self, data: object) -> Indices:
         """Return the count of each leaf; private."""
-        question = self._question(data)
-        [counts] = people_in(data, question).of(question.candidates or ())
+        rows = self._rows(data)
+        [counts] = rows.read(data).of(rows.candidates or ())
         return counts
 
     def cuts(self, counts: Indices) -> Cuts:
@@ -200,16 +193,16 @@ class LevelsDesign(Design[LevelsRelease]):
         shape = self.hierarchy.shape
         return Cuts(shape.children, unevenness(shape, counts) + noise)
 
-    def _question(self, data: object) -> Question:
+    def _rows(self, data: object) -> KeyRows:
         """Return what is read, with the leaves as values of the column's kind."""
-        from dpselect.keys.reading import kind_in
+        from dpselect.keys.rows import kind_in
         from dpselect.tables.key_columns import parsed
 
-        column = self.question.columns[0] if self.question.columns else None
+        column = self.rows.columns[0] if self.rows.columns else None
         kind = kind_in(data, column)
         values = tuple(parsed(one, kind) for one in self.hierarchy.values)
         if len(set(values)) < len(values):
             raise ParameterError(
                 f"`tree` has codes that are one value of a column of {kind} values"
             )
-        return replace(self.question, candidates=values)
+        return replace(self.rows, candidates=values)

@@ -16,8 +16,7 @@ from dpselect.budget.zcdp import rho_for
 from dpselect.draws.exact.noisy_counts import check_scale
 from dpselect.draws.sequence import DiscreteLaplace, largest
 from dpselect.errors import ParameterError
-from dpselect.keys.counts import people_in
-from dpselect.keys.question import Question, question_of
+from dpselect.keys.rows import KeyRows
 from dpselect.mechanisms.sequence import laplace_rho
 from dpselect.neighbours import NeighboursLike, check_where
 from dpselect.plan import ErrorBound, Plan, Receipt, Spend, SupportsSpend
@@ -112,21 +111,13 @@ class Series(Query[SeriesRelease]):
             raise ParameterError(f"`periods` must be 1 to {MOST_PERIODS} values of `period`")
         if len(set(periods)) < len(periods):
             raise ParameterError("`periods` must be different values")
-        question = question_of(
-            column=self.column,
-            user=self.user,
-            max_per_user=self.max_per_user,
-            missing="drop",
-            candidates=validation.listed("candidates", self.candidates),
-            by=self.period,
-            groups=periods,
-        )
-        candidates = question.candidates or ()
+        rows = KeyRows.of(self, by=self.period, groups=periods)
+        candidates = rows.candidates or ()
         k = validation.some_of("k", self.k, len(candidates))
         relation = validation.table_neighbours(self.neighbours)
         epsilon = validation.positive("epsilon", self.epsilon)
         delta = validation.within("delta", self.delta, 0, 1)
-        changed = changed_rows(question.max_per_user, relation)
+        changed = changed_rows(rows.max_per_user, relation)
         factors = Factors.with_laplace(len(periods), changed, epsilon)
         moved = changed * int(factors.weights.sum(axis=0).max())
         rho, spent = laplace_rho(epsilon, 1 / moved), 0.0
@@ -157,7 +148,7 @@ class Series(Query[SeriesRelease]):
                 ),
                 passes=1,
             ),
-            question=replace(question, in_turn=True),
+            rows=replace(rows, in_turn=True),
             factors=factors,
             k=k,
         )
@@ -232,24 +223,24 @@ class SeriesDesign(Design[SeriesRelease]):
     """The public inputs of all draws.
 
     Attributes:
-        question: What is read of the rows; its groups are the periods.
+        rows: What is read of the rows; its groups are the periods.
         factors: What is released of each period.
         k: How many keys.
     """
 
-    question: Question
+    rows: KeyRows
     factors: Factors
     k: int
 
     @property
     def periods(self) -> tuple[Hashable, ...]:
         """All periods."""
-        return self.question.groups
+        return self.rows.groups
 
     @property
     def candidates(self) -> tuple[Hashable, ...]:
         """The public keys."""
-        return self.question.candidates or ()
+        return self.rows.candidates or ()
 
     def number_of(self, period: Hashable) -> int:
         """Return how many periods there are up to one.
@@ -265,7 +256,7 @@ class SeriesDesign(Design[SeriesRelease]):
         return self.periods.index(period) + 1
 
     def check(self, data: object) -> None:
-        people_in(data, self.question)
+        self.rows.check(data)
 
     def prepare(self, data: object) -> Callable[[Plan], SeriesRelease]:
         counts = self.counts(data, len(self.periods))
@@ -273,8 +264,7 @@ class SeriesDesign(Design[SeriesRelease]):
 
     def counts(self, data: object, number: int) -> Indices:
         """Return the counts of the first periods: shape ``(t, n)``; private."""
-        question = replace(self.question, groups=self.periods[:number])
-        people = people_in(data, question)
+        people = replace(self.rows, groups=self.periods[:number]).read(data)
         return np.stack(people.of(self.candidates, range(number)))
 
     def noisy(self, counts: Indices, *, first: int) -> list[tuple[int, ...]]:

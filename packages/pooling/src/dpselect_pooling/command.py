@@ -315,7 +315,7 @@ def decode(
         facts = {"method": report.method, "converged": report.converged, "valid_pools": valid}
         output.print_json({**facts, "samples": report.rows()})
         return
-    _summarise(report, out, f"of {valid} of {pools} pools{BEWARE * (valid == 0)}")
+    _summarise(report, out, f"{valid} of {pools}{BEWARE * (valid == 0)}")
 
 
 def _rng(seed: int) -> np.random.Generator:

@@ -1,0 +1,250 @@
+"""The one design of keys: a selection draws, and what is beside it is released with the answer.
+
+A selection reads the counts and draws the keys of every group. In groups the keys are pairs of
+a group and a key: a method that releases a key by its own count alone releases pairs as well,
+whether groups are public or not. Every group then has its own order and number of keys, which
+are functions of what was released.
+
+Once keys are released, everything that is counted has one place: a released key, or the rest
+of its group, or, where groups without a released key are not public either, the rest of all
+these groups. So the rests are numbers of parts that do not overlap (``tables.groups``). The
+noisy total less the ``k`` released noisy counts has their noise besides its own, a variance of
+``2 (m/ε_2)^2 + 2 k (m/ε_1)^2`` in place of ``2 (m/ε_2)^2``. So the rest is counted once the
+keys are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from dpselect.draws.exact.noisy_counts import discrete_laplace
+from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.rows import KeyRows, Part, in_order
+from dpselect.mechanisms import NoisySequence, TopK
+from dpselect.plan import Plan
+from dpselect.query import Design
+from dpselect.tables.groups import OTHER, NoisyNumbers
+from dpselect.typing import Indices, Probabilities
+
+if TYPE_CHECKING:
+    from dpselect.keys.rows import PersonKeys
+    from dpselect.keys.selection import KeySelection
+    from dpselect.objective import Facts
+
+
+class Selection(Protocol):
+    """How keys are drawn; public."""
+
+    def prepare(self, people: PersonKeys) -> Callable[[], list[Part]]:
+        """Read what is counted, and return the draw of all groups."""
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of what is not public; none if all is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeysDesign(Design[KeyRelease]):
+    """A release of keys.
+
+    Attributes:
+        rows: What is read of the rows.
+        selection: How keys are drawn.
+        rest: The noise on the number of what is not released.
+        interval: Whether intervals of the counts are released.
+    """
+
+    rows: KeyRows
+    selection: Selection
+    rest: NoisyNumbers = field(default_factory=NoisyNumbers)
+    interval: bool = False
+
+    def prepare(self, data: object) -> Callable[[Plan], KeyRelease]:
+        return self.drawing(self.rows.read(data))
+
+    def drawing(self, people: PersonKeys) -> Callable[[Plan], KeyRelease]:
+        """Return the draw of everything, after the first reading."""
+        draw, by = self.selection.prepare(people), bool(self.rows.by)
+
+        def release(plan: Plan) -> KeyRelease:
+            every = draw()
+            parts = [one for one in every if one.keys is not None]
+            pairs = [(one.group, key) for one in parts for key in one.keys or ()]
+            noisy = self.rest.noisy([one.left for one in every]) if self.rest else []
+            beside = zip((one.group for one in every), noisy, strict=False)
+            scale = parts[0].scale if parts else None
+            counts = tuple(chain.from_iterable(one.counts for one in parts))
+            ends = tuple(chain.from_iterable(one.interval for one in parts))
+            return KeyRelease(
+                tuple(pairs) if by else tuple(key for _, key in pairs),
+                plan,
+                counts=None if scale is None else counts,
+                scale=scale,
+                groups=tuple(one.group for one in parts) if by else None,
+                other=tuple(beside) or None,
+                interval=ends if self.interval else None,
+                surely=tuple(chain.from_iterable(one.certain for one in parts))
+                if self.interval
+                else None,
+            )
+
+        return release
+
+    def probabilities(self, people: Indices) -> Probabilities:
+        """Return the probability that a key of so many people is released."""
+        return self.chances()[0].probabilities(people)
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of what is not public."""
+        return self.selection.chances()
+
+
+@dataclass(frozen=True)
+class ByCount:
+    """Keys that are selected each by its own count.
+
+    Attributes:
+        law: How one key is selected.
+        k: How many keys of a group are released at most, those of the largest noisy counts; all
+            in order of their values if not given.
+        least: A key of fewer people is never released.
+        rests: Whether what is not released is counted, so that all keys are read.
+    """
+
+    law: KeySelection
+    k: int | None = None
+    least: int = 1
+    rests: bool = False
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of a key."""
+        return (Chances("a value", lambda n: self.law.probabilities(self._excess(n))),)
+
+    def prepare(self, people: PersonKeys) -> Callable[[], list[Part]]:
+        """Read all keys, and return the draw."""
+        hides = people.asked.hides_groups
+        held = people.parts(1 if self.rests else self.least)
+        every = np.concatenate([np.zeros(0, np.int64), *(part.people for _, part in held)])
+        excess = self._excess(every)
+        ends = np.cumsum([0, *(part.people.size for _, part in held)]).tolist()
+
+        def draw() -> list[Part]:
+            passed, noisy = self.law.select(excess)
+            passed &= excess > 0
+            found: list[Part] = []
+            left = 0
+            for (group, part), (start, end) in zip(held, pairwise(ends), strict=True):
+                places = np.flatnonzero(passed[start:end])
+                if noisy is not None and self.k is not None:
+                    places = places[np.argsort(-noisy[start + places], kind="stable")[: self.k]]
+                rest = int(part.people.sum() - part.people[places].sum())
+                if hides and not places.size:
+                    left += rest
+                    continue
+                keys = part.keys_at(places)
+                if self.k is None:
+                    order = sorted(range(len(keys)), key=[*map(in_order, keys)].__getitem__)
+                    places, keys = places[order], [keys[at] for at in order]
+                counts = [] if noisy is None else noisy[start + places] + self.least - 1
+                found.append(Part(group, keys, list(map(int, counts)), self.law.scale, rest))
+            return [*found, *[Part(OTHER, None, left=left)] * hides]
+
+        return draw
+
+    def _excess(self, people: Indices) -> Indices:
+        """Return ``max(people - (least - 1), 0)``; one person changes it by at most 1."""
+        excess: Indices = (people - (self.least - 1)).clip(min=0)
+        return excess
+
+
+@dataclass(frozen=True)
+class OfCandidates:
+    """The best of public candidates, in each of some public groups.
+
+    Attributes:
+        top: How the candidates of one group are drawn.
+        facts: What is public of their counts.
+        candidates: The public keys.
+        groups: The public groups; none without groups.
+        scale: Scale of the noise of the counts; None if none are released.
+    """
+
+    top: TopK
+    facts: Facts
+    candidates: tuple[Hashable, ...]
+    groups: tuple[Hashable, ...]
+    scale: float | None
+
+    def prepare(self, people: PersonKeys) -> Callable[[], list[Part]]:
+        """Count all candidates, and return the draw."""
+        counted = people.of(self.candidates, self.groups)
+        draws = [
+            self.top.prepare_positions(self.facts.of(counts, self.candidates))
+            for counts in counted
+        ]
+        fresh = not isinstance(self.top.mechanism, NoisySequence)
+
+        def draw() -> list[Part]:
+            found = []
+            for group, counts, one in zip(self.groups or (OTHER,), counted, draws, strict=True):
+                drawn = one()
+                held = counts[list(drawn.positions)]
+                noisy: Any = drawn.noisy_scores or ()
+                if self.scale is not None and fresh:
+                    noisy = discrete_laplace(held, self.scale).tolist()
+                found.append(
+                    Part(
+                        group,
+                        [self.candidates[position] for position in drawn.positions],
+                        [int(one) for one in noisy],
+                        self.scale,
+                        int(counts.sum() - held.sum()),
+                        drawn.interval or (),
+                        drawn.surely or (),
+                    )
+                )
+            return found
+
+        return draw
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return no chances: all keys are public."""
+        return ()
+
+
+@dataclass(frozen=True)
+class GroupsFirst:
+    """Groups that are not public, and candidates in each of those that were released.
+
+    A person is in as many groups as keys are counted, and the keys that are counted are taken
+    from the released groups: each step is private for the whole person, whatever the first one
+    released, so their prices add up.
+
+    Attributes:
+        first: The release of the groups.
+        within: How candidates are drawn in released groups.
+    """
+
+    first: Selection
+    within: Callable[[tuple[Hashable, ...]], Selection]
+
+    def chances(self) -> tuple[Chances, ...]:
+        """Return the chances of a group; all keys are public."""
+        return (self.first.chances()[0]._replace(of="a group"),)
+
+    def prepare(self, people: PersonKeys) -> Callable[[], list[Part]]:
+        """Read the groups, and return the draw, which then counts the candidates."""
+        draw_groups = self.first.prepare(people.of_groups())
+
+        def draw() -> list[Part]:
+            [part] = draw_groups()
+            groups = tuple(part.keys or ())
+            if not groups:
+                return []
+            return self.within(groups).prepare(people.within(groups))()
+
+        return draw

@@ -1,0 +1,510 @@
+"""What is read of rows: keys of persons, at most so many of each person.
+
+A person's different keys are put in the order of their values, and of these so many are counted
+as ``dpselect.tables.people`` says: as often as a key occurs does not matter. Few keys leave the
+engine. It orders by the count and then by the value, by which ties are broken: never by the
+order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect import tables, validation
+from dpselect._optional import needed
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.tables.groups import changed_rows, listed_groups
+from dpselect.tables.key_columns import (
+    KeyColumns,
+    check_parts,
+    checked_names,
+    literals,
+    place_among,
+    plain_value,
+)
+from dpselect.tables.kinds import Kind, is_missing, kind_of
+from dpselect.tables.people import USER, PeopleCap, people_cap
+from dpselect.typing import Indices
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+Missing: TypeAlias = Literal["drop", "key"]
+"""Whether a row without a key is dropped, or a missing value is a key of its own."""
+
+VALUE = "value"
+"""The column of data that are the values themselves."""
+
+LEAST_DELTA = 1e-290
+"""Parts of it can still be told from 0."""
+
+_KEY, _GROUP = "key", "group"
+
+ROWS_IN_ONE_PASS = 2**25
+"""Rows of a file that are grouped at once."""
+
+MOST_KEYS = 10**9
+"""Keys that may leave an engine where all of them have to: those above a pre-threshold."""
+
+MOST_WEIGHT = 2**60
+"""Sums of weights are cut there."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRows:
+    """What is read of the rows; public.
+
+    Attributes:
+        columns: The columns of the key; empty where the data are the values themselves.
+        cap: The column of the person that a row belongs to, and how many different keys of a
+            person are counted; each row is a person of its own if not given.
+        by: The columns of groups, if there are any; a person's keys are then pairs of a group
+            and a key.
+        groups: The public groups; empty where they are to be released.
+        candidates: The public keys; any if not given.
+        missing: Whether a missing value is a key, a part of one or a group of its own.
+        in_turn: Whether groups are numbered in the order of ``groups``, and a person's key
+            counts in the first of them alone; of too many keys those of the first groups count.
+    """
+
+    columns: tuple[str, ...]
+    cap: PeopleCap | None = None
+    by: tuple[str, ...] = ()
+    groups: tuple[Hashable, ...] = ()
+    candidates: tuple[Hashable, ...] | None = None
+    missing: bool = False
+    in_turn: bool = False
+
+    @classmethod
+    def of(cls, asked: Any, **instead: Any) -> KeyRows:  # noqa: ANN401 -- a query
+        """Return what is read for a query, from its fields.
+
+        Args:
+            asked: With ``column``, ``user`` and ``max_per_user``, and ``missing_keys``,
+                ``candidates``, ``by`` and ``groups`` where it has them.
+            **instead: Values of these that the query has under another name.
+
+        Raises:
+            ParameterError: One is out of range, or does not go with another.
+        """
+
+        def field(name: str, default: object = None) -> Any:  # noqa: ANN401
+            return instead[name] if name in instead else getattr(asked, name, default)
+
+        columns, by = checked_names(field("column")), checked_names(field("by"), "by")
+        missing = validation.one_of(
+            "missing_keys", field("missing_keys", "drop"), get_args(Missing)
+        )
+        cap = people_cap(field("user"), field("max_per_user"))
+        candidates = validation.listed("candidates", field("candidates"))
+        groups = listed_groups(by, field("groups"))
+        if not columns and (cap is not None or by):
+            raise validation.needs("by" if cap is None else "user", "column", of="keys")
+        _check_columns((*columns, *by), *([] if cap is None else [cap.user]))
+        _check_columns(columns, *by)
+        _check_listed(missing, candidates=candidates, groups=groups)
+        check_parts("candidates", candidates or (), columns)
+        return cls(columns, cap, by, groups or (), candidates, missing == "key")
+
+    @property
+    def max_per_user(self) -> int:
+        """How many keys of a person are counted at most."""
+        return 1 if self.cap is None else self.cap.most
+
+    @property
+    def hides_groups(self) -> bool:
+        """Whether there are groups that are not public."""
+        return bool(self.by) and not self.groups
+
+    def moved(self, neighbours: Neighbours) -> int:
+        """Return by how much one neighbour step moves the counts of all pairs together."""
+        changed = changed_rows(self.max_per_user, neighbours)
+        if self.candidates is None:
+            return changed
+        return min(changed, len(self.candidates) * max(1, len(self.groups)))
+
+    def check(self, data: object) -> None:
+        """Check that data can be read, by their schema alone.
+
+        Raises:
+            ColumnError, DataError, ParameterError: As for ``read``.
+        """
+        self.read(data)
+
+    def read(self, data: object) -> PersonKeys:
+        """Return the keys that are counted; of a lazy frame or a path no row is read yet.
+
+        Rows without a user, outside of the public groups or not among the candidates are
+        dropped before a person's keys are limited, and so are those without a group or a part
+        of the key, unless a missing value is one.
+
+        Raises:
+            ColumnError: A column is missing, not named, or of a type that keys cannot have.
+            DataError: The data cannot be read.
+            ParameterError: A candidate or group is not of the column's kind.
+        """
+        table, kinds = _opened(data, self)
+        keys = KeyColumns.of(self.columns or (VALUE,), kinds, missing=self.missing)
+        types = table.collect_schema()
+        taken = {_KEY: keys.expression(types)}
+        if self.cap is not None:
+            taken[USER] = self.cap.persons(types)
+        group = None
+        if self.by:
+            group = KeyColumns.of(self.by, kinds, missing=self.missing)
+            taken[_GROUP] = group.expression(types)
+        rows = table.select(**taken).drop_nulls()
+        if self.candidates is not None:
+            rows = _among(rows, _KEY, [keys.encode(one) for one in self.candidates])
+        found = PersonKeys(rows, data, keys, group, self)
+        if self.groups:
+            found = found.within(self.groups)
+        return found.numbered() if self.in_turn else found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Counted:
+    """Some keys with the number of people who have each; private.
+
+    Attributes:
+        keys: As the engine has them.
+        people: Shape ``(n,)``, integers >= 0.
+        columns: How keys are written.
+    """
+
+    keys: Sequence[Any] | NDArray[Any]
+    people: Indices
+    columns: KeyColumns
+
+    def key(self, position: int) -> Hashable:
+        """Return a key as plain Python values."""
+        return self.columns.decode(self.keys[position])
+
+    def keys_at(self, positions: Indices) -> list[Hashable]:
+        """Return several keys, for which ``key`` would take longer."""
+        if self.columns.encoded:
+            return [self.key(position) for position in positions.tolist()]
+        keys: list[Hashable] = np.asarray(self.keys)[positions].tolist()
+        return keys
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PersonKeys:
+    """One row for each key of a person that is counted, and how many people have each; private.
+
+    polars counts data in memory and files.
+
+    Attributes:
+        every: A lazy frame with the columns ``key``, and ``group`` and ``user``, if there are
+            any: the keys of all persons, as often as they occur.
+        source: What it was made from, to name in an error.
+        keys: How keys are written.
+        group: How groups are written, if there are any.
+        asked: What is read.
+    """
+
+    every: nw.LazyFrame[Any]
+    source: object
+    keys: KeyColumns
+    group: KeyColumns | None
+    asked: KeyRows
+
+    def of_groups(self) -> PersonKeys:
+        """Return the rows with the groups for keys, of which as many are counted."""
+        import narwhals as nw
+
+        asked = KeyRows(self.asked.by, self.asked.cap)
+        persons = [] if asked.cap is None else [USER]
+        every = self.every.select(*persons, nw.col(_GROUP).alias(_KEY))
+        return replace(self, every=every, keys=self.group or self.keys, group=None, asked=asked)
+
+    def within(self, groups: tuple[Hashable, ...]) -> PersonKeys:
+        """Return the rows of some groups alone; only then a person's keys are limited."""
+        encode = (self.group or self.keys).encode
+        every = _among(self.every, _GROUP, [encode(one) for one in groups])
+        return replace(self, every=every, asked=replace(self.asked, groups=groups))
+
+    def numbered(self) -> PersonKeys:
+        """Return the rows with the numbers of groups for groups, whose order is public."""
+        encode = (self.group or self.keys).encode
+        place = place_among(self.every, _GROUP, [encode(one) for one in self.asked.groups])
+        every = self.every.with_columns((place - 1).alias(_GROUP))
+        numbers = KeyColumns((_GROUP,), ("integer",))
+        return replace(self, every=every, group=numbers)
+
+    @property
+    def table(self) -> nw.LazyFrame[Any]:
+        """One row for each key of a person that is counted."""
+        cap = self.asked.cap
+        return self.every if cap is None else _limited(self.every, self.asked, cap)
+
+    def of(
+        self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
+    ) -> list[Indices]:
+        """Return the counts of public candidates, for each group; one list without groups."""
+        found = self._counted(most=len(candidates) * max(1, len(groups)))
+        places = {self.keys.encode(one): place for place, one in enumerate(candidates)}
+        counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
+        columns = [places[plain_value(key)] for key in found["key"]]
+        counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
+        return list(counts)
+
+    def parts(self, least: int = 1) -> list[tuple[Hashable, Counted]]:
+        """Return all keys of at least so many people, in order of the value, of each group.
+
+        Groups are the public ones, or else those that have such a key, in order. Without groups
+        there is one, None.
+        """
+        group, keys = self.group, self.keys
+        if group is None:
+            found = self._counted("key", least=least)
+            return [(None, Counted(found["key"], tables.counts(found["people"]), keys))]
+        found = self._counted("group", "key", least=least)
+        people, every = tables.counts(found["people"]), np.asarray(found["group"])
+        firsts = np.flatnonzero(np.append(True, every[1:] != every[:-1])[: every.size])
+        held = {
+            plain_value(every[first]): Counted(found["key"][first:end], people[first:end], keys)
+            for first, end in zip(firsts, np.append(firsts, every.size)[1:], strict=True)
+        }
+        if not self.asked.groups:
+            return sorted(
+                ((group.decode(one), counted) for one, counted in held.items()),
+                key=lambda part: in_order(part[0]),
+            )
+        nothing = Counted((), np.zeros(0, dtype=np.int64), keys)
+        return [(one, held.get(group.encode(one), nothing)) for one in self.asked.groups]
+
+    def weighed(self, weights: Indices, among: Sequence[Any] | None) -> Counted:
+        """Return the keys that people have, in order, with the sums of their people's weights.
+
+        A person's weight is that of the number of keys that are counted of this person and are
+        ``among`` some, as the engine has them, if these are given.
+        """
+        import narwhals as nw
+
+        table = self.table
+        if among is not None:
+            table = _among(table, _KEY, [plain_value(key) for key in among])
+        together = nw.lit(1) if self.asked.cap is None else nw.len().over("user")
+        by_size = (
+            table.with_columns(together.cast(nw.Int64).alias("together"))
+            .group_by("key", "together")
+            .agg(nw.len().alias("people"))
+        )
+        found = tables.collect(by_size, self.source, most=MOST_KEYS)
+        keys, places = np.unique(np.asarray(found["key"]), return_inverse=True)
+        each = weights[tables.counts(found["together"])]
+        people = tables.counts(found["people"])
+        sums = np.zeros(keys.size, dtype=np.int64)
+        np.add.at(sums, places, each * people)
+        # Floats show which sums are beyond the integers, before they are cut.
+        about = np.bincount(places, each * people.astype(float), minlength=keys.size)
+        sums = np.where(about < 2.0 * MOST_WEIGHT, sums.clip(max=MOST_WEIGHT), MOST_WEIGHT)
+        return Counted(keys, sums, self.keys)
+
+    def _counted(self, *order_by: str, least: int = 1, most: int = MOST_KEYS) -> dict[str, Any]:
+        """Return all keys of at least so many people, in as many passes as it takes."""
+        import narwhals as nw
+
+        source, by = self.source, ["key"] if self.group is None else ["group", "key"]
+
+        def collected(rows: nw.LazyFrame[Any]) -> dict[str, Any]:
+            return tables.collect(rows, source, most=most, order_by=order_by)
+
+        found = [
+            collected(
+                part.group_by(*by)
+                .agg(nw.len().alias("people"))
+                .filter(nw.col("people") >= least)
+            )
+            for part in self._passes()
+        ]
+        if len(found) == 1:
+            return found[0]
+        needed("polars", extra="standard")
+        import polars as pl
+
+        parts = [{name: column.tolist() for name, column in one.items()} for one in found]
+        together = pl.concat([pl.DataFrame(one) for one in parts], how="vertical_relaxed")
+        return collected(nw.from_native(together.lazy()))
+
+    def _passes(self) -> list[nw.LazyFrame[Any]]:
+        """Return the rows in parts of different keys, as large files are grouped.
+
+        polars keeps what it could not group at once until the end: of 10^8 rows with 10^6
+        keys 1.2 GB in one pass.
+        """
+        import narwhals as nw
+
+        source = tables.Source.of(self.source)
+        if self.asked.cap is not None or source.path is None or source.is_csv:
+            return [self.table]
+        needed("polars", extra="standard")
+        import polars as pl
+
+        size = tables.open_table(self.source).lazy().select(nw.len().alias("rows"))
+        [held] = tables.collect(size, self.source, most=1)["rows"].tolist()
+        passes = -(-held // ROWS_IN_ONE_PASS)
+        if passes <= 1:
+            return [self.table]
+        part = pl.col("key").hash() % passes
+        table = nw.to_native(self.table)
+        return [nw.from_native(table.filter(part == number)) for number in range(passes)]
+
+    def _group_of(self, found: dict[str, Any], groups: Sequence[Hashable]) -> list[int]:
+        """Return the position of the group of every row that was collected."""
+        if self.group is None:
+            return [0] * len(found["key"])
+        places = {self.group.encode(one): place for place, one in enumerate(groups)}
+        return [places[plain_value(one)] for one in found["group"]]
+
+
+class Part(NamedTuple):
+    """What was drawn of one group; a release, but for ``left``.
+
+    Attributes:
+        group: The group, None without groups or for the rest of all others.
+        keys: The released keys in their order; None where the rest alone is counted.
+        counts: Their noisy counts, if there are any.
+        scale: Scale of the noise of the counts; None if there are none.
+        left: How much is counted of the group and not released; private.
+        interval: Those of the counts, if they were asked for.
+        certain: Which keys are certainly among the best, likewise.
+    """
+
+    group: Hashable
+    keys: Sequence[Hashable] | None
+    counts: Sequence[int] = ()
+    scale: float | None = None
+    left: int = 0
+    interval: Sequence[tuple[float, float]] = ()
+    certain: Sequence[bool] = ()
+
+
+def _check_columns(key: tuple[str, ...], *others: str | None) -> None:
+    for name in others:
+        if name is not None and validation.instance("user or by", name, str) in key:
+            raise ParameterError(f"column {name!r} cannot be a part of the key as well")
+
+
+def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> None:
+    for name, listed in values.items():
+        if listed is None:
+            continue
+        validation.different(name, listed)
+        parts = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in listed)
+        if missing == "drop" and any(map(is_missing, parts)):
+            raise ParameterError(
+                f"`{name}` has a missing value: give `missing_keys`='key' as well"
+            )
+
+
+def in_order(key: Hashable) -> tuple[tuple[bool, Any], ...]:
+    """Return what keys of one type are sorted by: a missing part is after all others."""
+    return tuple((one is None, one) for one in (key if isinstance(key, tuple) else (key,)))
+
+
+def check_people(delta: float, assumed_people: int | None) -> None:
+    """Refuse a delta that releases all rows of some person among so many.
+
+    Raises:
+        ParameterError: It is at least one over their number.
+    """
+    if assumed_people is None:
+        return
+    most = 1 / validation.at_least("assumed_people", assumed_people, 1)
+    if validation.finite("delta", delta) >= most:
+        raise ParameterError(
+            f"`delta` must be below one over the assumed people, {most:g}: a "
+            "larger one would allow publishing everything about one person"
+        )
+
+
+def checked_delta(delta: float) -> float:
+    """Return a delta that a release of keys which are not public can have.
+
+    Raises:
+        ParameterError: It is not above 0 and below 1, or too small for any key.
+    """
+    if validation.finite("delta", delta) <= 0 or not validation.positive("delta", delta) < 1:
+        raise ParameterError(
+            "values that are not listed as public, by `candidates` or `groups`, need a `delta` "
+            "above 0 and below 1, far below one over the number of people"
+        )
+    if delta < LEAST_DELTA:
+        raise ParameterError(
+            f"`delta` is too small: nothing would be released; give one from {LEAST_DELTA:g} on"
+        )
+    return float(delta)
+
+
+def _limited(rows: nw.LazyFrame[Any], asked: KeyRows, cap: PeopleCap) -> nw.LazyFrame[Any]:
+    import narwhals as nw
+
+    from dpselect.tables.spark import distinct
+
+    pair = [_GROUP, _KEY] if asked.by else [_KEY]
+    if asked.in_turn:
+        firsts = rows.group_by(USER, _KEY).agg(nw.col(_GROUP).min())
+        return cap.limited(firsts, order_by=pair, in_turn=True)
+    if asked.candidates is not None:
+        possible = len(asked.candidates) * max(1, len(asked.groups))
+        if possible <= cap.most:
+            return distinct(rows.select(USER, *pair))
+    return cap.limited(rows, order_by=pair, distinct=True)
+
+
+def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.LazyFrame[Any]:
+    import narwhals as nw
+
+    return rows.filter(nw.col(column).is_in(literals(rows, values)))
+
+
+def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:
+    import narwhals as nw
+
+    if not asked.columns:
+        values, kind = _values(data)
+        return values, {VALUE: kind}
+    wanted = [*asked.columns, *asked.by]
+    wanted += [] if asked.cap is None else [asked.cap.user]
+    frame = tables.check_columns(data, plain=wanted).select(*dict.fromkeys(wanted))
+    types = tables.schema(frame, data)
+    kinds = {name: kind_of(types[name], name) for name in types}
+    if isinstance(frame, nw.LazyFrame):
+        return frame, kinds
+    from dpselect.tables.values import names_of_frame
+
+    return names_of_frame(frame), kinds
+
+
+def kind_in(data: object, column: str | None) -> Kind:
+    """Return the kind of a column, or of data that are the values themselves; public.
+
+    Raises:
+        ColumnError, DataError: As for ``KeyRows.read``.
+    """
+    if column is None:
+        from dpselect.tables.values import is_listed
+
+        # What declares no type is text; a generator can be read once.
+        return "text" if is_listed(data) else _values(data)[1]
+    frame = tables.check_columns(data, plain=[column])
+    return kind_of(tables.schema(frame, data)[column], column)
+
+
+def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
+    """Return an array, a list or a Series of values as a frame, and what they are."""
+    if tables.is_table(data):
+        raise ColumnError("data is a table: name the column of the values by `column`")
+    from dpselect.tables.values import names_of_values
+
+    frame = names_of_values(data, VALUE)
+    return frame, kind_of(frame.collect_schema()[VALUE], VALUE)
