@@ -31,8 +31,8 @@ from dpselect.maps.partition import uniform_grid
 from dpselect.networks import EdgeTable
 from dpselect.percentiles.ranks import ranks_in_engine
 from dpselect.trees import Bins, ID3Classifier
-from dpselect.trees.counts import Branching
 from dpselect.trees.engine import count_tables
+from dpselect.trees.tree import Split
 from scale import processors, write_edges, write_records
 
 Run: TypeAlias = Callable[[], object]
@@ -212,7 +212,7 @@ def contingency(session: Any, asked: argparse.Namespace) -> tuple[Run, Run]:  # 
     from pyspark.sql import functions as f
 
     table = records(session, asked)
-    splits = Branching(0, (0, 1, 2, 3))
+    splits = Split(0, (0, 1, 2, 3), (0, 1, 2, 3))
 
     def theirs() -> object:
         sums = [

@@ -1,8 +1,11 @@
-"""Accuracy of ID3 trees by how their splits are drawn, on the folds of the other trees.
+"""Accuracy of trees by how their splits are drawn, on the folds of the other trees.
 
 ``python benchmarks/trees_mechanisms.py DATA [OUT]`` reads ``nltcs``, ``acs`` and ``adult`` from
-the folder DATA and writes ``trees_mechanisms.csv`` into OUT, ``benchmarks/results`` if not
-given. Numbers of Adult have ten bins between their public bounds. One process.
+the folder DATA and writes into OUT, ``benchmarks/results`` if not given:
+``trees_mechanisms.csv`` of DiffPID3 by mechanisms, and, which ``--default`` writes alone,
+``trees_default.csv`` of the default with its depth, on those and on scikit-learn's breast
+cancer (the ten means). Numbers have ten bins between public bounds; those of breast cancer are
+the range, wider by a half standard deviation on both sides. One process.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from sklearn.datasets import load_breast_cancer
 
 from dpselect.trees import records
 from dpselect.trees.counts import MemoryCounts
@@ -28,12 +32,14 @@ from trees_folds import ADULT_NUMBERS, ADULT_UNUSED, DATA_SETS, EPSILONS, FOLDS,
 MECHANISMS = ("shifted", "permute-and-flip", "exponential", "local-dampening", "pairwise")
 DEPTHS = (2, 5)
 RUNS = 1
-MAX_RECORDS = {"nltcs": 25_000, "acs": 60_000, "adult": 60_000}
+MAX_RECORDS = {"cancer": 1_000, "nltcs": 25_000, "acs": 60_000, "adult": 60_000}
 
 
 @cache
 def load(folder: Path, name: str) -> tuple[Indices, Indices, Schema]:
     """Return codes, labels and the schema; the class is the last column, or the income."""
+    if name == "cancer":
+        return cancer()
     frame = pl.read_parquet(folder / f"{name}.parquet")
     label = "income" if name == "adult" else frame.columns[-1]
     kept = [one for one in frame.columns if one != label and one not in ADULT_UNUSED]
@@ -52,14 +58,22 @@ def load(folder: Path, name: str) -> tuple[Indices, Indices, Schema]:
     return codes, (classes == schema.classes[1]).to_numpy().astype(np.int64), schema
 
 
-def accuracies(
-    folder: Path, name: str, depth: int, epsilon: float, by: str | None
-) -> list[float]:
+def cancer() -> tuple[Indices, Indices, Schema]:
+    """Return the same of scikit-learn's breast cancer."""
+    x, labels = load_breast_cancer(return_X_y=True)
+    x = x[:, :10]
+    wider = x.std(axis=0) / 2
+    ends = zip(x.min(axis=0) - wider, x.max(axis=0) + wider, strict=True)
+    domains = tuple(Bins(float(low), float(high), bins=10) for low, high in ends)
+    schema = Schema(tuple(f"x{j}" for j in range(10)), domains, (0, 1))
+    return records.codes(records.read(x), schema), labels.astype(np.int64), schema
+
+
+def accuracies(folder: Path, name: str, growth: Growth, runs: int) -> list[float]:
     """Return the accuracy on each fold of each run."""
     codes, labels, schema = load(folder, name)
-    growth = Growth(schema, epsilon, depth, "information-gain", by, MAX_RECORDS[name])
     found = []
-    for run, fold in product(range(RUNS), range(FOLDS)):
+    for run, fold in product(range(runs), range(FOLDS)):
         part = folds(len(labels), run)
         train, test = part != fold, part == fold
         counts = MemoryCounts.of_records(schema, codes[train], labels[train])
@@ -70,25 +84,39 @@ def accuracies(
     return found
 
 
+def row(folder: Path, name: str, by: str, growth: Growth, runs: int) -> dict[str, object]:
+    """Return one line of a table."""
+    found = np.array(accuracies(folder, name, growth, runs))
+    line = {
+        "data": name,
+        "depth": growth.depth,
+        "epsilon": growth.epsilon,
+        "mechanism": by,
+        "runs": runs,
+        "accuracy": round(float(found.mean()), 5),
+        "sd_of_folds": round(float(found.std(ddof=1)), 5),
+    }
+    print(*line.values(), flush=True)
+    return line
+
+
 def main() -> None:
-    """Measure everything and write the table."""
-    folder = Path(sys.argv[1])
-    out = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(__file__).with_name("results")
+    """Measure everything and write the tables."""
+    folder, *rest = (Path(one) for one in sys.argv[1:] if not one.startswith("-"))
+    out = rest[0] if rest else Path(__file__).with_name("results")
+    rows = []
+    for name, epsilon in product(MAX_RECORDS, EPSILONS):
+        schema, most = load(folder, name)[2], MAX_RECORDS[name]
+        growth = Growth(schema, epsilon, None, "gini", None, most, "thresholds")
+        rows.append(row(folder, name, "default", growth, 10 if name == "cancer" else RUNS))
+    pl.DataFrame(rows).write_csv(out / "trees_default.csv")
+    if "--default" in sys.argv:
+        return
     rows = []
     for name, depth, epsilon, by in product(DATA_SETS, DEPTHS, EPSILONS, MECHANISMS):
-        found = np.array(accuracies(folder, name, depth, epsilon, by))
-        rows.append(
-            {
-                "data": name,
-                "depth": depth,
-                "epsilon": epsilon,
-                "mechanism": by,
-                "runs": RUNS,
-                "accuracy": round(float(found.mean()), 5),
-                "sd_of_folds": round(float(found.std(ddof=1)), 5),
-            }
-        )
-        print(*rows[-1].values(), flush=True)
+        schema, most = load(folder, name)[2], MAX_RECORDS[name]
+        growth = Growth(schema, epsilon, depth, "information-gain", by, most)
+        rows.append(row(folder, name, by, growth, RUNS))
     pl.DataFrame(rows).write_csv(out / "trees_mechanisms.csv")
 
 

@@ -163,7 +163,7 @@ ROWS = [
     BEST("criterion", criterion="chi2"),
     BEST("classes", classes=None),
     BEST("mechanism", mechanism="best"),
-    BEST("the horizon", mechanism="shifted", max_records=2**31),
+    BEST("the horizon", criterion="information-gain", mechanism="shifted", max_records=2**31),
     RATE("from 0 to their total", dp.errors.DPSelectError, hits=Each([[3], [-1]]), total=2),
     RATE("be integers", dp.errors.DPSelectError, hits=Each([[0.5], [[1]]]), total=2),
     RATE("be integers", dp.errors.DPSelectError, hits=[1], total=2.5),

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.trees import Bins, Categories, ID3Classifier, candidates as ev, records
-from dpselect.trees.counts import Branching, MemoryCounts
+from dpselect.trees import Bins, Categories, ID3Classifier, Split, candidates as ev, records
+from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.engine import EngineCounts, count_hits, count_tables
 from support.engines import every_engine, held_by
 from support.trees_definitions import drawn
@@ -72,7 +72,7 @@ def test_totals_tables_and_hits_are_those_in_memory(engine, crossing):
 
     assert held.number() == memory.number() == N
     assert held.totals().tolist() == memory.totals().tolist()
-    splits = Branching(1, (0, None, 1))
+    splits = Split(1, (0, 1, 2), (0, None, 1))
     for ours, theirs, code in zip(
         memory.tables(splits, 2), held.tables(splits, 2), (0, 2), strict=True
     ):
@@ -97,7 +97,7 @@ CODES = pl.DataFrame(
         for name, size in {"code0": 3, "code1": 2, "code2": 4, "y": 2}.items()
     }
 )
-SPLITS = Branching(0, (0, Branching(1, (1, None)), 2))
+SPLITS = Split(0, (0, 1, 2), (0, Split(1, (0, 1), (1, None)), 2))
 
 
 def leaf_of(row):
@@ -122,8 +122,8 @@ def test_tables_of_all_leaves(engine, crossing):
 
 @every_engine
 def test_hits_of_many_trees(engine, crossing):
-    trees = [Branching(0, (0, 1, Branching(1, (1, 0)))), 0, 1]
-    trees += [Branching(2, tuple(int(code >= k) for code in range(4))) for k in range(60)]
+    trees = [Split(0, (0, 1, 2), (0, 1, Split(1, (1, 0), (0, 1)))), 0, 1]
+    trees += [Split(2, tuple(int(code >= k) for code in range(4)), (0, 1)) for k in range(60)]
 
     hits = count_hits(held_by(engine, CODES), "y", 2, trees)
 
@@ -153,7 +153,7 @@ def test_every_draw_of_a_tree_is_that_in_memory(depth):
 
 
 def test_a_leaf_that_is_too_small_to_split_costs_the_same():
-    ours, theirs = in_both(dp.ID3Tree, epsilon=0.3, max_depth=2)
+    ours, theirs = in_both(dp.ID3Tree, epsilon=0.3, max_depth=2, splits="values")
 
     assert ours[1] == theirs[1]
     assert {round(epsilon / 0.05) for epsilon, *_ in ours[1]} == {1, 3}

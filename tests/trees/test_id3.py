@@ -58,21 +58,38 @@ def classifier(**changed):
 
 def log_probability(plan, cells, script):
     """Log of the probability of one outcome, up to a constant that no data change."""
-    codes = np.array(list(product(range(2), repeat=2)))
+    codes = np.array(list(product(*map(range, plan.schema.sizes))))
+    counts = np.array(cells).reshape(len(codes), len(plan.schema.classes))
     sampler = Recording(script)
-    plan.grow(MemoryCounts(plan.schema, codes, np.array(cells).reshape(4, 2)), sampler)
+    plan.grow(MemoryCounts(plan.schema, codes, counts), sampler)
     assert not sampler.script
     return sampler.log
+
+
+def largest_loss(plan, scripts, databases, most=2):
+    """By definition: the largest loss of the outcomes over databases and a record more."""
+    rng, worst = np.random.default_rng(3), 0.0
+    number = len(plan.schema.classes) * int(plan.schema.sizes.prod())
+    for _ in range(databases):
+        cells = rng.integers(0, most + 1, number)
+        for i, script in product(range(number), scripts):
+            more = cells.copy()
+            more[i] += 1
+            loss = log_probability(plan, cells, script) - log_probability(plan, more, script)
+            worst = max(worst, abs(loss))
+    return worst
+
+
+BINARY = Schema(("a", "b"), (Categories([0, 1]), Categories([0, 1])), (0, 1))
+NUMBERS = Schema(("a", "b"), (Bins(0, 3, bins=3), Categories([0, 1])), (0, 1))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_outcome_is_epsilon_private(mechanism):
-    """By definition, over whole trees: no outcome's probability moves by more than e^eps."""
-    schema = Schema(("a", "b"), (Categories([0, 1]), Categories([0, 1])), (0, 1))
-    plan = Growth(schema, 1.5, 2, "information-gain", mechanism, 20)
-    enough = int(plan.enough(np.arange(2))) + 1
-    rng, worst = np.random.default_rng(3), 0.0
+    """Over whole trees: no outcome's probability moves by more than e^eps."""
+    plan = Growth(BINARY, 1.5, 2, "information-gain", mechanism, 20)
+    enough = int(plan.enough([range(2)] * 2)) + 1
     scripts = [
         # Every node is split: sizes and columns level by level, then four leaves' counts.
         [enough, 0, enough, enough, 0, 0, 3, 1, 0, 2, 3, 1, 0, 2],
@@ -82,50 +99,101 @@ def test_every_outcome_is_epsilon_private(mechanism):
         [0, 5, 2],
     ]
     # The law of noisy-max is an integral, a hundred times slower than the others.
-    for _ in range(1 if mechanism == "noisy-max" else 12):
-        cells = rng.integers(0, 3, 8)
-        for i, script in product(range(8), scripts):
-            more = cells.copy()
-            more[i] += 1
-            loss = log_probability(plan, cells, script) - log_probability(plan, more, script)
-            worst = max(worst, abs(loss))
+    worst = largest_loss(plan, scripts, 1 if mechanism == "noisy-max" else 12)
 
     assert 0.5 * plan.epsilon < worst <= plan.epsilon * (1 + 1e-9)
+
+
+THRESHOLDS = [
+    # The edges 1 and 2 of a, or b: a below 1 is asked for b alone, above it for both.
+    (2, [0, 0, 1, 3, 1, 0, 2, 3, 1, 0, 2]),
+    (2, [0, 0, 0, 0, 0, 0, 0, 9, 1, 1, 5]),
+    (2, [2, 0, 1, 3, 1, 0, 0, 0, 2, 4, 4]),
+    # Two paths end after two of three questions, and their leaves get the rest.
+    (3, [0, 0, 0, 3, 1, 0, 2, 0, 0, 3, 1, 0, 2, 1, 1, 0, 0]),
+    (3, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+]
+
+
+@pytest.mark.parametrize("criterion", ["gini", "majority", "information-gain"])
+@pytest.mark.parametrize(("depth", "script"), THRESHOLDS)
+def test_every_outcome_of_thresholds_is_epsilon_private(criterion, depth, script):
+    plan = Growth(NUMBERS, 1.5, depth, criterion, None, 20, "thresholds")
+    worst = max(largest_loss(plan, [script], 4, most) for most in (0, 1, 4))
+
+    assert 0.4 * plan.epsilon < worst <= plan.epsilon * (1 + 1e-9)
+
+
+def test_paths_of_thresholds_end_where_nothing_is_left_to_ask():
+    plan = Growth(NUMBERS, 9.0, None, "gini", None, 10**6, "thresholds")
+    cells = np.full(12, 50)
+    log_probability(plan, cells, THRESHOLDS[3][1])
+
+    assert plan.depth == 3
+    with pytest.raises(IndexError):  # more draws than the script has
+        log_probability(plan, cells, THRESHOLDS[3][1][:-1])
 
 
 @pytest.mark.parametrize("number", [0, 100])
 def test_the_noisy_size_of_a_node_alone_decides_whether_it_is_split(number):
     """Empty nodes are split, and large ones are leaves, if the draws say so."""
-    schema = Schema(("a", "b"), (Categories([0, 1]), Categories([0, 1])), (0, 1))
-    plan = Growth(schema, 1.5, 2, "majority", "permute-and-flip", 1000)
-    enough = int(plan.enough(np.arange(2))) + 1
+    plan = Growth(BINARY, 1.5, 2, "majority", "permute-and-flip", 1000)
+    enough = int(plan.enough([range(2)] * 2)) + 1
 
     for script in ([0, 5, 2], [enough, 0, 0, 4, 1, enough, 0, 1, 1, 2, 2]):
         assert np.isfinite(log_probability(plan, np.full(8, number), script))
 
 
-def path_rho(mechanism, epsilon, depth, length):
+@pytest.mark.parametrize(
+    ("epsilon", "max_records", "domain", "depth"),
+    [
+        (0.01, 1000, Bins(0, 1, bins=16), 0),
+        (0.1, 1000, Bins(0, 1, bins=16), 1),
+        (1.0, 1000, Bins(0, 1, bins=4), 3),
+        (1.0, 1000, list(range(16)), 1),
+        (1.0, 10**6, Bins(0, 1, bins=4), 5),
+        (1.0, 10**6, Bins(0, 1, bins=2), 4),
+        (1e-6, 2, Bins(0, 1, bins=1), 0),
+    ],
+)
+def test_a_depth_is_chosen_from_public_facts(epsilon, max_records, domain, depth):
+    """Splits that leave enough records, of four columns that can be asked so often."""
+    public = {"max_records": max_records, "domains": dict.fromkeys("abcd", domain)}
+    spends = classifier(epsilon=epsilon, max_depth=None, **public).plan().spends
+
+    assert sum(one.times for one in spends if one.purpose.startswith("column")) == depth
+
+
+def path_rho(mechanism, epsilon, depth, length, tests):
     """The largest rho of a path of so many splits, of ``depth`` at most, under add/remove."""
-    unit = epsilon / (2 * (depth + 1))
-    splits = length * (rho_of_pure(unit) + mechanism.draw.rho(unit))
+    units = (1 + tests) * (depth + 1)
+    unit = epsilon / units
+    splits = length * (tests * rho_of_pure(unit) + mechanism.draw.rho(unit))
     if length == depth:
-        return splits + rho_of_pure(2 * unit)
-    left = 2 * (depth + 1) - 2 * length - 1
-    return splits + rho_of_pure(unit) + rho_of_pure(left * unit)
+        return splits + rho_of_pure((1 + tests) * unit)
+    left = units - (1 + tests) * length - tests
+    return splits + tests * rho_of_pure(unit) + rho_of_pure(left * unit)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "substitute"])
 @pytest.mark.parametrize("mechanism", ["shifted", "permute-and-flip", "noisy-max"])
 @pytest.mark.parametrize("depth", [0, 1, 3])
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
-def test_rho_is_that_of_the_path_where_it_is_largest(relation, mechanism, depth, epsilon):
+@pytest.mark.parametrize("splits", ["thresholds", "values"])
+def test_rho_is_that_of_the_path_where_it_is_largest(
+    relation, mechanism, depth, epsilon, splits
+):
     """A substitution is two steps: of one node at twice the price, or of two at the price."""
     plan = classifier(
-        epsilon=epsilon, max_depth=depth, mechanism=mechanism, neighbours=relation
+        epsilon=epsilon,
+        max_depth=depth,
+        mechanism=mechanism,
+        neighbours=relation,
+        splits=splits,
     ).plan()
-    kind = MECHANISMS[mechanism](epsilon=1.0)
-    whole = [path_rho(kind, epsilon, depth, length) for length in range(depth + 1)]
-    half = [path_rho(kind, epsilon / 2, depth, length) for length in range(depth + 1)]
+    kind, tests = MECHANISMS[mechanism](epsilon=1.0), int(splits == "values")
+    whole = [path_rho(kind, epsilon, depth, length, tests) for length in range(depth + 1)]
+    half = [path_rho(kind, epsilon / 2, depth, length, tests) for length in range(depth + 1)]
 
     assert plan.rho == pytest.approx(max(whole))
     assert 2 * max(half) <= plan.rho * (1 + 1e-9)

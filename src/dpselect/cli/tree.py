@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 TREE_HELP = """Train a decision tree privately; print it with its plan.
 
-The splits are those of DiffPID3 (local dampening): --mechanism exponential, local-dampening and
-shifted are its global, local and shifted forms.
+With --splits values --criterion information-gain it is DiffPID3 (local dampening): --mechanism
+exponential, local-dampening and shifted are its global, local and shifted forms.
 
 --domains is a file of public claims: the column of the labels, the classes, a domain for every
 column, and a bound on the number of records; 'dpselect domains' writes a template. Values

@@ -45,12 +45,21 @@ def shifted(objective: Objective, direction: Direction) -> Scores:
     direction = validation.direction(direction)
     if objective.sensitivity.flat:
         return by_global(objective)
-    if objective.sensitivity.horizon > LONGEST_HORIZON:
-        raise ParameterError(
-            "shifted local dampening adds up sensitivities to the horizon, which can be "
-            f"at most {LONGEST_HORIZON}; see dpselect.sensitivity.jump_to_bound"
-        )
+    check_horizon(objective.sensitivity.horizon)
     gaps = objective.gaps().high
     shortfall = objective.sensitivity.shortfall()
     gaps = gaps - shortfall if direction == "non-decreasing" else gaps + shortfall
     return (gaps - gaps.max()) / objective.sensitivity.bound
+
+
+def check_horizon(horizon: int) -> None:
+    """Refuse a public horizon up to which sums cannot be held.
+
+    Raises:
+        ParameterError: It is above 2^30.
+    """
+    if horizon > LONGEST_HORIZON:
+        raise ParameterError(
+            "shifted local dampening adds up sensitivities to the horizon, which can be "
+            f"at most {LONGEST_HORIZON}; see dpselect.sensitivity.jump_to_bound"
+        )

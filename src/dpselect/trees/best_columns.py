@@ -26,11 +26,11 @@ class BestColumns(_RecordsQuery[Release[str]]):
 
     Attributes:
         k: Number of columns; at most the number of columns with a domain.
-        criterion: How a column is scored: ``"information-gain"``, ``"gini"`` or ``"majority"``.
+        criterion: How a column is scored: ``"gini"``, ``"information-gain"`` or ``"majority"``.
             See ``dpselect.trees.criteria``.
         mechanism: How columns are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or
-            a function of ``epsilon=``. By default ``"pairwise"`` by information gain, and
-            permute-and-flip by the others and among very many columns or records.
+            a function of ``epsilon=``. By default permute-and-flip; by information gain
+            ``"pairwise"``, but among very many columns or records.
 
     Examples:
         >>> import dpselect as dp
@@ -45,7 +45,7 @@ class BestColumns(_RecordsQuery[Release[str]]):
     """
 
     k: int
-    criterion: Criterion = "information-gain"
+    criterion: Criterion = "gini"
     mechanism: MechanismLike | None = None
 
     def heads(self) -> tuple[str, str]:
@@ -57,7 +57,7 @@ class BestColumns(_RecordsQuery[Release[str]]):
         drawn = drawn_by(
             self.mechanism,
             claims.epsilon,
-            schema=claims.schema,
+            candidates=len(claims.schema.names),
             criterion=criterion,
             max_records=claims.max_records,
         )

@@ -8,16 +8,16 @@ Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from dpselect.trees.records import Schema
-from dpselect.trees.tree import SMALLEST, Leaf, Node, Split
+from dpselect.trees.tree import Split
 from dpselect.typing import Indices
 
 Individual: TypeAlias = Indices
@@ -183,19 +183,17 @@ def replaced(tree: Individual, position: int, new: Individual) -> Individual:
     return kernels.replaced(tree, position, new)
 
 
-def as_node(tree: Individual, schema: Schema) -> Node:
-    """Return an individual in the form that is released; an answer has a class, no counts."""
+def as_split(tree: Individual, schema: Schema, answer: Callable[[int], Any]) -> Any:  # noqa: ANN401
+    """Return an individual as a split, with something for each position of a class."""
     column, value, size = tree[0].tolist()
     if size == 1:
-        return Leaf(tuple(SMALLEST * (k == value) for k in range(len(schema.classes))))
+        return answer(value)
     domain = schema.domains[column]
-    no = (
-        tuple(int(code >= value) for code in range(domain.size))
-        if domain.ordered
-        else tuple(int(code != value) for code in range(domain.size))
+    branch_of = tuple(
+        int(code >= value if domain.ordered else code != value) for code in range(domain.size)
     )
-    yes_tree, no_tree = branches(tree)
-    return Split(column, no, (as_node(yes_tree, schema), as_node(no_tree, schema)))
+    yes, no = (as_split(part, schema, answer) for part in branches(tree))
+    return Split(column, branch_of, (yes, no))
 
 
 @cache

@@ -20,27 +20,15 @@ from dpselect.tables.values import names_in_memory
 from dpselect.trees.candidates import Individual
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.records import Schema
+from dpselect.trees.tree import Split
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 
-@dataclass(frozen=True, slots=True)
-class Branching:
-    """A branching on one column, part of a partition of the records.
-
-    Attributes:
-        column: Position in the schema.
-        targets: The target of each code, from code 0 on.
-    """
-
-    column: int
-    targets: tuple[Target, ...]
-
-
-Target: TypeAlias = Branching | int | None
-"""A branching, the index of the leaf reached, or None if the record is not counted."""
+Target: TypeAlias = Split | int | None
+"""A split whose branches end in targets, the number of a leaf, or None: not counted."""
 
 
 class Counts(Protocol):
@@ -165,9 +153,9 @@ def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:
     """Return partial trees as arrays, as ``dpselect.trees.kernels.leaves`` reads them.
 
     Returns:
-        The column of each branching; where the targets of its codes begin; all targets; and
-        the root of each tree. A target is the position of a branching, -1 for none, and
-        ``-2 - leaf`` for a leaf.
+        The column of each split; where the targets of its codes begin; all targets; and the
+        root of each tree. A target is the position of a split, -1 for none, and ``-2 - leaf``
+        for a leaf.
     """
     columns: list[int] = []
     firsts: list[int] = []
@@ -176,13 +164,13 @@ def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:
     def number(target: Target) -> int:
         if target is None:
             return -1
-        if isinstance(target, Branching):
-            position, first = len(columns), len(targets)
+        if isinstance(target, Split):
+            position, first, codes = len(columns), len(targets), len(target.branch_of)
             columns.append(target.column)
             firsts.append(first)
-            targets.extend([-1] * len(target.targets))
-            below = [number(one) for one in target.targets]
-            targets[first : first + len(below)] = below
+            targets.extend([-1] * codes)
+            below = [number(one) for one in target.branches]
+            targets[first : first + codes] = [below[branch] for branch in target.branch_of]
             return position
         return -2 - target
 

@@ -21,13 +21,10 @@ from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark import array_of, cached, functions, on_spark
 from dpselect.tables.values import refused_type
 from dpselect.trees import records
-from dpselect.trees.candidates import Individual, branches
-from dpselect.trees.counts import (
-    Branching,
-    Target,
-    flat,
-)
+from dpselect.trees.candidates import Individual, as_split
+from dpselect.trees.counts import Target, flat
 from dpselect.trees.domains import Bins, Categories
+from dpselect.trees.tree import Split
 from dpselect.typing import Indices, Values
 
 LABEL = "label"
@@ -117,7 +114,7 @@ class EngineCounts:
         return [np.split(leaf, ends) for leaf in self._count(sizes, splits, leaves)]
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
-        targets = [_target(tree, self._public) for tree in trees]
+        targets = [as_split(tree, self._public, int) for tree in trees]
         return count_hits(self._codes, LABEL, len(self._public.classes), targets)
 
     def refuse_outside(self) -> None:
@@ -285,25 +282,27 @@ def count_hits(codes: object, label: str, classes: int, trees: Sequence[Target])
 
 def _leaf(target: Target) -> nw.Expr:
     """Return the number of the leaf that a record reaches; null for none."""
-    if not isinstance(target, Branching):
+    if not isinstance(target, Split):
         return nw.lit(target, nw.Int64)
-    code = nw.col(_name(target.column))
-    found = _below(code, target.targets, 0, len(target.targets))
+    code, below = nw.col(_name(target.column)), [_leaf(one) for one in target.branches]
+    found = _below(code, target.branch_of, below, 0, len(target.branch_of))
     return nw.when(~code.is_null()).then(found)
 
 
-def _below(code: nw.Expr, targets: Sequence[Target], first: int, last: int) -> nw.Expr:
+def _below(
+    code: nw.Expr, branch_of: Sequence[int], leaves: Sequence[nw.Expr], first: int, last: int
+) -> nw.Expr:
     """Return the leaf below a code from ``first`` on and before ``last``, by halves.
 
     One case for each code would be nested as deep as there are codes.
     """
-    if len(set(targets[first:last])) == 1:
-        return _leaf(targets[first])
+    if len(set(branch_of[first:last])) == 1:
+        return leaves[branch_of[first]]
     middle = (first + last) // 2
     return (
         nw.when(code >= middle)
-        .then(_below(code, targets, middle, last))
-        .otherwise(_below(code, targets, first, middle))
+        .then(_below(code, branch_of, leaves, middle, last))
+        .otherwise(_below(code, branch_of, leaves, first, middle))
     )
 
 
@@ -339,19 +338,6 @@ def _kind(name: str, dtype: Any) -> Kind:  # noqa: ANN401 -- narwhals' types
     raise refused_type(name, dtype)
 
 
-def _target(tree: Individual, public: records.Schema) -> Target:
-    """Return a candidate as a partial tree whose leaves are numbered by their class."""
-    column, value, size = tree[0].tolist()
-    if size == 1:
-        return int(value)
-    domain = public.domains[column]
-    yes, no = (_target(part, public) for part in branches(tree))
-    holds = (
-        (code < value) if domain.ordered else (code == value) for code in range(domain.size)
-    )
-    return Branching(column, tuple(yes if held else no for held in holds))
-
-
 def _spark_counts(keys: Any, data: object, shape: tuple[int, ...], most: int) -> Indices:  # noqa: ANN401
     """Return how often each key occurs, as an array of a shape; null is not counted."""
     table = tables.collect(nw.from_native(keys.groupBy(KEY).count()), data, most=most)
@@ -362,7 +348,7 @@ def _spark_counts(keys: Any, data: object, shape: tuple[int, ...], most: int) ->
 
 
 class _Forest:
-    """Trees as arrays; a node is the position of a branching, or a number beyond them all.
+    """Trees as arrays; a node is the position of a split, or a number beyond them all.
 
     For Spark, where nested conditions and wide sums would be compiled to methods too long for
     Java. A record walks through the arrays by look-ups, so that queries are as short for a
@@ -395,7 +381,7 @@ class _Forest:
         column, first, target = (array_of(codes, one) for one in arrays)
         answers = f.array(*(f.col(f"code{j}") for j in range(int(self._columns.max()) + 1)))
         for _ in range(self._depth):
-            # What is no branching has no column, so its look-ups are null.
+            # What is no split has no column, so its look-ups are null.
             answer = f.get(answers, f.get(column, node))
             below = f.get(target, f.get(first, node) + answer)
             native = native.withColumn(NODE, f.coalesce(below, node))
@@ -403,6 +389,4 @@ class _Forest:
 
 
 def _depth(tree: Target) -> int:
-    if not isinstance(tree, Branching):
-        return 0
-    return 1 + max(map(_depth, tree.targets))
+    return 1 + max(map(_depth, tree.branches)) if isinstance(tree, Split) else 0

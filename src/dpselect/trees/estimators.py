@@ -25,6 +25,7 @@ from dpselect.trees.candidates import Operators
 from dpselect.trees.criteria import Criterion
 from dpselect.trees.evolution import RateBound, Selection
 from dpselect.trees.front import FrontRelease, FrontTree, TreeFront, plot_front
+from dpselect.trees.growth import Splits
 from dpselect.trees.id3 import ID3Tree, TreeRelease
 from dpselect.trees.reading import CodedTable, Rows
 from dpselect.trees.tree import Tree
@@ -220,7 +221,7 @@ class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[
 
 @dataclass(eq=False, repr=False)
 class ID3Classifier(PrivateTreeClassifier):
-    """A decision tree with one branch for every value of the column that a node splits on.
+    """A decision tree whose splits are drawn privately.
 
     Its query is ``ID3Tree``, which documents its parameters and the guarantee. ``domains`` may
     also be one domain for all columns or a sequence of one for each; ``budget`` is charged
@@ -242,9 +243,10 @@ class ID3Classifier(PrivateTreeClassifier):
     """
 
     _: KW_ONLY
-    max_depth: int = 5
-    criterion: Criterion = "information-gain"
+    max_depth: int | None = None
+    criterion: Criterion = "gini"
     mechanism: MechanismLike | None = None
+    splits: Splits = "thresholds"
     _kind = ID3Tree
 
     def _keep(self, release: TreeRelease) -> None:
@@ -364,7 +366,7 @@ class PrivateSelectKBest(SelectorMixin, PrivateEstimator):  # type: ignore[misc]
 
     _: KW_ONLY
     k: int = 10
-    criterion: Criterion = "information-gain"
+    criterion: Criterion = "gini"
     mechanism: MechanismLike | None = None
     _kind = BestColumns
 

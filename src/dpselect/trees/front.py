@@ -17,11 +17,11 @@ from dpselect.plan import Plan
 from dpselect.query import query
 from dpselect.release import Release
 from dpselect.trees.base import Claims, _RecordsQuery
-from dpselect.trees.candidates import Operators, as_node
+from dpselect.trees.candidates import Operators, as_split
 from dpselect.trees.counts import Counts
 from dpselect.trees.evolution import Evolution, RateBound, Selection
 from dpselect.trees.samplers import Sampler
-from dpselect.trees.tree import Tree
+from dpselect.trees.tree import SMALLEST, Leaf, Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -228,8 +228,9 @@ class TreeFront(_RecordsQuery[FrontRelease]):
         drawn = training.run(counts, sampler, self._generator())
         noisy = training.noisy_rates(drawn, counts, sampler)
         rates = [(None, None)] * len(drawn) if noisy is None else noisy[:, ::-1].tolist()
+        leaves = [Leaf((SMALLEST, 0.0)), Leaf((0.0, SMALLEST))]
         front = tuple(
-            FrontTree(Tree(schema, as_node(tree, schema)), *both)
+            FrontTree(Tree(schema, as_split(tree, schema, leaves.__getitem__)), *both)
             for tree, both in zip(drawn, rates, strict=True)
         )
         sums = np.zeros(1) if noisy is None else noisy @ np.array(training.weights)

@@ -1,11 +1,22 @@
-"""ID3 trees with private splits, grown level by level.
+"""Trees with private splits, grown level by level.
 
-Two queries are made at a node, each at ``ε' = ε/(2(d + 1))``, where ``d`` is the largest depth:
-the number of its records, and the column to split on. A record is in one node of each level, so
-a level costs ``2ε'`` however many nodes it has (parallel composition) and the tree ε. The rest
-of a path's epsilon goes to the class counts of its leaf; the paper leaves it unused.
+A record is in one node of each level, so a level costs what one of its nodes does, however many
+there are (parallel composition), and a tree of depth ``d`` costs ε:
 
-All open nodes of a level are counted at once, and the counts of a child are a row of its
+==============  ==================================  ================================  ==========
+``splits``      branches of a column                queries at a node                 each at
+==============  ==================================  ================================  ==========
+``thresholds``  two at an edge of bins; else one    the question                      ε/(d + 1)
+                for each value
+``values``      one for each value                  number of records, the question   ε/(2(d+1))
+==============  ==================================  ================================  ==========
+
+The rest of a path's epsilon goes to the class counts of its leaf; DiffPID3 leaves it unused. By
+``thresholds`` (ours) a column can be asked again, and public facts alone end a path: a split in
+two costs little where noise is large, and small bins add up on both sides. By ``values``
+(DiffPID3) a node with too few records, by their noisy number, becomes a leaf.
+
+All open nodes of a level are counted at once, and the counts of a child are sums of rows of its
 parent's table: a tree of depth ``d`` takes ``d + 1`` passes over the records.
 
 Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); Friedman and Schuster, KDD 2010,
@@ -14,10 +25,11 @@ Algorithm 1, for the stopping rule.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import sqrt
+from math import exp, sqrt
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -26,12 +38,25 @@ from dpselect.budget.zcdp import rho_of_pure
 from dpselect.mechanisms import Mechanism, MechanismLike, ShiftedLocalDampening
 from dpselect.mechanisms.base import as_step
 from dpselect.plan import ErrorBound, Spend
-from dpselect.trees.counts import Branching, Counts, Target, level_passes
+from dpselect.scaling.shifted import check_horizon
+from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.criteria import Criterion, objective_of
 from dpselect.trees.records import Schema
 from dpselect.trees.samplers import Sampler
 from dpselect.trees.tree import Leaf, Node, Split
 from dpselect.typing import Indices
+
+Splits: TypeAlias = Literal["thresholds", "values"]
+"""Branches of a split."""
+
+Question: TypeAlias = tuple[int, int]
+"""A column, and the code from which on the second branch is; 0 for a branch for every value."""
+
+MOST_STEPS = 2**32
+"""Pairs of candidates times records up to which ``"pairwise"`` takes seconds at most."""
+
+DEEPEST, RECORDS = 5, 3
+"""Largest depth by default; records in a leaf per class, deviation of its noise and level."""
 
 
 @dataclass(eq=False, repr=False)
@@ -39,50 +64,40 @@ class _Growing:
     """A node of a tree that grows.
 
     Attributes:
-        columns: The columns that it and the nodes below may be split on.
         counts: Records of each class; private.
+        codes: Codes of each column that can still be told apart here.
         leaf: The released leaf, if it is one.
-        chosen: The column that was drawn, if it is a split.
-        below: The node of each code, if it is a split.
+        column: The column that was drawn, if it is a split.
+        branch_of: The branch of each of its codes.
+        below: The node of each branch.
         number: Its position among the open nodes of the last level.
     """
 
-    columns: Indices
     counts: Indices
+    codes: tuple[range, ...]
     leaf: Leaf | None = None
-    chosen: int = -1
+    column: int = -1
+    branch_of: tuple[int, ...] = ()
     below: list[_Growing] = field(default_factory=list)
     number: int = 0
 
-    def target(self) -> Target:
-        """Return the tree from here on, with open nodes as leaves and leaves as none."""
-        if self.leaf is not None:
-            return None
+    def split(self, end: Callable[[_Growing], Any]) -> Any:  # noqa: ANN401 -- or what ends a path
+        """Return the splits from here on, with something for each node without one."""
         if not self.below:
-            return self.number
-        return Branching(self.chosen, tuple(child.target() for child in self.below))
-
-    def node(self) -> Node:
-        """Return the node as it is released."""
-        if self.leaf is not None:
-            return self.leaf
-        below = tuple(child.node() for child in self.below)
-        return Split(self.chosen, tuple(range(len(below))), below)
-
-
-MOST_STEPS = 2**32
-"""Pairs of columns times records up to which ``"pairwise"`` takes seconds at most."""
+            return end(self)
+        branches = tuple(child.split(end) for child in self.below)
+        return Split(self.column, self.branch_of, branches)
 
 
 def drawn_by(
     mechanism: MechanismLike | None,
     epsilon: float,
     *,
-    schema: Schema,
+    candidates: int,
     criterion: Criterion,
     max_records: int,
 ) -> Mechanism:
-    """Return the mechanism that draws columns.
+    """Return the mechanism that draws columns or questions.
 
     The default keeps the order of the scores on all data. By information gain it is
     ``"pairwise"``, whose precision does not depend on ``max_records``; gini and majority have
@@ -91,7 +106,7 @@ def drawn_by(
     Args:
         mechanism: What was asked for, if anything.
         epsilon: Price of the draws, in nats.
-        schema: Columns and their domains.
+        candidates: The most that one is drawn from.
         criterion: How a split is scored.
         max_records: Bound on the number of records.
 
@@ -99,15 +114,14 @@ def drawn_by(
         ParameterError: There is no such mechanism, or ``max_records`` is too large for it.
     """
     if mechanism is None:
-        few = len(schema.names) ** 2 * max_records <= MOST_STEPS
-        local = criterion == "information-gain" and few
+        local = criterion == "information-gain" and candidates**2 * max_records <= MOST_STEPS
         mechanism = "pairwise" if local else "permute-and-flip"
     drawn = as_step(mechanism, epsilon)
     if isinstance(drawn, ShiftedLocalDampening):
         # As published; the objective does not state it, since it is not true on all data.
         drawn = replace(drawn, direction=drawn.direction or "non-decreasing")
-        none = [np.zeros((2, 2), dtype=np.int64)]
-        drawn.unit_scores(objective_of(criterion, none, "x", max_records=max_records))
+        if criterion == "information-gain":
+            check_horizon(max_records)
     return drawn
 
 
@@ -118,10 +132,11 @@ class Growth:
     Attributes:
         schema: Columns, domains and classes.
         epsilon: Price of the tree, in nats, for an individual of ``steps`` records.
-        max_depth: Maximal number of splits on a path; >= 0.
+        max_depth: Maximal number of splits on a path, >= 0; None to choose it.
         criterion: How a split is scored.
         mechanism: How it is drawn; if not given, by ``drawn_by``.
         max_records: Bound on the number of records.
+        splits: Branches of a split.
         steps: How many records one neighbour step adds or removes.
 
     Raises:
@@ -130,24 +145,50 @@ class Growth:
 
     schema: Schema
     epsilon: float
-    max_depth: int
+    max_depth: int | None
     criterion: Criterion
     mechanism: MechanismLike | None
     max_records: int
+    splits: Splits = "values"
     steps: int = 1
 
     def __post_init__(self) -> None:
         _ = self.draws_split_by
 
-    @property
+    @cached_property
+    def ordered(self) -> Indices:
+        """1 for each column that is split in two at an edge, else 0."""
+        return self.schema.ordered * int(self.splits == "thresholds")
+
+    @cached_property
     def depth(self) -> int:
-        """Splits on a path, no more than there are columns."""
-        return min(self.max_depth, len(self.schema.names))
+        """Splits on a path, no more than there can be questions.
+
+        If it is not given: as many as leave in each leaf three records per class, standard
+        deviation of its noise and level, if ``max_records`` are dealt evenly.
+        """
+        sizes, two = self.schema.sizes, self.ordered == 1
+        most = int(np.where(two, sizes - 1, 1).sum())
+        if self.max_depth is not None:
+            return min(self.max_depth, most)
+        branches = exp(np.log(np.where(two, 2, sizes)).mean())
+        noise = sqrt(2) * self.steps / self.epsilon
+        enough = [
+            self.max_records / branches**depth
+            >= RECORDS * depth * len(self.schema.classes) * noise * (depth + 1)
+            for depth in range(1, DEEPEST + 1)
+        ]
+        return min([*enough, False].index(False), most)
+
+    @property
+    def tests(self) -> int:
+        """Queries at a node before its split is drawn: whether it has enough records."""
+        return int(self.splits == "values")
 
     @property
     def units(self) -> int:
-        """Queries on the longest path; the counts of a leaf are two."""
-        return 2 * (self.depth + 1)
+        """Queries on the longest path, of which a leaf has those of one level."""
+        return (1 + self.tests) * (self.depth + 1)
 
     @property
     def price(self) -> float:
@@ -165,14 +206,28 @@ class Growth:
         return drawn_by(
             self.mechanism,
             self.unit,
-            schema=self.schema,
+            candidates=len(self.questions(self._root_codes)),
             criterion=self.criterion,
             max_records=self.max_records,
         )
 
-    def enough(self, columns: Indices) -> float:
+    @property
+    def _root_codes(self) -> tuple[range, ...]:
+        return tuple(range(size) for size in self.schema.sizes.tolist())
+
+    def questions(self, codes: Sequence[range]) -> list[Question]:
+        """Return what can be asked where these codes of each column can be told apart."""
+        found: list[Question] = []
+        for column, left in enumerate(codes):
+            if self.ordered[column]:
+                found += [(column, code) for code in left[1:]]
+            elif left:
+                found.append((column, 0))
+        return found
+
+    def enough(self, codes: Sequence[range]) -> float:
         """Return the least (noisy) number of records for a split: with fewer, noise wins."""
-        largest = int(self.schema.sizes[columns].max())
+        largest = max(map(len, codes))
         return sqrt(2) * largest * len(self.schema.classes) / self.unit
 
     def spends(self) -> tuple[Spend, ...]:
@@ -186,22 +241,26 @@ class Growth:
         proportion to epsilon, ``∑_i ρ(n_i ε') ≤ ∑_i (n_i/n) ρ(n ε')``, so that the worst is
         that all are on one path, that of the largest rho.
         """
-        each = self.price
+        each, tests = self.price, self.tests
+        width = 1 + tests
         purpose = "noisy class counts of a leaf (more where the path is shorter)"
         if not self.depth:
-            return (Spend(purpose, 2 * each),)
+            return (Spend(purpose, width * each),)
         size = Spend("noisy number of records of a node", each, times=self.depth)
         name = f"column to split on, {self.draws_split_by.label}"
         drawn = replace(self.draws_split_by, epsilon=each).spend(name)
         split = replace(drawn, times=self.depth)
-        level = rho_of_pure(each) + drawn.rho_of_all
+        level = tests * rho_of_pure(each) + drawn.rho_of_all
         # A path of d < depth splits has a last, negative test of its size before the leaf.
         paths = [
-            d * level + rho_of_pure(each) + rho_of_pure((self.units - 2 * d - 1) * each)
+            d * level
+            + tests * rho_of_pure(each)
+            + rho_of_pure((self.units - width * d - tests) * each)
             for d in range(self.depth)
         ]
-        rho = max([self.depth * level + rho_of_pure(2 * each), *paths])
-        return (size, split, Spend(purpose, 2 * each, rho=rho - self.depth * level))
+        rho = max([self.depth * level + rho_of_pure(width * each), *paths])
+        leaf = Spend(purpose, width * each, rho=rho - self.depth * level)
+        return (*[size] * tests, split, leaf)
 
     @property
     def label(self) -> str:
@@ -211,7 +270,8 @@ class Growth:
     @property
     def error(self) -> ErrorBound:
         """The bound on the noise in a count of a leaf on a longest path."""
-        return count_error(1 / (2 * self.unit), "records in a count of a leaf")
+        epsilon = (1 + self.tests) * self.unit
+        return count_error(1 / epsilon, "records in a count of a leaf")
 
     @property
     def passes(self) -> int:
@@ -225,24 +285,28 @@ class Growth:
             With the exact sampler ``epsilon``-DP where one neighbour step adds or removes up
             to ``steps`` records.
         """
-        root = _Growing(np.arange(len(self.schema.names)), counts.totals())
+        root = _Growing(counts.totals(), self._root_codes)
         level = [root]
         for depth in range(self.depth + 1):
             split = [node for node in level if self._stays_open(node, depth, sampler)]
             level = []
             for number, node in enumerate(split):
                 node.number = number
-            tables = counts.tables(root.target(), len(split)) if split else ()
+            target = root.split(lambda node: node.number if node.leaf is None else None)
+            tables = counts.tables(target, len(split)) if split else ()
             for node, counted in zip(split, tables, strict=True):
                 level += self._branches(node, counted, sampler)
-        return root.node()
+        grown: Node = root.split(lambda node: node.leaf)
+        return grown
 
     def _stays_open(self, node: _Growing, depth: int, sampler: Sampler) -> bool:
-        """Test the size of a node, for one unit, and make it a leaf if it is too small."""
-        units = self.units - 2 * depth
-        if depth < self.depth:
+        """Return whether a node is split; else make it a leaf, for all units that are left."""
+        units = self.units - (1 + self.tests) * depth
+        if depth < self.depth and any(self.questions(node.codes)):
+            if not self.tests:
+                return True
             [size] = sampler.count([int(node.counts.sum())], self.unit)
-            if size >= self.enough(node.columns):
+            if size >= self.enough(node.codes):
                 return True
             units -= 1
         noisy = sampler.count(node.counts.tolist(), units * self.unit)
@@ -252,15 +316,24 @@ class Growth:
     def _branches(
         self, node: _Growing, tables: Sequence[Indices], sampler: Sampler
     ) -> list[_Growing]:
-        """Draw the column of a split, for one unit, and return the nodes below."""
-        objective = objective_of(
-            self.criterion,
-            [tables[column] for column in node.columns],
-            node.columns.tolist(),
-            max_records=self.max_records,
-        )
+        """Draw the question of a split, for one unit, and return the nodes below."""
+        questions = self.questions(node.codes)
+        parts = [_parted(tables[column], code) for column, code in questions]
+        objective = objective_of(self.criterion, parts, questions, max_records=self.max_records)
         [position] = sampler.choose(self.draws_split_by, objective, 1)
-        node.chosen = int(node.columns[position])
-        left = np.delete(node.columns, position)
-        node.below = [_Growing(left, counts) for counts in tables[node.chosen]]
+        node.column, code = questions[position]
+        size, left = len(tables[node.column]), node.codes[node.column]
+        node.branch_of = tuple(int(one >= code) if code else one for one in range(size))
+        below = [range(left.start, code), range(code, left.stop)] if code else [range(0)] * size
+        node.below = [
+            _Growing(counts, (*node.codes[: node.column], part, *node.codes[node.column + 1 :]))
+            for counts, part in zip(parts[position], below, strict=True)
+        ]
         return node.below
+
+
+def _parted(table: Indices, code: int) -> Indices:
+    """Return the records by branch and class, from those by value and class."""
+    if not code:
+        return table
+    return np.stack([table[:code].sum(axis=0), table[code:].sum(axis=0)])

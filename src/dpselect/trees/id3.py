@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from dpselect import validation
 from dpselect.errors import DataError
@@ -16,7 +16,7 @@ from dpselect.release import Release
 from dpselect.trees.base import Claims, _RecordsQuery
 from dpselect.trees.counts import Counts
 from dpselect.trees.criteria import CRITERIA, Criterion
-from dpselect.trees.growth import Growth
+from dpselect.trees.growth import Growth, Splits
 from dpselect.trees.samplers import Sampler
 from dpselect.trees.tree import Tree
 
@@ -70,15 +70,23 @@ class TreeRelease(Release[Tree]):
 
 @query
 class ID3Tree(_RecordsQuery[TreeRelease]):
-    """A decision tree with one branch for every value of the column that a node splits on.
+    """A decision tree whose splits are drawn privately.
+
+    With ``splits="values"`` it is DiffPID3, whose leaves also get the epsilon that their paths
+    have left: its global, local and shifted forms draw by ``"exponential"``,
+    ``"local-dampening"`` and ``"shifted"``, by information gain.
 
     Attributes:
-        max_depth: Maximal number of splits on a path; >= 0.
-        criterion: How a split is scored: ``"information-gain"``, ``"gini"`` or ``"majority"``.
+        max_depth: Maximal number of splits on a path; >= 0. Chosen from ``max_records``,
+            ``epsilon``, the classes and the domains if not given.
+        criterion: How a split is scored: ``"gini"``, ``"information-gain"`` or ``"majority"``.
             See ``dpselect.trees.criteria``.
-        mechanism: How the column of a split is drawn. A short name
-            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. By default as
-            for ``BestColumns``.
+        mechanism: How a split is drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
+            function of ``epsilon=``. By default as for ``BestColumns``.
+        splits: Branches of a split. ``"thresholds"``: numbers have two, at an edge of their
+            bins, and a column can be split again below; categories have one for each.
+            ``"values"``: one for every value of a domain, among nodes with enough records by a
+            noisy count.
 
     Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); our leaves also get
         the epsilon that their paths have left.
@@ -95,9 +103,10 @@ class ID3Tree(_RecordsQuery[TreeRelease]):
         (1, 2)
     """
 
-    max_depth: int = 5
-    criterion: Criterion = "information-gain"
+    max_depth: int | None = None
+    criterion: Criterion = "gini"
     mechanism: MechanismLike | None = None
+    splits: Splits = "thresholds"
 
     composition = (
         "a record is in one node of each level: the levels' prices add up, nodes of one level "
@@ -105,13 +114,17 @@ class ID3Tree(_RecordsQuery[TreeRelease]):
     )
 
     def _training(self, claims: Claims) -> Growth:
+        depth = self.max_depth
+        if depth is not None:
+            depth = validation.at_least("max_depth", depth, 0)
         return Growth(
             schema=claims.schema,
             epsilon=claims.epsilon,
-            max_depth=validation.at_least("max_depth", self.max_depth, 0),
+            max_depth=depth,
             criterion=validation.one_of("criterion", self.criterion, CRITERIA),
             mechanism=self.mechanism,
             max_records=claims.max_records,
+            splits=validation.one_of("splits", self.splits, get_args(Splits)),
             steps=claims.steps,
         )
 

@@ -45,9 +45,9 @@ def leaves(
 
     Args:
         codes: Shape ``(m, columns)``.
-        columns: The column of each branching.
+        columns: The column of each split.
         firsts: Where the targets of its codes start.
-        targets: A branching ``b >= 0``; or ``-2 - leaf``; or -1 for no leaf.
+        targets: A split ``b >= 0``; or ``-2 - leaf``; or -1 for no leaf.
         root: Such a target.
     """
     out = np.empty(codes.shape[0], dtype=np.int64)

@@ -54,12 +54,12 @@ class Split:
     Attributes:
         column: Position in the schema.
         branch_of: For every code of the column, the position of its branch.
-        branches: The nodes below.
+        branches: The nodes below; or, where records are counted, what ``Target`` says.
     """
 
     column: int
     branch_of: tuple[int, ...]
-    branches: tuple[Node, ...]
+    branches: tuple[Any, ...]
 
 
 Node: TypeAlias = Leaf | Split

@@ -7,11 +7,11 @@ from sklearn.base import clone
 import dpselect as dp
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
-from dpselect.trees import ID3Classifier, MultiObjectiveTreeClassifier, PrivateSelectKBest
+from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier, PrivateSelectKBest
 from support.releases import ReleaseCase
 
 PUBLIC = {
-    "domains": {"sky": ["sun", "rain"], "wind": [0, 1, 2]},
+    "domains": {"sky": ["sun", "rain"], "wind": Bins(0, 3, bins=3)},
     "classes": ["dry", "wet"],
     "max_records": 100,
 }
@@ -90,11 +90,12 @@ def fitted(kind, relation, **arguments):
 FRONT = {"population": 6, "survivors": 2, "front": 2, "generations": 2, "initial_depth": 1}
 FRONT |= {"max_depth": 2, "random_state": 1}
 PUBLISHED = {"selection": "pareto", "dominance": "weak", "operators": "published"}
+DIFF_PID3 = {"criterion": "information-gain", "splits": "values"}
 RELATIONS = [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE]
 PERSONS = {"user": "who", "max_per_user": 2}
 CASES = [
     *(
-        case(dp.ID3Tree, relation, name, max_depth=2, mechanism=name)
+        case(dp.ID3Tree, relation, name, max_depth=2, mechanism=name, **DIFF_PID3)
         for relation in RELATIONS
         for name in MECHANISMS
     ),

@@ -194,8 +194,12 @@ def grown(draw, criteria, mechanisms=(None,), **of):
     criterion, mechanism = draw(st.sampled_from(criteria)), draw(st.sampled_from(mechanisms))
     fields |= {"max_depth": depth, "criterion": criterion}
     fields |= {"mechanism": mechanism} if mechanism else {}
-    each = fields["epsilon"] / (2 * (min(depth, len(records.sizes)) + 1))
-    slack = Slack(bound_of(criterion, fields["max_records"]), each, len(records.sizes))
+    fields["splits"] = draw(st.sampled_from(["thresholds", "values"]))
+    tests = fields["splits"] == "values"
+    two = not tests and records.value(0) == 0.5  # the middle of a bin
+    each = fields["epsilon"] / ((1 + tests) * (depth + 1))
+    questions = sum(records.sizes) if two else len(records.sizes)
+    slack = Slack(bound_of(criterion, fields["max_records"]), each, questions)
 
     def right(model):
         columns, y = records.counted
@@ -205,20 +209,34 @@ def grown(draw, criteria, mechanisms=(None,), **of):
 
         def walk(node, chosen, left, deeper):
             tables = tables_of(records, chosen)
+            asked = [(column, edge) for column, codes in left.items() for edge in edges(codes)]
             if "counts" in node:
                 counts = np.bincount(y[chosen], minlength=len(order))[order]
                 shares[chosen] = (counts / max(1, counts.sum()))[np.argsort(order)]
                 assert np.allclose(counts, node["counts"], atol=0.01), (node, counts)
-                assert not (deeper and left and counts.sum()), f"{counts} are not split"
+                assert not (deeper and asked and counts.sum()), f"{counts} are not split"
                 return
-            scores = {column: score_of(tables[column], criterion) for column in left}
-            found = best_first([node["column"]], scores, 1, slack.value)
+            scores = {
+                (column, edge): score_of(parted(tables[column], edge), criterion)
+                for column, edge in asked
+            }
+            column, branch_of = node["column"], node["branch_of"]
+            edge = branch_of.index(1) if two else 0
+            found = best_first([(column, edge)], scores, 1, slack.value)
             assert found is True, f"a split by {found}"
             for branch, child in enumerate(node["branches"]):
-                inside = chosen & (columns[node["column"]] == branch)
-                walk(child, inside, [one for one in left if one != node["column"]], deeper - 1)
+                inside = chosen & (np.array(branch_of)[columns[column]] == branch)
+                kept = [code for code in left[column] if two and branch_of[code] == branch]
+                walk(child, inside, {**left, column: kept}, deeper - 1)
 
-        walk(said["root"], np.ones(len(y), bool), [*range(len(records.sizes))], depth)
+        def edges(codes):
+            return codes[1:] if two else [0] * bool(codes)
+
+        def parted(table, edge):
+            return np.stack([table[:edge].sum(0), table[edge:].sum(0)]) if edge else table
+
+        every = {place: [*range(width)] for place, width in enumerate(records.widths)}
+        walk(said["root"], np.ones(len(y), bool), every, depth)
         sorted_classes = np.unique(np.array(records.classes))
         assert list(model.classes_) == list(sorted_classes), f"classes_ {model.classes_}"
         if records.missing or not len(y):
