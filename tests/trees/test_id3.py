@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import cross_val_score
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.errors import BudgetError, ParameterError, PublicClaimError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.tables.values import of_array
 from dpselect.trees import (
@@ -29,6 +30,7 @@ from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.growth import Growth
 from dpselect.trees.records import Schema
 from dpselect.trees.samplers import Exact, Simulated
+from dpselect.tuning import PrivateSearchCV
 from support.trees_definitions import Costs, Recording, drawn
 
 CLASSES = ["no", "yes"]
@@ -418,3 +420,41 @@ def test_works_inside_cross_validation():
     x, y = frame()
     # scorers want numbers in, frames pass through
     assert cross_val_score(classifier(), x.to_pandas(), y, cv=3).mean() > 0.8
+
+
+@pytest.mark.parametrize("kept", ["memory", "ledger"])
+@pytest.mark.parametrize("held", ["tree", "search"])
+def test_what_was_fitted_is_saved_without_its_budget(kept, held, tmp_path):
+    x, y = frame(200)
+    path = tmp_path / "ledger.sqlite" if kept == "ledger" else None
+    budget = dp.Budget(50.0, neighbours="add-remove", path=path)
+    model = classifier(budget=budget)
+    if held == "search":
+        model = PrivateSearchCV(classifier(), {"max_depth": [1]}, epsilon=20.0, budget=budget)
+    text = pickle.dumps(model.fit(x, y))
+    (tmp_path / "ledger.sqlite").unlink(missing_ok=True)
+    thawed = pickle.loads(text)  # noqa: S301 -- our own
+
+    assert str(tmp_path).encode() not in text
+    assert (thawed.predict(x) == model.predict(x)).all()
+    for copied in (thawed, clone(thawed)):
+        with pytest.raises(BudgetError, match="budget"):
+            copied.fit(x, y)
+    assert thawed.set_params(budget=None).fit(x, y).entry_ is None
+
+
+def test_notebooks_show_what_was_released():
+    from matplotlib import pyplot as plt
+
+    x, y = frame(200)
+    tree = classifier().fit(x, y)
+    card = tree._repr_mimebundle_()["text/html"]
+    before = plt.get_fignums()
+    figure = tree.plot().figure
+
+    assert {figure.number} == {*plt.get_fignums()} - {*before}
+    plt.close(figure)
+    assert "ID3Tree" in card
+    assert "colour = red" in card
+    assert "colour = red" in tree.tree_._repr_html_()
+    assert "ID3Tree" not in classifier()._repr_mimebundle_()["text/html"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpselect import tables
 from dpselect._optional import needed
+from dpselect.budget.left_out import WithoutBudget
 from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import DataError, ParameterError
 from dpselect.mechanisms import MechanismLike
@@ -24,7 +25,7 @@ from dpselect.trees.best_columns import BestColumns
 from dpselect.trees.candidates import Operators
 from dpselect.trees.criteria import Criterion
 from dpselect.trees.evolution import RateBound, Selection
-from dpselect.trees.front import FrontRelease, FrontTree, TreeFront, plot_front
+from dpselect.trees.front import FrontRelease, FrontTree, TreeFront
 from dpselect.trees.growth import Splits
 from dpselect.trees.id3 import ID3Tree, TreeRelease
 from dpselect.trees.reading import CodedTable, Rows
@@ -48,13 +49,15 @@ PUBLIC = ("epsilon", "domains", "classes", "max_records")
 
 
 @dataclass(eq=False, repr=False)
-class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+class PrivateEstimator(WithoutBudget, BaseEstimator):  # type: ignore[misc]
     """An estimator whose parameters are the fields of a query, and ``budget``.
 
     The query documents them and the guarantee. ``domains`` may also be one domain for all
-    columns, or a sequence of one for each; ``budget`` is charged ``epsilon`` by every fit.
+    columns, or a sequence of one for each; ``budget`` is charged ``epsilon`` by every fit, and
+    a copy of what was fitted has none.
 
     Attributes:
+        release_: What ``fit`` released; a ``dpselect.Release``.
         plan_: The ``dpselect.Plan`` that ``fit`` charged.
         entry_: The number of its entry in the budget; None if nothing was recorded.
         classes_: The declared classes in ascending order, shape ``(classes,)``.
@@ -153,7 +156,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             names, frame, classes = coded.columns, coded.frame, coded.classes
             release = self.query(names).release(coded, budget=self.budget)
         self._remember(names, frame=frame)
-        self.plan_, self.entry_ = release.plan, release.entry
+        self.release_, self.plan_, self.entry_ = release, release.plan, release.entry
         self.classes_ = _array([classes[place] for place in _ascending(classes)])
         self._keep(release)
         return self
@@ -215,6 +218,12 @@ class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[
         """Return the probabilities of a tree in the order of ``classes_``."""
         return tree.probabilities(codes)[:, _ascending(tree.schema.classes)]
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw what was released, as the release's ``plot`` does."""
+        check_is_fitted(self)
+        drawn: Axes = self.release_.plot(ax)
+        return drawn
+
     def __str__(self) -> str:
         return str(self.tree_) if hasattr(self, "tree_") else repr(self)
 
@@ -265,10 +274,6 @@ class ID3Classifier(PrivateTreeClassifier):
         """Return the class of the largest released share for each record, shape ``(n,)``."""
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the released tree, as ``TreeRelease.plot`` does."""
-        return TreeRelease((self.tree_,), self.plan_).plot(ax)
 
 
 @dataclass(eq=False, repr=False)
@@ -330,10 +335,6 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         """Return 1 for the class that the best tree answers, shape ``(n, 2)``."""
         codes = self._codes(X)
         return self._shares(self.tree_, codes)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the released rates of the front, as ``FrontRelease.plot`` does."""
-        return plot_front(self.front_, self.best_, ax)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
         tags = super().__sklearn_tags__()

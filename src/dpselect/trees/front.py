@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from dpselect import validation
-from dpselect._optional import needed
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike
@@ -21,7 +20,7 @@ from dpselect.trees.candidates import Operators, as_split
 from dpselect.trees.counts import Counts
 from dpselect.trees.evolution import Evolution, RateBound, Selection
 from dpselect.trees.samplers import Sampler
-from dpselect.trees.tree import SMALLEST, Leaf, Tree
+from dpselect.trees.tree import SMALLEST, Leaf, Tree, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -356,11 +355,7 @@ def plot_front(front: Sequence[FrontTree], best: int, ax: Axes | None = None) ->
     ]
     if not points:
         raise ParameterError("`rates_share` was 0: there are no rates to plot")
-    if ax is None:
-        needed("matplotlib", extra="standard")
-        from matplotlib.figure import Figure
-
-        ax = Figure(figsize=(4, 4), layout="constrained").subplots()
+    ax = new_axes(4, 4) if ax is None else ax
     for i, (tnr, tpr) in enumerate(points):
         ax.plot(
             tnr,

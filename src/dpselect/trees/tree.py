@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from dpselect import writing
 from dpselect._optional import needed
 from dpselect.errors import DataError
 from dpselect.trees.domains import OUTSIDE, from_dict
@@ -89,6 +90,9 @@ class Tree:
 
     def __str__(self) -> str:
         return "\n".join(self.summary())
+
+    def _repr_html_(self) -> str:
+        return writing.card(repr(self)[1:-1], {}, head=["tree"], rows=zip(self.summary()))
 
     @property
     def depth(self) -> int:
@@ -205,11 +209,7 @@ class Tree:
             levels -= 1
         leaves = _width(short.root, levels)
         if ax is None:
-            needed("matplotlib", extra="standard")
-            from matplotlib.figure import Figure
-
-            size = min(WIDTH, 3.0 * (levels + 1)), min(HEIGHT, 0.42 * leaves + 1.0)
-            ax = Figure(figsize=size, layout="constrained").subplots()
+            ax = new_axes(min(WIDTH, 3.0 * (levels + 1)), min(HEIGHT, 0.42 * leaves + 1.0))
         ax.set_axis_off()
         ax.set(xlim=(-0.4, levels + 0.4), ylim=(0.2 - leaves, 0.8))
         if levels < short.depth:
@@ -258,6 +258,14 @@ class Tree:
             return cls(schema, _node_from_dict(given["root"]))
         except (KeyError, TypeError, ValueError, AttributeError):
             raise DataError("the text is not a tree that to_json wrote") from None
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """Return the axes of a new figure of so many inches, which notebooks show."""
+    needed("matplotlib", extra="standard")
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def _runs(codes: list[int]) -> Iterator[tuple[int, int]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpselect import validation
 from dpselect._optional import needed
+from dpselect.budget.left_out import WithoutBudget
 from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import NeighboursLike
@@ -35,13 +36,14 @@ SEEDS = {"random_state", "random_seed", "seed", "rng"}
 
 
 @dataclass(eq=False, repr=False)
-class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateSearchCV(WithoutBudget, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Choose the parameters of a private classifier privately, and keep the fitted winner.
 
     Its query is ``Search``, which documents its parameters and the guarantee. ``budget`` is
-    charged ``epsilon`` by every fit.
+    charged ``epsilon`` by every fit, and a copy of what was fitted has none.
 
     Attributes:
+        release_: The ``SearchRelease``.
         best_estimator_: The winner as it was fitted, on the records for fitting.
         best_params_: Its parameters from the grid.
         best_index_: Its position in the grid.
@@ -127,7 +129,7 @@ class PrivateSearchCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # ty
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(release.estimator, name):
                 setattr(self, name, getattr(release.estimator, name))
-        self.plan_, self.entry_ = release.plan, release.entry
+        self.release_, self.plan_, self.entry_ = release, release.plan, release.entry
         return self
 
     def predict(self, X: Any) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
