@@ -287,6 +287,17 @@ class Query(ABC, Generic[Out]):
         found = largest_to_three_digits(fits, asked)
         return found if found and fits(found, too_small=False) else 0.0
 
+    def check_where(self, where: object) -> None:
+        """Check that a guarantee covers some of the rows of a table.
+
+        Args:
+            where: The comparisons that keep them; any if there are some.
+
+        Raises:
+            ParameterError: A row that is replaced could be kept before and dropped after.
+        """
+        check_where(where, self.plan.neighbours)
+
     @final
     def check(self, data: Any) -> None:  # noqa: ANN401 -- each query takes its own data
         """Check that data can be read, by their schema alone: no private value is looked at.
@@ -459,7 +470,7 @@ def released(
         prepared: Reads and counts for those that are not answered again.
     """
     for one in queries:
-        check_where(stated_rows(data).get("where"), one.plan.neighbours)
+        one.check_where(stated_rows(data).get("where"))
     if isinstance(budget, Budget):
         budget = budget.for_rows_of(data)
     entries = [one.plan.answered(budget) for one in queries]

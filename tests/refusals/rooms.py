@@ -100,7 +100,7 @@ ROWS = [
     LABELLED("another number of rows than", PublicClaimError, n=4),
     LABELLED("label", DataError, label="twice"),
     LABELLED("there is no column 'name'", ColumnError, label="name"),
-    LABELLED("can keep one version", data=SELECTED),
+    LABELLED("not by their status", data=SELECTED),
     LABELLED("label", DataError, data=TABLE.with_columns(who=pl.lit(None))),
     OF_NAMES(
         "must name every person", DataError, names=Each([["a", None, "c"], ["a", "", "c"]])

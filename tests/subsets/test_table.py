@@ -91,3 +91,28 @@ def test_the_law_of_a_table_is_that_of_its_positions():
     for pair, weight in weights.items():
         expected = draws * weight / total
         assert abs(found.count(pair) - expected) < 5 * np.sqrt(expected)
+
+
+@pytest.mark.parametrize(
+    ("positive", "found"),
+    [("< 38", "ad"), ("<= 38", "abd"), (">38.0", "c"), (" >= 38 ", "bc")],
+)
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame, None], ids=["pl", "pd", "csv"])
+def test_a_status_can_be_a_bound_of_numbers(positive, found, frame, tmp_path):
+    columns = {"who": [*"abcde"], "ct": [30.5, 38.0, 45.0, 12.0, None]}
+    data = tmp_path / "ct.csv"
+    if frame is None:
+        pl.DataFrame(columns).write_csv(data)
+    else:
+        data = frame(columns)
+    query = dp.Subset(n=5, column="ct", positive=positive, label="who", epsilon=200.0)
+
+    assert query.release(data).answer == tuple(found)
+
+
+def test_people_are_kept_by_what_is_public_of_them():
+    table = pl.DataFrame({"who": NAMES, "result": [1, 1, 0, 0, 1], "ward": [*"aabba"]})
+    ward = dp.tables.Source(frame=table, where=["ward = 'a'"])
+    query = dp.Subset(n=3, positive=1, label="who", **SURE)
+
+    assert query.release(ward).answer == ("ann", "bob", "eve")

@@ -33,7 +33,6 @@ from rich.markup import escape
 from dpselect.cli import guide, options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
-from dpselect.neighbours import check_where
 from dpselect.requests.fields import documented
 
 if TYPE_CHECKING:
@@ -260,7 +259,7 @@ class QueryCommand:
             again=shared["again"],
         )
         as_json = shared["as_json"]
-        check_where(options.stated(given.source), query.plan.neighbours)
+        query.check_where(options.stated(given.source))
         output.check_outputs(shared, given.source)
         self.before(query, given)
         if self._has_out:

@@ -16,14 +16,17 @@ HELP = """Release who tested positive, with a few errors: private subset retriev
 
 --scheme ball is its Algorithm A1 as proved, union A2, optimal the least delta of all.
 
-The table has one row per person. The people, their order and their number are public; the
-statuses are private. With --label the answer has the names of that column, otherwise row
-numbers from 0. The number of positives is private and costs a share of epsilon, unless --d
-declares it public; neighbours then differ in one positive who is exchanged for another person
-(swap).
+The table has one row per person. The people, their order, their number and what --where keeps
+them by are public; the statuses are private. With --label the answer has the names of that
+column, otherwise row numbers from 0. The number of positives is private and costs a share of
+epsilon, unless --d declares it public; neighbours then differ in one positive who is exchanged
+for another person (swap).
 
 [bold]dpselect subset results.csv --column result --positive positive --label sample \
 --epsilon 6[/bold]
+
+[bold]dpselect subset results.csv --column ct --positive '< 38' --where "ward = 'A'" \
+--label sample --epsilon 6[/bold]
 
 [bold]dpselect subset results.csv --column result --positive positive --d 20 \
 --scheme optimal --beta 8 --epsilon 2 --dry-run[/bold]
@@ -47,9 +50,17 @@ def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _facts(query: Subset, _given: Given) -> Mapping[str, object]:
     facts: dict[str, object] = {"people": f"{query.n:,}"}
-    if query.plan.error is None:
-        facts["error"] = "give --d, if the number of positives is public, to have it"
-    return facts
+    if query.d is not None:
+        wrong, missing = query.errors()
+        facts["expected"] = f"{wrong:.3g} names wrong and {missing:.3g} missing, of {query.d}"
+        return facts
+    from dpselect.subsets.errors import POSITIVES
+
+    named = []
+    for d in (one for one in POSITIVES if one <= query.n):
+        wrong, missing = query.errors(d)
+        named.append(f"of {d} positives: {wrong:.3g} names wrong, {missing:.3g} missing")
+    return {**facts, "expected": "\n".join(named)}
 
 
 SUBSET = QueryCommand(
@@ -57,10 +68,13 @@ SUBSET = QueryCommand(
     query="Subset",
     help=HELP,
     options={
-        "positive": Option(kind=list[str], help="Status of a positive; may be repeated."),
+        "positive": Option(
+            kind=list[str],
+            help="Status of a positive; may be repeated. Or a bound of numbers, as '< 38'.",
+        ),
         "d": Option(kind=int, help="Number of positives, if it is public."),
     },
-    left_out=("n", "where"),
+    left_out=("n",),
     declared=_declared,
     facts=_facts,
     leaving="The statuses and the labels",

@@ -17,7 +17,7 @@ from dpselect.budget import Budget
 from dpselect.budget.origin import source_name
 from dpselect.composition import sequential_plan
 from dpselect.errors import ColumnError, NeighboursError, ParameterError, nearest
-from dpselect.neighbours import check_where, relation
+from dpselect.neighbours import relation
 from dpselect.plan import Plan
 from dpselect.query import Query
 from dpselect.release import Release
@@ -137,7 +137,9 @@ class Request:
         if len({name.casefold() for name in self.queries}) < len(self.queries):
             raise ParameterError("names of `queries` must differ by more than case")
         checked_engine(self.engine, self.master)
-        check_where(Source.of(self.source).where, self.plan.neighbours)
+        _ = self.plan  # all queries are of one unit
+        for query in self.queries.values():
+            query.check_where(Source.of(self.source).where)
 
     @classmethod
     def read(cls, path: str | Path, *, policy: Policy | str | Path | None = None) -> Self:

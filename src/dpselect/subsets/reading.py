@@ -9,11 +9,42 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import tables
 from dpselect._optional import replaced
 from dpselect.errors import DataError, ParameterError, PublicClaimError
 from dpselect.tables.values import listed, number
+from dpselect.typing import Values
+
+OPERATORS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+_BOUND = re.compile(
+    r"\s*(?P<operator>[<>]=?)\s*(?P<number>[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*"
+)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Numbers below or above a public one.
+
+    Attributes:
+        operator: One of ``OPERATORS``.
+        number: The bound.
+    """
+
+    operator: str
+    number: float
+
+    @classmethod
+    def read(cls, text: object) -> Bound | None:
+        """Return the bound that a text such as ``< 38`` states; None for any other status."""
+        found = _BOUND.fullmatch(text) if isinstance(text, str) else None
+        return None if found is None else cls(found["operator"], float(found["number"]))
+
+    def holds(self, numbers: Values) -> NDArray[np.bool_]:
+        """Return which numbers are within the bound; a missing one is not."""
+        held: NDArray[np.bool_] = OPERATORS[self.operator](numbers, self.number)
+        return held
 
 
 @dataclass(frozen=True)
@@ -25,12 +56,14 @@ class Members:
         column: The column of the statuses; None if data are the positions of the members.
         positive: The statuses of members, as ``word`` returns them.
         label: The column that names the people.
+        bound: Which numbers are statuses of members, in place of words.
     """
 
     n: int
     column: str | None = None
     positive: frozenset[str] = frozenset()
     label: str | None = None
+    bound: Bound | None = None
 
     def check(self, data: object) -> None:
         """Check a table by its columns, its number of rows and its labels: all are public.
@@ -40,13 +73,12 @@ class Members:
         """
         if self.column is None:
             return
-        if tables.Source.of(data).where:
+        if any(one.column == self.column for one in tables.Source.of(data).comparisons):
             raise ParameterError(
-                "`where` can keep one version of a row and drop another, which changes how "
-                "many people there are: give a table of all of them"
+                "`where` can keep people by what is public of them, not by their status: give "
+                "a table of all of these"
             )
-        plain = [self.column] if self.label is None else [self.column, self.label]
-        if tables.count_records(data, plain=plain) != self.n:
+        if tables.count_records(data, **self._columns) != self.n:
             raise PublicClaimError("the table has another number of rows than people, `n`")
         if self.label is not None:
             self._labels(data)
@@ -68,11 +100,22 @@ class Members:
         if self.column is None:
             return checked_members(data, self.n), range(self.n)
         self.check(data)
-        plain = [self.column] if self.label is None else [self.column, self.label]
-        table = tables.read_columns(data, numeric=(), plain=plain)
-        statuses = listed(table[self.column])
-        members = [i for i, one in enumerate(statuses) if word(one) in self.positive]
+        table = tables.read_columns(data, **self._columns)
+        statuses: Any = table[self.column]
+        if self.bound is None:
+            positive = [word(one) in self.positive for one in listed(statuses)]
+        else:
+            positive = self.bound.holds(tables.series_numbers(statuses)).tolist()
+        members = [i for i, one in enumerate(positive) if one]
         return members, range(self.n) if self.label is None else listed(table[self.label])
+
+    @property
+    def _columns(self) -> dict[str, list[str]]:
+        """The columns that are read, as numbers or as they are."""
+        names = [str(self.column)], [] if self.label is None else [self.label]
+        if self.bound is None:
+            return {"numeric": [], "plain": [*names[0], *names[1]]}
+        return {"numeric": names[0], "plain": names[1]}
 
     def _labels(self, data: object) -> None:
         table = tables.read_columns(data, numeric=(), plain=[str(self.label)])

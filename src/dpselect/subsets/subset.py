@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import nextafter
+from math import inf, nextafter
 from typing import Annotated, Any, get_args
 
 import numpy as np
@@ -18,7 +18,8 @@ from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
-from dpselect.subsets.reading import Members, check_number, word
+from dpselect.subsets.errors import Errors, NoisySizeErrors, best_share, mean_errors
+from dpselect.subsets.reading import Bound, Members, check_number, word
 from dpselect.subsets.schemes import Retrieval, Scheme
 from dpselect.typing import Values
 
@@ -31,8 +32,38 @@ SMALLEST_SIZE_EPSILON = 2.0**-49
 """Down to here the noise of the size stays within 64-bit integers."""
 
 
+@dataclass(frozen=True, repr=False)
+class SubsetRelease(Release[Any]):
+    """A subset, with the expected numbers of wrong and of missing names."""
+
+    @property
+    def errors(self) -> Errors:
+        """Expected numbers of released names that are wrong, and of members who are missing.
+
+        They depend on public fields alone, and on the released number of names where that of
+        members is private: each number that it may stem from is taken to be as probable.
+        """
+        asked: Any = self.query
+        return asked.errors_given(len(self.answer))
+
+    def released(self) -> dict[str, Any]:
+        """Return all that was released, as plain Python values by name."""
+        named = self.errors._asdict().items()
+        return {**super().released(), **{f"expected_{name}": three(one) for name, one in named}}
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What is said of the release beside its answer, by name."""
+        wrong, missing = map(three, self.errors)
+        said = (
+            f"about {wrong:g} of the {len(self.answer)} names are wrong, and about {missing:g} "
+            "members are missing, in the mean"
+        )
+        return {"expected": said, **super().facts}
+
+
 @query
-class Subset(Query[Release[Any]]):
+class Subset(Query[SubsetRelease]):
     """A subset of people near a private one.
 
     Data are the positions of the members, each once, and the answer those of the released
@@ -70,7 +101,8 @@ class Subset(Query[Release[Any]]):
             data are the positions of the members.
         positive: The status that makes a person a member, or several. Compared in small
             letters, without spaces around; 1, 1.0 and true are one status, and so are 0, 0.0
-            and false. Other statuses and missing ones do not.
+            and false. Other statuses and missing ones do not. Or a bound for a column of
+            numbers, as ``"< 38"``.
         label: The column that names the people, in place of row numbers. Public; each name
             once.
         n: Number of people, at least 1.
@@ -79,7 +111,8 @@ class Subset(Query[Release[Any]]):
             ``min(d, n - d)``: no two subsets are further apart. For ``union`` the people
             drawn, 0 to ``n``, of whom at most ``beta`` are strangers.
         failure: Probability of more than ``beta`` swaps, in [0, 1), with the optimal scheme.
-        size_share: Share of ``epsilon`` for the number of members, where ``d`` is left out.
+        size_share: Share of ``epsilon`` for the number of members, where ``d`` is left out. The
+            default is the best for 5 to 200 members among ``n`` (``dpselect.subsets.errors``).
         scheme: ``"pure"``, ``"optimal"``, ``"ball"`` or ``"union"``. A private size needs one
             of the first two.
         epsilon: Price of the release, in nats; 0 to 1000.
@@ -105,15 +138,18 @@ class Subset(Query[Release[Any]]):
     d: Annotated[int | None, Claim(None)] = None
     beta: int | None = None
     failure: float = 0.0
-    size_share: float = 0.2
+    size_share: float | None = None
     scheme: Scheme = "pure"
     epsilon: float
     delta: float | None = None
 
+    def check_where(self, where: object) -> None:
+        """Accept any: of a person only the status changes, by which no row is kept."""
+
     def heads(self) -> tuple[str, str]:
         return ("row" if self.label is None else self.label), ""
 
-    def design(self) -> Design[Release[Any]]:
+    def design(self) -> Design[SubsetRelease]:
         validation.one_of("scheme", self.scheme, get_args(Scheme))
         validation.at_least("n", self.n, 1, MOST_PEOPLE)
         pure, optimal = self.scheme == "pure", self.scheme == "optimal"
@@ -144,6 +180,8 @@ class Subset(Query[Release[Any]]):
                     "`label` and `positive` are for tables: name the `column` of the statuses"
                 )
             return Members(self.n)
+        if (bound := Bound.read(self.positive)) is not None:
+            return Members(self.n, self.column, label=self.label, bound=bound)
         given = self.positive if isinstance(self.positive, tuple) else (self.positive,)
         words = frozenset(map(word, given))
         if None in words or not words:
@@ -181,7 +219,8 @@ class Subset(Query[Release[Any]]):
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
         epsilon = validation.positive("epsilon", self.epsilon)
         delta = validation.probability("delta", self.delta or 0.0)
-        part = epsilon * validation.within("size_share", self.size_share, 0, 1)
+        share = best_share(self.n, epsilon) if self.size_share is None else self.size_share
+        part = epsilon * validation.within("size_share", share, 0, 1)
         rest = epsilon - part
         if Fraction(rest) + Fraction(part) > Fraction(epsilon):
             rest = nextafter(rest, 0.0)
@@ -242,6 +281,33 @@ class Subset(Query[Release[Any]]):
         """Return P[a errors] for a = 0, 1, ...; the same for every subset, hence public."""
         return self.retrieval().masses()
 
+    def errors(self, d: int | None = None) -> Errors:
+        """Return the expected numbers of wrong and of missing names; public.
+
+        Args:
+            d: Number of members, where it is private: a guess.
+
+        Raises:
+            ParameterError: It is not given, or given where the number is public.
+        """
+        if self.d is not None:
+            if d is not None:
+                raise ParameterError("`d` is for a private number of members: leave it out")
+            return self.errors_given(self.d)
+        return self._noisy.errors.of(validation.at_least("d", d, 0, self.n))
+
+    def errors_given(self, size: int) -> Errors:
+        """Return the same of a release of so many names."""
+        if self.d is None:
+            return self._noisy.errors.given(size)
+        wrong = mean_errors(self.retrieval())
+        return Errors(wrong, 0.0 if self.scheme == "union" else wrong)
+
+    @property
+    def _noisy(self) -> _NoisySize:
+        found: Any = self._designed
+        return found
+
     def distribution(self) -> DistanceDistribution:
         """Return the distribution of the number of swaps.
 
@@ -251,36 +317,51 @@ class Subset(Query[Release[Any]]):
         return self.retrieval().distribution()
 
 
+def three(number: float) -> float:
+    """Return a number with three digits, none behind the second one after the point."""
+    return round(number, 2) if number < 1 else float(f"{number:.3g}")
+
+
 @dataclass(frozen=True, kw_only=True)
-class _Retrieval(Design[Release[Any]]):
+class _Retrieval(Design[SubsetRelease]):
     rows: Members
     found: Retrieval
 
-    def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
+    def prepare(self, data: object) -> Callable[[Plan], SubsetRelease]:
         members, names = self.rows.read(data)
         check_number(members, self.found.d)
         return lambda plan: _named(self.found.draw(members), names, plan)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _NoisySize(Design[Release[Any]]):
+class _NoisySize(Design[SubsetRelease]):
     rows: Members
     scheme: Scheme
     beta: int
     failure: float
 
-    def prepare(self, data: object) -> Callable[[Plan], Release[Any]]:
+    def prepare(self, data: object) -> Callable[[Plan], SubsetRelease]:
         from dpselect.draws.exact import noisy_counts
 
         (members, names), n = self.rows.read(data), self.rows.n
-        scale = noisy_counts.scale_for(self.plan.spends[0].epsilon)
+        scale = self.scale
 
-        def draw(plan: Plan) -> Release[Any]:
+        def draw(plan: Plan) -> SubsetRelease:
             [noisy] = noisy_counts.discrete_laplace(np.array([len(members)]), scale)
             size = min(max(int(noisy), 0), n)
             return _named(self.retrieval(size).draw(members), names, plan)
 
         return draw
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise on the number of members."""
+        return nextafter(1 / self.plan.spends[0].epsilon, inf)
+
+    @property
+    def errors(self) -> NoisySizeErrors:
+        """The expected errors."""
+        return NoisySizeErrors(self.rows.n, self.scale, self.retrieval)
 
     def retrieval(self, d: int) -> Retrieval:
         """Return the scheme for a size, the pure one where the optimal one costs more."""
@@ -291,5 +372,5 @@ class _NoisySize(Design[Release[Any]]):
         return wanted if wanted.price() <= self.plan.delta else pure
 
 
-def _named(drawn: Iterable[int], names: Sequence[Hashable], plan: Plan) -> Release[Any]:
-    return Release(tuple(names[person] for person in drawn), plan)
+def _named(drawn: Iterable[int], names: Sequence[Hashable], plan: Plan) -> SubsetRelease:
+    return SubsetRelease(tuple(names[person] for person in drawn), plan)

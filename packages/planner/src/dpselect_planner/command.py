@@ -133,6 +133,11 @@ def plan(
     import dpselect_planner as planning
 
     relation = _relation(asked) if question is None else question.neighbours
+    if asked.neighbours is not None and _relation(asked) is not relation:
+        raise ParameterError(
+            f"`neighbours` of a plan of {name} is {relation}; for another see the dry run of "
+            "the release itself"
+        )
     best = mechanism or ""
     rows = []
     if question is not None:
