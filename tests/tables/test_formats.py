@@ -166,6 +166,16 @@ def test_integers_of_statistics_are_floats_unless_declared(tmp_path):
         tables.open_table(tables.Source(tmp_path / "small.dta", column_type={"code": "date"}))
 
 
+@pytest.mark.parametrize("kind", ["dta", "sav"])
+def test_labels_of_numbers_are_texts_where_they_are_declared(tmp_path, kind):
+    path, frame = tmp_path / f"rows.{kind}", pl.DataFrame({"sex": [1, 2, 2, 9]})
+    write = getattr(pyreadstat, f"write_{kind}")
+    write(frame, str(path), variable_value_labels={"sex": {1: "male", 2: "female"}})
+
+    held = tables.open_table(tables.Source(path, column_type={"sex": "text"})).collect()
+    assert held["sex"].to_list() == ["male", "female", "female", "9"]
+
+
 def test_lines_of_json_are_read_one_by_one(tmp_path):
     path = tmp_path / "rows.jsonl"
     lines = [

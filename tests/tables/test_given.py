@@ -1,6 +1,6 @@
 """Frames as they are given: names of columns, and zones of points in time."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import duckdb
 import pandas as pd
@@ -81,3 +81,26 @@ def test_points_in_time_of_pandas_have_any_zone(zone):
     for data, asked in ((frame, {"column": "a"}), (begin, {}), (arrow, {"column": "a"})):
         found = dp.Percentiles(**asked, **hours).release(data).candidate
         assert found == begin[0].to_pydatetime()
+
+
+SEVENS = pa.array([7, 8, 7, None, 7]).dictionary_encode()
+DAYS = pa.array([datetime(2026, 1, 5)] * 3, pa.date64())  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    "data",
+    [pd.DataFrame({"n": pd.Categorical([7, 8, 7, None, 7])}), pa.table({"n": SEVENS})],
+    ids=["pandas", "arrow"],
+)
+def test_categories_that_are_no_texts_are_values_of_their_type(data):
+    top = dp.TopKeys(column="n", k=1, candidates=[7, 8], epsilon=900.0, neighbours="add-remove")
+
+    assert dp.Percentiles(column="n", **MEDIAN).release(data).answer == (7,)
+    assert top.release(data).answer == (7,)
+
+
+def test_days_of_64_bits_are_days():
+    asked = {"lower": date(2026, 1, 1), "upper": date(2026, 1, 9), "step": timedelta(days=1)}
+    query = dp.Percentiles(column="day", **MEDIAN | asked)
+
+    assert query.release(pa.table({"day": DAYS})).answer == (date(2026, 1, 5),)

@@ -26,7 +26,7 @@ from dpselect.tables.opening import (
 from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import silenced
 from dpselect.tables.together import collected
-from dpselect.tables.values import chunked, is_listed, of_series, of_values
+from dpselect.tables.values import as_series, is_listed, of_series, of_values
 from dpselect.typing import Values
 
 REFUSAL = "the values must be numbers, one for each record"
@@ -97,7 +97,7 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         raise ParameterError(
             f"column is for tables, and data is a {type(data).__name__}: leave it out"
         )
-    series = nw.from_native(chunked(data), allow_series=True, pass_through=True)
+    series = as_series(data)
     if isinstance(series, nw.Series):
         if declared(series.dtype) not in NUMERIC and not declares_nothing(series):
             raise DataError(
@@ -123,7 +123,7 @@ def declared_float(data: object, column: str | None = None) -> type[np.floating[
     if is_table(data):
         dtype = schema(open_table(data), data)[str(column)]
         return np.float32 if dtype == nw.Float32 else np.float64
-    series = nw.from_native(chunked(data), allow_series=True, pass_through=True)
+    series = as_series(data)
     if isinstance(series, nw.Series):
         return np.float32 if series.dtype == nw.Float32 else np.float64
     kind = np.float64 if is_listed(data) else np.asarray(data).dtype.type

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -201,6 +201,7 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
     begin = datetime(1582, 10, 14) if kind in {".sav", ".zsav"} else datetime(1960, 1, 1)  # noqa: DTZ001 -- local times
     since = round((begin - datetime(1970, 1, 1)).total_seconds()) * 1_000_000  # noqa: DTZ001
     units: dict[str, int] = {}
+    labels: dict[str, dict[float, str]] = {}
 
     def schema_of(file: Path) -> dict[str, Any]:
         _, meta = read(file, metadataonly=True)
@@ -211,6 +212,9 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
             _, held, unit = next(moments, ("", "", 0))
             if stored == "string":
                 found[column] = pl.String
+            elif dialect.column_type.get(column) == "text":
+                found[column] = pl.String
+                labels[column] = meta.variable_value_labels.get(column, {})
             elif unit:
                 found[column] = pl.Date if held == "date" else pl.Datetime("us")
                 units[column] = unit
@@ -220,22 +224,38 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
         return found
 
     schema = schema_of(files[0])
-    if other := [one for one in dialect.column_type.values() if one != "integer"]:
-        raise ParameterError(f"`column_type` of such a file must be integer, not {other[0]!r}")
+    if other := [one for one in dialect.column_type.values() if one not in {"integer", "text"}]:
+        raise ParameterError(
+            f"`column_type` of such a file must be integer, or text (labels), not {other[0]!r}"
+        )
     check_alike(files, schema, schema_of)
 
     def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
         for file in files:
             values, _ = read(file, usecols=wanted)
-            stored = {
-                one: pl.String if schema[one] == pl.String else pl.Float64 for one in wanted
-            }
+            texts = {one for one in wanted if schema[one] == pl.String and one not in labels}
+            stored = {one: pl.String if one in texts else pl.Float64 for one in wanted}
             found = pl.DataFrame({one: values[one] for one in wanted}, schema=stored)
             yield found.select(
-                _value(pl.col(one), schema[one], units.get(one), since) for one in wanted
+                _labelled(pl.col(one), labels[one]).alias(one)
+                if one in labels
+                else _value(pl.col(one), schema[one], units.get(one), since)
+                for one in wanted
             )
 
     return in_blocks(schema, frames)
+
+
+def _labelled(held: pl.Expr, labels: Mapping[float, str]) -> pl.Expr:
+    """Return the labels of numbers, which a file states; of others their digits."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    digits = held.cast(pl.String).str.replace("[.]0$", "")
+    if not labels:
+        return digits
+    old = pl.Series([*map(float, labels)], dtype=pl.Float64)
+    return held.replace_strict(old, [*labels.values()], default=digits, return_dtype=pl.String)
 
 
 def _value(held: pl.Expr, kind: Any, unit: int | None, since: int) -> pl.Expr:  # noqa: ANN401 -- a type

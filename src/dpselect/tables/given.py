@@ -52,20 +52,47 @@ def check_name(name: str) -> None:
         )
 
 
-def with_known_zones(native: Any) -> Any:  # noqa: ANN401 -- of any library
-    """Return a frame or Series of pandas with points in time in UTC, anything else as it is.
+def with_known_types(native: Any) -> Any:  # noqa: ANN401 -- of any library
+    """Return a frame or Series of pandas or Arrow in types that narwhals knows, or as it is.
 
-    narwhals does not know zones such as America/New_York there. The points stay the same.
+    Points in time are in UTC: narwhals does not know zones such as America/New_York there, and
+    the points stay the same. Categories that are no texts are values of their type.
     """
-    pandas = sys.modules.get("pandas")
+    pandas, arrow = map(sys.modules.get, ("pandas", "pyarrow"))
+    if arrow is not None and isinstance(native, arrow.Table):
+        for at, field in enumerate(native.schema):
+            if kind := _known_of_arrow(field.type, arrow):
+                column = native.column(at).cast(kind, safe=False)
+                native = native.set_column(at, field.name, column)
+        return native
+    if arrow is not None and isinstance(native, arrow.Array | arrow.ChunkedArray):
+        held = arrow.chunked_array([native]) if isinstance(native, arrow.Array) else native
+        kind = _known_of_arrow(held.type, arrow)
+        return held if kind is None else held.cast(kind, safe=False)
     if pandas is None or not isinstance(native, pandas.DataFrame | pandas.Series):
         return native
-    zoned = pandas.DatetimeTZDtype
     if isinstance(native, pandas.Series):
-        return native.dt.tz_convert("UTC") if isinstance(native.dtype, zoned) else native
-    held = {
-        name: native[name].dt.tz_convert("UTC")
-        for name, kind in native.dtypes.items()
-        if isinstance(kind, zoned)
-    }
-    return native.assign(**held) if held else native
+        return _known_of_pandas(native, pandas)
+    kinds = (pandas.DatetimeTZDtype, pandas.CategoricalDtype)
+    named = [name for name, kind in native.dtypes.items() if isinstance(kind, kinds)]
+    found = {name: _known_of_pandas(native[name], pandas) for name in named}
+    return native.assign(**found) if found else native
+
+
+def _known_of_arrow(kind: Any, arrow: Any) -> Any:  # noqa: ANN401 -- types of Arrow
+    """Return the type to cast to, None if there is none to."""
+    if arrow.types.is_date64(kind):
+        return arrow.date32()
+    numeric = arrow.types.is_dictionary(kind) and "string" not in str(kind.value_type)
+    return kind.value_type if numeric else None
+
+
+def _known_of_pandas(series: Any, pandas: Any) -> Any:  # noqa: ANN401 -- of pandas
+    kind = series.dtype
+    if isinstance(kind, pandas.DatetimeTZDtype):
+        return series.dt.tz_convert("UTC")
+    stated = getattr(getattr(kind, "categories", None), "dtype", None)
+    if stated is None or stated.kind not in "iufmM":
+        return series
+    nullable = {"i": "Int64", "u": "UInt64"}.get(stated.kind, stated)
+    return _known_of_pandas(series.astype(nullable), pandas)

@@ -85,7 +85,8 @@ def type_name(dtype: object) -> str:
 
     The categories of an Enum are left out, also in a nested type: data may have made them.
     """
-    name = type(dtype).__name__
+    if (name := type(dtype).__name__) == "Unknown":
+        return "other (such as UUID, period or null)"
     return name if name in {"Enum", "List", "Array", "Struct"} else str(dtype)
 
 
@@ -100,6 +101,8 @@ def kind_of(dtype: nw.dtypes.DType, column: str) -> Kind:
         return "text"
     if kind not in NAMES:
         cure = "cast or bin it first"
+        if kind == "numbers":
+            cure += f" (of Stata, SPSS or SAS: `column_type` {column}=integer, or text)"
         if dtype.is_nested():
             cure = "explode it to one row a value, with `user` for whose they are"
         raise ColumnError(

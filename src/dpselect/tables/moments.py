@@ -33,7 +33,7 @@ from dpselect.tables.opening import (
 )
 from dpselect.tables.source import Frame, Source
 from dpselect.tables.spark import functions, on_spark
-from dpselect.tables.values import chunked, is_listed
+from dpselect.tables.values import as_series, is_listed
 from dpselect.typing import Values
 
 Moment: TypeAlias = Literal["number", "day", "local time", "time", "duration"]
@@ -153,7 +153,7 @@ class Measure:
 
     def _of_values(self, values: object) -> Values:
         """Return an array, a list or a Series as float64."""
-        series = nw.from_native(chunked(values), allow_series=True, pass_through=True)
+        series = as_series(values)
         if isinstance(series, nw.Series) and not declares_nothing(series):
             frame = series.alias("value").to_frame()
             held: Any = nw.from_native(self.of(nw.to_native(frame), "value"))

@@ -24,7 +24,7 @@ from dpselect.errors import (
 )
 from dpselect.tables.collation import by_bytes
 from dpselect.tables.fields import note_reading, typed
-from dpselect.tables.given import check_name, check_names, is_of, with_known_zones
+from dpselect.tables.given import check_name, check_names, is_of, with_known_types
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.source import COMPRESSED, Frame, Source
 from dpselect.tables.text import CONTRADICTION
@@ -67,7 +67,7 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
         return _scan(Source(data), numbers)
     if is_of(data, "pyspark"):
         replaced(lambda: check_names(data), lambda: unreadable(data))
-    frame = nw.from_native(with_known_zones(data), pass_through=True)
+    frame = nw.from_native(with_known_types(data), pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         kind = type(data).__name__
         cure = f": give a table of it, as {HOLDERS[kind]}" if kind in HOLDERS else ""

@@ -6,7 +6,6 @@ They are read as their container declares them, or else one by one (``kinds``).
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet, Sized
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed, of_an_engine
 from dpselect.errors import ColumnError, DataError
-from dpselect.tables.given import with_known_zones
+from dpselect.tables.given import with_known_types
 from dpselect.tables.kinds import (
     NAMES,
     Kind,
@@ -104,7 +103,7 @@ def of_values(values: object, refusal: str) -> ColumnValues:
     """
     import narwhals as nw
 
-    series = nw.from_native(chunked(values), allow_series=True, pass_through=True)
+    series = as_series(values)
     if isinstance(series, nw.Series):
         return of_series(series)
     if is_listed(values):
@@ -163,12 +162,11 @@ def matrix(x: object, what: str) -> NDArray[Any]:
     return table
 
 
-def chunked(values: object) -> object:
-    """Return an array of Arrow, or a Series of zoned times, as a column that narwhals knows."""
-    arrow = sys.modules.get("pyarrow")
-    if arrow is None or not isinstance(values, arrow.Array):
-        return with_known_zones(values)
-    return arrow.chunked_array([values])
+def as_series(values: object) -> Any:  # noqa: ANN401 -- of any library
+    """Return a Series or an array of Arrow as one of narwhals, anything else as it is."""
+    import narwhals as nw
+
+    return nw.from_native(with_known_types(values), allow_series=True, pass_through=True)
 
 
 def listed(series: nw.Series[Any]) -> list[Any]:
@@ -258,7 +256,7 @@ def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
     import narwhals as nw
     import polars as pl
 
-    series = nw.from_native(chunked(values), allow_series=True, pass_through=True)
+    series = as_series(values)
     if isinstance(series, nw.Series):
         held = names_of_series(series)
     elif isinstance(values, np.ndarray):
