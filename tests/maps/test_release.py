@@ -229,7 +229,7 @@ def test_consistent_counts_are_the_mean_of_both_measurements(map_):
     )
     assert fitted.sum() == pytest.approx(total)
     assert np.ptp((fitted - measured)[block == 7]) == pytest.approx(0, abs=1e-9)
-    assert map_.processing == ("consistent",)
+    assert map_.processing == ("consistent", "nonnegative")
 
 
 def test_the_choice_of_cells_does_not_bias_the_total():

@@ -25,7 +25,7 @@ from dpselect.maps.error_measures import (
 from dpselect.maps.partition import Partition
 from dpselect.maps.plan import Candidates, Steps, split_epsilon
 from dpselect.maps.points import PointRows
-from dpselect.maps.postprocess import consistent, non_uniformity
+from dpselect.maps.postprocess import consistent, non_uniformity, nonnegative
 from dpselect.maps.queries import even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import CoarseGrid, Method
@@ -53,8 +53,9 @@ class Map(Query[MapRelease]):
     candidates by ``grid_error``. With another ``measure`` and without rules there is no coarse
     grid, and the selection has all of the share. The rest of epsilon is spent on counts in the
     selected cells, with exact discrete Laplace noise; if there is a coarse grid, both
-    measurements are combined by least squares. A single candidate needs no tuning, and all of
-    ``epsilon`` is spent on its counts.
+    measurements are combined by least squares and, but for the absolute error, fitted to counts
+    that are not negative, with the same total (``MapRelease.nonnegative``). A single candidate
+    needs no tuning, and all of ``epsilon`` is spent on its counts.
 
     Data are a frame, the path of a Parquet or CSV file, an array of shape ``(n, 2)``, or
     geometries, also as the path of a GeoParquet, GeoPackage, GeoJSON or shapefile; these need
@@ -226,9 +227,14 @@ class _MapDesign(Design[MapRelease]):
             partitions += [rule.partition(*given) for rule in candidates.rules]
         partition = self._chosen(points, partitions, coarse)
         measured = noisy(points.in_cells(partition), steps.counts_scale)
-        counts = measured
+        counts, processing = measured, []
         if coarse is not None:
             counts = consistent(partition, measured, scale=steps.counts_scale, coarse=coarse)
+            processing.append("consistent")
+            # Relative errors are mostly those of few points, which nothing is below.
+            if not isinstance(self.measure, Weighted):
+                counts = nonnegative(partition, counts)
+                processing.append("nonnegative")
         return MapRelease(
             (partition.label,),
             plan,
@@ -238,7 +244,7 @@ class _MapDesign(Design[MapRelease]):
             scale=steps.counts_scale,
             candidates=tuple(candidate.label for candidate in partitions),
             coarse=coarse,
-            processing=() if coarse is None else ("consistent",),
+            processing=tuple(processing),
             non_uniformity=non_uniformity(partition, measured, steps.counts_scale),
         )
 

@@ -54,7 +54,8 @@ class MapRelease(Release[str]):
         box: The public box.
         partition: The cells.
         counts: Noisy counts, shape ``(partition.cells,)``; can be negative. With a coarse
-            grid they are the least squares fit to both measurements.
+            grid they are the least squares fit to both measurements; ``processing`` says what
+            else was done.
         scale: Scale of their discrete Laplace noise.
         candidates: The candidates that the cells were chosen from, by label.
         coarse: The noisy grid that weighs the queries; None if there was none.
@@ -196,6 +197,8 @@ class MapRelease(Release[str]):
         They are fitted from the whole box down to the cells, so that answers to large queries
         hardly change. A negative total becomes 0.
         """
+        if "nonnegative" in self.processing:
+            return self
         counts = postprocess.nonnegative(self.partition, self.counts)
         return replace(self, counts=counts, processing=(*self.processing, "nonnegative"))
 
