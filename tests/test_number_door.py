@@ -241,5 +241,5 @@ def test_sums_keep_what_their_sensitivity_does_not_pay_for(base):
     ids=str,
 )
 def test_what_is_no_number_is_refused(numbers):
-    with pytest.raises(ScoresError, match=r"^scores (must be|that are)"):
+    with pytest.raises(ScoresError):
         dp.Objective(numbers, dp.GlobalSensitivity(1, AR))

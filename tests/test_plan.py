@@ -225,7 +225,7 @@ def test_a_reservation_is_decided_again_only_after_other_spends():
     assert budget.remaining == 1.0
     [entry] = first()
     assert (entry.sequence, budget.remaining) == (1, 0.4)
-    with pytest.raises(InsufficientBudgetError, match=r"requested 0\.6, remaining 0\.4"):
+    with pytest.raises(InsufficientBudgetError):
         second()
     assert len(budget.entries) == 1
 

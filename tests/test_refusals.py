@@ -22,5 +22,5 @@ def test_it_is_refused(row):
         row.make()
 
     said, text = row.said, str(caught.value)
-    assert said in text if " " in said else said in caught.value.arguments
+    assert said in text if " " in said else not said or said in caught.value.arguments
     assert not re.search(r"secret|\b77\b", text)

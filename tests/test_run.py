@@ -97,7 +97,7 @@ def test_a_query_that_cannot_read_its_column_costs_nothing_and_no_pass():
     budget = dp.Budget(1.0, neighbours="add-remove")
     wrong = dp.TopKeys(column="wart", k=1, candidates=WARDS, epsilon=0.1, **AR)
 
-    with pytest.raises(ColumnError, match="did you mean 'ward'"):
+    with pytest.raises(ColumnError):
         dp.run([TOP, wrong], STAYS, budget=budget)
 
     assert budget.entries == ()
@@ -299,7 +299,7 @@ class TestPasses:
         path.write_bytes(content[:100] + b"?" * 200 + content[300:])
         budget, before = dp.Budget(9e3, neighbours="add-remove"), threading.active_count()
 
-        with pytest.raises(DataError, match="cannot be read") as caught:
+        with pytest.raises(DataError) as caught:
             dp.run(SURE, pl.scan_parquet(path), budget=budget)
 
         assert caught.value.__context__ is None

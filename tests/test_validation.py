@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from dpselect import validation
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import NeighboursError
 from dpselect.neighbours import Neighbours
 from dpselect.objective import exact_scores
+from support.refusals import refused
 
 CHECKS = {
     "positive": validation.positive,
@@ -24,15 +25,12 @@ JUST_OUTSIDE = (np.nextafter(1, 0), np.nextafter(3, 4))
 NO_NUMBERS = [True, np.True_, None, "1", 1j, [1.0]]
 TOO_LARGE = [sign * one for sign in (1, -1) for one in (10**400, Fraction(10**400, 3))]
 REFUSED = [
-    *((check, r"must be a .*number", one) for check in CHECKS for one in NO_NUMBERS),
-    *((check, "must be .*too large for a float", one) for check in CHECKS for one in TOO_LARGE),
-    *((check, "must be", nan) for check in CHECKS),
-    *(("positive", "must be finite and > 0", one) for one in (0, -1.0, 5e-324, inf, -inf)),
-    *(("finite", "must be a finite number, got", one) for one in (inf, -inf)),
-    *(("1 to 3", "must be between 1 and 3, got", one) for one in (*JUST_OUTSIDE, inf)),
-    ("at least 3", "must be at least 3, got 2", 2),
-    *(("at least 3", "must be an integer, not a", one) for one in (3.0, True, None)),
-    ("a generator", "must be a Generator, not an int", 1),
+    *((check, one) for check in CHECKS for one in (*NO_NUMBERS, *TOO_LARGE, nan)),
+    *(("positive", one) for one in (0, -1.0, 5e-324, inf, -inf)),
+    *(("finite", one) for one in (inf, -inf)),
+    *(("1 to 3", one) for one in (*JUST_OUTSIDE, inf)),
+    *(("at least 3", one) for one in (2, 3.0, True, None)),
+    ("a generator", 1),
 ]
 OTHERS = {
     "1 to 3": partial(validation.within, low=1, high=3),
@@ -41,9 +39,9 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize(("check", "said", "value"), REFUSED)
-def test_it_is_refused_in_words_of_its_argument(check, said, value):
-    with pytest.raises(ParameterError, match=f"^size {said}"):
+@pytest.mark.parametrize(("check", "value"), REFUSED)
+def test_it_is_refused_in_words_of_its_argument(check, value):
+    with refused("size"):
         (CHECKS | OTHERS)[check]("size", value)
 
 
@@ -70,13 +68,13 @@ def test_a_relation_is_one_of_four():
     assert validation.neighbours(Neighbours.SWAP) is Neighbours.SWAP
     assert validation.neighbours("swap") is Neighbours.SWAP
     for value in ("swaps", None, 1, ["swap"]):
-        with pytest.raises(NeighboursError, match=r"'add-remove' .*'substitute' .*'edge'"):
+        with refused("neighbours", error=NeighboursError):
             validation.neighbours(value)
 
 
 def test_tables_have_two_relations():
     assert validation.table_neighbours("substitute") is Neighbours.SUBSTITUTE
-    with pytest.raises(NeighboursError, match="'add-remove' or 'substitute', not 'edge'"):
+    with refused("neighbours", error=NeighboursError):
         validation.table_neighbours(Neighbours.EDGE)
 
 

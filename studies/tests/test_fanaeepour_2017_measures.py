@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import DPSelectError, ParameterError, PublicClaimError
+from dpselect.errors import DPSelectError, PublicClaimError
 from dpselect.maps import grid_error, lattice_rectangles
 from dpselect.maps.partition import uniform_grid
 from dpselect_studies.fanaeepour_2017.error_measures import (
@@ -28,6 +28,7 @@ from support.map_definitions import (
     moves_within_bounds,
     queries,
 )
+from support.refusals import refused
 
 UNIT = (0, 0, 1, 1)
 every_universe = pytest.mark.parametrize(
@@ -148,12 +149,12 @@ def test_noise_of_any_scale_leaves_what_one_point_changes(form, scale):
 @pytest.mark.parametrize(
     ("form", "arguments", "message"),
     [
-        (RelativeKnownSize, {"floor": 1.0, "records": -1}, "records must not be"),
-        (RelativeCappedSize, {"floor": 1.0, "max_records": 0}, "max_records must not be"),
+        (RelativeKnownSize, {"floor": 1.0, "records": -1}, "records"),
+        (RelativeCappedSize, {"floor": 1.0, "max_records": 0}, "max_records"),
     ],
 )
 def test_forms_refuse_what_is_out_of_range(form, arguments, message):
-    with pytest.raises(ParameterError, match=message):
+    with refused(message):
         form(**arguments)
 
 
@@ -223,32 +224,29 @@ def test_a_map_whose_query_has_no_text_keeps_its_plan(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        ({"measure": RelativeKnownSize(floor=1.0, records=9)}, "is for substitute neighbours"),
-        ({"measure": RelativeCappedSize(floor=1.0, max_records=9)}, "more points than"),
-        (
-            {
-                "measure": RelativeCappedSize(floor=1.0, max_records=len(SAMPLE)),
-                "x": "x",
-                "y": "y",
-                "user": "who",
-                "max_per_user": 2,
-            },
-            "one point at a time",
-        ),
+        {"measure": RelativeKnownSize(floor=1.0, records=9)},
+        {"measure": RelativeCappedSize(floor=1.0, max_records=9)},
+        {
+            "measure": RelativeCappedSize(floor=1.0, max_records=len(SAMPLE)),
+            "x": "x",
+            "y": "y",
+            "user": "who",
+            "max_per_user": 2,
+        },
     ],
 )
-def test_what_is_refused_is_refused_before_anything_is_spent(arguments, message):
+def test_what_is_refused_is_refused_before_anything_is_spent(arguments):
     budget = dp.Budget(9.0, neighbours=ADD_REMOVE)
-    with pytest.raises(DPSelectError, match=message):
+    with pytest.raises(DPSelectError):
         dp.Map(**ASKED, neighbours=ADD_REMOVE, **arguments).release(SAMPLE, budget=budget)
 
     assert budget.entries == ()
 
 
 def test_a_wrong_public_claim_is_refused_without_the_number():
-    with pytest.raises(PublicClaimError, match="more points than the measure declares"):
+    with refused("measure", error=PublicClaimError):
         grid_error(
             [0.1, 0.2],
             [0.1, 0.2],

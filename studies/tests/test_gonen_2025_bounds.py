@@ -17,6 +17,7 @@ from dpselect.subsets import (
     theorem_2_upper,
 )
 from dpselect_studies.gonen_2025 import bounds
+from support.refusals import refused
 from support.subset_definitions import optimal_delta
 
 
@@ -132,7 +133,7 @@ def test_the_printed_bound_of_theorem_2_holds_from_beta_d_people_on_and_no_earli
             if beta <= n - d:
                 assert theorem_2_upper(n, d, beta) == pytest.approx(float(printed))
     assert theorem_2_upper(5, 3, 2) == 0.5  # the exact one is .6
-    with pytest.raises(ParameterError, match="beta must be at most 2"):
+    with refused("beta"):
         theorem_2_upper(5, 3, 3)
 
 
@@ -173,16 +174,16 @@ def test_any_law_is_as_bad_as_who_is_drawn_most_rarely_says():
 
 
 @pytest.mark.parametrize(
-    ("law", "n", "says"),
+    ("law", "n"),
     [
-        ({frozenset(): 0.9}, 4, "sum to 1"),
-        ({frozenset(): 2.0, frozenset({1}): -1.0}, 4, "sum to 1"),
-        ({frozenset({4}): 1.0}, 4, "positions from 0 to n - 1"),
-        ({frozenset(): 1.0}, 30, "at most 100000"),
+        ({frozenset(): 0.9}, 4),
+        ({frozenset(): 2.0, frozenset({1}): -1.0}, 4),
+        ({frozenset({4}): 1.0}, 4),
+        ({frozenset(): 1.0}, 30),
     ],
 )
-def test_a_law_must_be_one_of_few_sets_of_people(law, n, says):
-    with pytest.raises(ParameterError, match=says):
+def test_a_law_must_be_one_of_few_sets_of_people(law, n):
+    with pytest.raises(ParameterError):
         bounds.blind_delta(law, n, n // 2, epsilon=0.0)
 
 

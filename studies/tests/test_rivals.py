@@ -134,5 +134,5 @@ def test_rivals_are_compared_and_not_drawn():
 
     assert [row.mechanism for row in table.rows][1:] == [kind.name for kind in OF_NUMBERS]
     assert all(0 < row.expected_error < 200 for row in table.rows)
-    with pytest.raises(ParameterError, match="cannot be drawn"):
+    with pytest.raises(ParameterError):
         OF_NUMBERS[0](**asked).release(objective)

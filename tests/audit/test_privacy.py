@@ -122,5 +122,5 @@ def test_an_impossible_outcome_is_an_infinite_loss_and_one_impossible_on_both_si
     report = check_private(seen.get, list(seen), dp.Neighbours.SUBSTITUTE, epsilon=5.0)
 
     assert (report.loss, report.outcome) == (inf, 1)
-    with pytest.raises(AuditError, match="loss is inf"):
+    with pytest.raises(AuditError):
         report.raise_if_failed()

@@ -165,7 +165,7 @@ def test_planted_faults_are_found(fault, record_property):
 
     assert len(found) >= 100 * least
     assert any(message in str(report) for report in found)
-    with pytest.raises(AuditError, match="NOT private as planned"):
+    with pytest.raises(AuditError):
         found[0].raise_if_failed()
 
 
@@ -205,7 +205,7 @@ def test_a_plan_is_needed():
     def release(votes):
         return noisy_counts.discrete_laplace(np.array([len(votes)]), 1.0)
 
-    with pytest.raises(ParameterError, match="carries no plan; give plan="):
+    with pytest.raises(ParameterError):
         replay(release, *ballots(0))
     assert replay(release, *ballots(0), plan=PLAN).epsilon_used == 1.0
 

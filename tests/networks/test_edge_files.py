@@ -10,10 +10,11 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 import dpselect as dp
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError
 from dpselect.networks import Graph
 from dpselect.tables import Source
 from support.engines import every_engine, held_by
+from support.refusals import refused
 
 STAR = nx.star_graph(5)
 NAMES = [f"n{node}" for node in STAR]
@@ -94,12 +95,12 @@ def test_a_damaged_file_is_refused_without_a_word_of_it(tmp_path, ending):
     path.write_text("*Vertices x\ngraph [ Smith", encoding="utf-8")
     query = dp.TopNodes(nodes=3, k=1, metric="degree", epsilon=1.0)
 
-    with pytest.raises(DataError, match=f"edges.{ending} cannot be read") as caught:
+    with pytest.raises(DataError) as caught:
         query.release(path)
     assert "Smith" not in str(caught.value)
-    with pytest.raises(DataError, match="there is no file"):
+    with pytest.raises(DataError):
         query.check(tmp_path / f"other.{ending}")
-    with pytest.raises(ParameterError, match="selects rows of tables"):
+    with refused("where"):
         query.check(Source(path, where="a = 1"))
 
 
@@ -111,7 +112,7 @@ def test_a_sparse_matrix_is_an_adjacency(form, kind):
 
     assert degrees(matrix) == DEGREES
     assert query.release(matrix).answer == (0,)
-    with pytest.raises(DataError, match="a row and a column for each of the 7 nodes"):
+    with pytest.raises(DataError):
         degrees(matrix, 7)
 
 
@@ -127,7 +128,7 @@ def test_a_sparse_matrix_is_an_adjacency(form, kind):
     ],
 )
 def test_an_array_that_may_be_an_adjacency_is_refused_by_what_is_public(array, nodes):
-    with pytest.raises(DataError, match="sparse matrix of SciPy"):
+    with pytest.raises(DataError):
         degrees(array, nodes)
 
 
@@ -185,7 +186,7 @@ def test_so_they_are_in_an_engine(engine):
 
 
 def test_ids_of_more_than_128_bits_are_in_no_table():
-    with pytest.raises(ParameterError, match="at most 128 bits"):
+    with refused("nodes"):
         dp.TopNodes(nodes=[2**200, 1], **TOP).release(OF_HASHES)
 
 

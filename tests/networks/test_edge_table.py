@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.errors import PublicClaimError
 from dpselect.networks import EdgeTable, Graph, degree, ego_betweenness, ego_density
 from dpselect.networks.graph import node_counts
 from support.engines import every_engine, held_by
+from support.refusals import refused
 
 RNG = np.random.default_rng(3)
 NODES = 60
@@ -76,21 +77,21 @@ def test_both_kinds_of_graph_are_node_counts():
 
 
 @pytest.mark.parametrize(
-    ("frame", "message"),
+    "frame",
     [
-        ({"a": [0, 1, 7], "b": [1, 0, 0]}, "names a node that is not among nodes"),
-        ({"a": [0, 1, None], "b": [1, 0, 0]}, "names a node that is not among nodes"),
-        ({"a": [0, 1, 1], "b": [1, 0, 1]}, "joins a node to itself"),
+        {"a": [0, 1, 7], "b": [1, 0, 0]},
+        {"a": [0, 1, None], "b": [1, 0, 0]},
+        {"a": [0, 1, 1], "b": [1, 0, 1]},
     ],
 )
-def test_records_that_are_no_edges_are_dropped_or_refused_as_by_a_graph(frame, message):
+def test_records_that_are_no_edges_are_dropped_or_refused_as_by_a_graph(frame):
     lazy = pl.LazyFrame(frame)
 
     for make in (Graph.from_edges, EdgeTable):
         assert make(lazy, nodes=3, **ENDS).degrees.tolist() == [1, 1, 0]
-        with pytest.raises(PublicClaimError, match=message):
+        with pytest.raises(PublicClaimError):
             make(lazy, nodes=3, **ENDS, on_invalid="raise")
-        with pytest.raises(ParameterError, match="on_invalid must be 'repair' or 'raise'"):
+        with refused("on_invalid"):
             make(lazy, nodes=3, **ENDS, on_invalid="drop")
 
 

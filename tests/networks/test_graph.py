@@ -13,6 +13,7 @@ from scipy import sparse
 
 from dpselect.errors import DataError, PublicClaimError
 from dpselect.networks import Graph, reading
+from support.refusals import refused
 
 EDGES = [(0, 1), (1, 2), (0, 2), (2, 3)]
 NAMES = ["ann", "bob", "cy", "dee", "eve"]
@@ -131,7 +132,7 @@ def test_of_a_matrix_zeros_and_the_diagonal_are_no_edges():
     matrix = sparse.coo_array(([1.0, 0.0, 1.0], ([0, 1, 2], [1, 2, 2])), shape=(3, 3))
 
     assert Graph.from_scipy(matrix, nodes=3).degrees.tolist() == [1, 1, 0]
-    with pytest.raises(PublicClaimError, match="joins a node to itself"):
+    with refused("on_invalid", error=PublicClaimError):
         Graph.from_scipy(matrix, nodes=3, on_invalid="raise")
 
 
@@ -195,7 +196,7 @@ def test_a_csv_field_that_is_no_id_is_an_unknown_node(tmp_path, field):
     of = {"source": "from", "target": "to", "nodes": 3}
 
     assert Graph.from_edges(path, **of).degrees.tolist() == [1, 1, 0]
-    with pytest.raises(PublicClaimError, match="not among nodes"):
+    with refused("nodes", error=PublicClaimError):
         Graph.from_edges(path, **of, on_invalid="raise")
 
 
@@ -207,7 +208,7 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
     with pytest.raises(DataError) as caught:
         Graph.from_edges(broken, **of)
     assert "secret" not in str(caught.value)
-    with pytest.raises(DataError, match="no file"):
+    with pytest.raises(DataError):
         Graph.from_edges(tmp_path / "none.csv", **of)
 
 

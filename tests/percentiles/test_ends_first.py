@@ -19,6 +19,7 @@ from dpselect.percentiles.reading import Records
 from dpselect.percentiles.split_tree import price_of_draw, split_tree
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
+from support.refusals import refused
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 POINTS = np.arange(4.0)
@@ -322,7 +323,7 @@ def test_what_is_left_bounds_the_middle():
 
 
 def test_there_is_no_closed_law_and_no_epsilon_below_the_limit_of_the_noise():
-    with pytest.raises(ParameterError, match="no closed form"):
+    with pytest.raises(ParameterError):
         of("both").probabilities(Records(BOTH[0]).of(np.arange(3.0)))
-    with pytest.raises(ParameterError, match="too small"):
+    with refused("epsilon"):
         of("both", epsilon=1e-300)

@@ -15,6 +15,7 @@ from dpselect.percentiles.reading import Records
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
+from support.refusals import refused
 
 ADDED = dp.Neighbours.ADD_REMOVE
 POINTS, EPSILON = np.arange(3.0), 1.2
@@ -133,7 +134,7 @@ def test_the_smallest_epsilon_has_a_method_for_every_number(p, points, relation)
 
     method = AfterCount.of(Choice(**asked, epsilon=high))
     assert all(method.choice.of_number(2.0**size).spends for size in range(49))
-    with pytest.raises(dp.errors.ParameterError, match="too small"):
+    with refused("epsilon", error=dp.errors.ParameterError):
         ByThreshold(p[-1], points, Records(relation), high / len(p) / 64, upwards=True)
 
 

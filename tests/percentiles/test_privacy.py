@@ -91,7 +91,7 @@ def test_where_numbers_are_missing_a_candidate_is_released(method, values):
 
     for data in (values, np.array(values, dtype=float)):
         assert set(query.release(data).answer) <= set(range(4))
-    with pytest.raises(DataError, match="at least one record"):
+    with pytest.raises(DataError):
         query.release([])
 
 

@@ -13,6 +13,7 @@ from dpselect.query import Query, claims_of
 from dpselect.requests.contradictions import file_of
 from dpselect.requests.policy import claims_known
 from dpselect.requests.reading import READERS
+from support.refusals import refused
 
 CLAIMS = {
     "BestColumns": {"max_records", "on_invalid"},
@@ -264,7 +265,7 @@ def test_a_request_that_a_program_made_rests_on_the_same_claims():
     policy = policy_of("substitute")
     query = dp.PercentileRecord(column="days", label="ssn", p=50, upper=60, epsilon=1e-9)
 
-    with pytest.raises(PolicyError, match="label must be stated here"):
+    with refused("label", error=PolicyError):
         policy.check(dp.Request(queries={"one": query}, source="stays.parquet"))
 
 
@@ -289,7 +290,7 @@ def test_what_data_can_contradict_needs_a_ledger():
         if not claim.can_fail:
             assert policy_of("swap", **stated).claims == stated["claims"]
             continue
-        with pytest.raises(ParameterError, match=f"{name} needs ledger, beside which"):
+        with refused("ledger"):
             policy_of("swap", **stated)
 
 
@@ -392,7 +393,7 @@ def test_a_dry_run_finds_the_same(stays):
     request, ledger = asked_of(stays, *WRONG[6])
 
     for _ in range(2):
-        with pytest.raises(PublicClaimError, match="the data contradict a claim of the policy"):
+        with pytest.raises(PublicClaimError):
             request.check()
     assert len(file_of(ledger).read_text("utf-8").splitlines()) == 1
 

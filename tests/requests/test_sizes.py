@@ -10,6 +10,7 @@ import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.query import Query
 from dpselect.writing import MOST_DEPTH, check_size
+from support.refusals import refused
 
 LONG = {"range": [0, 10**9]}
 AR = {"neighbours": "add-remove", "epsilon": 1.0}
@@ -37,7 +38,7 @@ def asked(*queries):
 def test_sixty_bytes_take_no_memory(query):
     """A range of 10**9 took 60 GB, also where only a cost was asked for."""
     for read in (Query.from_dict, lambda one: dp.Request.from_dict(asked(one))):
-        with pytest.raises(ParameterError, match="holds at most 1,000,000 values"):
+        with refused("most_values"):
             read(query)
 
 
@@ -51,7 +52,7 @@ def test_ranges_count_with_their_values_and_lists_with_theirs():
         [0] * (10**6 + 1),
         {"a": {"b": [{"range": [0, 10**7]}]}},
     ):
-        with pytest.raises(ParameterError, match="its ranges and its nodes"):
+        with refused("most_values"):
             check_size(value)
     held = 1
     for _ in range(MOST_DEPTH):
@@ -61,7 +62,7 @@ def test_ranges_count_with_their_values_and_lists_with_theirs():
         deep = held
         for _ in range(depth):
             deep = [deep]
-        with pytest.raises(ParameterError, match="lists in lists"):
+        with pytest.raises(ParameterError):
             check_size(deep)
 
 
@@ -75,14 +76,14 @@ def test_a_policy_states_another_number():
     )
     few, many = (TOP | {"candidates": {"range": [0, size]}} for size in (20, 60))
     assert dp.Request.from_dict(asked(few), policy=policy).plan.epsilon == 1.0
-    with pytest.raises(ParameterError, match="at most 50 values"):
+    with refused("most_values"):
         dp.Request.from_dict(asked(many), policy=policy)
-    with pytest.raises(ParameterError, match="at most 50 values"):
+    with refused("most_values"):
         dp.Request.from_dict(asked(few, few, few), policy=policy)
 
 
 def test_a_request_holds_so_many_queries():
-    with pytest.raises(ParameterError, match="at most 1,000 queries, not 20,000"):
+    with refused("queries"):
         dp.Request.from_dict(asked(*[TOP] * 20_000))
 
 

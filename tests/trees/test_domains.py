@@ -196,20 +196,18 @@ def test_columns_of_other_files_keep_their_type(query, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "header", "error", "message"),
+    ("name", "header", "error"),
     [
-        ("data.csv", "flag,answer,level,mixed,label", ColumnError, "no column 'degrees'"),
-        ("data.csv", "flag,answer,level,mixed,degrees", ColumnError, "no column 'label'"),
-        ("data.odd", "flag", DataError, "must be a .csv, .tsv, .parquet, .* file"),
+        ("data.csv", "flag,answer,level,mixed,label", ColumnError),
+        ("data.csv", "flag,answer,level,mixed,degrees", ColumnError),
+        ("data.odd", "flag", DataError),
     ],
 )
-def test_a_table_without_a_declared_column_is_refused(
-    query, tmp_path, name, header, error, message
-):
+def test_a_table_without_a_declared_column_is_refused(query, tmp_path, name, header, error):
     (tmp_path / name).write_text(header + "\n", encoding="utf-8")
 
     for step in (query.check, query.release):
-        with pytest.raises(error, match=message):
+        with pytest.raises(error):
             step(tmp_path / name)
 
 

@@ -14,6 +14,7 @@ from dpselect.trees import ID3Classifier, records
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
 from support.neighbours import are_neighbours
+from support.refusals import refused
 from support.trees_definitions import drawn
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
@@ -134,7 +135,7 @@ def test_only_records_that_count_are_bounded(convert):
 
     assert made.plan_.arguments["max_per_user"] == 3
     assert made.predict(pd.DataFrame({"sky": [0], "wind": [1]})).shape == (1,)
-    with pytest.raises(PublicClaimError, match="more records than max_records"):
+    with refused("max_records", error=PublicClaimError):
         made.set_params(max_per_user=60).fit(*given)
 
 

@@ -12,6 +12,8 @@ import pandas as pd
 import polars as pl
 from hypothesis import strategies as st
 
+from support.engines import held_by
+
 
 @dataclass(frozen=True)
 class Question:
@@ -21,11 +23,13 @@ class Question:
         text: Python that asks it again, in one line.
         ask: Returns the release, or what was read off it.
         right: Whether that is right: True, or False, or in words what is wrong.
+        held: The same question of rows in another container, if engines may hold them.
     """
 
     text: str
     ask: Callable[[], Any] = field(repr=False)
     right: Callable[[Any], bool | str] = field(repr=False)
+    held: Callable[[str], "Question"] | None = field(default=None, repr=False)
 
     def __repr__(self):
         return self.text
@@ -43,7 +47,16 @@ def asked(query, fields, rows, right, *, held="polars"):
     """
     given = ", ".join(f"{name}={one!r}" for name, one in fields.items())
     text = f"dp.{query.__name__}({given}).release(CONTAINERS[{held!r}]({rows!r}))"
-    return Question(text, lambda: query(**fields).release(CONTAINERS[held](rows)), right)
+
+    def elsewhere(engine):
+        return asked(query, fields, rows, right, held=engine)
+
+    return Question(
+        text,
+        lambda: query(**fields).release(CONTAINERS[held](rows)),
+        right,
+        elsewhere if held == "polars" else None,
+    )
 
 
 @dataclass(frozen=True)
@@ -94,21 +107,17 @@ def _objects(rows):
     )
 
 
-def _duckdb(rows):
-    import duckdb
-
-    frame = rows.frame()  # noqa: F841 -- DuckDB reads it by its name
-    return duckdb.connect().sql("SELECT * FROM frame")
-
-
+ENGINES = ("polars lazy", "duckdb", "spark")
 CONTAINERS = {
     "list": _list,
     "array": lambda rows: rows.frame().to_series().to_numpy(),
     "polars": Rows.frame,
-    "lazy": lambda rows: rows.frame().lazy(),
     "pandas": _pandas,
     "objects": _objects,
-    "duckdb": _duckdb,
+    **{
+        engine: lambda rows, of=engine: held_by(of.split()[0], rows.frame())
+        for engine in ENGINES
+    },
 }
 """What holds rows: a list and an array have one column without a name."""
 

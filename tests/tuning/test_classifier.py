@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 import dpselect as dp
 from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.tuning import PrivateClassifier, PrivateSearchCV
+from support.refusals import refused
 
 RNG = np.random.default_rng(1)
 X = RNG.random((400, 2))
@@ -73,7 +74,7 @@ def test_the_model_itself_is_left_as_it_was():
 
 
 def test_a_model_that_reads_what_was_to_be_given_is_refused():
-    with pytest.raises(PublicClaimError, match="such as bounds"):
+    with pytest.raises(PublicClaimError):
         wrapped(warning=PrivacyLeakWarning).fit(X, Y)
 
 
@@ -99,7 +100,7 @@ def test_models_of_diffprivlib_are_searched(name, given, grid):
         PrivateClassifier(kind(**given), epsilon=1.0, **relation), grid, epsilon=40.0
     ).fit(X, Y)
     assert (searched.predict(X) == Y).mean() > 0.8
-    with pytest.raises(PublicClaimError, match="such as bounds"):
+    with pytest.raises(PublicClaimError):
         PrivateClassifier(kind(), epsilon=1.0, **relation).fit(X, Y)
 
 
@@ -112,31 +113,31 @@ class Seeded(Cut):
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    "model",
     [
-        (Seeded(random_state=1), "'random_state' seeds the noise of this Seeded"),
-        (Seeded(random_state=np.random.default_rng(1)), "'random_state' seeds"),
-        (Seeded(random_state=0), "'random_state' seeds"),
-        (Seeded(inner=Seeded(random_state=7)), "'inner__random_state' seeds"),
+        Seeded(random_state=1),
+        Seeded(random_state=np.random.default_rng(1)),
+        Seeded(random_state=0),
+        Seeded(inner=Seeded(random_state=7)),
     ],
 )
-def test_noise_with_a_seed_is_refused(model, said):
+def test_noise_with_a_seed_is_refused(model):
     """Whoever knows the seed knows the noise."""
     made = PrivateClassifier(model, epsilon=1.0, neighbours="add-remove", epsilon_name="eps")
-    for refused in (
+    for call in (
         made.plan,
         lambda: made.fit(X, Y),
         lambda: PrivateSearchCV(made, {"model__at": [0.1, 0.5]}, epsilon=2.0).fit(X, Y),
     ):
-        with pytest.raises(ParameterError, match=said):
-            refused()
+        with pytest.raises(ParameterError):
+            call()
 
 
 def test_a_search_does_not_set_a_seed():
     made = PrivateClassifier(Seeded(), epsilon=1.0, neighbours="add-remove", epsilon_name="eps")
     budget = dp.Budget(2.0, neighbours="add-remove")
 
-    with pytest.raises(ParameterError, match="'random_state' seeds"):
+    with refused("model"):
         PrivateSearchCV(
             made, {"model__random_state": [None, 5]}, epsilon=2.0, budget=budget
         ).fit(X, Y)

@@ -11,7 +11,6 @@ from scipy.stats import norm
 
 import dpselect as dp
 from dpselect.budget import zcdp
-from dpselect.errors import ParameterError
 from dpselect.tuning import (
     Geometric,
     Logarithmic,
@@ -25,6 +24,7 @@ from dpselect.tuning import (
 from dpselect.tuning.profiles import least_epsilon, of_zcdp
 from dpselect.tuning.repetitions import Repetitions, renyi_epsilon
 from support import repetitions
+from support.refusals import refused
 
 LAWS = [*repetitions.LAWS, Logarithmic(mean=30)]
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
@@ -305,7 +305,7 @@ def test_a_run_that_states_more_is_refused():
     for fits in (claims(rho_per_run=own.rho), claims(profile_per_run=[(0.5, 0.0)])):
         assert len(fits.release([lambda: (1.0, run())]).answer) == 1
     for less in (claims(rho_per_run=own.rho / 2), claims(profile_per_run=[(0.4, 0.0)])):
-        with pytest.raises(ParameterError, match=r"a run states epsilon = 0\.5"):
+        with refused("delta_per_run"):
             less.release([lambda: (1.0, run())])
 
 

@@ -10,9 +10,7 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.draws.exact.exp_bounds import exp_minus
-from dpselect.errors import NeighboursError, ParameterError
 from dpselect_pooling import (
-    OutcomePrivacy,
     ReplacedSamples,
     array_2d,
     doubly_balanced,
@@ -165,44 +163,3 @@ def test_syndrome_laws_sum_to_1():
     law = syndrome_law(DESIGNS["array"], {frozenset({0}): 0.5, frozenset(): 0.5}, flip=0.3)
 
     assert law.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "says"),
-    [
-        (
-            lambda: flip_epsilon(np.eye(2), flip=0.0, neighbours=dp.Neighbours.SWAP),
-            ParameterError,
-            "above 0",
-        ),
-        (
-            lambda: flip_epsilon(np.eye(2), flip=0.1, neighbours=dp.Neighbours.EDGE),
-            NeighboursError,
-            "'substitute'",
-        ),
-        (
-            lambda: OutcomePrivacy(epsilon=1.0, delta=1.0, neighbours="swap"),
-            ParameterError,
-            "delta must be below 1",
-        ),
-        (
-            lambda: OutcomePrivacy(epsilon=1.0, delta=-0.1, neighbours="swap"),
-            ParameterError,
-            "delta must be between",
-        ),
-        (lambda: OutcomePrivacy(epsilon=0.0, neighbours="swap"), ParameterError, "epsilon"),
-        (
-            lambda: OutcomePrivacy(epsilon=1.0, neighbours=dp.Neighbours.EDGE),
-            NeighboursError,
-            "'substitute'",
-        ),
-        (
-            lambda: OutcomePrivacy(epsilon=1.0, neighbours="statuses"),
-            NeighboursError,
-            "must be",
-        ),
-    ],
-)
-def test_bad_input_is_refused(make, error, says):
-    with pytest.raises(error, match=says):
-        make()

@@ -1,4 +1,4 @@
-"""The same questions of tables in engines, and by the command line."""
+"""The same questions by the command line."""
 
 import json
 import os
@@ -7,11 +7,8 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-import dpselect as dp
-from truth.question import Question, Rows, asked, runs
+from truth.question import Question, Rows, runs
 from truth.questions.percentiles import Grid, exact, expand, right_values
-
-ENGINES = st.sampled_from(["lazy", "lazy", "duckdb"])
 
 
 def shell(arguments, rows):
@@ -46,21 +43,6 @@ def small_columns(draw):
         expand(pairs),
         Rows(("v",), rows, {"v": int}),
     )
-
-
-@st.composite
-def engine_asked(draw):
-    """Percentiles of lazy frames."""
-    grid, p, (lower, upper, step), values, rows = draw(small_columns())
-    given = {
-        "column": "v", "p": p[0] if len(p) == 1 else p, "lower": lower, "upper": upper,
-        "step": step, "epsilon": 1e4, "neighbours": "add-remove",
-    }  # fmt: skip
-    return asked(
-        dp.Percentiles, given, rows,
-        lambda release: right_values(release.answer, values, grid, p, epsilon=1e4),
-        held=draw(ENGINES),
-    )  # fmt: skip
 
 
 @st.composite
@@ -103,7 +85,6 @@ def top_command(draw):
 
 
 QUESTIONS = {
-    "percentiles": engine_asked(),
     "dpselect percentile": percentile_command(),
     "dpselect top": top_command(),
 }
