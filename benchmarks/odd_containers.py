@@ -123,7 +123,6 @@ OF_COLUMNS: dict[str, tuple[tuple[str, str, str], Release]] = {
             column="x",
             p=[1, 5, 50, 99],
             candidates=range(5),
-            assumed_records=5000,
             epsilon=9.0,
             neighbours="add-remove",
         ).release,

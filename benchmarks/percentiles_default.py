@@ -8,14 +8,13 @@ Six columns, three numbers of records, four epsilons and six sets of percentiles
 all under add/remove. A method's loss in a cell is that of its worst percentile: the mean
 distance of the released value from the percentile, relative to that of the best method which
 has the whole epsilon for this percentile alone. Both are counted from half a step of the
-candidates on, since no release resolves more. The loss is set beside the least of all single
+candidates on, since no release resolves more. The loss is set beside the least of all named
 methods in the cell, which no user could choose.
 
 Errors by ranks are exact expectations; those of AboveThreshold are, too, but for the noise on
-the threshold, which is integrated over 200 of its quantiles. The recursion, noisy counts and
-parts from both ends are means over ``REPEATS`` simulated releases. The default is measured with
-the number of records assumed, and without: then with what a noisy number leaves of epsilon, and
-the number to the nearest power of two.
+the threshold, which is integrated over 200 of its quantiles. The recursion, bins and parts from
+both ends are means over ``REPEATS`` simulated releases. The default is measured with what a
+noisy number leaves of epsilon, and that number to the nearest power of the square root of two.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.choice import SHARE, Choice, size_of
-from dpselect.percentiles.count_tree import ByCounts
-from dpselect.percentiles.ends_first import EndsFirst, Left
+from dpselect.percentiles.bins import ByBins
+from dpselect.percentiles.choice import AfterCount, Choice, size_of
+from dpselect.percentiles.ends_first import EndsFirst, Left, simulated_laplace
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import ByRank, Method, MethodName, OneByOne, Parts, Single
+from dpselect.percentiles.single import ByRank, Method, MethodName, OneByOne, Single
 from dpselect.percentiles.split_tree import Node, parts_of, price_of_draw
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Values
@@ -55,6 +54,7 @@ SETS = (
 )
 RECORDS, EPSILONS = (500, 2_000, 40_000), (0.1, 0.5, 1.0, 2.0)
 REPEATS = 100
+NAMES: tuple[MethodName | None, ...] = (None, *get_args(MethodName))
 ADD_REMOVE = dp.Neighbours.ADD_REMOVE
 OF = Records(ADD_REMOVE)
 TWINS = ("income", "patent")
@@ -157,37 +157,27 @@ class Column:
 
     def errors(self, method: Method, percents: tuple[float, ...]) -> Values:
         """Return the expected error of every percentile of a method."""
+        scale = 0.0
+        if isinstance(method, AfterCount):
+            scale, method = method.scale, method.of_size(size_of(self.values.size))
         if isinstance(method, OneByOne):
             return np.array([self.of_single(one) for one in method.singles])
-        if isinstance(method, Parts):
-            ends = [self.of_single(one) for one in (*method.below, *method.above)]
-            here = len(method.below)
-            middle = percents[here : len(percents) - len(method.above)]
-            return np.concatenate(
-                [ends[:here], self.errors(method.middle, middle), ends[here:]]
-            )
         true = np.array([self.truth(p) for p in percents])
         if isinstance(method, EndsFirst):
-            return np.abs(self.from_ends(method) - true).mean(axis=0)
-        if isinstance(method, ByCounts):
-            ranks = self.numbers.ranks(method.points, method.ends)
-            counts = method.counts(ranks.upto[0], int(ranks.numbers[0]))
-            q = 1 - np.exp(-1 / method.scale)
-            return np.mean(
-                [
-                    np.abs(method.answer(counts + self._noise(q, counts.size)) - true)
-                    for _ in range(REPEATS)
-                ],
-                axis=0,
-            )
+            return np.abs(self.from_ends(method, scale) - true).mean(axis=0)
+        if isinstance(method, ByBins):
+            counts = method.counts(self.numbers.ranks(method.points, method.ends))
+            noisy = simulated_laplace(self.rng, counts.repeat(REPEATS, axis=0), method.scale)
+            return np.abs(method.answers(noisy) - true).mean(axis=0)
         assert isinstance(method, Recursive)  # noqa: S101 -- for type checkers
         drawn = [self.recursion(method.tree) for _ in range(REPEATS)]
         return np.abs(self.points[np.array(drawn)] - true).mean(axis=0)
 
-    def from_ends(self, method: EndsFirst) -> Values:
+    def from_ends(self, method: EndsFirst, scale: float) -> Values:
         """Simulate releases from both ends inwards; return the values."""
         ranks = self.numbers.ranks(self.points)
         by = method.simulated(self.rng)
+        noisy = simulated_laplace(self.rng, np.full(REPEATS, self.values.size), scale)
 
         def middle(
             _: Indices, shares: Values, first: Indices, last: Indices, left: Left
@@ -200,10 +190,9 @@ class Column:
             here = Column("", self.values[start:end], points, 0, self.rng)
             return points[here.recursion(halves.tree)][None]
 
-        return np.concatenate([method.follow(ranks, by, middle) for _ in range(REPEATS)])
-
-    def _noise(self, q: float, size: int) -> Indices:
-        return self.rng.geometric(q, size) - self.rng.geometric(q, size)
+        return np.concatenate(
+            [method.follow(ranks, noisy[[one]], by, middle) for one in range(REPEATS)]
+        )
 
     @cached_property
     def held(self) -> tuple[Indices, Values]:
@@ -269,18 +258,10 @@ class Column:
 def methods(
     column: Column, percents: tuple[float, ...], epsilon: float
 ) -> Iterator[tuple[str, Method]]:
-    """Yield the default and every single method with its name."""
-    n = column.values.size
+    """Yield the default and every named method."""
     choice = Choice(percents=percents, points=column.points, records=OF, epsilon=epsilon)
-    yield "default", choice.of_number(n)
-    less = Choice(
-        percents=percents, points=column.points, records=OF, epsilon=epsilon * (1 - SHARE)
-    )
-    central = len(percents) < 3 and all(25 <= p <= 75 for p in percents)
-    unknown = choice.method(None, None) if central else less.of_number(2.0 ** size_of(n))
-    yield "default, number not assumed", unknown
-    for name in get_args(MethodName):
-        yield name, choice.method(name, n)
+    for name in NAMES:
+        yield name or "default", choice.method(name)
 
 
 def rows() -> Iterator[dict[str, object]]:

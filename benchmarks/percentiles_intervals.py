@@ -14,35 +14,26 @@ those of ``REPEATS`` exact draws, and the error is the mean distance of the answ
   with half of epsilon.
 - ``three percentiles``: two more percentiles, so far from the wanted one that the bounds on
   their rank errors hold together, with a fiftieth or with two thirds of epsilon.
-- ``noisy counts``: all of epsilon on counts of 256 bins in two levels, and the interval that
-  the noise of running sums allows, by a normal law with a union over all ends.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
-from math import log, sqrt
+from math import log
 from pathlib import Path
 
 import numpy as np
 
 import dpselect as dp
 from dpselect.mechanisms import ExponentialMechanism
-from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.percentiles.count_tree import FAN, LEAVES, ByCounts
 from dpselect.percentiles.intervals import SHARE
-from dpselect.percentiles.ranks import ranks_of
-from dpselect.percentiles.reading import Records
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Values
 
 RESULTS = Path(__file__).parent / "results" / "percentiles_intervals.csv"
 REPEATS, MISSED = 40, 0.05
-NORMAL = 3.5
-"""Quantile of the normal law for 256 ends on both sides, about."""
-
 Interval = tuple[float, float, float]
 """A value and both ends."""
 
@@ -54,7 +45,6 @@ def value_of(values: Values, p: float, points: Values, epsilon: float) -> float:
         candidates=points,
         epsilon=epsilon,
         neighbours="add-remove",
-        assumed_records=values.size,
     )
     return query.release(values).candidate
 
@@ -66,7 +56,6 @@ def ours(values: Values, p: float, points: Values, epsilon: float) -> Interval:
         candidates=points,
         epsilon=epsilon,
         neighbours="add-remove",
-        assumed_records=values.size,
         interval=1 - MISSED,
     ).release(values)
     [(low, high)] = release.interval or [(points[0], points[-1])]
@@ -111,35 +100,12 @@ def three(share: float) -> Callable[..., Interval]:
     return interval
 
 
-def by_counts(values: Values, p: float, points: Values, epsilon: float) -> Interval:
-    """Return what noisy counts of two levels allow."""
-    method = ByCounts((p,), points, Records(Neighbours.ADD_REMOVE), epsilon)
-    ranks = ranks_of(values, points, method.ends)
-    from dpselect.draws.exact.noisy_counts import discrete_laplace
-
-    noisy = discrete_laplace(method.counts(ranks.upto[0], int(ranks.numbers[0])), method.scale)
-    leaves, upper = noisy[:LEAVES].reshape(FAN, FAN), noisy[LEAVES:]
-    agreed = (FAN * upper + leaves.sum(axis=1)) / (FAN + 1)
-    sums = np.cumsum(leaves + ((agreed - leaves.sum(axis=1)) / FAN)[:, None])
-    sums = sums[: method.ends.size]
-    [middle] = method.answer(noisy)
-    # At most 16 groups and 16 leaves on one side.
-    deviation = sqrt(2) * method.scale * sqrt(FAN * FAN / (FAN + 1) + FAN / 4)
-    differences = sums - p / 100 * sums[-1]
-    below = method.ends[differences < -NORMAL * deviation]
-    above = method.ends[differences > NORMAL * deviation]
-    low = float(below.max()) if below.size else float(points[0])
-    high = float(above.min()) if above.size else float(points[-1])
-    return middle, min(low, middle), max(high, middle)
-
-
 WAYS: dict[str, Callable[..., Interval]] = {
     "ours": ours,
     "width by the exponential mechanism, same share": by_width(float(SHARE)),
     "width by the exponential mechanism, half": by_width(0.5),
     "three percentiles, same share": three(float(SHARE)),
     "three percentiles, two thirds": three(2 / 3),
-    "noisy counts, all": by_counts,
 }
 
 

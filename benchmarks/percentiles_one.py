@@ -23,6 +23,7 @@ import numpy as np
 import dpselect as dp
 from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles import percentile_rank
+from dpselect.percentiles.choice import AfterCount, size_of
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import ByPieces, ByRank, OneByOne, Single
@@ -107,12 +108,11 @@ def diffprivlib(case: Case) -> float:
 
 
 def query_of(case: Case, upper: float | None) -> dp.Percentiles:
-    """Return the release of a percentile among integers, the true number being assumed."""
+    """Return the release of a percentile among integers."""
     return dp.Percentiles(
         p=case.p,
         upper=upper,
         step=1,
-        assumed_records=case.values.size,
         epsilon=case.epsilon,
         neighbours=ADD_REMOVE,
     )
@@ -120,7 +120,9 @@ def query_of(case: Case, upper: float | None) -> dp.Percentiles:
 
 def ours(case: Case, upper: float | None) -> float:
     """Return the error of a release of a percentile."""
-    method = query_of(case, upper).design().method  # type: ignore[union-attr] # of no groups
+    after = query_of(case, upper).design().method  # type: ignore[union-attr] # of no groups
+    assert isinstance(after, AfterCount)  # noqa: S101 -- for type checkers
+    method = after.of_size(size_of(case.values.size))
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
     return of_single(method.singles[0], case)
 

@@ -63,7 +63,6 @@ def rows() -> Iterator[dict[str, object]]:
                     step=step,
                     epsilon=epsilon,
                     neighbours="add-remove",
-                    assumed_records=RECORDS,
                 ).design()
                 bound = predicted(design, RECORDS, 0.95)
                 draw = design.method.prepare(design.records.of(values))

@@ -27,7 +27,6 @@ def errors(values: Values, p: float, epsilon: float, upper: float) -> list[float
     chosen = dp.Percentiles(
         p=p,
         candidates=points,
-        assumed_records=values.size,
         epsilon=epsilon,
         neighbours=SUBSTITUTE,
     )

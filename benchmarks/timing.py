@@ -85,9 +85,9 @@ def cases() -> Iterator[tuple[str, str, Run, Run]]:
     by_method: dict[str, dict[str, Any]] = {
         **{
             method: {"method": method}
-            for method in ("above-threshold", "noisy-counts", "one-by-one", "recursive")
+            for method in ("above-threshold", "one-by-one", "recursive")
         },
-        "parts from both ends": {"p": [5, 50, 95], "assumed_records": 1200},
+        "parts from both ends": {"p": [5, 50, 95]},
     }
     for method, chosen in by_method.items():
         asked = {"candidates": range(60), **chosen}

@@ -10,9 +10,9 @@ import pytest
 import dpselect as dp
 from dpselect.draws.grid import ROUNDING_STEPS, SENSITIVITY, STEPS_PER_UNIT
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import by_name
 from dpselect.percentiles import split_tree
 from dpselect.percentiles.binary_tree import Branches, Recursive
+from dpselect.percentiles.choice import AfterCount
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.single import OneByOne
@@ -34,9 +34,9 @@ class Enumeration:
 
     points = POINTS
 
-    def __init__(self, percents, relation, *, name="permute-and-flip"):
-        self.relation, self.name = relation, name
-        self.method = Recursive(percents, self.points, Records(relation), EPSILON, name)
+    def __init__(self, percents, relation):
+        self.relation = relation
+        self.method = Recursive(percents, self.points, Records(relation), EPSILON)
         self.tree = self.method.tree
         self.values, self.laws = [], {}
 
@@ -58,7 +58,7 @@ class Enumeration:
 
     def of_half(self, half, branch):
         [objective] = self.method.objectives(half, branch)
-        mechanism = by_name(self.name, self.price(half))
+        mechanism = dp.PermuteAndFlip(epsilon=self.price(half))
         laws, values = [], []
         for outcome, chance in enumerate(mechanism.probabilities(objective)):
             place, share = at(branch, outcome)
@@ -179,11 +179,8 @@ def test_all_draws_together_keep_epsilon_on_every_database_of_six(relation, pair
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_parts")
 @pytest.mark.parametrize("relation", BOTH, ids=str)
-@pytest.mark.parametrize(
-    ("percents", "name"), [((10, 90, 100), "permute-and-flip"), ((25, 50, 75), "exponential")]
-)
-def test_other_percentiles_and_draws_keep_it_too(percents, name, relation):
-    report = Enumeration(percents, relation, name=name).report(most=3)
+def test_other_percentiles_keep_it_too(relation):
+    report = Enumeration((10, 90, 100), relation).report(most=3)
 
     assert report.ok, str(report)
 
@@ -230,7 +227,7 @@ def test_answers_ascend_unless_candidates_are_not_clipped():
 
 def _drawn(data):
     """Return the draw of a release, which is prepared once."""
-    asked = (25, 50, 75), POINTS, Records(BOTH[0]), EPSILON, "permute-and-flip"
+    asked = (25, 50, 75), POINTS, Records(BOTH[0]), EPSILON
     return Recursive(*asked).prepare(Records(BOTH[0]).of(np.array(data)))
 
 
@@ -295,11 +292,10 @@ def test_the_default_is_chosen_by_public_arguments():
         made = dp.Percentiles(p=p, candidates=candidates, **asked, **other).design()
         return type(made.method)
 
-    assert method(50) == method([25, 75]) == OneByOne
-    assert method([25, 50, 75], assumed_records=500) == Recursive
-    assert method([25, 50, 75], mechanism="exponential") == Recursive
-    assert method([25, 50, 75], mechanism="anchored") == OneByOne
-    assert method([25, 50, 75], candidates=[2, 1, 3], assumed_records=500) == OneByOne
+    assert method(50) == method([25, 75]) == AfterCount
+    assert method([25, 50, 75], method="recursive") == Recursive
+    assert method([25, 50, 75], mechanism="exponential") == OneByOne
+    assert method([25, 50, 75], candidates=[2, 1, 3], method="one-by-one") == OneByOne
 
 
 def test_a_mechanism_that_takes_too_much_is_refused_before_anything_is_paid():
@@ -312,13 +308,9 @@ def test_a_mechanism_that_takes_too_much_is_refused_before_anything_is_paid():
 
     with pytest.raises(ParameterError, match="keep to the epsilon"):
         dp.Percentiles(
-            p=[10, 50, 90],
-            candidates=range(9),
-            method="recursive",
-            mechanism=whole,
-            epsilon=1.0,
+            p=[10, 50, 90], candidates=range(9), mechanism=whole, epsilon=1.0,
             neighbours="add-remove",
-        )
+        )  # fmt: skip
     assert min(calls) < 1.0
 
 
@@ -328,7 +320,6 @@ def test_a_mechanism_is_made_once_for_each_draw():
     query = dp.Percentiles(
         p=[10, 50, 90],
         candidates=range(9),
-        method="recursive",
         mechanism=lambda *, epsilon: kinds.pop()(epsilon=epsilon),
         epsilon=1.0,
         neighbours="add-remove",

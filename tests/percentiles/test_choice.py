@@ -1,20 +1,18 @@
 """The method that public facts choose, and the recursion mixed with AboveThreshold."""
 
-from itertools import product
-
 import numpy as np
 import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.percentiles.binary_tree import Recursive
+from dpselect.percentiles.bins import ByBins
 from dpselect.percentiles.choice import Choice
-from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst
 from dpselect.percentiles.range_halves import RecursiveOfRange
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.reading import Records
-from dpselect.percentiles.single import ByRank, OneByOne, Parts
+from dpselect.percentiles.single import ByRank, OneByOne
 from dpselect.percentiles.thresholds import ByThreshold
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
@@ -49,26 +47,39 @@ def test_one_percentile_is_drawn_by_rank_or_by_a_threshold(p, records, kind):
 
 
 @pytest.mark.parametrize(
-    ("p", "records", "upwards"), [(99, 100, True), (99, 40_000, False), (50, 10, True)]
+    ("p", "records", "upwards"),
+    [
+        (99, 40_000, False),
+        (99, 100, True),
+        (5, 40_000, True),
+        (5, 40, False),
+        (5, 10, True),
+        (50, 10, True),
+    ],
 )
-def test_few_records_are_searched_from_the_lowest_value(p, records, upwards):
-    [single] = chosen(p, records).singles
+def test_thresholds_come_from_the_few_if_they_are_quiet_and_else_from_the_many(
+    p, records, upwards
+):
+    """And upwards where no side is: a false alarm is then off by the distance from the end."""
+    choice = Choice(
+        percents=(float(p),), points=np.arange(1001.0), records=Records(BOTH[0]), epsilon=1.0
+    )
 
-    assert single.upwards is upwards
+    assert choice._by_threshold(float(p), records).upwards is upwards
 
 
 @pytest.mark.parametrize(
     ("p", "records", "kind"),
     [
         ((25, 50, 75), 2_000, Recursive),
-        ((25, 50, 75), 20, OneByOne),
+        ((25, 50, 75), 20, ByBins),
         ((50, 90, 99), 2_000, EndsFirst),
         ((50, 90, 99), 400, OneByOne),
+        ((50, 90), 40, OneByOne),
         (SPREAD, 4_000, EndsFirst),
-        (SPREAD, 1_000, Parts),
         (DECILES, 2_000, EndsFirst),
         (DECILES, 10**6, Recursive),
-        (DECILES, 100, ByCounts),
+        (DECILES, 100, ByBins),
     ],
     ids=str,
 )
@@ -82,8 +93,8 @@ def test_a_range_has_the_same_methods_as_a_list():
     assert type(chosen((25, 50, 75), 4_000, points=points)) is RecursiveOfRange
     assert type(chosen(DECILES, 10**6, points=points)) is RecursiveOfRange
     # Parts would be of few candidates, which all records can lie between.
-    assert type(chosen(SPREAD, 10_000, points=points)) is Parts
-    assert type(chosen(DECILES, 100, points=points)) is ByCounts
+    assert type(chosen((50, 90), 10_000, points=points)) is OneByOne
+    assert type(chosen(DECILES, 100, points=points)) is ByBins
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
@@ -92,27 +103,23 @@ def test_a_range_has_the_same_methods_as_a_list():
 def test_every_choice_costs_the_whole_epsilon_and_finds_every_percentile(p, epsilon, relation):
     for records in (1, 100, 10**4, 10**8):
         method = chosen(p, records, epsilon=epsilon, relation=relation)
-        found = method.prepare(Records(relation).of(np.arange(900.0)))()
+        found = method.prepare(Records(relation).of(np.arange(900.0)), 900)()
 
         assert sum(one.times * one.epsilon for one in method.spends) == pytest.approx(epsilon)
         assert len(found) == len(p)
         assert list(found) == sorted(found)
 
 
-def test_the_number_of_records_is_bought_public_or_assumed():
-    asked = {"p": 99, "upper": 100, "step": 1, "epsilon": 1.0}
-    noisy = dp.Percentiles(**asked, neighbours="add-remove").plan
-    public = dp.Percentiles(**asked, neighbours="substitute").plan
-    assumed = dp.Percentiles(**asked, assumed_records=500, neighbours="add-remove").plan
-    central = dp.Percentiles(**asked | {"p": 50}, neighbours="add-remove").plan
-    persons = {"column": "v", "user": "who", "max_per_user": 3}
-    several = dp.Percentiles(**asked, **persons, neighbours="substitute").plan
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize("p", [50, 99, (25, 50, 75)])
+def test_the_number_of_records_is_bought_whatever_is_assumed(p, relation):
+    asked = {"p": p, "upper": 100, "step": 1, "epsilon": 1.0, "neighbours": relation}
+    noisy, assumed = (dp.Percentiles(**asked, assumed_records=one).plan for one in (None, 500))
 
-    assert [one.epsilon for one in noisy.spends] == [0.04, 0.96]
-    assert [one.epsilon for one in public.spends] == [1.0]
-    assert assumed.mechanism.startswith("AboveThreshold")
-    assert central.mechanism == "PermuteAndFlip(epsilon=1.0)"
-    assert "scale=75.0" in several.mechanism
+    assert [one.epsilon for one in noisy.spends] == [0.06, 0.94]
+    assert noisy.spends == assumed.spends
+    assert noisy.mechanism == assumed.mechanism
+    assert dp.Percentiles(**asked, method="one-by-one").plan.epsilon == 1.0
 
 
 def test_a_release_says_which_method_was_chosen_and_a_budget_keeps_it(tmp_path):
@@ -125,7 +132,7 @@ def test_a_release_says_which_method_was_chosen_and_a_budget_keeps_it(tmp_path):
 
     first, again = (query.release(path, budget=budget) for _ in range(2))
 
-    assert first.chosen.startswith("AboveThreshold(epsilon=0.96)")
+    assert first.chosen.startswith("AboveThreshold(epsilon=0.94)")
     assert first.to_dict()["chosen"] == first.chosen
     assert str(first).endswith(f"chosen: {first.chosen}")
     assert (again.repeated, again.chosen, again.answer) == (True, first.chosen, first.answer)
@@ -141,25 +148,3 @@ def test_a_lazy_frame_gives_only_ranks_of_the_candidates(monkeypatch):
     monkeypatch.setattr("dpselect.percentiles.reading.ranks_in", None)
 
     assert len(draw(query.plan).answer) == 3
-
-
-def test_the_law_of_parts_is_that_of_their_independent_draws():
-    """Against the sum over all draws: the ends are raised or lowered to the middle."""
-    points, values = np.arange(5.0), Records(BOTH[0]).of(np.array([0, 1, 1, 2, 4.0]))
-    of = points, Records(BOTH[0])
-
-    def single(p):
-        return ByRank(p, *of, dp.PermuteAndFlip(epsilon=0.5))
-
-    middle = OneByOne((single(50.0),))
-    parts = Parts((single(10.0), single(20.0)), middle, (single(80.0), single(90.0)))
-    each = [single(p).probabilities(values) for p in (10.0, 20.0, 50.0, 80.0, 90.0)]
-    expected = np.zeros((5, 5))
-    for drawn in product(range(5), repeat=5):
-        chance = np.prod([law[one] for law, one in zip(each, drawn, strict=True)])
-        first, second, centre, third, fourth = drawn
-        second, third = min(second, centre), max(third, centre)
-        answer = min(first, second), second, centre, third, max(fourth, third)
-        expected[range(5), answer] += chance
-
-    np.testing.assert_allclose(parts.probabilities(values), expected, atol=1e-14)

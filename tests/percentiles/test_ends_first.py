@@ -13,7 +13,7 @@ import dpselect as dp
 from dpselect.draws import above_threshold
 from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
 from dpselect.errors import ParameterError
-from dpselect.percentiles.ends_first import Draws, EndsFirst, Left
+from dpselect.percentiles.ends_first import Draws, EndsFirst, Left, simulated_laplace
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
 from dpselect.percentiles.split_tree import price_of_draw, split_tree
@@ -47,14 +47,13 @@ def masses(count, scale, outcomes):
 
 
 @cache
-def stops(queries, threshold, scale):
-    law = above_threshold.stop_probabilities(np.array(queries), threshold, scale, scale, 1)[0]
-    law[-2] += law[-1]
-    return dict(enumerate(law[:-1].tolist()))
+def stops(queries, scale):
+    law = above_threshold.stop_probabilities(np.array(queries), 0, scale, scale, 1)[0]
+    return dict(enumerate(law.tolist()))
 
 
-def transcripts(method, database):
-    """Return the probability of each outcome of every draw, of a few noisy numbers."""
+def transcripts(method, database, number):
+    """Return the probability of each outcome of every draw after a noisy number of records."""
     values = np.array(database, dtype=float)
     ranks = ranks_of(values, method.points)
     found, waiting = {}, [((), 1.0)]
@@ -74,18 +73,16 @@ def transcripts(method, database):
             law = by.probabilities(here)[0].tolist()
             return np.array([[draw(dict(zip(by.points.tolist(), law, strict=True)))]])
 
-        def stop(seek, draw=draw):
-            [size], [threshold] = seek.sizes.tolist(), seek.threshold.tolist()
-            queries = tuple((seek.counts - seek.raised)[0, :size].tolist())
-            return np.array([draw(stops(queries, threshold, method.noise_scale))])
+        def stop(queries, sizes, draw=draw):
+            some = tuple(queries[0, : sizes[0]].tolist())
+            return np.array([draw(stops(some, method.noise_scale))])
 
         def noisy(scale, outcomes, draw=draw):
             return lambda counts: np.array([draw(masses(int(counts[0]), scale, outcomes))])
 
-        number = noisy(method.number_scale, NUMBERS)
-        by = Draws(number, stop, noisy(method.count_scale, COUNTS))
+        by = Draws(stop, noisy(method.count_scale, COUNTS))
         try:
-            method.follow(ranks, by, middle)
+            method.follow(ranks, np.array([number]), by, middle)
             found[path] = chance
         except OpenError as asked:
             waiting += [((*path, one), chance * p) for one, p in asked.args[0].items()]
@@ -96,10 +93,12 @@ def largest_loss(method, near, most=2):
     """Return the largest log ratio over all neighbours of at most so many records."""
     values = (-1.0, 0.0, 1.0, 2.0, 9.0)
     universe = [x for n in range(most + 1) for x in combinations_with_replacement(values, n)]
-    laws = {one: transcripts(method, one) for one in universe}
     worst = 0.0
-    for one, other in permutations(universe, 2):
-        if near(one, other):
+    for number in NUMBERS:
+        laws = {one: transcripts(method, one, number) for one in universe}
+        for one, other in permutations(universe, 2):
+            if not near(one, other):
+                continue
             first, second = laws[one], laws[other]
             assert first.keys() == second.keys()
             ratios = [p / second[path] for path, p in first.items() if p > 1e-250]
@@ -167,12 +166,12 @@ def planted(bug, way, relation):
             start, end = super().records_left(ranks, left)
             return (0 * start, ranks.numbers) if every else (start, end)
 
-        def downwards(self, p, ranks, left):
-            seek = super().downwards(p, ranks, left)
+        def counts(self, p, ranks, left):
+            counts, at = super().counts(p, ranks, left)
             [high] = left.high
             if bug == "parts overlap" and high < self.points.size:
-                seek.counts[:] += ranks.numbers - ranks.below[:, high]
-            return seek
+                counts += ranks.numbers - ranks.below[:, high]
+            return counts, at
 
     return Wrong(*WAYS[way], POINTS, Records(relation), EPSILON, 3)
 
@@ -205,7 +204,7 @@ def test_records_in_parts_and_in_the_middle_pay_for_all_rounding(relation, most,
     method = of(way, relation, users=PeopleCap("who", most), epsilon=1.0)
     tree = split_tree(tuple(one / 100 for one in middle), method.of_middle)
     levels = {node.level: price_of_draw(node, BOTH[0]) for node in tree.all()}
-    of_one_record = method.of_parts / method.steps
+    of_one_record = method.epsilon / method.steps
 
     def in_the_middle(records):
         return sum(
@@ -228,14 +227,13 @@ def test_a_person_pays_for_every_record():
         assert person.steps == steps
         assert person.count_scale == pytest.approx(3 * one.count_scale)
         assert person.noise_scale == pytest.approx(3 * one.noise_scale)
-        assert person.number_scale == pytest.approx(3 * one.number_scale)
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [7.0] * 50, [-7.0] * 50])
 def test_any_records_have_ascending_answers_among_the_candidates(values):
     for epsilon in (1e-3, 1.0, 100.0):
         method = of("both", epsilon=epsilon, assumed=1000)
-        draw = method.prepare(method.records.of(np.array(values)))
+        draw = method.prepare(method.records.of(np.array(values)), len(values))
         for _ in range(20):
             found = draw()
 
@@ -244,26 +242,22 @@ def test_any_records_have_ascending_answers_among_the_candidates(values):
 
 
 class OfNoisyNumber(EndsFirst):
-    """A method whose first part is the lowest candidate, and noise a number of records."""
-
-    number = 1
+    """A method whose first part is the lowest candidate."""
 
     @property
     def _exact(self):
         return Draws(
-            number=lambda counts: np.full_like(counts, self.number),
-            stop=lambda seek: np.zeros_like(seek.sizes),
+            stop=lambda _, sizes: np.zeros_like(sizes),
             count=lambda counts: np.full_like(counts, -3),
         )
 
 
 @pytest.mark.parametrize("number", [-4, 0, 1, 2])
-def test_a_noisy_number_that_orders_no_percentiles_has_an_answer(number, monkeypatch):
+def test_a_noisy_number_that_orders_no_percentiles_has_an_answer(number):
     """Of 1 record all have one rank, and of fewer they decrease; the parts held -3."""
-    monkeypatch.setattr(OfNoisyNumber, "number", number)
     way = ((10.0,), (25.0, 50.0, 75.0), ())
     method = OfNoisyNumber(*way, POINTS, Records(BOTH[0]), EPSILON, 3)
-    draw = method.prepare(method.records.of(np.array([1.0, 2.0])))
+    draw = method.prepare(method.records.of(np.array([1.0, 2.0])), number)
 
     with np.errstate(all="raise"):
         for _ in range(20):
@@ -293,8 +287,9 @@ def test_exact_draws_and_experiments_have_one_law():
     values = np.repeat(np.arange(20.0), 5)
     method = of(((), (), (90.0,)), points=np.arange(20.0), epsilon=0.5, assumed=100)
     ranks = ranks_of(values, method.points).some(np.zeros(4000, dtype=int))
-    exact, experiment = method.prepare_groups(ranks), method.simulated(np.random.default_rng(0))
-    drawn, simulated = exact()[:, 0], method.follow(ranks, experiment, None)[:, 0]
+    noisy, experiment = np.full(4000, 100), method.simulated(np.random.default_rng(0))
+    drawn = method.prepare_groups(ranks, noisy)()[:, 0]
+    simulated = method.follow(ranks, noisy, experiment, None)[:, 0]
     first, second = (
         np.bincount(np.array(one, int), minlength=20) for one in (drawn, simulated)
     )
@@ -304,13 +299,32 @@ def test_exact_draws_and_experiments_have_one_law():
 
 def test_noise_of_an_experiment_is_the_difference_of_two_numbers_of_failures():
     """NumPy counts trials, of which the last one is none."""
-    drawn = iter(np.array(one) for one in ([5], [2], [5, 3], [2, 2]))
+    drawn = iter(np.array(one) for one in ([5, 3], [2, 2]))
     trials = SimpleNamespace(geometric=lambda _chance, _shape: next(drawn))
 
-    made = of("both").simulated(trials)
+    assert simulated_laplace(trials, np.array([7, 7]), 1.0).tolist() == [10, 8]
 
-    assert made.number(np.array([10])).tolist() == [13]
-    assert made.count(np.array([7, 7])).tolist() == [10, 8]
+
+@pytest.mark.parametrize(
+    ("values", "p", "answer"),
+    [
+        ([40] * 10_000, (5, 50, 95), (40, 40, 40)),
+        ([0] * 8_000 + [1] * 2_000, (10, 50, 90), (0, 0, 1)),
+        ([1] * 9_700 + [2] * 250 + [3] * 50, (50, 90), (1, 1)),
+        ([0] * 300 + [1] * 9_700, (5, 50, 90), (1, 1, 1)),
+        ([7] * 100 + [9] * 9_900, (5, 10, 90, 95), (9, 9, 9, 9)),
+    ],
+    ids=str,
+)
+def test_parts_that_hold_a_percentile_of_the_other_end_answer_it(values, p, answer):
+    """A part can hold nearly all records: what is left then says nothing."""
+    high = tuple(float(one) for one in p if one >= 85)
+    low = tuple(float(one) for one in p if one <= 15)
+    middle = tuple(float(one) for one in p if 15 < one < 85)
+    method = of((low, middle, high), points=np.arange(61.0), epsilon=1.0, assumed=10_000)
+    draw = method.prepare(method.records.of(np.array(values, dtype=float)), 10_000)
+
+    assert {draw() for _ in range(30)} == {answer}
 
 
 def test_what_is_left_bounds_the_middle():

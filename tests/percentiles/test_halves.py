@@ -16,7 +16,7 @@ from dpselect.percentiles.ends_first import EndsFirst
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranks import Ranks, ranks_of
 from dpselect.percentiles.reading import Records
-from dpselect.percentiles.single import Parts
+from dpselect.percentiles.single import OneByOne
 from dpselect.percentiles.split_tree import parts_of, price_of_draw, split_tree
 from dpselect.tables.people import PeopleCap
 from support.halves import Half, distance
@@ -130,10 +130,10 @@ def test_answers_of_groups_follow_the_law_of_one():
     values = np.repeat([0, 1, 1, 3, 4, 4, 6], 2)
     ranks = grouped([values])
     number = 20_000
-    by = Recursive((25.0, 50.0, 75.0), POINTS, Records(ADDED), 2.0, "permute-and-flip")
+    by = Recursive((25.0, 50.0, 75.0), POINTS, Records(ADDED), 2.0)
     law = by.probabilities(Records(ADDED).of(values.astype(float)))
 
-    drawn = by.prepare_groups(ranks.some(np.zeros(number, dtype=int)))()
+    drawn = by.prepare_groups(ranks.some(np.zeros(number, dtype=int)), np.zeros(number))()
 
     for column, chances in zip(drawn.T, law, strict=True):
         held = np.bincount(column.astype(int), minlength=POINTS.size)
@@ -171,7 +171,7 @@ def test_every_draw_is_made_for_what_a_person_moves(relation, most, monkeypatch)
 CASES = {
     Recursive: ((25, 50, 75), 2000),
     EndsFirst: ((10, 50, 90, 95), 2000),
-    Parts: ((50, 90, 99), 40_000),
+    OneByOne: ((50, 90, 99), 300),
 }
 
 
@@ -183,10 +183,10 @@ def test_a_large_epsilon_is_right_in_every_group(kind):
     ranks = grouped(groups, points)
     asked = {"percents": tuple(map(float, percents)), "points": points}
     choice = Choice(**asked, records=Records(ADDED), epsilon=1.0)
-    assert isinstance(choice.of_number(number), kind) or kind is Parts
+    assert isinstance(choice.of_number(number), kind)
     method = Choice(**asked, records=Records(ADDED), epsilon=400.0).of_number(number)
 
-    found = method.prepare_groups(ranks)()
+    found = method.prepare_groups(ranks, np.full(5, number))()
 
     true = [np.percentile(one, percents) for one in groups]
     assert (np.diff(found, axis=1) >= 0).all()

@@ -20,7 +20,7 @@ from support.neighbours import are_neighbours
 from support.placing import decimal, nearest
 
 ADDED = dp.Neighbours.ADD_REMOVE
-METHODS = [None, "one-by-one", "above-threshold", "recursive", "noisy-counts"]
+METHODS = [None, "one-by-one", "above-threshold", "recursive"]
 RANGES = {
     "quarters": Range(-1, 2, 0.25),
     "tenths": Range(0.1, 0.75, 0.1),

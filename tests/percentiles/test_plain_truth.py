@@ -5,7 +5,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.percentiles import choice
-from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ends_first import EndsFirst
 from dpselect.percentiles.thresholds import ByThreshold
 
@@ -72,14 +71,6 @@ def evenly(self, left):
     return np.repeat(shares[:, None], left.records.size, axis=1)
 
 
-def over_empty_bins(self, noisy):
-    """Return the answers that were interpolated from the last bin with records."""
-    sums = np.cumsum(noisy[: self.ends.size])
-    rising = np.concatenate([[True], np.diff(sums) > 0])
-    wanted = 0.5 + np.array(self.percents) / 100 * (sums[-1] - 1)
-    return tuple(np.interp(wanted, sums[rising], self.ends[rising]).tolist())
-
-
 FAULTS = {
     "the middle of nothing is drawn evenly": (
         EndsFirst, "inside", evenly,
@@ -88,10 +79,6 @@ FAULTS = {
     "a stop is not refined": (
         ByThreshold, "between", lambda *_: None,
         {"names": ["corner"], "sets": [50], "method": "above-threshold"},
-    ),
-    "records are spread over empty bins": (
-        ByCounts, "answer", over_empty_bins,
-        {"names": ["constant"], "sets": [50], "method": "noisy-counts"},
     ),
     "the recursion is taken at any epsilon": (
         choice, "EXACT", np.inf, {"names": ["zeros"], "sets": [(25, 50, 75)]}

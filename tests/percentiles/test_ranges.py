@@ -77,9 +77,9 @@ def test_few_values_of_a_range_are_listed():
     listed = dp.Percentiles(upper=4, step=9e-5, **asked)
     pieces = dp.Percentiles(upper=4.00009, step=9e-5, **asked)
 
-    assert listed.design().points.size == 100_001
-    assert listed.plan.mechanism == "PermuteAndFlip(epsilon=1.0)"
-    assert pieces.plan.mechanism == "ExponentialMechanism(epsilon=1.0) by pieces of a range"
+    assert len(listed.design().points) == 100_001
+    assert isinstance(listed.design().points, np.ndarray)
+    assert isinstance(pieces.design().points, Range)
     few = dp.Percentiles(upper=-4, step=0.25, **asked)
     assert few.design().points.tolist() == [-5, -4.75, -4.5, -4.25, -4]
     assert few.probabilities([-4.5] * 9).sum() == pytest.approx(1)

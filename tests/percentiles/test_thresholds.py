@@ -138,13 +138,12 @@ def test_releases_follow_the_law():
 def test_no_end_needs_to_be_known(low, high, value):
     query = dp.Percentiles(
         p=95, lower=low, upper=high, step=0.5, epsilon=2.0, neighbours="add-remove",
-        assumed_records=1000,
     )  # fmt: skip
     release = query.release([value] * 1000)
     reached = min(max(value, -np.inf if low is None else low), high or np.inf)
 
     # Ranks do not drown among the candidates between two ends.
-    assert ("AboveThreshold" in release.mechanism) == (None in (low, high))
+    assert ("AboveThreshold" in release.chosen) == (None in (low, high))
     assert abs(release.candidate - reached) <= 0.02 * abs(reached) + 0.5
 
 
@@ -208,17 +207,13 @@ def test_the_error_bound_holds_on_the_exact_law():
 @pytest.mark.parametrize(
     ("asked", "name"),
     [
-        ({"p": 99, "assumed_records": 400}, "AboveThreshold"),
-        ({"p": 95, "assumed_records": 10**4}, "AboveThreshold"),
-        ({"p": 95, "assumed_records": 10**6}, "PermuteAndFlip"),
-        ({"p": 50, "assumed_records": 10**6}, "PermuteAndFlip"),
-        ({"p": 50, "assumed_records": 10}, "AboveThreshold"),
         ({"p": 99}, "method chosen by a noisy number of records"),
-        ({"p": 99, "neighbours": "substitute"}, "the method that the public number"),
-        ({"p": 99, "assumed_records": 400, "mechanism": "exponential"}, "Exponential"),
-        ({"p": 99, "assumed_records": 400, "method": "one-by-one"}, "PermuteAndFlip"),
-        ({"p": 50, **OPEN}, "AboveThreshold"),
-        ({"p": 50, **OPEN, "assumed_records": 10**6}, "Exponential"),
+        ({"p": 99, "neighbours": "substitute"}, "method chosen by a noisy number of records"),
+        ({"p": 99, "mechanism": "exponential"}, "Exponential"),
+        ({"p": 99, "method": "one-by-one"}, "PermuteAndFlip"),
+        ({"p": 99, "method": "above-threshold"}, "AboveThreshold"),
+        ({"p": 50, **OPEN}, "method chosen by a noisy number of records"),
+        ({"p": 50, **OPEN, "method": "one-by-one"}, "Exponential"),
     ],
     ids=str,
 )
@@ -235,6 +230,4 @@ def test_a_percentile_next_to_100_is_that_of_the_largest_record(relation):
     data = np.arange(400)
 
     for p in (99.9999999999, 99.99999, 100):
-        assert (
-            dp.Percentiles(p=p, assumed_records=10**9, **asked).release(data).candidate == 399
-        )
+        assert dp.Percentiles(p=p, **asked).release(data).candidate == 399

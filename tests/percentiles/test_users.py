@@ -69,7 +69,7 @@ def test_a_person_is_protected_and_not_a_record_alone(p, relation):
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
     records = Records(relation, "v", PeopleCap("who", MOST))
-    method = Recursive((25, 75), POINTS, records, EPSILON, "permute-and-flip")
+    method = Recursive((25, 75), POINTS, records, EPSILON)
     persons = [x for n in range(3) for x in combinations_with_replacement(RECORDS, n)]
     near = are_neighbours(relation)
     scores = {}
@@ -92,8 +92,9 @@ def test_the_plan_says_whose_privacy_it_is():
 
     assert plan.arguments["user"] == "who"
     assert "the number of persons" in plan.public
-    one = dp.Percentiles(column="v", epsilon=1.0, **asked, neighbours=BOTH[0]).plan
-    two = dp.Percentiles(**ASKED, **asked, neighbours=BOTH[0]).plan
+    asked |= {"method": "one-by-one", "neighbours": BOTH[0]}
+    one = dp.Percentiles(column="v", epsilon=1.0, **asked).plan
+    two = dp.Percentiles(**ASKED, **asked).plan
     assert two.error.value == pytest.approx(MOST * one.error.value)
 
 

@@ -179,7 +179,7 @@ def stream(values):
 VARIANTS_OF = dp.TopVariants(
     variants=VARIANTS, counts=COLUMNS[:4], label=COLUMNS[4], cases=5, controls=5, k=1, epsilon=1
 )
-METHODS = ("above-threshold", "noisy-counts", "one-by-one")
+METHODS = ("above-threshold", "one-by-one")
 READ = {
     "values": {
         "a record of values": {
@@ -195,7 +195,7 @@ READ = {
                 p=[25, 75], upper=9, step=0.1, epsilon=1.0, neighbours="substitute"
             ),
             "Percentiles from both ends": dp.Percentiles(
-                **{**MEDIAN, "p": [1, 5, 50, 99], "epsilon": 9.0}, assumed_records=5000
+                **{**MEDIAN, "p": [1, 5, 50, 99], "epsilon": 9.0}
             ),
             "Percentiles with intervals": dp.Percentiles(**MEDIAN, interval=0.95),
             "BestOf": lambda values: BEST.release([lambda: (1.0, HALF.release(values).answer)]),

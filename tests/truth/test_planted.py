@@ -8,7 +8,6 @@ import pytest
 
 from dpselect.maps.box import Box
 from dpselect.percentiles import placing, ranks
-from dpselect.percentiles.count_tree import ByCounts
 from dpselect.percentiles.ranges import Range
 from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
@@ -19,7 +18,7 @@ CASES = 300
 """Questions that are asked until one is answered wrongly."""
 
 halfway = placing._halfway
-lines, holds, answer = Box.lines, Box.holds, ByCounts.answer
+lines, holds = Box.lines, Box.holds
 encoded, numbered, word = KeyColumns._encoded, groups._numbered, statuses.word
 
 
@@ -44,11 +43,6 @@ def by_a_float_division(self, numbers, kind=np.float64):
     del kind
     at = (np.clip(numbers, self.lower, self.upper) - self.lower) / self.step
     return np.floor(at).astype(np.int64)
-
-
-def beside_each_bin(self, noisy):
-    """Spread the records of every bin over the bins around it."""
-    return answer(self, noisy + np.roll(noisy, 1))
 
 
 def missing_is_a_part(self, text):
@@ -76,7 +70,6 @@ PLANTED = [
     (placing, "_halfway", ties_downwards, "percentiles mechanism"),
     (placing, "_halfway", at_or_below, "percentiles listed"),
     (Range, "places", by_a_float_division, "percentiles several"),
-    (ByCounts, "answer", beside_each_bin, "percentiles noisy-counts"),
     (KeyColumns, "_encoded", missing_is_a_part, "keys top, any key of columns"),
     (groups, "_numbered", no_group_is_dropped, "percentiles groups released first"),
     (Box, "lines", into_the_lower_cell, "maps heavy"),

@@ -16,6 +16,7 @@ import pytest
 from scipy import stats
 
 import dpselect as dp
+from dpselect.percentiles.prediction import expected
 
 PRICE = {"epsilon": 1.0, "neighbours": "add-remove"}
 CHANCE, WIDE = 1e-6, 1.5
@@ -65,8 +66,9 @@ def test_predicted_errors_of_percentiles(p, records, upper):
         values = upper * shares
         found = np.array([query.release(values).answer for _ in range(100)], dtype=float)
         errors[name] = np.abs(found - np.percentile(values, p))
-    words = query.release(values).expected_error.split(" with probability")[0]
-    stated = [float(one.replace(",", "")) for one in re.findall(r"about ([\d,.e+]+)", words)]
+    words = expected(query, [records]).split(", with probability")[0]
+    written = re.findall(r"(?:about|\d:) ([\d,.e+]+)", words)
+    stated = [float(one.strip(",").replace(",", "")) for one in written]
     stated = stated if len(stated) == len(p) else [0.5] * len(p)
     for at, bound in enumerate(stated):
         # Two digits are printed, and the candidates are whole numbers.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from dpselect.cli import options, output
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.keys import BY
-from dpselect.errors import ParameterError
 from dpselect.writing import as_text, digits
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ ENDS = ("lower", "upper", "step")
 VALUE_HELP = """Release a public value near a percentile, or several.
 
 The candidates are --lower, --lower + --step and so on up to --upper. Without --upper they have
-no upper end, and with --lower -inf no lower end. --assumed-records is a public guess of the
-number of records, used to choose the method; the guarantee does not depend on it.
+no upper end, and with --lower -inf no lower end.
 
 [bold]dpselect percentile stays.parquet --column days --p 90 --upper 60 --step 1 \
 --neighbours add-remove --epsilon 1[/bold]
@@ -34,7 +32,7 @@ number of records, used to choose the method; the guarantee does not depend on i
 --user patient --max-per-user 3 --neighbours add-remove --epsilon 1[/bold]
 
 [bold]dpselect percentile pay.csv --column pay --p 99 --step 0.01 \
---assumed-records 4000 --neighbours add-remove --epsilon 1[/bold]
+--neighbours add-remove --epsilon 1[/bold]
 
 [bold]dpselect percentile stays.parquet --column days --p 50,90 --upper 60 --step 1 \
 --by ward --groups wards.txt --neighbours add-remove --epsilon 1[/bold]
@@ -67,10 +65,6 @@ def _percents(given: str | tuple[str, ...], _given: Given) -> float | list[float
     """Return percentiles that are separated by commas, or given one by one."""
     text = given if isinstance(given, str) else ",".join(given)
     listed = options.numbers("p", text)
-    if any(0 < one < 1 for one in listed):
-        raise ParameterError(
-            f"`p` {text} is a percentile below 1: give 90 for the share .9 of the records"
-        )
     return listed if len(listed) > 1 else listed[0]
 
 
@@ -105,7 +99,7 @@ def _numeric(given: Mapping[str, Any]) -> list[str]:
 
 def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
     """Return what can be released, and the error in percentiles and in units."""
-    from dpselect.percentiles.prediction import expected
+    from dpselect.percentiles.prediction import TYPICAL, expected
 
     design, column, records = _of_one(query), query.column, query.assumed_records
     points, unit = design.points, design.unit
@@ -113,18 +107,15 @@ def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
     facts: dict[str, object] = {"values": f"{len(points):,} from {ends}, in units of {column}"}
     if query.ends_early is not None:
         facts["values end"] = query.ends_early.replace("`lower`", "--lower")
-    if records is None:
-        facts[f"error in {column}"] = "give --assumed-records, such as 10000, to have it"
-        return facts
     error = query.plan.error
-    if error is not None and isfinite(error.value):
+    if records is not None and error is not None and isfinite(error.value):
         share = 100 * error.value / records
         facts["error in percentiles"] = (
             f"at most {share:.3g}, if there are {records:,} records"
             if share < 100
             else f"no useful bound for {records:,} records"
         )
-    if (within := expected(query, records)) is not None:
+    if (within := expected(query, TYPICAL if records is None else [records])) is not None:
         facts[f"error in {column}"] = within
     return facts
 
@@ -140,6 +131,7 @@ def _after_value(release: Release[Any], _given: Given) -> Mapping[str, object]:
     early = cast("Percentiles", made.query).ends_early
     more = {
         "values": None if early is None else early.replace("`lower`", "--lower"),
+        "rows": made.records_in_words,
         "likely error": made.expected_error,
     }
     return {name: one for name, one in more.items() if one is not None}

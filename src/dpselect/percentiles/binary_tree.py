@@ -28,21 +28,19 @@ Source: Kaplan, Schnapp and Stemmer, ICML 2022; the shares are ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from dpselect._twofold import Twofold
 from dpselect.draws.place_flip import PlaceRows, draw_places
-from dpselect.mechanisms import Mechanism, PermuteAndFlip, by_name
+from dpselect.mechanisms import PermuteAndFlip
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer
 from dpselect.percentiles.split_tree import (
     Node,
     Recursion,
@@ -118,59 +116,15 @@ class Branches:
 
 @dataclass(frozen=True, eq=False)
 class Recursive(Recursion):
-    """Percentiles from increasing candidates, each draw by a mechanism of ``PROPORTIONAL``."""
+    """Percentiles from increasing candidates, each draw by permute-and-flip."""
 
     points: Values
 
-    def __post_init__(self) -> None:
-        _ = self.percents and self.mechanisms
-
-    @cached_property
-    def mechanisms(self) -> Mapping[int, Mechanism]:
-        """That of each draw, by the position of its percentile; made before any is paid for."""
-        return {
-            node.position: by_name(self.factory, price_of_draw(node, self.records.neighbours))
-            for node in self.tree.all()
-        }
-
-    @property
-    def ranked(self) -> tuple[Values, ...]:
-        return (self.points,)
-
-    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        of_groups = self.prepare_groups(numbers.ranks(self.points))
-        return lambda: tuple(of_groups()[0].tolist())
-
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
+    def prepare_groups(self, ranks: Ranks, records: Indices) -> Callable[[], Values]:  # noqa: ARG002
         branches = Branches.of_all(ranks)
-        if type(self.whole) is PermuteAndFlip:
-            fractions = np.array([[one / 100] for one in self.percents])
-            fractions = np.repeat(fractions, ranks.numbers.size, axis=1)
-            of = fractions, self.epsilon, self.records
-            return lambda: self.points[draw_halves(branches, *of)]
-
-        def draw() -> Values:
-            drawn = np.empty((ranks.numbers.size, len(self.percents)), dtype=np.int64)
-            for group, of_group in enumerate(drawn):
-                self._draw(self.tree, branches.some(np.array([group])), of_group)
-            return self.points[drawn]
-
-        return draw
-
-    def _draw(self, node: Node, branches: Branches, drawn: Indices) -> None:
-        """Draw every percentile of a node and below, from the half of one group."""
-        [objective], shares = self.objectives(node, branches), self.shares(node)
-        at, part = np.divmod(self.mechanism_of(node).draw_positions(objective), shares.size)
-        place, share = branches.first + at, shares[part]
-        drawn[node.position] = place[0]
-        sides = branches.split(place, share)
-        for following, side in zip((node.below, node.above), sides, strict=True):
-            if following is not None:
-                self._draw(following, side, drawn)
-
-    def mechanism_of(self, node: Node) -> Mechanism:
-        """Return the mechanism of one draw."""
-        return self.mechanisms[node.position]
+        fractions = np.array([[one / 100] for one in self.percents])
+        fractions = np.repeat(fractions, ranks.numbers.size, axis=1)
+        return lambda: self.points[draw_halves(branches, fractions, self.epsilon, self.records)]
 
     def shares(self, node: Node) -> Values:
         """Return which parts of the records of a place can go below."""
@@ -199,7 +153,8 @@ class Recursive(Recursion):
 
     def _follow(self, node: Node, branches: Branches, chances: Values, found: Values) -> None:
         """Add the distributions of a node, of rows that are reached with some probabilities."""
-        mechanism, shares = self.mechanism_of(node), self.shares(node)
+        mechanism = PermuteAndFlip(epsilon=price_of_draw(node, self.records.neighbours))
+        shares = self.shares(node)
         for row, objective in enumerate(self.objectives(node, branches)):
             one = branches.some(np.array([row]))
             law = chances[row] * mechanism.probabilities(objective).reshape(-1, shares.size)

@@ -16,6 +16,7 @@ import numpy as np
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.keys import groups_first
+from dpselect.percentiles.choice import AfterCount
 from dpselect.percentiles.intervals import Ends
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
@@ -32,12 +33,26 @@ if TYPE_CHECKING:
 NUMBER = "number"
 """The column of numbers in the rows that are read."""
 
-OfOne = tuple[Answer, Callable[[], Ends] | None]
-"""The values of one group, and what works out intervals, if they were asked for."""
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What was drawn of one group.
+
+    Attributes:
+        values: The percentiles.
+        chosen: The mechanism, if a noisy number of records chose it.
+        records: That number.
+        ends: What works out intervals, if they were asked for.
+    """
+
+    values: Answer
+    chosen: str | None = None
+    records: int | None = None
+    ends: Callable[[], Ends] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupedPercentiles(GroupedDesign[PercentileRelease, OfOne]):
+class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
     """The method of one group, and how rows are grouped.
 
     Attributes:
@@ -62,23 +77,25 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, OfOne]):
         return super().prepare(data)
 
     def released(
-        self, groups: tuple[Hashable, ...], answers: list[OfOne], plan: Plan
+        self, groups: tuple[Hashable, ...], answers: list[Drawn], plan: Plan
     ) -> PercentileRelease:
         in_units = self.each.in_units
+        numbers = [one.records for one in answers if one.records is not None]
         drawn = PercentileRelease(
-            tuple(zip(groups, (in_units(values) for values, _ in answers), strict=True)),
+            tuple(zip(groups, (in_units(one.values) for one in answers), strict=True)),
             plan,
             p=self.each.percents,
+            records=tuple(numbers) if isinstance(self.each.method, AfterCount) else None,
         )
         if self.each.intervals is None:
             return drawn
         with keeping(drawn):
-            each = [work() for _, work in answers if work is not None]
+            each = [one.ends() for one in answers if one.ends is not None]
             return replace(
                 drawn, interval=tuple(in_units(ends) for some in each for ends in some)
             )
 
-    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[OfOne]]:
+    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         from dpselect.percentiles.group_ranks import Reader
 
         points, records = self.each.points, self.each.records
@@ -87,21 +104,30 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, OfOne]):
         reader = Reader(rows, groups, data, kind)
         if isinstance(points, Range):
             numbers = [Numbers(one, records, kind) for one in reader.numbers()]
-            return lambda: [self._of_one(one) for one in numbers]
+            return lambda: [self.each.values_of(one)() for one in numbers]
         cells = reader.cells(points)
         return lambda: [one for ranks in cells.parts(points) for one in self._of_some(ranks)]
 
-    def _of_one(self, numbers: Numbers) -> OfOne:
-        values, _, ends = self.each.values_of(numbers)()
-        return values, ends
-
-    def _of_some(self, ranks: Ranks) -> list[OfOne]:
+    def _of_some(self, ranks: Ranks) -> list[Drawn]:
         """Draw the answers of some groups."""
-        points, records = np.asarray(self.each.points), self.each.records
-        if self.each.intervals is None:
-            drawn = self.each.method.prepare_groups(ranks)()
-            return [(tuple(values), None) for values in drawn.tolist()]
-        return [self._of_one(Numbers.counted(points, one, records)) for one in ranks.each()]
+        each, points = self.each, np.asarray(self.each.points)
+        numbers: list[int | None] = [None] * ranks.numbers.size
+        if isinstance(each.method, AfterCount):
+            values, noisy = each.method.of_groups(ranks)
+            numbers = noisy.tolist()
+        else:
+            values = each.method.prepare_groups(ranks, ranks.numbers * 0)()
+        found = [
+            Drawn(tuple(one), records=number)
+            for one, number in zip(values.tolist(), numbers, strict=True)
+        ]
+        if (intervals := each.intervals) is None:
+            return found
+        counted = (Numbers.counted(points, one, each.records) for one in ranks.each())
+        return [
+            replace(drawn, ends=intervals.prepare(one)(drawn.values))
+            for drawn, one in zip(found, counted, strict=True)
+        ]
 
 
 def grouped(asked: Percentiles) -> GroupedPercentiles:

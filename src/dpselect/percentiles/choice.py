@@ -1,52 +1,47 @@
-"""The method of a release of percentiles, chosen by public facts alone.
+"""The method of a release of percentiles, chosen by public facts and a noisy number of records.
 
-Let ``n`` be the number of records, assumed or noisy, ``N`` that of the candidates, and let the
-exponential choice of a percentile have the epsilon ε and the sensitivity Δ. It can err by
-``(2Δ/ε) ln N`` ranks: where fewer records lie beyond the percentile, the empty candidates
-outweigh them, and the answer is anything. So it is *drowned* if ``n t ε/(2Δ)`` is below
-``DROWNED`` ``ln N``, with the share ``t`` of the records beyond. AboveThreshold visits
-logarithmically many candidates.
+Let ``n`` be the number of records, ``N`` that of the candidates, and let the exponential choice
+of a percentile have the epsilon ε and the sensitivity Δ. It can err by ``(2Δ/ε) ln N`` ranks:
+where fewer records lie beyond the percentile, the empty candidates outweigh them, and the
+answer is anything. So it is *drowned* if ``n t ε/(2Δ)`` is below ``DROWNED`` ``ln N``, with the
+share ``t`` of the records beyond. AboveThreshold visits logarithmically many candidates.
 
-*One by one*, a percentile that is drowned is found by AboveThreshold from the lowest candidate
-upwards, since a false alarm there is off by no more than the percentile itself; a high one is
-found from the side of the few if the noise allows it. So are those above ``100 - TAIL``, where
-the noise is half as large from that side. All others are drawn by rank.
+The first of these that holds is taken:
 
-*By halves*, ``m`` percentiles cost the ``⌈log_2(m + 1)⌉`` levels of a binary tree. Only draws
-at an end of the candidates can drown; others are between two released values. Percentiles that
-would are taken out and drawn one by one, and so are high ones where that is less. With ``u``
-levels and percentiles that are taken out, each pays for ``ε/u``, and errs about ``u`` times as
-much as it would alone, a high one ``GAINS`` times more by halves. The split with the least of
-the worst of these is taken.
+1. One percentile, candidates that do not increase, or ``EXACT`` Δ of epsilon for each: *one by
+   one*, each by rank, but by AboveThreshold if it is drowned or above ``100 - TAIL``.
+2. Some are within ``TAIL`` of an end, so many records beyond these that no false alarm is
+   likely before them, none between drowns, and the error is less than one by one, and by
+   halves: *from both ends* (``ends_first``). It is ``PARTS`` times the levels of those
+   between, where by halves it is ``GAINS`` times the levels of all, and one by one their
+   number.
+3. Three or more, and no draw drowns: *by halves* (``binary_tree``).
+4. Three or more, of which none is near an end, or three drown alone: *bins* (``bins``).
+5. Others: one by one.
 
-*From both ends inwards* (``ends_first``), of listed candidates, each record pays for one
-percentile near an end or for the halves between, so each has the whole epsilon, less what noisy
-counts of the parts take: in all ``PARTS`` times the error alone. It is taken where enough
-records lie beyond the outermost percentile that no false alarm is likely before them.
-
-*Noisy counts* are taken where many percentiles drown: their error does not grow with the
-number of percentiles.
+AboveThreshold comes from the side of the few, where its noise is half as large, if the records
+there are ``_quiet`` many noises; else from that of the many, if these are; else upwards, since
+a false alarm there is off by no more than the percentile itself.
 
 No method is taken where it cannot be right: shares of the recursion, and bins, err at any
 epsilon by a part of the records of a place, and parts from both ends are visited candidates. So
 from ``EXACT`` on all are drawn one by one, and ranges that are not listed have no parts.
 
-*A noisy number* of records chooses where none is assumed and none is public: a small share of
-epsilon pays for it, and what is left for the method. The number is rounded to a power of two,
-by which methods differ little, so that the distribution of the whole is a sum over few methods.
-One step changes the number by at most the records of a person, and discrete Laplace noise makes
-it private; the second step is private for every number. Their epsilons add up.
+*The noisy number* costs ``SHARE`` of epsilon, and is released. The method is that of the
+nearest power of ``√2``, so the distribution of the whole is a sum over few methods. One step
+changes the number by at most the records of a person, and discrete Laplace noise makes it
+private; the second step is private for every number. Their epsilons add up.
 
 All constants were chosen by exact distributions over five shapes (even, normal, exponential,
 lognormal and a heavier one) in ranges that are 1, 10 and 300 times as wide
-(``benchmarks/percentiles_default.py``).
+(``benchmarks/percentiles_default.py``), and by columns of 15 to 1,000 records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import log, log2
+from math import inf, log, log2
 from typing import get_args
 
 import numpy as np
@@ -64,73 +59,64 @@ from dpselect.mechanisms import (
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Facts
 from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.count_tree import ByCounts
+from dpselect.percentiles.bins import ByBins
 from dpselect.percentiles.ends_first import EndsFirst
 from dpselect.percentiles.intervals import laplace_upto
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.range_halves import RecursiveOfRange
-from dpselect.percentiles.ranges import OPEN, Range
+from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import (
-    PROPORTIONAL,
     Answer,
     ByPieces,
     ByRank,
     Method,
     MethodName,
     OneByOne,
-    Parts,
     Single,
+    named,
 )
 from dpselect.percentiles.split_tree import price_of_draw, split_tree
 from dpselect.percentiles.thresholds import ByThreshold, parts_of_record
 from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.typing import Probabilities, Values
+from dpselect.typing import Indices, Probabilities, Values
 
-DROWNED = 1.7
+DROWNED = 1.3
 """Scores of the records beyond a percentile, in logarithms of the number of candidates, up to
 which the exponential choice drowns."""
 
 TAIL = 15.0
-"""Percentiles that are as near to 100 are found from that side."""
+"""Percentiles that are as near to an end are near it."""
 
 MANY = 1000.0
 """Records beyond a percentile times epsilon, from which on ranks are as good at the side."""
 
 LEAST_NOISES, MARGIN = 10.0, 1.5
-"""Records beyond the percentile, in scales of the noise on a count, from which on
-AboveThreshold visits them first: at least ``LEAST_NOISES``, and ``MARGIN`` times the logarithm
-of the number ``N`` of candidates. A false alarm at one of the far candidates then has a
-probability of about ``N ** -MARGIN``."""
-
-GAINS = ((1.0, 1.7), (5.0, 1.5), (TAIL, 1.2))
-"""Error by ranks of percentiles up to so near to 100, relative to that from the side."""
-
-RECURSIVE_FROM = 3
-"""Percentiles from which on the levels of the recursion are fewer than the percentiles."""
+"""Records that AboveThreshold looks for, in scales of the noise on a count, from which on no
+false alarm is likely before: at least ``LEAST_NOISES``, and ``MARGIN`` times the logarithm of
+the number ``N`` of candidates. One at the far candidates then has a probability of about
+``N ** -MARGIN``."""
 
 PARTS = 1.5
 """The error from both ends inwards, of one level, relative to that of a percentile alone."""
+
+GAINS = ((1.0, 1.7), (5.0, 1.5), (TAIL, 1.2))
+"""Error by ranks of percentiles up to so near to 100, relative to that from the side."""
 
 EXACT = 4.0
 """Epsilon of each percentile, per rank that one step moves, from which on all are drawn one by
 one: noise is then about a record, and less than the parts of a place in the recursion."""
 
-COUNTS_FROM = 6
-"""Percentiles that drown from which on the tree of noisy counts errs less."""
+RECURSIVE_FROM = 3
+"""Percentiles from which on the levels of the recursion are fewer than the percentiles."""
 
-CENTRAL = 25.0
-"""One or two percentiles as far from both ends are drawn by rank if no number is assumed: they
-drown among very few records alone, and a noisy number would cost them more than it gains."""
+SHARE = 0.06
+"""Share of epsilon for the number of records."""
 
-
-SHARE = 0.04
-"""Share of epsilon for the noisy number."""
-
-LARGEST = 48
-"""Binary logarithm of the largest number of records that is told apart."""
+LARGEST = 96
+"""Size (``size_of``) of the largest number of records that is told apart."""
 
 NEGLIGIBLE = 1e-15
 """Numbers that are less likely are left out of distributions."""
@@ -144,7 +130,7 @@ class Choice:
         percents: The percentiles, increasing.
         points: The candidates.
         records: How records are read.
-        epsilon: Epsilon of the whole release.
+        epsilon: Epsilon of the percentiles.
         mechanism: How a value is drawn, if that is given.
     """
 
@@ -161,46 +147,47 @@ class Choice:
                 f"{len(self.points)}"
             )
 
-    def method(self, name: MethodName | None, assumed_records: int | None) -> Method:
+    def method(self, name: MethodName | None) -> Method:
         """Return the method of a release: the one that was named, if one was.
 
         Raises:
             ParameterError: It is unknown or does not fit the other arguments.
         """
-        if assumed_records is not None:
-            validation.at_least("assumed_records", assumed_records, 1, validation.EXACT)
+        if name is None and self.mechanism is None:
+            return AfterCount.of(self)
         if name is not None:
-            return self._named_method(name, assumed_records)
-        if self.mechanism is not None:
-            several = len(self.percents) >= RECURSIVE_FROM
-            halves = several and self._is_proportional and self._increase
-            return self._halves(self.percents, self.epsilon) if halves else self._one_by_one()
-        if assumed_records is not None:
-            return self.of_number(assumed_records)
-        central = all(CENTRAL <= p <= 100 - CENTRAL for p in self.percents)
-        if len(self.percents) < RECURSIVE_FROM and central:
-            is_open = isinstance(self.points, Range) and len(self.points) >= OPEN
-            single = self._by_threshold if is_open else self._by_rank
-            return OneByOne(tuple(single(p, self._each, None) for p in self.percents))
-        return AfterCount.of(self)
+            validation.one_of("method", name, get_args(MethodName))
+            if name != "one-by-one" and self.mechanism is not None:
+                raise ParameterError(f"`method`={name!r} has no other `mechanism`")
+        if name == "above-threshold":
+            return OneByOne(tuple(self._by_threshold(p, None) for p in self.percents))
+        if name == "recursive":
+            if not self._increase:
+                raise ParameterError(f"`candidates` must increase for `method`={name!r}")
+            return self._halves()
+        return OneByOne(tuple(map(self._by_rank, self.percents)))
 
     def of_number(self, records: float) -> Method:
-        """Return the method for a number of records."""
-        if all(self._each >= EXACT * self.records.rank_bound(p) for p in self.percents):
-            return OneByOne(tuple(self._single(p, self._each, records) for p in self.percents))
-        taken, middle, ends = self._split(records)
-        if middle:
-            levels = _levels(middle, ends)
-            units = len(taken) + levels
-            halves = self._from_ends(middle, ends, self.epsilon * levels / units, records)
-            each = {p: self._single(p, self.epsilon / units, records) for p in taken}
-            below = tuple(each[p] for p in taken if p < middle[0])
-            above = tuple(each[p] for p in taken if p > middle[-1])
-            return Parts(below, halves, above) if taken else halves
-        singles = tuple(self._single(p, self._each, records) for p in self.percents)
-        drowned = [one for one in singles if isinstance(one, ByThreshold)]
-        if len(drowned) >= COUNTS_FROM and self._increase:
-            return ByCounts(self.percents, self.points, self.records, self.epsilon)
+        """Return the method for a number of records; a function of public numbers."""
+        several, near = (
+            len(self.percents),
+            [p for p in self.percents if abs(p - 50) >= 50 - TAIL],
+        )
+        singles = tuple(self._single(p, records) for p in self.percents)
+        exact = all(self._each >= EXACT * self.records.rank_bound(p) for p in self.percents)
+        if several == 1 or exact or not self._increase:
+            return OneByOne(singles)
+        if (ends := self._from_ends(records)) is not None:
+            return ends
+        if several >= RECURSIVE_FROM:
+            if not self._drowned(self.percents, records):
+                return self._halves()
+            drowned = sum(isinstance(one, ByThreshold) for one in singles)
+            levels = several.bit_length()
+            if (
+                drowned >= 3 or not near
+            ) and self.epsilon < EXACT * levels * self.records.per_user:
+                return ByBins(self.percents, self.points, self.records, self.epsilon, records)
         return OneByOne(singles)
 
     @property
@@ -213,198 +200,123 @@ class Choice:
         """A scale that no noise of the methods for any number of records exceeds.
 
         None has less epsilon than one percentile. Of that, noise in parts of a record
-        (``ByThreshold``) has a scale of at most 3 times what one step moves, and the number of
-        records (``EndsFirst``) one of 16 times that.
+        (``ByThreshold``) has a scale of at most 3 times what one step moves.
         """
         parts = max(parts_of_record(p).denominator for p in self.percents)
-        return scale_for(self._each, 16 * self.records.per_user * parts)
+        return scale_for(self._each, 3 * self.records.per_user * parts)
 
     @property
     def _increase(self) -> bool:
         """Whether the candidates increase."""
         return isinstance(self.points, Range) or bool((np.diff(self.points) > 0).all())
 
-    def _named_method(self, name: MethodName, assumed: int | None) -> Method:
-        validation.one_of("method", name, get_args(MethodName))
-        if name in {"above-threshold", "noisy-counts"} and self.mechanism is not None:
-            raise ParameterError(f"`method`={name!r} has no other `mechanism`")
-        if name in {"recursive", "noisy-counts"} and not self._increase:
-            raise ParameterError(f"`candidates` must increase for `method`={name!r}")
-        if name == "noisy-counts":
-            return ByCounts(self.percents, self.points, self.records, self.epsilon)
-        if name == "above-threshold":
-            singles = (self._by_threshold(p, self._each, assumed) for p in self.percents)
-            return OneByOne(tuple(singles))
-        if name == "recursive":
-            if not self._is_proportional:
-                raise ParameterError(
-                    "`method`='recursive' needs the `mechanism` 'exponential', "
-                    "'permute-and-flip' or 'noisy-max'"
-                )
-            return self._halves(self.percents, self.epsilon)
-        return self._one_by_one()
-
-    @property
-    def _is_proportional(self) -> bool:
-        return type(self._mechanism(self.percents[0], self._each)) in PROPORTIONAL
-
-    def _one_by_one(self) -> Method:
-        return OneByOne(tuple(self._by_rank(p, self._each) for p in self.percents))
-
-    def _halves(self, percents: tuple[float, ...], epsilon: float) -> Method:
+    def _halves(self) -> Method:
+        of = self.records, self.epsilon
         if isinstance(self.points, Range):
-            return RecursiveOfRange(percents, self.points, self.records, epsilon)
-        factory = self._named("permute-and-flip")
-        return Recursive(percents, self.points, self.records, epsilon, factory)
+            return RecursiveOfRange(self.percents, self.points, *of)
+        return Recursive(self.percents, self.points, *of)
 
-    def _split(
-        self, records: float
-    ) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, int]]:
-        """Return the percentiles drawn one by one, all others, and how many of these by parts.
-
-        Returns:
-            The percentiles one by one; those by halves or parts, if any; and how many of them
-            are found by parts, from below and from above.
-        """
-        nothing: tuple[float, ...] = ()
-        best, found = float(len(self.percents)), (self.percents, nothing, (0, 0))
-        if not self._increase:
-            return found
-        for high in range(sum(p >= 100 - TAIL for p in self.percents) + 1):
-            middle = self.percents[: len(self.percents) - high]
-            ends = self._quiet_ends(middle, high, records)
-            loss = PARTS * (high + _levels(middle, ends))
-            if any(ends) and loss < best:
-                best, found = loss, (self.percents[len(middle) :], middle, ends)
-            while len(middle) >= max(RECURSIVE_FROM, len(self.percents) / 2):
-                units = len(self.percents) - len(middle) + _levels(middle)
-                drowned = self._drowned(middle, self.epsilon * _levels(middle) / units, records)
-                if drowned:
-                    middle = middle[1:] if drowned < 50 else middle[:-1]
-                    continue
-                loss = units * max(self._gain(p, records) for p in middle)
-                if loss < best:
-                    taken = tuple(p for p in self.percents if p not in middle)
-                    best, found = loss, (taken, middle, (0, 0))
-                break
-        return found
-
-    def _quiet_ends(
-        self, percents: tuple[float, ...], taken: int, records: float
-    ) -> tuple[int, int]:
-        """Return how many percentiles are found by parts, from below and from above.
-
-        Args:
-            percents: All but those that are drawn one by one.
-            taken: How many these are.
-            records: The number of records.
-        """
+    def _from_ends(self, records: float) -> EndsFirst | None:
+        """Return the method from both ends, if it is quiet and nothing between them drowns."""
+        if isinstance(self.points, Range):
+            return None
         # Where records are dense, ranks are as good from the side of the many.
-        low = [p for p in percents if p <= TAIL and _beyond(p, records) * self.epsilon < MANY]
-        ends = len(low), sum(p >= 100 - TAIL for p in percents)
-        epsilon = self.epsilon / (taken + 1)
-        by = self._from_ends(percents, ends, epsilon, records)
-        if not isinstance(by, EndsFirst):
-            return 0, 0
-        outermost = [percents[0]] * bool(ends[0]) + [percents[-1]] * bool(ends[1])
-        fewest = min(_beyond(p, records) for p in outermost)
-        open_to = (not ends[0], not ends[1])
-        drowned = self._drowned(by.middle, epsilon, records, open_to)
-        return (0, 0) if drowned or fewest < by.noise_scale * self._quiet else ends
+        low = sum(
+            p <= TAIL and _beyond(p, records) * self.epsilon < MANY for p in self.percents
+        )
+        high = len(self.percents) - sum(p >= 100 - TAIL for p in self.percents)
+        below, middle, above = (
+            self.percents[:low],
+            self.percents[low:high],
+            self.percents[high:],
+        )
+        if not (below or above):
+            return None
+        by_halves = inf
+        if len(self.percents) >= RECURSIVE_FROM and not self._drowned(self.percents, records):
+            by_halves = _levels(self.percents) * self._gain(records)
+        if PARTS * max(_levels(middle), 1) >= min(by_halves, len(self.percents)):
+            return None
+        by = EndsFirst(below, middle, above, self.points, self.records, self.epsilon, records)
+        outermost = [*below[:1], *above[-1:]]
+        if any(_beyond(p, records) < by.noise_scale * self._quiet for p in outermost):
+            return None
+        open_to = (not below, not above)
+        return None if self._drowned(middle, records, open_to) else by
+
+    def _gain(self, records: float) -> float:
+        """Return how many times the error by ranks of the highest is that from the side."""
+        last = self.percents[-1]
+        if _beyond(last, records) * self.epsilon >= MANY:
+            return 1.0
+        return next((gain for near, gain in GAINS if 100 - last <= near), 1.0)
 
     @property
     def _quiet(self) -> float:
-        """Scales of noise that records beyond a percentile must have, to be visited first."""
+        """Scales of noise that records must have for AboveThreshold to pass none of them by."""
         return max(LEAST_NOISES, MARGIN * log(len(self.points)))
-
-    def _from_ends(
-        self, percents: tuple[float, ...], ends: tuple[int, int], epsilon: float, records: float
-    ) -> Method:
-        """Return the method of percentiles, of which some are found by parts."""
-        if not any(ends) or isinstance(self.points, Range):
-            return self._halves(percents, epsilon)
-        low, high = ends[0], len(percents) - ends[1]
-        return EndsFirst(
-            below=percents[:low],
-            middle=percents[low:high],
-            above=percents[high:],
-            points=self.points,
-            records=self.records,
-            epsilon=epsilon,
-            assumed=records,
-        )
-
-    def _gain(self, p: float, records: float) -> float:
-        """Return how many times the error by ranks is that of the best single method."""
-        if (100 - p) / 100 * records * self.epsilon >= MANY:
-            return 1.0
-        return next((gain for near, gain in GAINS if 100 - p <= near), 1.0)
 
     def _drowned(
         self,
         percents: tuple[float, ...],
-        epsilon: float,
         records: float,
         open_to: tuple[bool, bool] = (True, True),
-    ) -> float:
-        """Return the percentile nearest to an end that drowns by halves; 0 if none does.
+    ) -> bool:
+        """Return whether a draw by halves drowns.
 
         Args:
             percents: Those by halves.
-            epsilon: Epsilon of all of them.
             records: The number of records.
             open_to: Whether candidates reach to the lowest, and to the highest of all.
         """
-        needed, of = DROWNED * log(len(self.points)), self.records
-        found = 0.0
         if not percents:
-            return found
-        tree = split_tree(tuple(p / 100 for p in percents), epsilon)
+            return False
+        needed, of = DROWNED * log(len(self.points)), self.records
+        tree = split_tree(tuple(p / 100 for p in percents), self.epsilon)
         low_open, high_open = open_to
         for node, low, high in tree.ends(low=low_open, high=high_open):
             p = percents[node.position]
             relation = of.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
             moved = 2 * of.per_user * rank_bound(node.fraction, relation)
             share = min(p if low else 100.0, 100 - p if high else 100.0) / 100
-            score = share * records * price_of_draw(node, of.neighbours) / moved
-            if score < needed and abs(p - 50) >= abs((found or 50) - 50):
-                found = p
-        return found
+            if share * records * price_of_draw(node, of.neighbours) / moved < needed:
+                return True
+        return False
 
-    def _single(self, p: float, epsilon: float, records: float) -> Single:
+    def _single(self, p: float, records: float) -> Single:
         """Return one percentile by rank or by AboveThreshold."""
         beyond = _beyond(p, records)
-        score = beyond * epsilon / (2 * self.records.rank_bound(p))
+        score = beyond * self._each / (2 * self.records.rank_bound(p))
         # Of a range AboveThreshold visits few candidates: it is taken only where ranks drown.
         is_listed = not isinstance(self.points, Range)
-        is_tail = is_listed and 100 - p <= TAIL and beyond * epsilon < MANY
+        is_tail = is_listed and 100 - p <= TAIL and beyond * self._each < MANY
         if score < DROWNED * log(len(self.points)) or is_tail:
-            return self._by_threshold(p, epsilon, records)
-        return self._by_rank(p, epsilon)
+            return self._by_threshold(p, records)
+        return self._by_rank(p)
 
-    def _by_rank(self, p: float, epsilon: float, _records: float | None = None) -> Single:
-        draw = self._mechanism(p, epsilon)
+    def _by_rank(self, p: float) -> Single:
+        draw = self._mechanism(p)
         if isinstance(self.points, Range):
             return ByPieces(p, self.points, self.records, draw)
         return ByRank(p, self.points, self.records, draw)
 
-    def _by_threshold(self, p: float, epsilon: float, records: float | None) -> ByThreshold:
+    def _by_threshold(self, p: float, records: float | None) -> ByThreshold:
         """Return AboveThreshold of a percentile, from the side that suits it."""
+        of = p, self.points, self.records, self._each
         beyond = None if records is None else _beyond(p, records)
-        of = p, self.points, self.records, epsilon
-        usual = ByThreshold(*of, upwards=True, beyond=beyond)
-        if beyond is None or p <= 50 or usual.share == 1:
-            return usual
-        from_few = replace(usual, upwards=False)
-        return from_few if from_few.records_per_noise(beyond) >= self._quiet else usual
+        upwards = ByThreshold(*of, upwards=True, beyond=beyond)
+        if records is None or upwards.share == 1:
+            return upwards
+        few_first = sorted([upwards, replace(upwards, upwards=False)], key=lambda by: by.share)
+        for by in few_first:
+            if by.records_per_noise(float(by.share) * records) >= self._quiet:
+                return by
+        return upwards
 
-    def _named(self, usual: str) -> MechanismLike:
-        return usual if self.mechanism is None else self.mechanism
-
-    def _mechanism(self, p: float, epsilon: float) -> Mechanism:
+    def _mechanism(self, p: float) -> Mechanism:
         """Return the mechanism of one percentile, by what a neighbour step moves its scores."""
         if isinstance(self.points, Range):
-            draw = by_name(self._named("exponential"), epsilon)
+            draw = by_name(self.mechanism or "exponential", self._each)
             if not isinstance(draw, ExponentialMechanism):
                 raise ParameterError(
                     f"a range of so many values is drawn by the `mechanism` 'exponential', not "
@@ -412,7 +324,7 @@ class Choice:
                 )
             return draw
         if self.mechanism is None:
-            return PermuteAndFlip(epsilon=epsilon)
+            return PermuteAndFlip(epsilon=self._each)
         bound = GlobalSensitivity(self.records.rank_bound(p), self.records.neighbours)
         facts = Facts(
             candidates=len(self.points),
@@ -420,16 +332,16 @@ class Choice:
             highest=0.0,
             direction="non-decreasing",
         )
-        return by_name(self.mechanism, epsilon).for_objective(facts)
+        return by_name(self.mechanism, self._each).for_objective(facts)
 
 
 @dataclass(frozen=True, eq=False)
 class AfterCount(Method):
-    """The method that the number of records chooses.
+    """The method that a noisy number of records chooses, which is released.
 
     Attributes:
         choice: Choice of the methods, with what is left of epsilon.
-        epsilon: Epsilon of the number of records; 0 if it is public.
+        epsilon: Epsilon of the number of records.
     """
 
     choice: Choice
@@ -437,12 +349,12 @@ class AfterCount(Method):
 
     @classmethod
     def of(cls, choice: Choice) -> AfterCount:
-        """Return it with a share of epsilon for the number of records, unless it is public.
+        """Return it with a share of epsilon for the number of records.
 
         Raises:
             ParameterError: Epsilon is too small.
         """
-        epsilon = 0.0 if choice.records.are_public else SHARE * choice.epsilon
+        epsilon = SHARE * choice.epsilon
         made = cls(replace(choice, epsilon=choice.epsilon - epsilon), epsilon)
         # Whatever the number is, the method can be drawn.
         if max(made.scale, made.choice.largest_scale) > LARGEST_SCALE:
@@ -450,42 +362,36 @@ class AfterCount(Method):
         return made
 
     @property
-    def scale(self) -> float:
-        """Scale of the noise; 0 if the number is public."""
-        return scale_for(self.epsilon, self.choice.records.per_user) if self.epsilon else 0.0
+    def points(self) -> Values | Range:  # type: ignore[override] # those of the choice
+        return self.choice.points
 
     @property
-    def ranked(self) -> tuple[Values | None, ...]:
-        points = self.choice.points
-        return (None if isinstance(points, Range) else points,)
+    def scale(self) -> float:
+        """Scale of the noise on the number."""
+        return scale_for(self.epsilon, self.choice.records.per_user)
 
     @property
     def mechanism(self) -> str:
-        if not self.epsilon:
-            return "the method that the public number of records chooses"
         return f"method chosen by a noisy number of records (scale={self.scale!r})"
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        left = self.choice.epsilon
-        percentiles = Spend(
-            f"percentiles {', '.join(f'{p:g}' for p in self.choice.percents)}", left
+        return (
+            Spend("number of records", self.epsilon),
+            Spend(named(self.choice.percents), self.choice.epsilon),
         )
-        if not self.epsilon:
-            return (percentiles,)
-        number = Spend("number of records, to choose the method by", self.epsilon)
-        return number, percentiles
 
     def probabilities(self, numbers: Numbers) -> Probabilities:
-        points = np.asarray(self.choice.points)
-        ranks = numbers.ranks(points)
-        # How many records have no number is private, where that of all is public.
-        records = int(ranks.numbers[0]) if self.epsilon else ranks.records
-        chances = chances_of_sizes(records, self.scale)
+        points = np.asarray(self.points)
+        chances = chances_of_sizes(int(numbers.ranks(points).numbers[0]), self.scale)
         law = np.zeros((len(self.choice.percents), points.size))
         for size in np.flatnonzero(chances > NEGLIGIBLE).tolist():
-            law += chances[size] * self.choice.of_number(2.0**size).probabilities(numbers)
+            law += chances[size] * self.of_size(size).probabilities(numbers)
         return law
+
+    def of_size(self, size: int) -> Method:
+        """Return the method of numbers of a size."""
+        return self.choice.of_number(2 ** (size / 2))
 
     def choosing(self, numbers: Numbers) -> Callable[[], tuple[Method, int]]:
         """Count all that any method needs, and return the draw of the method and of the number.
@@ -493,45 +399,41 @@ class AfterCount(Method):
         Raises:
             ColumnError, DataError: As for the release.
         """
-        records = numbers.number(self.choice.points)
+        records = np.array([numbers.number(self.points)])
 
         def choose() -> tuple[Method, int]:
-            noisy = records
-            if self.epsilon:
-                noisy = int(discrete_laplace(np.array([records]), self.scale)[0])
-            found = 2 ** size_of(noisy)
-            return self.choice.of_number(float(found)), found
+            noisy = int(discrete_laplace(records, self.scale)[0])
+            return self.of_size(size_of(noisy)), noisy
 
         return choose
 
-    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+    def prepare(self, numbers: Numbers, records: int = 0) -> Callable[[], Answer]:  # noqa: ARG002
         choose = self.choosing(numbers)
 
         def draw() -> Answer:
-            chosen, _ = choose()
-            return chosen.prepare(numbers)()
+            chosen, noisy = choose()
+            return chosen.prepare(numbers, noisy)()
 
         return draw
 
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
-        def draw() -> Values:
-            noisy, held = np.unique(
-                discrete_laplace(ranks.numbers, self.scale), return_inverse=True
-            )
-            sizes = np.array([size_of(one) for one in noisy.tolist()])[held]
-            found = np.empty((sizes.size, len(self.choice.percents)))
-            for size in np.unique(sizes).tolist():
-                which = np.flatnonzero(sizes == size)
-                method = self.choice.of_number(2.0**size)
-                found[which] = method.prepare_groups(ranks.some(which))()
-            return found
+    def prepare_groups(self, ranks: Ranks, records: Indices) -> Callable[[], Values]:  # noqa: ARG002
+        return lambda: self.of_groups(ranks)[0]
 
-        return draw
+    def of_groups(self, ranks: Ranks) -> tuple[Values, Indices]:
+        """Draw the values of each group, shape ``(groups, m)``, and its noisy number."""
+        noisy = discrete_laplace(ranks.numbers, self.scale)
+        sizes = np.array([size_of(one) for one in noisy.tolist()])
+        found = np.empty((sizes.size, len(self.choice.percents)))
+        for size in np.unique(sizes).tolist():
+            which = np.flatnonzero(sizes == size)
+            method = self.of_size(size)
+            found[which] = method.prepare_groups(ranks.some(which), noisy[which])()
+        return found, noisy
 
 
 def size_of(records: int) -> int:
-    """Return the binary logarithm of a number of records, rounded; 0 of less than one."""
-    return min(round(log2(max(records, 1))), LARGEST)
+    """Return the logarithm of a number to the base ``√2``, rounded; 0 of less than one."""
+    return min(round(2 * log2(max(records, 1))), LARGEST)
 
 
 def chances_of_sizes(records: int, scale: float) -> Probabilities:
@@ -539,11 +441,11 @@ def chances_of_sizes(records: int, scale: float) -> Probabilities:
 
     Args:
         records: The number.
-        scale: Scale of its noise; 0 for none.
+        scale: Scale of its noise.
     """
     # The largest number of each size but the last, which has no bound.
-    beyond = np.floor(2.0 ** (np.arange(LARGEST) + 0.5)) - records
-    upto = laplace_upto(beyond, scale) if scale else (beyond >= 0).astype(np.float64)
+    ends = 2.0 ** (np.arange(LARGEST) / 2 + 0.25)
+    upto = laplace_upto(np.floor(ends) - records, scale)
     return np.diff(upto, prepend=0.0, append=1.0)
 
 
@@ -552,6 +454,6 @@ def _beyond(p: float, records: float) -> float:
     return min(p, 100 - p) / 100 * records
 
 
-def _levels(percents: tuple[float, ...], ends: tuple[int, int] = (0, 0)) -> int:
-    """Return the levels of those percentiles that are by halves, or 1 if all are by parts."""
-    return max((len(percents) - sum(ends)).bit_length(), 1)
+def _levels(percents: tuple[float, ...]) -> int:
+    """Return the levels of percentiles by halves."""
+    return len(percents).bit_length()

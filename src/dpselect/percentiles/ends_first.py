@@ -6,20 +6,22 @@ sought among the records below that value, with the whole epsilon again, and so 
 near 0 are found in the same way from the smallest candidate upwards. What is left are the
 percentiles of the middle, which are drawn by halves among the records in between.
 
-How many records a part holds gets noise, too, and so does the number of all records: the ranks
-that are wanted next are counted from these, so errors of the stops do not add up.
+How many records a part holds gets noise, too, and the number of all records was released with
+noise before: the ranks that are wanted next are counted from these, so errors of the stops do
+not add up. A percentile whose rank lies in a part from the other end, by these numbers, is not
+sought: its value is the end of that part.
 
 Guarantee:
     Given all that was released before, the next stop depends on the records of one part alone:
     of those beyond the value where it stops, up to the part before. So does the noisy count of
     the part, and the middle depends on the records in no part. A record more or less is in one
     part, or in the middle, for each outcome, and changes the distribution of what is drawn
-    there by a factor of at most ``e^(ε_1)``: in a part its counts grow with the candidates
-    visited and each changes by at most 1, in one direction, so noise of scale ``1/ε_a`` on the
+    there by a factor of at most ``e^ε``: in a part its counts grow with the candidates visited
+    and each changes by at most 1, in one direction, so noise of scale ``1/ε_a`` on the
     threshold and on each count is enough (``thresholds``, with a share of 0), and the noisy
-    count costs ``ε_1 - ε_a``. With ``ε_0`` for the number of records it is ``ε_0 + ε_1`` in
-    all. A record that is replaced leaves one part and enters another: two steps; and so many
-    for each record of a person.
+    count costs ``ε - ε_a``. It holds for whatever number of records was released. A record that
+    is replaced leaves one part and enters another: two steps; and so many for each record of a
+    person.
 
 Source: AboveThreshold as in ``thresholds``; that records pay for one
     part, as for halves in ``binary_tree``; the rest is ours.
@@ -42,17 +44,14 @@ from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Branches, Recursive, draw_halves
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.ranks import Ranks
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer, Method
+from dpselect.percentiles.reading import Records
+from dpselect.percentiles.single import Method, named
 from dpselect.percentiles.thresholds import COARSEST, EULER, fewer_alarms
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Values
 
-NUMBER = 1 / 16
-"""Share of epsilon for the number of records, of which a small share is wanted at an end."""
-
 COUNTS = 3 / 8
-"""Share of what is left for the noisy count of each part."""
+"""Share of epsilon for the noisy count of each part."""
 
 APART = 2.0**-20
 """Parts of one by which percentiles of the middle differ, at least."""
@@ -63,7 +62,7 @@ class Left:
     """The candidates that are left in each group, and the records beyond them; released.
 
     Attributes:
-        low: Position of the lowest candidate that is left, of those visited.
+        low: Position of the lowest candidate that is left.
         high: One more than that of the highest.
         records: The noisy number of all records.
         below: Noisy numbers of the parts below, together.
@@ -87,28 +86,10 @@ class Left:
         every = (self.low, self.high, self.records, self.below, self.above)
         return Left(*(one[groups] for one in every))
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Seek:
-    """What AboveThreshold is drawn from in each group.
-
-    Attributes:
-        counts: Numbers of records of the part up to each candidate that is visited, in their
-            order, shape ``(groups, n)``; private.
-        raised: By how much the threshold of each is raised, of this shape; public.
-        threshold: The count that is wanted, shape ``(groups,)``; public.
-        sizes: How many candidates are visited, of this shape; public.
-    """
-
-    counts: Indices
-    raised: Indices
-    threshold: Indices
-    sizes: Indices
-
-    def some(self, groups: Indices) -> Seek:
-        """Return what some groups are drawn from."""
-        every = (self.counts, self.raised, self.threshold, self.sizes)
-        return Seek(*(one[groups] for one in every))
+    @property
+    def rest(self) -> Indices:
+        """The records that are left, by the noisy numbers."""
+        return self.records - self.below - self.above
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -116,13 +97,12 @@ class Draws:
     """What is drawn in each group, by the exact samplers or for experiments.
 
     Attributes:
-        number: The noisy number of all records.
-        stop: The position where AboveThreshold stops, the number of candidates if nowhere.
+        stop: Where AboveThreshold stops: at the first of the counts, less what is wanted, that
+            is at least 0 with noise; of so many of each row, or that number if at none.
         count: The noisy count of a part.
     """
 
-    number: Callable[[Indices], Indices]
-    stop: Callable[[Seek], Indices]
+    stop: Callable[[Indices, Indices], Indices]
     count: Callable[[Indices], Indices]
 
 
@@ -141,8 +121,8 @@ class EndsFirst(Method):
         above: Those found downwards, increasing.
         points: The candidates, listed and increasing; all are visited.
         records: How records are read.
-        epsilon: Epsilon of the whole release, in nats.
-        assumed: How many records are assumed.
+        epsilon: Epsilon of the part that a record is in, in nats.
+        assumed: About how many records there are.
 
     Raises:
         ParameterError: Epsilon is too small.
@@ -157,7 +137,12 @@ class EndsFirst(Method):
     assumed: float
 
     def __post_init__(self) -> None:
-        check_scale(max(self.count_scale, self.noise_scale, self.number_scale))
+        check_scale(max(self.count_scale, self.noise_scale))
+
+    @property
+    def percents(self) -> tuple[float, ...]:
+        """All percentiles, increasing."""
+        return (*self.below, *self.middle, *self.above)
 
     @property
     def steps(self) -> int:
@@ -166,33 +151,19 @@ class EndsFirst(Method):
         return self.records.per_user * (2 if replaced else 1)
 
     @property
-    def of_parts(self) -> float:
-        """Epsilon of the part that a record is in."""
-        return self.epsilon - self.epsilon * NUMBER
-
-    @property
-    def number_scale(self) -> float:
-        """Scale of the noise on the number of records."""
-        return scale_for(self.epsilon * NUMBER, self.records.per_user)
-
-    @property
     def count_scale(self) -> float:
         """Scale of the noise on the count of a part."""
-        return scale_for(self.of_parts * COUNTS, self.steps)
+        return scale_for(self.epsilon * COUNTS, self.steps)
 
     @property
     def noise_scale(self) -> float:
         """Scale of the noise on a threshold, and of that on each count below it."""
-        return scale_for(self.of_parts * (1 - COUNTS), self.steps)
-
-    @property
-    def ranked(self) -> tuple[Values, ...]:
-        return (self.points,)
+        return scale_for(self.epsilon * (1 - COUNTS), self.steps)
 
     @property
     def mechanism(self) -> str:
         number = len(self.below) + len(self.above)
-        said = f"{number} part{'s' * (number > 1)} (epsilon={self.of_parts!r} each)"
+        said = f"{number} part{'s' * (number > 1)} (epsilon={self.epsilon!r} each)"
         inside = f", then {len(self.middle)} by halves between them" if self.middle else ""
         return (
             f"AboveThreshold from both ends over {self.points.size} candidates, {said}{inside}"
@@ -200,15 +171,11 @@ class EndsFirst(Method):
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        every = (*self.below, *self.middle, *self.above)
-        return (
-            Spend("number of records", self.epsilon * NUMBER),
-            Spend(f"percentiles {', '.join(f'{p:g}' for p in every)}", self.of_parts),
-        )
+        return (Spend(named(self.percents), self.epsilon),)
 
     @property
     def composition(self) -> str:
-        return "parallel over the parts, each record in one; sequential with their number"
+        return "parallel over the parts, each record in one"
 
     def wanted(self, p: float, left: Left) -> tuple[Any, int]:
         """Return how many records are wanted up to a percentile: numerators, denominator."""
@@ -216,33 +183,30 @@ class EndsFirst(Method):
         records = np.maximum(left.records, 1).astype(object)
         return part.denominator + 2 * part.numerator * (records - 1), 2 * part.denominator
 
-    def upwards(self, p: float, ranks: Ranks, left: Left) -> Seek:
-        """Return what the lowest percentile that is left is sought by."""
+    def needed(self, p: float, left: Left) -> Indices:
+        """Return how many of the records left a part of this percentile should hold; public."""
         wanted, of = self.wanted(p, left)
-        at = left.low[:, None] + np.arange(self.points.size)
-        at = at.clip(max=self.points.size - 1)
-        counts = np.take_along_axis(ranks.upto, at, axis=1)
-        before = _at(ranks.upto, left.low - 1, 0)
-        return Seek(
-            counts - before[:, None],
-            self._raises[p][at],
-            _threshold(-(-wanted // of) - left.below),
-            np.maximum(left.high - left.low, 0),
-        )
+        if p in self.below:
+            needed = -(-wanted // of) - left.below
+        else:
+            needed = np.maximum(left.records, 1).astype(object) - wanted // of - left.above
+        most = above_threshold.LARGEST
+        return np.asarray(np.clip(needed, -most, most).astype(np.int64))
 
-    def downwards(self, p: float, ranks: Ranks, left: Left) -> Seek:
-        """Return what the highest percentile that is left is sought by."""
-        wanted, of = self.wanted(p, left)
-        at = (left.high[:, None] - 1 - np.arange(self.points.size)).clip(min=0)
+    def counts(self, p: float, ranks: Ranks, left: Left) -> tuple[Indices, Indices]:
+        """Return the records left up to each candidate that is visited, in order, and these.
+
+        Returns:
+            Counts, private, and positions, public; shapes ``(groups, k)``.
+        """
+        visited = np.arange(self.points.size)
+        if p in self.below:
+            at = (left.low[:, None] + visited).clip(max=visited.size - 1)
+            before = _at(ranks.upto, left.low - 1, 0)
+            return np.take_along_axis(ranks.upto, at, axis=1) - before[:, None], at
+        at = (left.high[:, None] - 1 - visited).clip(min=0)
         beyond = _at(ranks.below, left.high, ranks.numbers)
-        counts = beyond[:, None] - np.take_along_axis(ranks.below, at, axis=1)
-        records = np.maximum(left.records, 1).astype(object)
-        return Seek(
-            counts,
-            self._raises[p][at],
-            _threshold(records - wanted // of - left.above),
-            np.maximum(left.high - left.low, 0),
-        )
+        return beyond[:, None] - np.take_along_axis(ranks.below, at, axis=1), at
 
     @cached_property
     def _raises(self) -> dict[float, Indices]:
@@ -263,8 +227,7 @@ class EndsFirst(Method):
             Shape ``(m, groups)``, as parts of one; 0 or 2 where a percentile is in the parts
             below or above, by their noisy numbers.
         """
-        found = np.empty((len(self.middle), left.records.size))
-        rest = left.records - left.below - left.above
+        found, rest = np.empty((len(self.middle), left.records.size)), left.rest
         for place, p in enumerate(self.middle):
             wanted, of = self.wanted(p, left)
             before = (wanted / of).astype(np.float64) - left.below
@@ -283,52 +246,52 @@ class EndsFirst(Method):
         candidates = self.points.size
         return np.maximum(left.low - 1, 0), np.minimum(left.high, candidates - 1)
 
-    def follow(self, ranks: Ranks, by: Draws, middle: Middle) -> Values:
+    def follow(self, ranks: Ranks, records: Indices, by: Draws, middle: Middle) -> Values:
         """Return all values of each group, drawn one after the other.
 
         Args:
             ranks: Ranks of the candidates; private.
+            records: The noisy number of records of each group; public.
             by: What is drawn.
             middle: Returns values of percentiles of the records that are left.
 
         Returns:
             Shape ``(groups, m)``.
         """
-        grid = self.points
-        left = Left.of_all(grid.size, by.number(ranks.numbers))
-        found: dict[float, Values] = {}
-        for one, p in enumerate(self.above[::-1]):
-            seek = self.downwards(p, ranks, left)
-            groups, stops, parts = self._stops(seek, by, first=one == 0)
-            high, above = left.high.copy(), left.above.copy()
-            high[groups] -= 1 + stops
-            above[groups] += parts
-            left = replace(left, high=high, above=above)
-            found[p] = grid[np.minimum(high, grid.size - 1)]
-        for one, p in enumerate(self.below):
-            seek = self.upwards(p, ranks, left)
-            groups, stops, parts = self._stops(seek, by, first=one == 0)
-            low, below = left.low.copy(), left.below.copy()
-            low[groups] += 1 + stops
-            below[groups] += parts
-            left = replace(left, low=low, below=below)
-            found[p] = grid[np.maximum(low - 1, 0)]
+        left, found = Left.of_all(self.points.size, records), {}
+        for p in (*self.above[::-1], *self.below):
+            left, at = self._part(p, ranks, left, by)
+            found[p] = self.points[at.clip(0, self.points.size - 1)]
         if self.middle:
             between = self._between(left, middle, found)
             found |= dict(zip(self.middle, between.T, strict=True))
-        return np.column_stack([found[p] for p in (*self.below, *self.middle, *self.above)])
+        return np.column_stack([found[p] for p in self.percents])
 
-    def _stops(self, seek: Seek, by: Draws, *, first: bool) -> tuple[Indices, Indices, Indices]:
-        """Draw where groups stop, and the noisy count of the part; not of all groups.
+    def _part(self, p: float, ranks: Ranks, left: Left, by: Draws) -> tuple[Left, Indices]:
+        """Draw the part of a percentile; return what is left, and the position of its end.
 
-        Groups of which the parts that were found hold as many as are wanted do not.
+        Where the parts that were found hold as many records as are wanted nothing is drawn.
         """
-        groups = np.flatnonzero((seek.sizes > 0) & ((seek.threshold > 0) | first))
-        if groups.size == 0:
-            return groups, groups, groups
-        seek = seek.some(groups)
-        stops = np.minimum(by.stop(seek), seek.sizes - 1)
-        return groups, stops, by.count(seek.counts[np.arange(groups.size), stops])
+        up, needed = p in self.below, self.needed(p, left)
+        sizes = np.maximum(left.high - left.low, 0)
+        inside = (needed > 0) & (needed <= left.rest)
+        whole = (left.below == 0) & (left.above == 0) & (sizes == self.points.size)
+        groups = np.flatnonzero((sizes > 0) & (inside | whole))
+        edges, parts = (left.low, left.below) if up else (left.high, left.above)
+        edges, parts = edges.copy(), parts.copy()
+        beyond = (sizes > 0) & (needed > left.rest)
+        if groups.size:
+            counts, at = self.counts(p, ranks.some(groups), left.some(groups))
+            queries = counts - self._raises[p][at] - needed[groups, None]
+            stops = by.stop(queries, sizes[groups])
+            beyond[groups] = stops == sizes[groups]
+            stops = np.minimum(stops, sizes[groups] - 1)
+            edges[groups] += (1 + stops) * (1 if up else -1)
+            parts[groups] += by.count(counts[np.arange(groups.size), stops])
+        if up:
+            at = np.where(beyond, left.high, edges - 1)
+            return replace(left, low=edges, below=parts), at
+        return replace(left, high=edges, above=parts), np.where(beyond, left.low - 1, edges)
 
     def _between(self, left: Left, middle: Middle, ends: Mapping[float, Values]) -> Values:
         """Return the values of the middle, of groups with as many percentiles at a time."""
@@ -347,17 +310,7 @@ class EndsFirst(Method):
                 values[groups, start : start + size] = middle(groups, *of, left.some(groups))
         return np.minimum(np.maximum(values, least[:, None]), most[:, None])
 
-    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        of_one_group = self.prepare_groups(numbers.ranks(self.points))
-        return lambda: tuple(of_one_group()[0].tolist())
-
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
-        """Return the draw for groups of numbers, a row of values for each.
-
-        Args:
-            ranks: Ranks of all candidates; private.
-        """
-
+    def prepare_groups(self, ranks: Ranks, records: Indices) -> Callable[[], Values]:
         def middle(
             groups: Indices, shares: Values, first: Indices, last: Indices, left: Left
         ) -> Values:
@@ -367,7 +320,7 @@ class EndsFirst(Method):
             branches = replace(Branches.of_all(here), first=first, last=last)
             return self.points[draw_halves(branches, shares, self.of_middle, self._of_middle)]
 
-        return lambda: self.follow(ranks, self._exact, middle)
+        return lambda: self.follow(ranks, records, self._exact, middle)
 
     @property
     def of_middle(self) -> float:
@@ -378,7 +331,7 @@ class EndsFirst(Method):
         """
         most, halves = self.records.per_user, 2 ** (len(self.middle).bit_length() - 1)
         rounding = halves * ROUNDING_STEPS / STEPS_PER_UNIT
-        return self.of_parts * most / self.steps / (1 + (most - 1) * rounding)
+        return self.epsilon * most / self.steps / (1 + (most - 1) * rounding)
 
     @property
     def _of_middle(self) -> Records:
@@ -389,7 +342,7 @@ class EndsFirst(Method):
         """Return the method of the middle of one group, by what ``Middle`` gets."""
         percents, low, high = tuple((100 * shares[:, 0]).tolist()), int(first[0]), int(last[0])
         of = self._of_middle, self.of_middle
-        return Recursive(percents, self.points[low : high + 1], *of, "permute-and-flip")
+        return Recursive(percents, self.points[low : high + 1], *of)
 
     def records_left(self, ranks: Ranks, left: Left) -> tuple[Indices, Indices]:
         """Return the first of the sorted records in no part, and the one after the last."""
@@ -400,36 +353,32 @@ class EndsFirst(Method):
     def _exact(self) -> Draws:
         """Draws by the exact samplers."""
         noise = self.noise_scale
-
-        def stop(seek: Seek) -> Indices:
-            queries = seek.counts - seek.raised - seek.threshold[:, None]
-            return above_threshold.first_above_of_each(queries, 0, noise, noise, seek.sizes)
-
         return Draws(
-            number=lambda counts: discrete_laplace(counts, self.number_scale),
-            stop=stop,
-            count=lambda counts: discrete_laplace(counts, self.count_scale),
+            lambda queries, sizes: above_threshold.first_above_of_each(
+                queries, 0, noise, noise, sizes
+            ),
+            lambda counts: discrete_laplace(counts, self.count_scale),
         )
 
     def simulated(self, rng: np.random.Generator) -> Draws:
         """Return draws from a generator of NumPy: for experiments."""
 
-        def geometric(scale: float, shape: tuple[int, ...]) -> Indices:
-            return rng.geometric(-expm1(-1 / scale), shape) - 1
+        def stop(queries: Indices, sizes: Indices) -> Indices:
+            late = _geometric(rng, self.noise_scale, (len(queries), 1))
+            above = queries + _geometric(rng, self.noise_scale, queries.shape) >= late
+            above &= np.arange(queries.shape[1]) < sizes[:, None]
+            return np.where(above.any(axis=1), above.argmax(axis=1), sizes)
 
-        def laplace(scale: float) -> Callable[[Indices], Indices]:
-            return lambda counts: (
-                counts + geometric(scale, counts.shape) - geometric(scale, counts.shape)
-            )
+        return Draws(stop, lambda counts: simulated_laplace(rng, counts, self.count_scale))
 
-        def stop(seek: Seek) -> Indices:
-            queries = seek.counts - seek.raised - seek.threshold[:, None]
-            late = geometric(self.noise_scale, (len(queries), 1))
-            above = queries + geometric(self.noise_scale, queries.shape) >= late
-            above &= np.arange(queries.shape[1]) < seek.sizes[:, None]
-            return np.where(above.any(axis=1), above.argmax(axis=1), seek.sizes)
 
-        return Draws(laplace(self.number_scale), stop, laplace(self.count_scale))
+def simulated_laplace(rng: np.random.Generator, counts: Indices, scale: float) -> Indices:
+    """Return counts with discrete Laplace noise of NumPy: for experiments."""
+    return counts + _geometric(rng, scale, counts.shape) - _geometric(rng, scale, counts.shape)
+
+
+def _geometric(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> Indices:
+    return np.asarray(rng.geometric(-expm1(-1 / scale), shape) - 1)
 
 
 def _at(counts: Indices, column: Indices, otherwise: Indices | int) -> Indices:
@@ -437,8 +386,3 @@ def _at(counts: Indices, column: Indices, otherwise: Indices | int) -> Indices:
     inside = column.clip(0, counts.shape[1] - 1)
     found = counts[np.arange(len(counts)), inside]
     return np.where(inside == column, found, otherwise)
-
-
-def _threshold(wanted: Any) -> Indices:  # noqa: ANN401 -- integers of any size
-    """Return integers that are cut to what counts can be."""
-    return np.clip(wanted, -above_threshold.LARGEST, above_threshold.LARGEST).astype(np.int64)

@@ -77,7 +77,7 @@ class Intervals:
     """Intervals of percentiles that were released; public arguments.
 
     Attributes:
-        percents: In (0, 100].
+        percents: In [1, 100].
         points: The candidates, in any order.
         records: How records are read.
         epsilon: Epsilon of all noisy counts, in nats.

@@ -64,7 +64,7 @@ def percentile(
         values: One number per record, shape ``(n,)``, ``n >= 1``: an array, a list or a
             Series. Private. Repaired record by record: below 0 to 0, above ``upper`` to
             ``upper``, missing to ``missing_as``.
-        p: The percentile, in (0, 100].
+        p: The percentile, in [1, 100].
         upper: The largest value that can occur, Λ; finite, > 0. Not derived from the data.
         labels: Label to release for each record; by default row numbers from 0.
         horizon: From this distance on the sensitivity is taken to be ``upper``. Plain
@@ -148,7 +148,7 @@ def percentile_rank(
             end, and a missing one is dropped. Of a lazy frame only ranks leave the engine; the
             objective is the same to the last bit.
         column: The numeric column, if ``data`` is a table.
-        p: The percentile, in (0, 100].
+        p: The percentile, in [1, 100].
         candidates: The values that may be released, finite, at least one. Public: not derived
             from the data.
         form: ``"signed"``, ``"interpolated"`` or ``"held"``. Releases by the exponential
@@ -288,7 +288,7 @@ def rank_of(p: float, n: int) -> int:
     """Return ``k = ⌈p(n+1)/100⌉``, cut to 1 to ``n``.
 
     Args:
-        p: The percentile, in (0, 100].
+        p: The percentile, in [1, 100].
         n: The number of records, >= 1.
 
     Raises:
@@ -303,8 +303,14 @@ def rank_of(p: float, n: int) -> int:
 
 
 def percent(p: object) -> float:
-    """Return ``p`` as a float if it is in (0, 100]."""
-    return validation.within("p", validation.positive("p", p), 0, 100)
+    """Return ``p`` as a float if it is in [1, 100]."""
+    given = validation.within("p", validation.positive("p", p), 0, 100)
+    if given < 1:
+        raise ParameterError(
+            f"`p` {given!r} is a percentile below 1: give {100 * given:.6g} for the share "
+            f"{given:.6g} of the records"
+        )
+    return given
 
 
 def exact_fraction(p: float) -> Fraction:

@@ -19,15 +19,15 @@ from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.percentiles.by_group import GroupedPercentiles, grouped
+from dpselect.percentiles.by_group import Drawn, GroupedPercentiles, grouped
 from dpselect.percentiles.choice import AfterCount, Choice
-from dpselect.percentiles.intervals import SHARE, Ends, Intervals
+from dpselect.percentiles.intervals import SHARE, Intervals
 from dpselect.percentiles.objectives import checked_candidates, percent
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import passes
 from dpselect.percentiles.reading import Numbers, Records, records_cap
 from dpselect.percentiles.release import PercentileRelease
-from dpselect.percentiles.single import Answer, Method, MethodName, not_listed
+from dpselect.percentiles.single import Method, MethodName, not_listed
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import Claim, Design, Query, keeping, query
@@ -44,14 +44,10 @@ MOST_LISTED = 100_001
 class Percentiles(Query[PercentileRelease]):
     """Public values whose ranks are near those of one or several percentiles.
 
-    Released values never decrease with the percentile. The method ``"one-by-one"`` draws each
-    of ``m`` percentiles with ``epsilon / m``, by its rank among the candidates or by
-    AboveThreshold, and sorts the values. The recursion draws the middle percentile with an
-    equal part of ``ceil(log2(m + 1))``, splits records and candidates at it and continues in
-    both halves. With noisy counts of bins, all percentiles are computed from the same counts.
-    The default is the method, or the mixture of methods, with the smallest error for the number
-    of records: the error of the worst percentile, relative to its error if released alone
-    (``choice``).
+    Released values never decrease with the percentile. Each is drawn by its rank among the
+    candidates or by AboveThreshold, and of several all by the recursion, from both ends, or
+    from noisy counts of few bins: which of these is chosen by a noisy number of records, which
+    costs 6 % of epsilon and is released (``choice``).
 
     The candidates are ``lower``, ``lower + step`` and so on up to ``upper``, or the values of
     ``candidates``. Every record counts at the candidate nearest to its number, halfway at the
@@ -64,9 +60,10 @@ class Percentiles(Query[PercentileRelease]):
     answer has one value per percentile, ascending; with ``by``, pairs of a group and these
     values (``by_group``).
 
-    The plan has one spend per percentile for ``"one-by-one"``, and one per level of the
-    recursion: those of the levels on the path with the largest rho, since a record is in one
-    half of a level, or in several with weights that sum to 1. For ``"one-by-one"`` it has an
+    The plan has the spend of the number of records and that of the percentiles. If a method is
+    named it has one spend per percentile, and one per level of the recursion: those of the
+    levels on the path with the largest rho, since a record is in one half of a level, or in
+    several with weights that sum to 1. For ``"one-by-one"`` it has an
     error bound in ranks: the distance of the ranks of the released value from that of the
     percentile, minus the distance of the best candidate; for several percentiles, the largest
     distance minus the largest one of their best candidates. For AboveThreshold it bounds the
@@ -85,8 +82,7 @@ class Percentiles(Query[PercentileRelease]):
             type of the candidates.
         minus: Column to subtract row by row, such as the day of admission. The values are then
             differences; those of dates and times are durations.
-        p: Percentile, above 0 and up to 100, as of ``numpy.percentile``; or several,
-            increasing.
+        p: Percentile, from 1 to 100, as of ``numpy.percentile``; or several, increasing.
         lower: The smallest candidate, by default 0; ``-inf`` if none is known. None is the
             same as ``-inf``.
         upper: The largest candidate, by default unknown. Then the range ends ``10**15`` steps
@@ -108,16 +104,13 @@ class Percentiles(Query[PercentileRelease]):
         max_per_user: Maximal number of records counted per person, over all groups. They are
             selected at random, as in all applications; with 1 each person counts once. If
             groups are released first, it also limits the counted groups of a person.
-        assumed_records: Public guess of the number of records, with ``by`` of one group, to
-            choose the method. The guarantee does not depend on it. If it is not given, the
-            number itself is used where it is public, under substitution of a record; otherwise
-            4 % of epsilon are spent on a noisy number, except for one or two percentiles from
-            25 to 75.
-        method: Method of the draw, by default chosen. ``"one-by-one"``, ``"above-threshold"``,
-            ``"recursive"`` or ``"noisy-counts"``. ``"above-threshold"`` draws each percentile
-            separately, visiting values by their distance from 0. ``"recursive"`` needs
-            increasing candidates, and the exponential mechanism, permute-and-flip or report
-            noisy max; ``"noisy-counts"`` needs increasing candidates.
+        assumed_records: Number of records, with ``by`` of one group, for which errors are
+            predicted. It changes neither the method nor the guarantee.
+        method: Method of the draw, by default chosen. ``"one-by-one"`` draws each of ``m``
+            percentiles with ``epsilon / m`` by its rank, ``"above-threshold"`` by visiting
+            values by their distance from 0. ``"recursive"`` draws the middle percentile with an
+            equal part of ``ceil(log2(m + 1))``, splits records and candidates at it and
+            continues in both halves; it needs increasing candidates.
         interval: Probability with which an interval around a value contains the percentile, as
             0.95. It costs 1/51 of epsilon for all percentiles together; for each percentile
             separately it holds on all data. It shows the effect of the noise, not of sampling:
@@ -128,16 +121,14 @@ class Percentiles(Query[PercentileRelease]):
             if groups are released first.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
         mechanism: Mechanism that draws a value. A short name
-            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; from 3
-            percentiles on it is then used by the recursion, if possible, and otherwise one by
-            one. The default is permute-and-flip, whose expected rank error is never larger than
-            that of the exponential mechanism; for a range that is not listed, it is the
-            exponential mechanism, the only one that can weigh intervals of values.
+            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; percentiles are
+            then drawn one by one. The default is permute-and-flip, whose expected rank error is
+            never larger than that of the exponential mechanism; for a range that is not listed,
+            it is the exponential mechanism, the only one that can weigh intervals of values.
         on_invalid: ``"repair"`` or ``"raise"``, for missing values. Repair drops them, at no
             cost; use raise if it is public that none is missing.
 
-    Source: Smith, STOC 2011; Kaplan, Schnapp and Stemmer, ICML 2022; Durfee, NeurIPS 2023; Hay,
-        Rastogi, Miklau and Suciu, VLDB 2010.
+    Source: Smith, STOC 2011; Kaplan, Schnapp and Stemmer, ICML 2022; Durfee, NeurIPS 2023.
 
     Examples:
         >>> import dpselect as dp
@@ -196,7 +187,9 @@ class Percentiles(Query[PercentileRelease]):
             records=records,
             epsilon=epsilon - part,
             mechanism=self.mechanism,
-        ).method(self.method, self.assumed_records)
+        ).method(self.method)
+        if self.assumed_records is not None:
+            validation.at_least("assumed_records", self.assumed_records, 1, validation.EXACT)
         noisy = () if intervals is None else (intervals.spend,)
         listed = None if isinstance(points, Range) else points
         public = ["the candidates", "p"]
@@ -306,7 +299,7 @@ class PercentilesDesign(Design[PercentileRelease]):
     """The method of a release, with its public facts.
 
     Attributes:
-        percents: The percentiles, in (0, 100], increasing.
+        percents: The percentiles, in [1, 100], increasing.
         points: The values that may be released.
         records: How records are read.
         method: How percentiles are drawn.
@@ -328,18 +321,18 @@ class PercentilesDesign(Design[PercentileRelease]):
         draw_values = self.values_of(self.records.of(data))
 
         def draw(plan: Plan) -> PercentileRelease:
-            values, chosen, ends = draw_values()
+            found = draw_values()
             drawn = PercentileRelease(
-                self.in_units(values),
+                self.in_units(found.values),
                 plan,
                 p=self.percents,
-                chosen=None if chosen is None else six_digits(chosen[0].mechanism),
-                records=None if chosen is None else chosen[1],
+                chosen=found.chosen and six_digits(found.chosen),
+                records=found.records,
             )
-            if ends is None:
+            if found.ends is None:
                 return drawn
             with keeping(drawn):
-                return replace(drawn, interval=tuple(map(self.in_units, ends())))
+                return replace(drawn, interval=tuple(map(self.in_units, found.ends())))
 
         return draw
 
@@ -347,33 +340,23 @@ class PercentilesDesign(Design[PercentileRelease]):
         """Return numbers in the unit that values are given in."""
         return tuple(self.unit.value(one) for one in values)
 
-    def values_of(
-        self, numbers: Numbers
-    ) -> Callable[[], tuple[Answer, tuple[Method, int] | None, Callable[[], Ends] | None]]:
-        """Return the draw of the values, of what a number chose, and then of intervals."""
+    def values_of(self, numbers: Numbers) -> Callable[[], Drawn]:
+        """Count all that is needed, and return the draw of the values of one group."""
         # The candidates of all intervals are counted once, with those of any method.
         around = None if self.intervals is None else self.intervals.prepare(numbers)
-        draw_method = self._choosing(numbers)
+        if isinstance(self.method, AfterCount):
+            choose = self.method.choosing(numbers)
+        else:
+            of_named = self.method.prepare(numbers)
 
-        def draw() -> tuple[Answer, tuple[Method, int] | None, Callable[[], Ends] | None]:
-            draw_values, chosen = draw_method()
-            values = draw_values()
-            return values, chosen, None if around is None else around(values)
-
-        return draw
-
-    def _choosing(
-        self, numbers: Numbers
-    ) -> Callable[[], tuple[Callable[[], Answer], tuple[Method, int] | None]]:
-        """Count, and return the draw of a method, with the number that chose it if one did."""
-        if not isinstance(self.method, AfterCount):
-            draw_values = self.method.prepare(numbers)
-            return lambda: (draw_values, None)
-        choose = self.method.choosing(numbers)
-
-        def draw() -> tuple[Callable[[], Answer], tuple[Method, int]]:
-            chosen = choose()
-            return chosen[0].prepare(numbers), chosen
+        def draw() -> Drawn:
+            if isinstance(self.method, AfterCount):
+                chosen, records = choose()
+                values = chosen.prepare(numbers, records)()
+                found = Drawn(values, chosen.mechanism, records)
+            else:
+                found = Drawn(of_named())
+            return found if around is None else replace(found, ends=around(found.values))
 
         return draw
 

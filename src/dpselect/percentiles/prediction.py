@@ -12,24 +12,24 @@ over 200 quantiles of the noise of a threshold, or those of simulations with a f
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
 from datetime import timedelta
-from math import ceil, erf, inf, sqrt
+from math import erf, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.choice import AfterCount
-from dpselect.percentiles.count_tree import ByCounts
-from dpselect.percentiles.ends_first import EndsFirst, Left
+from dpselect.percentiles.bins import ByBins
+from dpselect.percentiles.choice import AfterCount, chances_of_sizes
+from dpselect.percentiles.ends_first import EndsFirst, Left, simulated_laplace
 from dpselect.percentiles.placing import places_of
 from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import ByPieces, Method, OneByOne, Parts, Single
+from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
 from dpselect.percentiles.split_tree import Node
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Probabilities, Values
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 MOST_RECORDS = 100_000
 """Assumed records, at most: of more the error in ranks is the same, in units no larger."""
+
+LIKELY = 0.02
+"""Sizes of a noisy number with less probability are left out."""
 
 SAMPLES = 2000
 """Samples of a distribution that is computed."""
@@ -80,32 +83,40 @@ DURATIONS = ((86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"))
 """Seconds of each unit of a predicted error, the largest first."""
 
 
-def expected(query: Percentiles, records: int | None) -> str | None:
+TYPICAL = (500, 5_000, 50_000)
+"""Numbers of records for which errors are predicted where none is assumed."""
+
+
+def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
     """Return how far values are from their percentiles with probability 0.95, in words.
 
     Args:
         query: Query of a release, for all records or for each of several groups.
-        records: How many records are assumed, if that is known.
+        numbers: Numbers of records, for each of which it is predicted.
 
     Returns:
-        None where nothing is assumed, or an end of the range is not known.
+        None where an end of the range is not known.
     """
     made: Any = query.design()
     design = getattr(made, "each", made)
     ends = (None, inf, -inf)
-    is_open = query.candidates is None and (query.lower in ends or query.upper in ends)
-    if records is None or is_open or not hasattr(design, "method"):
+    if query.candidates is None and (query.lower in ends or query.upper in ends):
         return None
-    if isinstance(design.method, AfterCount):
-        design = replace(design, method=design.method.choice.of_number(float(records)))
-    distances = [design.unit.distance(one) for one in predicted(design, records, 0.95).tolist()]
-    within = [f"within about {_in_words(one)}" if one else "0" for one in distances]
-    named = [f"{p:g}: {one}" for p, one in zip(design.percents, within, strict=True)]
     each = "" if query.by is None else " in each group"
     return (
-        f"{'; '.join(named if len(named) > 1 else within)} with probability 0.95, assuming "
-        f"about {records:,} records{each} of one of these shapes: {', '.join(shapes(1))}"
+        "; ".join(f"{_within(design, one)} for {one:,} records{each}" for one in numbers)
+        + f", with probability 0.95, if they have one of these shapes: {', '.join(shapes(1))}"
     )
+
+
+def _within(design: PercentilesDesign, records: int) -> str:
+    """Return the predicted errors for a number of records, in words."""
+    distances = [design.unit.distance(one) for one in predicted(design, records, 0.95).tolist()]
+    found = [_in_words(one) if one else "0" for one in distances]
+    if len(found) == 1:
+        return f"within about {found[0]}" if distances[0] else "0"
+    named = [f"{p:g}: {one}" for p, one in zip(design.percents, found, strict=True)]
+    return f"within about ({', '.join(named)})"
 
 
 def _in_words(distance: float | timedelta) -> str:
@@ -132,21 +143,44 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     points = points if isinstance(points, Range) else np.unique(points)
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     worst = np.zeros(len(design.percents))
+    methods = _methods(design.method, records)
     for shares in shapes(min(records, MOST_RECORDS)).values():
         places = places_of(points, low + (high - low) * shares)
         values = points.at(places) if isinstance(points, Range) else points[places]
-        drawn = _drawn(design.method, values, np.random.default_rng(0))
-        far = _distances(values, design.percents, drawn)
-        worst = np.maximum(worst, _quantiles(far, probability))
+        rng, far, chances = np.random.default_rng(0), [], []
+        for chance, method, scale in methods:
+            drawn = _drawn(method, values, rng, scale)
+            far.append(_distances(values, design.percents, drawn))
+            chances.append(np.full(len(drawn), chance / len(drawn)))
+        each = zip(np.concatenate(far).T, worst, strict=True)
+        of = np.concatenate(chances)
+        worst = np.array([max(_quantile(one, of, probability), most) for one, most in each])
     return worst
 
 
-def _quantiles(far: Values, probability: float) -> Values:
-    """Return simulated errors of a probability, half a standard deviation on the safe side."""
-    times = len(far)
-    safe = sqrt(times * probability * (1 - probability)) / 2
-    place = min(ceil((times + 1) * probability + safe), times)
-    return np.asarray(np.sort(far, axis=0)[place - 1])
+def _methods(method: Method, records: int) -> list[tuple[float, Method, float]]:
+    """Return methods with their probabilities, and the scale of the number that is noisy."""
+    if not isinstance(method, AfterCount):
+        return [(1.0, method, 0.0)]
+    chances = chances_of_sizes(records, method.scale)
+    found: dict[str, tuple[float, Method, float]] = {}
+    for size in sorted(
+        np.flatnonzero(chances > LIKELY).tolist(), key=lambda one: -chances[one]
+    ):
+        made = method.of_size(size)
+        # Of sizes that choose one mechanism the likeliest stands for all.
+        before, likeliest, _ = found.get(made.mechanism, (0.0, made, 0.0))
+        found[made.mechanism] = before + float(chances[size]), likeliest, method.scale
+    return list(found.values())
+
+
+def _quantile(far: Values, chances: Probabilities, probability: float) -> float:
+    """Return an error of a probability, half a standard deviation on the safe side."""
+    order = np.argsort(far, kind="stable")
+    upto = np.cumsum(chances[order]) / chances.sum()
+    safe = sqrt(probability * (1 - probability) / far.size) / 2
+    place = min(int(np.searchsorted(upto, probability + safe)), far.size - 1)
+    return float(far[order[place]])
 
 
 def _distances(values: Values, percents: tuple[float, ...], drawn: Values) -> Values:
@@ -155,32 +189,23 @@ def _distances(values: Values, percents: tuple[float, ...], drawn: Values) -> Va
     return np.maximum(np.maximum(low - drawn, drawn - high), 0.0)
 
 
-def _drawn(method: Method, values: Values, rng: np.random.Generator) -> Values:
-    """Return simulated answers, shape ``(times, m)``."""
+def _drawn(
+    method: Method, values: Values, rng: np.random.Generator, scale: float = 0.0
+) -> Values:
+    """Return simulated answers, shape ``(times, m)``, after a noisy number of a scale."""
     numbers = Records(Neighbours.ADD_REMOVE).of(values)
-    if isinstance(method, Parts):
-        middle = _rows(_drawn(method.middle, values, rng))
-        below, above = (
-            [_samples(one, numbers, rng) for one in ends]
-            for ends in (method.below[::-1], method.above)
-        )
-        high = np.maximum.accumulate(np.column_stack([middle[:, -1], *above]), axis=1)
-        low = np.minimum.accumulate(np.column_stack([middle[:, 0], *below]), axis=1)
-        return np.column_stack([low[:, :0:-1], middle, high[:, 1:]])
     if isinstance(method, OneByOne):
         each = [_samples(one, numbers, rng) for one in method.singles]
         return np.sort(np.column_stack(each), axis=1)
-    if isinstance(method, ByCounts):
-        return _counted(method, numbers, rng)
+    if isinstance(method, ByBins):
+        counts = method.counts(numbers.ranks(method.points, method.ends))
+        return method.answers(
+            simulated_laplace(rng, counts.repeat(5 * SIMULATIONS, axis=0), method.scale)
+        )
     if isinstance(method, EndsFirst):
-        return _from_ends(method, values, rng)
+        return _from_ends(method, values, rng, scale)
     assert isinstance(method, Recursive | RecursiveOfRange)  # noqa: S101 -- nothing else is chosen
     return _halved(method, values, rng)
-
-
-def _rows(drawn: Values) -> Values:
-    """Return simulated answers, repeated until there are as many as samples."""
-    return drawn[np.arange(SAMPLES) % len(drawn)]
 
 
 def _samples(single: Single, numbers: Numbers, rng: np.random.Generator) -> Values:
@@ -224,13 +249,6 @@ def _of_threshold(single: ByThreshold, numbers: Numbers) -> tuple[Values, Probab
     return visited, law
 
 
-def _counted(method: ByCounts, numbers: Numbers, rng: np.random.Generator) -> Values:
-    counts = method.exact_counts(numbers)
-    q = -np.expm1(-1 / method.scale)
-    noise = rng.geometric(q, (2, 5 * SIMULATIONS, counts.size))
-    return np.array([method.answer(counts + one) for one in noise[0] - noise[1]])
-
-
 def _halved(
     method: Recursive | RecursiveOfRange,
     values: Values,
@@ -254,15 +272,20 @@ def _halved(
     return found
 
 
-def _from_ends(method: EndsFirst, values: Values, rng: np.random.Generator) -> Values:
+def _from_ends(
+    method: EndsFirst, values: Values, rng: np.random.Generator, scale: float
+) -> Values:
     ranks, by = ranks_of(values, method.points), method.simulated(rng)
+    noisy = simulated_laplace(rng, np.full(SIMULATIONS, values.size), scale)
 
     def middle(_: Indices, shares: Values, first: Indices, last: Indices, left: Left) -> Values:
         [start], [end] = method.records_left(ranks, left)
         halves = method.by_halves(shares, first, last)
         return _halved(halves, values[start:end], rng, times=1)
 
-    return np.concatenate([method.follow(ranks, by, middle) for _ in range(SIMULATIONS)])
+    return np.concatenate(
+        [method.follow(ranks, noisy[[i]], by, middle) for i in range(SIMULATIONS)]
+    )
 
 
 def _whole_half(points: Values | Range, values: Values, records: Indices) -> RangeHalf:

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpselect.draws.place_exponential import Places, draw_place
-from dpselect.mechanisms import MechanismLike
+from dpselect.mechanisms import ExponentialMechanism, Mechanism
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranges import Range
@@ -84,12 +84,8 @@ class RecursiveOfRange(Recursion):
     """Percentiles from a range, each draw by the exponential mechanism."""
 
     points: Range
-    factory: MechanismLike = "exponential"
+    drawn_by: ClassVar[type[Mechanism]] = ExponentialMechanism
     how: ClassVar[str] = " by pieces of a range"
-
-    @property
-    def ranked(self) -> tuple[None, ...]:
-        return (None,)
 
     def shares(self, node: Node) -> int:
         """Return the parts of the records at a place, few enough for the units to fit."""
@@ -110,7 +106,7 @@ class RecursiveOfRange(Recursion):
         held, counts = np.unique(places, return_counts=True)
         return RangeHalf(held, counts.astype(np.int64), 0, len(self.points) - 1)
 
-    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+    def prepare(self, numbers: Numbers, records: int = 0) -> Callable[[], Answer]:  # noqa: ARG002
         whole = self.half(numbers.places(self.points))
 
         def draw() -> Answer:
@@ -119,7 +115,7 @@ class RecursiveOfRange(Recursion):
 
         return draw
 
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:  # noqa: ARG002
+    def prepare_groups(self, ranks: Ranks, records: Indices) -> Callable[[], Values]:  # noqa: ARG002
         raise not_listed()
 
     def _draw(self, node: Node, half: RangeHalf) -> dict[int, int]:

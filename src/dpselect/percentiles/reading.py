@@ -208,13 +208,10 @@ class Numbers:
         return self._places[points]
 
     def number(self, points: Values | Range) -> int:
-        """Return how many records there are: all if that is public, or those with a number."""
+        """Return how many records with a number there are."""
         if isinstance(points, Range):
-            known, every = self.values().size, self._values[0].size
-        else:
-            ranks = self.ranks(points)
-            known, every = int(ranks.numbers[0]), ranks.records
-        return every if self.records.are_public else known
+            return self.places(points).size
+        return int(self.ranks(points).numbers[0])
 
     def _known(self, points: Values, wanted: Values) -> Ranks | None:
         """Return ranks from those that were counted of the same candidates."""

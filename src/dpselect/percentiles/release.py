@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from math import ceil, log
 from typing import Any
 
 from dpselect.release import Release
@@ -18,30 +19,54 @@ class PercentileRelease(Release[Any]):
     Attributes:
         p: The percentile of each value.
         chosen: The method that was chosen by a noisy number of records, if it was.
-        records: That number, rounded to a power of two, if there is one.
+        records: That number, if it was paid for; with groups one for each, in their order.
     """
 
     p: tuple[float, ...] = ()
     chosen: str | None = None
-    records: int | None = None
+    records: int | tuple[int, ...] | None = None
 
     def __str__(self) -> str:
         asked: Any = self.plan.query
-        more = {"values": asked.ends_early, "chosen": self.chosen}
+        more = {
+            "values": asked.ends_early,
+            "records": self.records_in_words,
+            "chosen": self.chosen,
+        }
         lines = [f"\n{name}: {one}" for name, one in more.items() if one is not None]
         return "".join([super().__str__(), *lines])
+
+    @property
+    def records_error(self) -> int | None:
+        """Distance of a noisy number from the true one with probability 0.95, in records."""
+        if self.records is None:
+            return None
+        asked: Any = self.plan.query
+        made = asked.design()
+        return ceil(getattr(made, "each", made).method.scale * log(1 / (1 - 0.95)))
+
+    @property
+    def records_in_words(self) -> str | None:
+        """The noisy number of records and its error; None if there is none, or one by group."""
+        if not isinstance(self.records, int):
+            return None
+        near = f"within {self.records_error:,} with probability 0.95"
+        return f"about {max(self.records, 0):,} ({near})"
 
     @property
     def expected_error(self) -> str | None:
         """Predicted distance of the values from their percentiles, in words; None if unknown.
 
-        It assumes a shape of the data and the number of records that was assumed or that chose
-        the method (``dpselect.percentiles.prediction``).
+        It assumes a shape of the data and the number of records that was released
+        (``dpselect.percentiles.prediction``). Beside an interval there is none, and with
+        groups, which have different numbers.
         """
         from dpselect.percentiles.prediction import expected
 
         asked: Any = self.plan.query
-        return expected(asked, self.records or asked.assumed_records)
+        if self.interval is not None or not isinstance(self.records, int):
+            return None
+        return expected(asked, [max(self.records, 1)])
 
     @property
     def meaning(self) -> str | None:
@@ -55,7 +80,8 @@ class PercentileRelease(Release[Any]):
         """Return all that was released, as plain Python values by name."""
         more: dict[str, Any] = {} if self.chosen is None else {"chosen": self.chosen}
         if self.records is not None:
-            more["records"] = self.records
+            one = isinstance(self.records, int)
+            more["records"] = self.records if one else list(self.records)  # type: ignore[arg-type]
         return {**super().released(), **more}
 
     @property

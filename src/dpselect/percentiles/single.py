@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -27,13 +26,13 @@ from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.plan import SEQUENTIAL, ErrorBound, Spend
-from dpselect.typing import Probabilities, Values
+from dpselect.typing import Indices, Probabilities, Values
 
 PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
 """Mechanisms that look at differences of scores alone, and lose ``w`` times epsilon where
 scores move by ``w`` of the sensitivity."""
 
-MethodName: TypeAlias = Literal["one-by-one", "above-threshold", "recursive", "noisy-counts"]
+MethodName: TypeAlias = Literal["one-by-one", "above-threshold", "recursive"]
 """How percentiles are drawn."""
 
 Answer: TypeAlias = tuple[float, ...]
@@ -42,10 +41,12 @@ Answer: TypeAlias = tuple[float, ...]
 class Method(ABC):
     """A way to draw percentiles, with its public facts."""
 
+    points: Values | Range
+
     @property
-    @abstractmethod
     def ranked(self) -> tuple[Values | None, ...]:
         """The candidates whose ranks are counted together; None if all numbers are read."""
+        return (None if isinstance(self.points, Range) else self.points,)
 
     @property
     def exact(self) -> bool:
@@ -81,20 +82,26 @@ class Method(ABC):
         """
         raise ParameterError("the distribution of these percentiles has no closed form")
 
-    @abstractmethod
-    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+    def prepare(self, numbers: Numbers, records: int = 0) -> Callable[[], Answer]:
         """Read the data and return the draw of all percentiles, ascending.
+
+        Args:
+            numbers: The numbers; private.
+            records: The noisy number of these, if it was released.
 
         Raises:
             ColumnError, DataError: As for the release.
         """
+        of_groups = self.prepare_groups(numbers.ranks(self.points), np.array([records]))
+        return lambda: tuple(of_groups()[0].tolist())
 
     @abstractmethod
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
+    def prepare_groups(self, ranks: Ranks, records: Indices) -> Callable[[], Values]:
         """Return the draw for groups of numbers, a row of values for each.
 
         Args:
             ranks: Ranks of all candidates, which are listed; private.
+            records: The noisy number of each group, shape ``(groups,)``; public.
         """
 
 
@@ -103,7 +110,7 @@ class Single(ABC):
     """A way to draw one percentile, with its public facts.
 
     Attributes:
-        p: The percentile, in (0, 100].
+        p: The percentile, in [1, 100].
         points: The candidates.
         records: How records are read.
     """
@@ -285,6 +292,10 @@ class OneByOne(Method):
     singles: tuple[Single, ...]
 
     @property
+    def points(self) -> Values | Range:  # type: ignore[override] # those of each
+        return self.singles[0].points
+
+    @property
     def ranked(self) -> tuple[Values | None, ...]:
         return tuple(one.ranked for one in self.singles)
 
@@ -312,106 +323,18 @@ class OneByOne(Method):
         laws = [one.probabilities(numbers) for one in self.singles]
         return sorted_probabilities(np.asarray(self.singles[0].points), laws)
 
-    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
+    def prepare(self, numbers: Numbers, records: int = 0) -> Callable[[], Answer]:  # noqa: ARG002
         draws = [one.prepare(numbers) for one in self.singles]
         return lambda: tuple(sorted(draw() for draw in draws))
 
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
+    def prepare_groups(self, ranks: Ranks, records: Indices) -> Callable[[], Values]:  # noqa: ARG002
         draws = [one.prepare_groups(ranks) for one in self.singles]
         return lambda: np.sort(np.column_stack([draw() for draw in draws]), axis=1)
 
 
-@dataclass(frozen=True, eq=False)
-class Parts(Method):
-    """A method for the middle, and single draws for percentiles below and above.
-
-    The values of the middle are left as they are drawn. A value above is raised to the largest
-    one below it, and a value below lowered to the smallest one above it, so all values ascend;
-    and since the draws at the ends are independent of all others, the distribution of each
-    value is exact.
-
-    Attributes:
-        below: For the percentiles below the middle, ascending.
-        middle: For those of the middle.
-        above: For those above, ascending.
-    """
-
-    below: tuple[Single, ...]
-    middle: Method
-    above: tuple[Single, ...]
-
-    @property
-    def _ends(self) -> OneByOne:
-        return OneByOne((*self.below, *self.above))
-
-    @property
-    def ranked(self) -> tuple[Values | None, ...]:
-        return (*self._ends.ranked, *self.middle.ranked)
-
-    @property
-    def exact(self) -> bool:
-        return self.middle.exact and self._ends.exact
-
-    @property
-    def mechanism(self) -> str:
-        return f"{self._ends.mechanism}; {self.middle.mechanism}"
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        return (*self._ends.spends, *self.middle.spends)
-
-    @property
-    def composition(self) -> str:
-        return f"{self._ends.composition}; of the middle: {self.middle.composition}"
-
-    def probabilities(self, numbers: Numbers) -> Probabilities:
-        middle = self.middle.probabilities(numbers)
-        order = np.argsort(np.asarray(self._ends.singles[0].points), kind="stable")
-        upwards = [one.probabilities(numbers)[order] for one in self.above]
-        downwards = [one.probabilities(numbers)[order[::-1]] for one in self.below[::-1]]
-        laws = np.empty((len(self.below) + len(middle) + len(self.above), order.size))
-        laws[len(self.below) : len(self.below) + len(middle)] = middle
-        for place, law in enumerate(_largest(middle[-1][order], upwards)):
-            laws[len(self.below) + len(middle) + place, order] = law
-        for place, law in enumerate(_largest(middle[0][order[::-1]], downwards)):
-            laws[len(self.below) - 1 - place, order[::-1]] = law
-        return laws
-
-    def prepare(self, numbers: Numbers) -> Callable[[], Answer]:
-        below = [one.prepare(numbers) for one in self.below[::-1]]
-        middle = self.middle.prepare(numbers)
-        above = [one.prepare(numbers) for one in self.above]
-
-        def draw() -> Answer:
-            values = middle()
-            high = accumulate((one() for one in above), max, initial=values[-1])
-            low = list(accumulate((one() for one in below), min, initial=values[0]))
-            return (*low[:0:-1], *values, *list(high)[1:])
-
-        return draw
-
-    def prepare_groups(self, ranks: Ranks) -> Callable[[], Values]:
-        parts: list[Method | Single] = [self.middle, *self.below[::-1], *self.above]
-        draws = [one.prepare_groups(ranks) for one in parts]
-
-        def draw() -> Values:
-            middle, *ends = (one() for one in draws)
-            low, high = ends[: len(self.below)], ends[len(self.below) :]
-            upwards = np.maximum.accumulate(np.column_stack([middle[:, -1], *high]), axis=1)
-            downwards = np.minimum.accumulate(np.column_stack([middle[:, 0], *low]), axis=1)
-            return np.column_stack([downwards[:, :0:-1], middle, upwards[:, 1:]])
-
-        return draw
-
-
-def _largest(first: Probabilities, laws: list[Probabilities]) -> list[Probabilities]:
-    """Return the distributions of running maxima of independent draws, after a first one."""
-    upto = np.cumsum(first)
-    found = []
-    for law in laws:
-        upto = upto * np.cumsum(law)
-        found.append(np.diff(upto, prepend=0.0))
-    return found
+def named(percents: Sequence[float]) -> str:
+    """Return what percentiles are called in a plan."""
+    return f"percentile{'s' * (len(percents) > 1)} {', '.join(f'{p:g}' for p in percents)}"
 
 
 def not_listed() -> ParameterError:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
-from dpselect.mechanisms import Mechanism, MechanismLike, by_name
+from dpselect.mechanisms import Mechanism, PermuteAndFlip
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import FIRST
 from dpselect.percentiles.ranges import Range
@@ -172,34 +171,29 @@ class Recursion(Method):
     """Percentiles by the binary tree of draws, with its public facts.
 
     Attributes:
-        percents: In (0, 100], increasing.
+        percents: In [1, 100], increasing.
         points: The candidates.
         records: How records are read.
         epsilon: Epsilon of the whole release, in nats.
-        factory: The mechanism, for the epsilon of each draw.
     """
 
     percents: tuple[float, ...]
     points: Values | Range
     records: Records
     epsilon: float
-    factory: MechanismLike
+    drawn_by: ClassVar[type[Mechanism]] = PermuteAndFlip
     how: ClassVar[str] = ""
 
-    @cached_property
-    def whole(self) -> Mechanism:
-        """The mechanism with the epsilon of all draws."""
-        return by_name(self.factory, self.epsilon)
-
-    @property
-    def exact(self) -> bool:
-        return self.whole.exact
+    def __post_init__(self) -> None:
+        # Whether epsilon can be drawn with.
+        _ = self.mechanism
 
     @property
     def mechanism(self) -> str:
         levels = len(self.percents).bit_length()
         gain = f"{levels} levels instead of {len(self.percents)} percentiles"
-        return f"recursion of halves in {gain}, {self.whole}{self.how} in all"
+        whole = self.drawn_by(epsilon=self.epsilon)
+        return f"recursion of halves in {gain}, {whole}{self.how} in all"
 
     @property
     def tree(self) -> Node:
@@ -210,7 +204,7 @@ class Recursion(Method):
     def spends(self) -> tuple[Spend, ...]:
         # Those of the path with the largest rho, which is convex and 0 at 0: weights and halves
         # that sum to 1 pay at most what one half pays with its whole weight.
-        rho = self.whole.draw.rho
+        rho = self.drawn_by(epsilon=self.epsilon).draw.rho
         paths = (
             tuple(
                 Spend(

@@ -1,4 +1,4 @@
-"""Percentiles of noisy counts: what a step changes, and that exact counts are right."""
+"""Percentiles of noisy counts of few bins: what a step changes, and right exact counts."""
 
 from itertools import combinations, combinations_with_replacement, permutations
 
@@ -8,7 +8,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.percentiles.count_tree import FAN, LEAVES, ByCounts, running_sums
+from dpselect.percentiles.bins import FEWEST, MOST, ByBins
 from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import ranks_of
 from dpselect.percentiles.reading import Records
@@ -20,20 +20,19 @@ POINTS = np.arange(0.0, 40)
 DECILES = tuple(float(p) for p in range(10, 100, 10))
 
 
-def tree(relation, *, points=POINTS, users=None, epsilon=1.0):
+def bins(relation, *, points=POINTS, users=None, epsilon=1.0, assumed=10.0, p=DECILES):
     of = Records(relation, "v" if users else None, users)
-    return ByCounts(DECILES, points, of, epsilon)
+    return ByBins(p, points, of, epsilon, assumed)
 
 
 def counts(by, database):
-    ranks = ranks_of(np.array(database, dtype=float), by.points, by.ends)
-    return by.counts(ranks.upto[0], int(ranks.numbers[0]))
+    return by.counts(ranks_of(np.array(database, dtype=float), by.points, by.ends))
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_a_step_changes_the_counts_by_so_much_and_no_more(relation):
     """All pairs of databases of at most 4 records, over values in, between and beyond bins."""
-    by = tree(relation)
+    by = bins(relation)
     values = [-3, 0, 0.5, 17, 38, 99]
     universe = [x for n in range(5) for x in combinations_with_replacement(values, n)]
     near = are_neighbours(relation)
@@ -50,7 +49,7 @@ def test_a_step_changes_the_counts_by_so_much_and_no_more(relation):
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_a_person_changes_as_much_for_each_record(relation):
     """One person of up to 3 rows more, or another: of at most 2 that count."""
-    by = tree(relation, users=PeopleCap("who", 2))
+    by = bins(relation, users=PeopleCap("who", 2))
     kinds = [rows for n in range(4) for rows in combinations_with_replacement((0, 17, 38), n)]
     of_step = permutations(kinds, 2) if relation is BOTH[1] else ((one, ()) for one in kinds)
 
@@ -70,7 +69,7 @@ def test_a_person_changes_as_much_for_each_record(relation):
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_rho_pays_for_all_records_of_a_person_in_one_bin(relation, most):
     """The Rényi divergences of the noise on counts that each move by ``most``."""
-    by = tree(relation, users=PeopleCap("who", most))
+    by = bins(relation, users=PeopleCap("who", most))
     [spend] = by.spends
     noise = np.arange(-600 * most, 600 * most + 1)
     near, far = (-abs(noise - moved) / by.scale for moved in (0, most))
@@ -86,37 +85,26 @@ def test_rho_pays_for_all_records_of_a_person_in_one_bin(relation, most):
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_integer_noise_is_not_taken_for_the_laplace_mechanism(relation):
     """On counts that move by 1 each it has atoms of probability above 1/2 at its loss."""
-    by = tree(relation, epsilon=8.0)
+    by = bins(relation, epsilon=8.0)
     top = 1 / (1 + np.exp(-1 / by.scale))  # of each count
 
     assert top**by.changed > 1 / 2
     assert not any(spend.laplace for spend in by.spends)
 
 
-def test_exact_counts_are_their_running_sums():
-    leaves = np.arange(LEAVES) % 7
-    exact = np.concatenate([leaves, leaves.reshape(FAN, FAN).sum(axis=1)]).astype(float)
+@pytest.mark.parametrize(("records", "found"), [(1, FEWEST), (300, 100), (10**6, MOST)])
+def test_bins_are_as_many_as_records_and_epsilon_can_pay_for(records, found):
+    by = bins(BOTH[0], points=np.arange(1e5), assumed=records)
 
-    np.testing.assert_allclose(running_sums(exact), np.cumsum(leaves))
-
-
-def test_both_levels_agree_by_least_squares():
-    """Against the general solution, where it is monotone."""
-    rng = np.random.default_rng(0)
-    leaves = rng.integers(50, 60, LEAVES).astype(float)
-    noisy = np.concatenate(
-        [leaves, leaves.reshape(FAN, FAN).sum(axis=1) + rng.normal(0, 5, FAN)]
-    )
-    adds = np.kron(np.eye(FAN), np.ones(FAN))
-    fitted = np.linalg.lstsq(np.vstack([np.eye(LEAVES), adds]), noisy, rcond=None)[0]
-
-    np.testing.assert_allclose(running_sums(noisy), np.cumsum(fitted))
+    assert 0.8 * found <= by.ends.size <= found
+    assert by.ends[-1] == 99_999
 
 
-def test_running_sums_are_monotone_whatever_the_noise():
-    noisy = np.random.default_rng(1).normal(0, 9, LEAVES + FAN)
+def test_counts_that_fall_are_made_monotone():
+    """Half way between the largest before and the least after: 6, 13, 13, 19; the 10th."""
+    by = bins(BOTH[0], points=np.arange(4.0), p=(50.0,))
 
-    assert (np.diff(running_sums(noisy)) >= 0).all()
+    assert by.answers(np.array([[6, 8, -2, 7]])).tolist() == [[1.0]]
 
 
 @pytest.mark.parametrize(
@@ -125,17 +113,17 @@ def test_running_sums_are_monotone_whatever_the_noise():
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_a_large_epsilon_finds_the_percentiles_within_a_bin(points, relation):
     values = np.random.default_rng(0).uniform(5, 35, 20_000)
-    by = tree(relation, points=points, epsilon=1e4)
+    by = bins(relation, points=points, epsilon=1e4, assumed=20_000)
     found = np.array(by.prepare(by.records.of(values))())
 
-    assert by.ends.size <= LEAVES
+    assert by.ends.size <= MOST
     assert np.abs(found / np.quantile(values, np.array(DECILES) / 100) - 1).max() < 0.1
     assert all(one in set(points) for one in found) if isinstance(points, np.ndarray) else True
 
 
 def test_no_records_and_one_value_are_answered():
     for values in ([], [7.0] * 50, [1e9] * 50) * 20:
-        by = tree(BOTH[0])
+        by = bins(BOTH[0])
         found = by.prepare(by.records.of(np.array(values)))()
 
         assert list(found) == sorted(found)
@@ -143,9 +131,5 @@ def test_no_records_and_one_value_are_answered():
 
 
 def test_the_price_does_not_grow_with_the_percentiles():
-    asked = {"candidates": POINTS, "method": "noisy-counts", "epsilon": 1.0}
-    one = dp.Percentiles(p=50, **asked, neighbours="add-remove").plan
-    many = dp.Percentiles(p=list(DECILES), **asked, neighbours="add-remove").plan
-
-    assert one.spends == many.spends
-    assert "on 40 bins" in one.mechanism
+    assert bins(BOTH[0]).spends == bins(BOTH[0], p=(50.0,)).spends
+    assert "on 16 bins" in bins(BOTH[0]).mechanism or bins(BOTH[0]).ends.size < FEWEST
