@@ -16,7 +16,7 @@ The first of these that holds is taken:
    between, where by halves it is ``GAINS`` times the levels of all, and one by one their
    number.
 3. Three or more, and no draw drowns: *by halves* (``binary_tree``).
-4. Three or more, of which none is near an end, or three drown alone: *bins* (``bins``).
+4. Three or more, of which less than half are near an end: *bins* (``bins``).
 5. Others: one by one.
 
 AboveThreshold comes from the side of the few, where its noise is half as large, if the records
@@ -169,10 +169,7 @@ class Choice:
 
     def of_number(self, records: float) -> Method:
         """Return the method for a number of records; a function of public numbers."""
-        several, near = (
-            len(self.percents),
-            [p for p in self.percents if abs(p - 50) >= 50 - TAIL],
-        )
+        several = len(self.percents)
         singles = tuple(self._single(p, records) for p in self.percents)
         exact = all(self._each >= EXACT * self.records.rank_bound(p) for p in self.percents)
         if several == 1 or exact or not self._increase:
@@ -182,11 +179,9 @@ class Choice:
         if several >= RECURSIVE_FROM:
             if not self._drowned(self.percents, records):
                 return self._halves()
-            drowned = sum(isinstance(one, ByThreshold) for one in singles)
-            levels = several.bit_length()
-            if (
-                drowned >= 3 or not near
-            ) and self.epsilon < EXACT * levels * self.records.per_user:
+            near = sum(abs(p - 50) >= 50 - TAIL for p in self.percents)
+            exact = self.epsilon >= EXACT * several.bit_length() * self.records.per_user
+            if 2 * near < several and not exact:
                 return ByBins(self.percents, self.points, self.records, self.epsilon, records)
         return OneByOne(singles)
 
