@@ -123,13 +123,11 @@ def test_without_a_command_there_is_help_and_no_empty_error(run):
 @pytest.mark.slow
 def test_the_demo_wins_where_it_says_so_and_draws_a_picture(run, tmp_path):
     ran = run("demo", "--plot", tmp_path / "demo.png", "--json")
-    contacts, tree, deciles, markets, wrong = (ran.json[name] for name in ran.json)
+    contacts, deciles, markets = (ran.json[name] for name in ran.json)
 
     assert ran.code == 0
     assert (tmp_path / "demo.png").stat().st_size > 1000
     assert contacts["results"]["dpselect"] > 2 * contacts["results"]["OpenDP, top-k"]
     assert len(contacts["released"]) == 10
-    assert tree["results"]["dpselect, depth 2"] > tree["results"]["diffprivlib, depth 2"]
     assert min(deciles["results"], key=deciles["results"].get) == "dpselect"
     assert min(markets["results"], key=markets["results"].get) == "dpselect"
-    assert wrong["released"] == {"check": "l1", "ok": False, "excess": 1.0}

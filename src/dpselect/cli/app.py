@@ -100,9 +100,7 @@ COMMANDS = {
     "schema": _ours(
         "request", "Print the JSON schema of the files of 'dpselect run', for editors.", KEEP
     ),
-    "demo": _ours(
-        "demo", "Release contacts, a tree, deciles and a map of public data.", RESEARCH
-    ),
+    "demo": _ours("demo", "Release contacts, deciles and a map of public data.", RESEARCH),
     "papers": Home(
         "dpselect_studies.command", "Reproduce numbered results of the papers.", RESEARCH
     ),

@@ -1,9 +1,9 @@
-"""``dpselect demo``: five tasks on public data, beside what other libraries would give.
+"""``dpselect demo``: three tasks on public data, beside what another library would give.
 
 All data are public or made up: a network by the recipe of ``_town``, tumours that ship with
 scikit-learn, and 8,520 farmers' markets (USDA Agricultural Marketing Service, National Farmers
 Market Directory, public domain; degrees rounded to 0.01). OpenDP is measured by the
-distributions that its samplers draw from, diffprivlib by figures that are stored here.
+distributions that its samplers draw from.
 """
 
 from __future__ import annotations
@@ -33,18 +33,6 @@ PEOPLE, CONTACTS, TOP = 2000, 3, 10
 RUNS = 300
 """Simulated releases of a task whose expected result has no formula."""
 
-TUMOURS = {"worst radius": (5, 40), "worst concave points": (0, 0.3)}
-"""Columns and public bounds of the tree."""
-
-DIFFPRIVLIB = {
-    "diffprivlib, depth 2": 0.778,
-    "diffprivlib, depth 8": 0.899,
-    "diffprivlib, forest": 0.925,
-}
-"""Mean accuracy of diffprivlib 0.6.6 (scikit-learn 1.6.1, numpy 2.4.6) at epsilon 1, by
-``uv run benchmarks/demo_peers.py``: of a tree of depth 2 and of the best of five depths, and of
-ten trees of their best depth, 5."""
-
 AREAS, DECILES = np.linspace(0, 5000, 501), range(10, 100, 10)
 COUNTRY = (-125.5, 25.0, -65.5, 50.0)
 
@@ -58,8 +46,7 @@ class Task:
         title: The question.
         unit: Unit of the results.
         results: By what gave them; ours first.
-        chance: What a choice without the data would give, with its name; None if there is no
-            such choice.
+        chance: What a choice without the data would give, with its name.
         says: What to take from it.
         released: The answer, as plain values.
         draw: Draws another picture than bars of the results.
@@ -69,7 +56,7 @@ class Task:
     title: str
     unit: str
     results: dict[str, float]
-    chance: tuple[str, float] | None
+    chance: tuple[str, float]
     says: str
     released: object = None
     draw: Callable[[Axes], None] | None = None
@@ -81,13 +68,13 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(plot: options.Plot = None, as_json: options.Json = False) -> None:
-    """Release contacts, a tree, deciles and a map of public data, and audit a wrong claim.
+    """Release contacts, deciles and a map of public data.
 
-    Each is shown beside what other libraries would give at the same epsilon. Nothing is written
+    Each is shown beside what OpenDP would give at the same epsilon. Nothing is written
     but the picture of --plot.
     """
     needed("sklearn", extra="standard")
-    with options.working("five tasks, about 15 seconds"):
+    with options.working("three tasks, about 10 seconds"):
         done = tasks()
         if plot is not None:
             output.save(_picture(done).axes[0], plot)
@@ -98,7 +85,7 @@ def demo(plot: options.Plot = None, as_json: options.Json = False) -> None:
     out = output.console()
     for number, task in enumerate(done, 1):
         out.print(f"{number}. {task.title}")
-        rows = task.results | dict([task.chance] if task.chance else [])
+        rows = task.results | dict([task.chance])
         output.print_facts({f"   {name}": f"{value:.4g}" for name, value in rows.items()})
         out.print(f"   in {task.unit}")
         out.print(fill(task.says, 76, initial_indent="   ", subsequent_indent="   "), "\n")
@@ -115,12 +102,12 @@ def _picture(done: list[Task]) -> Figure:
     from matplotlib.figure import Figure
 
     panels = [part for task in done for part in _parts(task)]
-    figure = Figure(figsize=(16, 9), layout="constrained")
+    figure = Figure(figsize=(12, 9), layout="constrained")
     figure.suptitle(
-        "dpselect demo: what one epsilon gives, with dpselect and with other libraries",
+        "dpselect demo: what one epsilon gives, with dpselect and with OpenDP",
         fontsize="x-large",
     )
-    for ax, (draw, title) in zip(figure.subplots(2, 3).flat, panels, strict=True):
+    for ax, (draw, title) in zip(figure.subplots(2, 2).flat, panels, strict=True):
         draw(ax)
         if title:
             ax.set_title(title, fontsize="medium")
@@ -141,18 +128,17 @@ def _bars(task: Task, ax: Axes) -> None:
     colours = [OTHERS] * (len(names) - 1) + [OURS]
     ax.bar_label(ax.barh(names, values, color=colours), fmt="%.3g", padding=3)
     farthest = 1.2 * max(values)
-    if task.chance is not None:
-        name, value = task.chance
-        beyond = "" if value < farthest else ", beyond the axis"
-        ax.axvline(value, color="black", ls=":", label=f"{name}: {value:.3g}{beyond}")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False)
+    name, value = task.chance
+    beyond = "" if value < farthest else ", beyond the axis"
+    ax.axvline(value, color="black", ls=":", label=f"{name}: {value:.3g}{beyond}")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False)
     ax.set(xlim=(0, farthest), xlabel=task.unit)
     ax.tick_params(axis="y", length=0)
 
 
 def tasks() -> list[Task]:
     """Return all tasks, done."""
-    return [_contacts(), _tree(), _deciles(), _markets(), _audit()]
+    return [_contacts(), _deciles(), _markets()]
 
 
 def _contacts() -> Task:
@@ -200,51 +186,6 @@ def _tumours() -> Any:  # noqa: ANN401 -- scikit-learn has no types
     from sklearn.datasets import load_breast_cancer
 
     return load_breast_cancer(as_frame=False)
-
-
-def _tree() -> Task:
-    needed("sklearn", extra="standard")
-    from sklearn.model_selection import StratifiedKFold
-    from sklearn.tree import DecisionTreeClassifier
-
-    from dpselect.trees import Bins, ID3Classifier
-
-    data, epsilon, depth = _tumours(), 1.0, 2
-    names = list(data.feature_names)
-    x, y = data.data[:, [names.index(name) for name in TUMOURS]], data.target
-    private = ID3Classifier(
-        epsilon=epsilon,
-        max_depth=depth,
-        domains=[Bins(low, high, 8) for low, high in TUMOURS.values()],
-        classes=[0, 1],
-        max_records=1000,
-    )
-    public = DecisionTreeClassifier(max_depth=depth, random_state=0)
-    splits = [
-        pair
-        for repetition in range(5)
-        for pair in StratifiedKFold(5, shuffle=True, random_state=repetition).split(x, y)
-    ]
-
-    def accuracy(model: Any) -> float:  # noqa: ANN401 -- any classifier of scikit-learn
-        scores = [model.fit(x[a], y[a]).score(x[b], y[b]) for a, b in splits]
-        return float(np.mean(scores))
-
-    return Task(
-        name="tree",
-        title=f"Is a tumour malignant? Tree, epsilon {epsilon:g} (add-remove)",
-        unit="accuracy in cross-validation",
-        results={
-            "dpselect, depth 2": accuracy(private),
-            **DIFFPRIVLIB,
-            "not private, depth 2": accuracy(public),
-        },
-        chance=("always the same answer", float(max(y.mean(), 1 - y.mean()))),
-        says="Splits are chosen by how much they tell; diffprivlib's tree splits at random, so "
-        "that it needs many. Its forest of ten deep trees is better than one tree of ours, and "
-        "is not a few rules to read.",
-        released=str(private.fit(x, y).tree_),
-    )
 
 
 def _deciles() -> Task:
@@ -360,31 +301,3 @@ def _squares_around(points: Values, rng: np.random.Generator) -> Values:
         low = np.clip(around - side * rng.random((200, 2)), 0, 1 - side)
         rectangles.append(np.hstack([corner + low * size, corner + (low + side) * size]))
     return np.concatenate(rectangles)
-
-
-def _audit() -> Task:
-    """Claim that a friendship changes one number of contacts, on all graphs of four people."""
-    from itertools import combinations
-
-    pairs = list(combinations(range(4), 2))
-    graphs = [graph for n in range(7) for graph in combinations(pairs, n)]
-
-    def claimed(graph: Any) -> dp.Objective:  # noqa: ANN401 -- any hashable to the audit
-        contacts = [sum(person in pair for pair in graph) for person in range(4)]
-        return dp.Objective(contacts, dp.GlobalSensitivity(1, "edge", l1=1), monotone=True)
-
-    def neighbours(a: Any, b: Any) -> bool:  # noqa: ANN401
-        return len(set(a) ^ set(b)) == 1
-
-    report = dp.audit.check_admissible(claimed, graphs, neighbours)
-    (wrong,) = (finding for finding in report.findings if not finding.ok)
-    return Task(
-        name="audit",
-        title="A wrong claim: one edge changes one degree",
-        unit="change of all degrees together",
-        results={"found by audit": 1 + wrong.excess, "claimed": 1.0},
-        chance=None,
-        says="With the noise of this claim ten people would cost twice the epsilon stated. On "
-        f"all 64 graphs of four people: {wrong.check} fails at {wrong.worst}.",
-        released={"check": wrong.check, "ok": wrong.ok, "excess": wrong.excess},
-    )
