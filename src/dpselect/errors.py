@@ -52,6 +52,9 @@ __all__ = [
 ]
 
 
+LONGEST = 8_000
+"""Characters of a message; an argument of a million is not quoted whole."""
+
 _NAME = re.compile(r"`(?P<name>\w+)`(?P<given>=?)")
 
 
@@ -63,6 +66,8 @@ class DPSelectError(Exception):
     """
 
     def __init__(self, message: str = "") -> None:
+        if len(message) > LONGEST:
+            message = f"{message[:LONGEST]}... ({len(message):,} characters)"
         super().__init__(message.replace("`", ""))
         self._marked = message
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tracemalloc
 
+import polars as pl
 import pytest
 
 import dpselect as dp
@@ -127,3 +128,35 @@ def test_a_million_candidates_are_planned_within_100_megabytes():
     finally:
         tracemalloc.stop()
     assert most < 60e6
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"classes": [[{"a": 1}], "u"]},
+        {"classes": [*map(str, range(20_000))]},
+        {"mechanism": "x" * 10**6},
+        {"label": "x" * 10**6},
+    ],
+)
+def test_odd_fields_of_a_tree_end_in_a_short_error(changed, tmp_path):
+    """Found among 10,000 odd requests, by ``benchmarks/odd_requests.py``."""
+    pl.DataFrame({"x": [1.0], "b": ["u"]}).write_parquet(tmp_path / "rows.parquet")
+    domains = {"x": {"low": 0, "high": 9, "bins": 3}}
+    tree = {"query": "ID3Tree", "domains": domains, "label": "b", "classes": ["u", "v"]}
+    data = {"data": {"path": str(tmp_path / "rows.parquet")}}
+
+    with pytest.raises(dp.errors.DPSelectError) as error:
+        dp.Request.from_dict(
+            data | {"queries": [tree | {"max_records": 50, **AR} | changed]}
+        ).check()
+    assert len(str(error.value)) < 10_000
+
+
+def test_nodes_of_several_types_are_refused(tmp_path):
+    pl.DataFrame({"i": [1], "j": [2]}).write_parquet(tmp_path / "rows.parquet")
+    query = NODES | {"nodes": [[], {"microseconds": 1}, [0]], "epsilon": 1.0}
+    data = {"data": {"path": str(tmp_path / "rows.parquet")}, "queries": [query]}
+
+    with pytest.raises(dp.errors.DPSelectError, match="nodes"):
+        dp.Request.from_dict(data).check()

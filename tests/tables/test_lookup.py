@@ -5,8 +5,10 @@ from math import inf, nan
 import narwhals as nw
 import numpy as np
 import polars as pl
+import pytest
 
 from dpselect import tables
+from dpselect.errors import ParameterError
 from dpselect.tables.lookup import with_codes, with_positions, without_nan
 from support.engines import every_engine, held_by
 
@@ -50,6 +52,17 @@ def test_a_code_is_the_position_of_the_value_that_is_equal(engine):
     for column, listed in LISTED.items():
         expected = [listed.index(v) if v in listed else -1 for v in VALUES[column]]
         assert sorted(tables.counts(found[column]).tolist()) == sorted(expected)
+
+
+def test_any_number_of_values_can_be_listed_up_to_what_takes_too_long():
+    """From some hundreds on Python's own calls were too deep."""
+    values = [f"v{n}" for n in range(2_000)]
+    rows = nw.from_native(pl.LazyFrame({"t": ["v1999", "x", "v0", None, "v1"]}))
+
+    coded = with_codes(rows, {"t": values}).collect()["t"].to_list()
+    assert coded == [1999, None, 0, None, 1]
+    with pytest.raises(ParameterError, match="list fewer"):
+        with_codes(rows, {"t": values * 6})
 
 
 def test_the_names_of_the_package_are_all_there():

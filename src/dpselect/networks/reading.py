@@ -31,6 +31,7 @@ from dpselect.errors import (
 )
 from dpselect.networks.edge_files import SNAP, edge_file, lines_of_pairs, pairs_of_file
 from dpselect.tables import values
+from dpselect.tables.collation import whole
 from dpselect.tables.kinds import coded, declares_nothing, type_name
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import ending
@@ -362,7 +363,7 @@ def _opened(
         return native
     # Another engine folds parallel edges before any row leaves it.
     with silenced(two):
-        return two.unique().collect(backend="polars").to_polars().lazy()
+        return _in_polars(whole(two.unique())).lazy()
 
 
 def _of_table(
@@ -420,7 +421,11 @@ def _labels(nodes: Sequence[Hashable]) -> pl.Series:
         return pl.Series(nodes, dtype=pl.Int64)
     whole = [node for node in nodes if type(node) is int]
     if len(whole) < len(nodes):
-        return pl.Series(nodes)
+        # Of several types there is no column.
+        return replaced(
+            lambda: pl.Series(nodes),
+            lambda: ParameterError("`nodes` of a table must be of one type, as its columns"),
+        )
     low, high = min(whole), max(whole)
     if not -(2**127) <= low <= high < 2**127:
         raise ParameterError("`nodes`: ids in a table are integers of at most 128 bits")

@@ -14,6 +14,7 @@ from dpselect import passes
 from dpselect._optional import replaced
 from dpselect.errors import DataError
 from dpselect.passes import MOST_SUMS
+from dpselect.tables.collation import whole
 from dpselect.tables.opening import unreadable
 from dpselect.tables.source import Frame
 from dpselect.tables.spark import on_spark, silenced
@@ -91,7 +92,7 @@ def _rows(table: nw.LazyFrame[Any], most: int) -> dict[str, Column]:
     if table.implementation.is_polars():
         frame = nw.from_native(collected(nw.to_native(table), streaming=True))
     else:
-        frame = table.collect()
+        frame = whole(table)
     return {name: _of_series(frame.get_column(name)) for name in frame.columns}
 
 

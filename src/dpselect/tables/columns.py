@@ -11,6 +11,7 @@ import numpy as np
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
 from dpselect.passes import query
+from dpselect.tables.collation import whole
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.fields import typed
@@ -140,7 +141,7 @@ def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
 def _rows(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     if table.implementation.is_polars():
         return nw.from_native(collected(nw.to_native(table), streaming=False))
-    return _of_spark(table) if table.implementation.is_spark_like() else table.collect()
+    return _of_spark(table) if table.implementation.is_spark_like() else whole(table)
 
 
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:

@@ -13,9 +13,16 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from dpselect.errors import ParameterError
 from dpselect.tables.kinds import numbers_alone
 from dpselect.tables.spark import array_of, functions, on_spark
 from dpselect.typing import Indices, Values
+
+MOST_LISTED = 10_000
+"""Values of a column that are compared with; a query of so many takes seconds to make."""
+
+NESTED = 64
+"""Conditions in each other, at most: of hundreds, Python's own calls are too deep."""
 
 EDGES_AT_ONCE = 512
 """Edges of one look-up: engines take longer to plan deeper or wider ones than to run them."""
@@ -63,6 +70,12 @@ def with_codes(
         values: The columns to replace, of text, integers or float64 without NaN, each with
             its values. Public. Any other value becomes null, and a null stays null.
     """
+    for column, listed in values.items():
+        if len(listed) > MOST_LISTED:
+            raise ParameterError(
+                f"column {column!r} has {len(listed):,} listed values, and an engine compares "
+                f"with {MOST_LISTED:,} at most: list fewer, and let the rest be one"
+            )
     types = table.collect_schema()
     goals = {
         column: [_comparable(value, types[column]) for value in listed]
@@ -88,12 +101,16 @@ def _comparable(value: Any, dtype: Any) -> Any:  # noqa: ANN401 -- narwhals' typ
 
 
 def _code(column: str, goals: Sequence[Any]) -> nw.Expr:
-    chosen = nw.lit(None, nw.Int64)
-    for code, goal in enumerate(goals):
-        if goal is not None:
+    none = nw.lit(None, nw.Int64)
+    known = [(code, goal) for code, goal in enumerate(goals) if goal is not None]
+    parts = []
+    for start in range(0, len(known), NESTED):
+        chosen = none
+        for code, goal in known[start : start + NESTED]:
             found = nw.col(column) == goal
             chosen = nw.when(found).then(nw.lit(code, nw.Int64)).otherwise(chosen)
-    return chosen
+        parts.append(chosen)
+    return nw.max_horizontal(none, *parts)
 
 
 def _listed(table: nw.LazyFrame[Any], goals: Mapping[str, list[Any]]) -> nw.LazyFrame[Any]:

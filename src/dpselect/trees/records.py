@@ -208,9 +208,8 @@ def _checked_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]
         )
     given = validation.listed("classes", classes) or ()
     labels = tuple(c.item() if isinstance(c, np.generic) else c for c in given)
-    if any(not isinstance(label, Hashable) for label in labels):
-        raise ParameterError("`classes` must be values that can be hashed")
-    if len(labels) < 2 or len(set(labels)) < len(labels):
+    validation.different("classes", labels)
+    if len(labels) < 2:
         raise ParameterError("`classes` must be at least two labels, all different")
     return labels
 
