@@ -1,6 +1,7 @@
 """Just-in-time compilation of kernels: the one place that imports numba's decorator.
 
-A kernel is compiled at its first call and cached on disk. It releases the interpreter lock,
+A kernel is compiled at its first call and cached on disk, and numba, which takes a while, is
+imported then. It releases the interpreter lock,
 and a division by zero gives an infinity or NaN, as in NumPy, instead of an exception: whether
 an exception is raised must not depend on private values.
 
@@ -10,11 +11,32 @@ three to five seconds each.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import update_wrapper
 from typing import Any, TypeVar
-
-from numba import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-compiled: Callable[[Function], Function] = njit(cache=True, nogil=True, error_model="numpy")
+
+class _Kernel:
+    """A kernel until it is called, when those that its module has are given to numba."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        update_wrapper(self, function)
+
+    def __call__(self, *arguments: object) -> object:
+        from numba import njit
+
+        module = vars(sys.modules[self.function.__module__])
+        for name, one in list(module.items()):
+            if isinstance(one, _Kernel):
+                make = njit(cache=True, nogil=True, error_model="numpy")
+                module[name] = make(one.function)
+        return module[self.function.__name__](*arguments)
+
+
+def compiled(function: Function) -> Function:
+    """Return a function as a kernel."""
+    return _Kernel(function)  # type: ignore[return-value]

@@ -379,29 +379,6 @@ def test_prints_and_plots():
     assert ax.get_title().startswith("ID3Tree, ε = 200 (add-remove neighbours)")
 
 
-@pytest.mark.parametrize(
-    ("criterion", "max_records", "name"),
-    [
-        ("gini", 1000, "permute-and-flip"),
-        ("majority", 1000, "permute-and-flip"),
-        ("information-gain", 1000, "pairwise"),
-        ("information-gain", 2**30, "pairwise"),
-        ("information-gain", 2**31, "permute-and-flip"),
-    ],
-)
-def test_public_facts_choose_the_mechanism(criterion, max_records, name):
-    estimator = ID3Classifier(
-        9.0,
-        max_depth=2,
-        criterion=criterion,
-        domains={"a": [0, 1], "b": [0, 1, 2]},
-        classes=CLASSES,
-        max_records=max_records,
-    )
-
-    assert estimator.plan().mechanism == f"{name} by {criterion}"
-
-
 @pytest.mark.parametrize("classes", [["no", "yes"], ["yes", "no"], [True, False], [2, 1.0]])
 @pytest.mark.parametrize("kind", [ID3Classifier, MultiObjectiveTreeClassifier])
 def test_classes_and_their_probabilities_are_in_ascending_order(kind, classes):

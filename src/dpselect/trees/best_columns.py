@@ -29,8 +29,7 @@ class BestColumns(_RecordsQuery[Release[str]]):
         criterion: How a column is scored: ``"gini"``, ``"information-gain"`` or ``"majority"``.
             See ``dpselect.trees.criteria``.
         mechanism: How columns are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or
-            a function of ``epsilon=``. By default permute-and-flip; by information gain
-            ``"pairwise"``, but among very many columns or records.
+            a function of ``epsilon=``. Permute-and-flip by default.
 
     Examples:
         >>> import dpselect as dp
@@ -54,13 +53,7 @@ class BestColumns(_RecordsQuery[Release[str]]):
     def _training(self, claims: Claims) -> _Choice:
         criterion = validation.one_of("criterion", self.criterion, CRITERIA)
         k = validation.some_of("k", self.k, len(claims.schema.names), "columns with a domain")
-        drawn = drawn_by(
-            self.mechanism,
-            claims.epsilon,
-            candidates=len(claims.schema.names),
-            criterion=criterion,
-            max_records=claims.max_records,
-        )
+        drawn = drawn_by(self.mechanism, claims.epsilon, criterion, claims.max_records)
         return _Choice(claims, k, criterion, drawn)
 
     def _drawn(

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from dpselect.trees.kernels import levels, replaced
 from dpselect.trees.records import Schema
 from dpselect.trees.tree import Split
 from dpselect.typing import Indices
@@ -46,13 +47,6 @@ def branches(tree: Individual) -> tuple[Individual, Individual]:
     """Return the trees for yes and for no below a question."""
     end = 1 + int(tree[1, SIZE])
     return tree[1:end], tree[end:]
-
-
-def levels(tree: Individual) -> Indices:
-    """Return how many questions lead to each node."""
-    from dpselect.trees import kernels
-
-    return kernels.levels(tree)
 
 
 def depth(tree: Individual) -> int:
@@ -174,13 +168,6 @@ BREEDERS: Mapping[Operators, type[Breeder]] = MappingProxyType(
 def subtree(tree: Individual, position: int) -> Individual:
     """Return the tree from a node down."""
     return tree[position : position + tree[position, SIZE]]
-
-
-def replaced(tree: Individual, position: int, new: Individual) -> Individual:
-    """Return the tree with another subtree at a position."""
-    from dpselect.trees import kernels
-
-    return kernels.replaced(tree, position, new)
 
 
 def as_split(tree: Individual, schema: Schema, answer: Callable[[int], Any]) -> Any:  # noqa: ANN401

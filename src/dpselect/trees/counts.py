@@ -17,6 +17,7 @@ import numpy as np
 from dpselect.passes import of_sums
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import names_in_memory
+from dpselect.trees import kernels
 from dpselect.trees.candidates import Individual
 from dpselect.trees.domains import OUTSIDE
 from dpselect.trees.records import Schema
@@ -100,8 +101,6 @@ class MemoryCounts:
         return np.asarray(self.counts.sum(axis=0))
 
     def tables(self, splits: Target, leaves: int) -> Iterator[list[Indices]]:
-        from dpselect.trees import kernels
-
         columns, firsts, targets, roots = flat(splits)
         leaf = kernels.leaves(self.codes, columns, firsts, targets, int(roots[0]))
         order = np.argsort(leaf, kind="stable")
@@ -113,8 +112,6 @@ class MemoryCounts:
             yield np.split(table, starts[1:-1])
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
-        from dpselect.trees import kernels
-
         roots = np.cumsum([0, *map(len, trees)])[:-1]
         nodes = np.concatenate(trees)
         return kernels.hits(self.codes, self.counts, nodes, roots, self.schema.ordered)

@@ -49,9 +49,9 @@ from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
-from dpselect.sensitivity.base import Pairs, checked_distances
+from dpselect.sensitivity.base import checked_distances
 from dpselect.tables.values import width
-from dpselect.trees import records
+from dpselect.trees import kernels, records
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.records import Domains, Labels, Table
 from dpselect.typing import Indices, Values
@@ -102,8 +102,6 @@ class InformationGainSensitivity(Sensitivity):
     ) -> None:
         relation = validation.table_neighbours(neighbours)
         self._counts, self._most = counts, max_records - 1
-        from dpselect.trees import kernels
-
         bound = float(kernels.rise(self._most, _rises()))
         super().__init__(bound, relation, max_records if horizon is None else horizon)
         self._stride = records_per_step(relation)
@@ -117,25 +115,16 @@ class InformationGainSensitivity(Sensitivity):
         taken = [self._counts[position] for position in positions]
         return InformationGainSensitivity(taken, self._most + 1, self.neighbours, self.horizon)
 
-    def of_pairs(self, rows: Indices, size: int) -> Sensitivity:
-        if self._stride > 1:
-            return super().of_pairs(rows, size)
-        return _PairsOfColumns(self, rows, size)
-
     @property
     def closed_form(self) -> bool:
         return self._stride == 1
 
     def _local(self, distance: int) -> Values:
-        from dpselect.trees import kernels
-
         return kernels.gain_change(
             self._totals, self._least, self._ends, self._stride * distance, _rises()
         )
 
     def cumulative(self, distance: int | Indices) -> Values:
-        from dpselect.trees import kernels
-
         distances = np.broadcast_to(checked_distances(distance), self._ends.shape)
         inside = np.minimum(distances, self.horizon)
         summed = kernels.gain_change_sums(
@@ -147,8 +136,6 @@ class InformationGainSensitivity(Sensitivity):
         return self.horizon * self.bound - self.cumulative(self.horizon)
 
     def locate(self, heights: Values) -> Interval:
-        from dpselect.trees import kernels
-
         return Interval(
             *kernels.locate_gain(
                 self._totals,
@@ -161,34 +148,6 @@ class InformationGainSensitivity(Sensitivity):
                 _rises(),
             )
         )
-
-    def locate_pairs(self, heights: Values, rows: Indices) -> Interval:
-        """Return the interval of each pair's height, by the larger sensitivity of both."""
-        from dpselect.trees import kernels
-
-        return Interval(
-            *kernels.locate_pairs(
-                self._totals,
-                self._least,
-                self._ends,
-                heights,
-                rows,
-                self.horizon,
-                self._most,
-                _rises(),
-            )
-        )
-
-
-class _PairsOfColumns(Pairs):
-    """The larger sensitivity of each pair of columns, located in one compiled pass."""
-
-    def __init__(self, single: InformationGainSensitivity, rows: Indices, size: int) -> None:
-        super().__init__(single, rows, size)
-        self._columns = single
-
-    def locate(self, heights: Values) -> Interval:
-        return self._columns.locate_pairs(heights, self._rows)
 
 
 def objective_of(
@@ -326,8 +285,6 @@ def records_per_step(neighbours: Neighbours) -> int:
 
 @cache
 def _rises() -> Values:
-    from dpselect.trees import kernels
-
     return kernels.rise_table(TABLE)
 
 

@@ -52,9 +52,6 @@ Splits: TypeAlias = Literal["thresholds", "values"]
 Question: TypeAlias = tuple[int, int]
 """A column, and the code from which on the second branch is; 0 for a branch for every value."""
 
-MOST_STEPS = 2**32
-"""Pairs of candidates times records up to which ``"pairwise"`` takes seconds at most."""
-
 DEEPEST, RECORDS = 5, 3
 """Largest depth by default; records in a leaf per class, deviation of its noise and level."""
 
@@ -92,31 +89,23 @@ class _Growing:
 def drawn_by(
     mechanism: MechanismLike | None,
     epsilon: float,
-    *,
-    candidates: int,
     criterion: Criterion,
     max_records: int,
 ) -> Mechanism:
     """Return the mechanism that draws columns or questions.
 
-    The default keeps the order of the scores on all data. By information gain it is
-    ``"pairwise"``, whose precision does not depend on ``max_records``; gini and majority have
-    only a global sensitivity, where permute-and-flip is best.
+    Permute-and-flip, the default, keeps the order of the scores on all data.
 
     Args:
         mechanism: What was asked for, if anything.
         epsilon: Price of the draws, in nats.
-        candidates: The most that one is drawn from.
         criterion: How a split is scored.
         max_records: Bound on the number of records.
 
     Raises:
         ParameterError: There is no such mechanism, or ``max_records`` is too large for it.
     """
-    if mechanism is None:
-        local = criterion == "information-gain" and candidates**2 * max_records <= MOST_STEPS
-        mechanism = "pairwise" if local else "permute-and-flip"
-    drawn = as_step(mechanism, epsilon)
+    drawn = as_step("permute-and-flip" if mechanism is None else mechanism, epsilon)
     if isinstance(drawn, ShiftedLocalDampening):
         # As published; the objective does not state it, since it is not true on all data.
         drawn = replace(drawn, direction=drawn.direction or "non-decreasing")
@@ -203,17 +192,7 @@ class Growth:
     @cached_property
     def draws_split_by(self) -> Mechanism:
         """The mechanism that draws one split."""
-        return drawn_by(
-            self.mechanism,
-            self.unit,
-            candidates=len(self.questions(self._root_codes)),
-            criterion=self.criterion,
-            max_records=self.max_records,
-        )
-
-    @property
-    def _root_codes(self) -> tuple[range, ...]:
-        return tuple(range(size) for size in self.schema.sizes.tolist())
+        return drawn_by(self.mechanism, self.unit, self.criterion, self.max_records)
 
     def questions(self, codes: Sequence[range]) -> list[Question]:
         """Return what can be asked where these codes of each column can be told apart."""
@@ -285,7 +264,8 @@ class Growth:
             With the exact sampler ``epsilon``-DP where one neighbour step adds or removes up
             to ``steps`` records.
         """
-        root = _Growing(counts.totals(), self._root_codes)
+        codes = tuple(range(size) for size in self.schema.sizes.tolist())
+        root = _Growing(counts.totals(), codes)
         level = [root]
         for depth in range(self.depth + 1):
             split = [node for node in level if self._stays_open(node, depth, sampler)]

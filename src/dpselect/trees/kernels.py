@@ -289,39 +289,6 @@ def locate_gain(
 
 
 @compiled
-def locate_pairs(
-    totals: Indices,
-    least: Indices,
-    ends: Indices,
-    heights: Values,
-    rows: Indices,
-    horizon: int,
-    most: int,
-    table: Values,
-) -> Values:
-    """Return as ``locate_gain`` does for pairs, by the larger change of both; stride 1.
-
-    The pairs are of each of some rows and every attribute, in this order.
-    """
-    bound = rise(most, table)
-    out = np.zeros((3, heights.size))
-    left, size, t = np.arange(heights.size), heights.size, 0
-    while size > 0:
-        changes, kept = gain_change(totals, least, ends, t, table), 0
-        for place in range(size):
-            pair = left[place]
-            change = max(changes[rows[pair // ends.size]], changes[pair % ends.size])
-            change = min(change, bound) if t < horizon else bound
-            out[0, pair], out[2, pair] = t, change
-            if t < horizon and out[1, pair] + change <= heights[pair]:
-                out[1, pair] += change
-                left[kept] = pair
-                kept += 1
-        t, size = t + 1, kept
-    return out
-
-
-@compiled
 def rate_change(hits: int, total: int, distance: int) -> float:
     """Return the largest change of ``hits / total`` within a distance, 0/0 := 0."""
     left = total - distance

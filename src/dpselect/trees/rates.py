@@ -24,6 +24,7 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
 from dpselect.sensitivity.base import checked_distances
+from dpselect.trees import kernels
 from dpselect.typing import Indices, Values
 
 LONG = 1000
@@ -138,13 +139,9 @@ class WeightedRatesSensitivity(Sensitivity):
         self._hits, self._totals, self._weights = hits, totals, weights
 
     def _local(self, distance: int) -> Values:
-        from dpselect.trees import kernels
-
         return kernels.weighted_change(self._hits, self._totals, self._weights, distance)
 
     def locate(self, heights: Values) -> Interval:
-        from dpselect.trees import kernels
-
         return Interval(
             *kernels.locate_weighted(
                 self._hits, self._totals, self._weights, heights, self.horizon
