@@ -1,54 +1,33 @@
-"""How often a draw is on the Pareto front, by the combination, and fronts of evolved trees.
+"""How often a draw is on the Pareto front, by the combination.
 
-``python benchmarks/fronts.py DATA [OUT]`` reads graphs and ``nltcs`` from the folder DATA and
-writes ``fronts.csv`` into OUT, ``benchmarks/results`` if not given. Of graphs the value is the
-exact probability that one draw is on the front of degree and ego density; of trees the metric C
-(0 at best: no tree is dominated by one that was found without privacy), strict, as a mean over
-runs at the settings of PrivPareto's published code: class 13, epsilon split over three
-selections, weak dominance. Plain dampening is measured a second time with a score of 0 dampened
-to 0, whatever its sensitivity. One process.
+``python benchmarks/fronts.py DATA [OUT]`` reads graphs from the folder DATA and writes
+``fronts.csv`` into OUT, ``benchmarks/results`` if not given. The value is the exact probability
+that one draw is on the front of degree and ego density. Plain dampening is measured a second
+time with a score of 0 dampened to 0, whatever its sensitivity. One process.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import polars as pl
 
 import dpselect as dp
 from dpselect.networks import Graph, degree, ego_density
-from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.domains import Categories
-from dpselect.trees.evolution import Evolution
-from dpselect.trees.records import Schema
 from dpselect.typing import Scores
-from dpselect_studies.farias_2024.evolving import (
-    NO_PRIVACY,
-    Maximum,
-    Method,
-    Sizes,
-    evolution,
-    rates,
-)
 
 GRAPHS = MappingProxyType(
     {"github_musae": 37_700, "enron": 36_692, "dblp_htne": 28_085, "ca_astroph": 17_903}
 )
 EPSILONS = (0.1, 0.5, 1.0, 5.0, 50.0)
 NO_LEADS = "plain, D(0) = 0"
-
-CLASS = "a13"
-SIZES = Sizes(population=30, survivors=3, front=3, generations=3, initial_depth=3, max_depth=9)
-OF_TREES = (0.1, 0.5, 2.0)
-RUNS = 100
 
 
 def without_leads() -> AbstractContextManager[object]:
@@ -90,56 +69,15 @@ def of_graphs(folder: Path) -> Iterator[dict[str, Any]]:
                 yield {"data": name, "method": method, "epsilon": epsilon, "value": value}
 
 
-def evolutions(schema: Schema, epsilon: float) -> Mapping[str, Evolution]:
-    """Return how trees evolve, by method; epsilon is the price of all selections."""
-    each = epsilon / SIZES.generations
-    methods = {
-        "Pareto, global": Method("pareto", "global", dominance="weak"),
-        "Pareto, plain": Method("pareto", "local", dominance="weak"),
-        f"Pareto, {NO_LEADS}": Method("pareto", "local", dominance="weak"),
-    }
-    return {name: evolution(schema, SIZES, one, each) for name, one in methods.items()}
-
-
-def of_trees(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the mean of C for every method and epsilon, with its standard error."""
-    frame = pl.read_parquet(folder / "nltcs.parquet")
-    names = [one for one in frame.columns if one != CLASS]
-    schema = Schema(tuple(names), (Categories([0, 1]),) * len(names), (0, 1))
-    codes, labels = frame.select(names).to_numpy(), frame[CLASS].to_numpy()
-    counts = MemoryCounts.of_records(
-        schema, np.ascontiguousarray(codes, dtype=np.int64), labels.astype(np.int64)
-    )
-    free = evolution(schema, SIZES, Method("pareto", "global", dominance="weak"), NO_PRIVACY)
-    for epsilon in OF_TREES:
-        for method, plan in evolutions(schema, epsilon).items():
-            found = []
-            for run in range(RUNS):
-                best = rates(free, counts, np.random.default_rng([0, run]), Maximum)
-                with without_leads() if NO_LEADS in method else nullcontext():
-                    drawn = rates(plan, counts, np.random.default_rng([1, run]))
-                found.append(dp.combine.coverage(best, drawn, dominance="strict"))
-            yield {
-                "data": "nltcs",
-                "method": method,
-                "epsilon": epsilon,
-                "value": float(np.mean(found)),
-                "error": float(np.std(found) / np.sqrt(RUNS - 1)),
-            }
-
-
 def main() -> None:
     """Measure everything and write the table."""
     folder = Path(sys.argv[1])
     out = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(__file__).with_name("results")
     table = []
-    for part in (of_graphs, of_trees):
-        for row in part(folder):
-            table.append(row)
-            print(*row.values(), flush=True)
-    pl.DataFrame(table, infer_schema_length=None).with_columns(
-        pl.col("value", "error").round(4)
-    ).write_csv(out / "fronts.csv")
+    for row in of_graphs(folder):
+        table.append(row)
+        print(*row.values(), flush=True)
+    pl.DataFrame(table).with_columns(pl.col("value").round(4)).write_csv(out / "fronts.csv")
 
 
 if __name__ == "__main__":

@@ -77,18 +77,16 @@ def test_improvements_are_percents_with_the_errors_of_both_means():
         known = {"survey": "ACS", "epsilon": epsilon, "standard_error": 0.04, "runs": 100}
         return {**known, "method": method, "fitness": fitness}
 
-    depth = next(iter(figure_2.DEPTHS))
     frame = pl.DataFrame([
-        row(figure_2.LOCAL, 4.0), row(figure_2.PLAIN, 3.2), row(depth, 2.0),
-        row(figure_2.LOCAL, 3.0, figure_2.EARLIER), row(figure_2.PLAIN, 2.0, figure_2.EARLIER),
+        row(figure_2.LOCAL, 4.0), row(figure_2.PLAIN, 3.2),
+        row(figure_2.LOCAL, 1.0, 0.1), row(figure_2.PLAIN, 2.0, 0.1),
     ])  # fmt: skip
 
     found = figure_2.with_improvements(frame).filter(pl.col("improvement").is_not_null())
 
     by_method = {row["method"]: row for row in found.to_dicts()}
     percents = {name: one["improvement"] for name, one in by_method.items()}
-    assert percents == pytest.approx({
-        figure_2.IMPROVEMENT: 25.0, figure_2.OVER_DEPTHS: 100.0, figure_2.AT_EARLIER: 50.0,
-    })  # fmt: skip
+    # The code takes the mean of 25 and of the size of -50.
+    assert percents == pytest.approx({figure_2.IMPROVEMENT: 25.0, figure_2.OVERALL: 37.5})
     error = 100 * 1.25 * np.hypot(0.04 / 4.0, 0.04 / 3.2)
     assert by_method[figure_2.IMPROVEMENT]["standard_error"] == pytest.approx(error)

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import dpselect_studies as studies
 from dpselect_studies.command import commands
-from dpselect_studies.comparison import AGREES, DIFFERS, NULL_TOO
-from dpselect_studies.report import COUNTS, Stored, page
+from dpselect_studies.comparison import AGREES, CODE, DIFFERS, IN_CODE, NULL_TOO
+from dpselect_studies.report import COUNTS, Stored, filled, page
 from dpselect_studies.study import Null, Printed, Reason, Spread, of_parts, of_shares
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -24,13 +24,12 @@ PICTURE = studies.load("farias-2023/figure-7")
 
 def differing(name):
     """Return the numbers of a study that differ in its stored run."""
-    study, frame = studies.load(name), STORED.run(name)
-    beside = studies.compare(study, frame).to_dicts()
+    study, beside = studies.load(name), STORED.beside(name).to_dicts()
     assert len(beside) == len(study.printed)
     return [
         number
         for number, row in zip(study.printed, beside, strict=True)
-        if row["verdict"] == DIFFERS
+        if row["verdict"] == DIFFERS and row["why"] != IN_CODE
     ]
 
 
@@ -43,6 +42,7 @@ def test_a_full_run_is_stored_and_has_every_row_that_is_printed(name):
     assert beside.height == len(study.printed)
     assert beside["ours"].is_finite().all()
     assert beside.filter(pl.col("null").is_not_null())["null_value"].is_not_null().all()
+    assert (study.code is None) == (STORED.run(f"{name}{CODE}") is None)
 
 
 @pytest.mark.parametrize("name", studies.STUDIES)
@@ -73,6 +73,23 @@ def test_the_page_shows_what_is_stored():
 
     assert page(shown, DOCS / "results") == shown
     assert all(f"### {studies.load(name).title}\n" in shown for name in studies.STUDIES)
+
+
+def test_a_number_in_a_text_is_that_of_the_stored_run(tmp_path):
+    for name, factor in (("figure-7", 1), ("figure-7-code", 2)):
+        path = tmp_path / "farias-2023" / f"{name}.parquet"
+        path.parent.mkdir(exist_ok=True)
+        rows = {"what": ["a", "a", "b"], "epsilon": [0.5, 1.0, 1.0], "x": [0.2, -0.4, 1234.5]}
+        pl.DataFrame(rows).with_columns(pl.col("x") * factor).write_parquet(path)
+
+    def shown(text):
+        return filled(text, "farias-2023/figure-7", Stored(tmp_path))
+
+    assert shown("at .5 {x: a; 0.5; .1}, least {min x:\na}") == "at .5 .2, least -.40"
+    assert shown("{code x: a; 1.0} and {max x: 1.0; .1}") == "-.80 and 1,234.5"
+    assert shown("{x: a}, {no number}") == "-.10, {no number}"
+    with pytest.raises(ValueError, match="has no rows"):
+        shown("{x: c}")
 
 
 def judged(number, ours, *, deviation=0.0, runs=100.0, chance=None):
@@ -107,6 +124,32 @@ def test_what_the_null_predictor_meets_too_is_no_agreement():
     constant = replace(number, null=Null("a constant", value=0.42))
     assert judged(constant, 0.45)["verdict"] == NULL_TOO
     assert judged(constant, 0.45)["null_value"] == 0.42
+
+
+def test_a_number_that_differs_may_agree_at_the_settings_of_the_code():
+    by_chance = Null("a choice by chance", {"what": "chance"})
+    number = Printed(
+        {"what": "ours", "of": "text"}, "x", 0.5, 0.1, "Table 1", in_code={"of": "code"},
+        null=by_chance,
+    )  # fmt: skip
+    study = replace(PICTURE, printed=[number])
+
+    def found(text, code):
+        frames = (
+            pl.DataFrame([
+                {"what": "ours", "of": of, "x": x}, {"what": "chance", "of": of, "x": 0.0},
+            ])
+            for of, x in (("text", text), ("code", code))
+        )  # fmt: skip
+        first, second = frames
+        return studies.compare(study, first, code=second).row(0, named=True)
+
+    explained = found(0.7, 0.55)
+    assert (explained["verdict"], explained["why"]) == (DIFFERS, IN_CODE)
+    assert (explained["in_code"], explained["shown"]) == (0.55, 0.55)
+    assert found(0.7, 0.75)["why"] == ""
+    assert found(0.5, 0.75)["verdict"] == AGREES
+    assert found(0.5, 0.75)["code_verdict"] == DIFFERS
 
 
 def test_an_upper_bound_agrees_with_all_that_is_below_it():
@@ -144,8 +187,8 @@ def test_the_list_holds_every_number_and_what_was_made_of_it():
             assert len({one["why"] == "", one["run"] == "", one["at"] == ""}) == 1
             assert (one["run"] == "") == (one["shown"] is None)
     assert {name: rows["farias-2023/examples"][name] for name in COUNTS} == {
-        "printed": 29, "agree": 22, "as_null": 0, "differ": 7, "unexplained": 0, "apart": 0,
-        "hold": 0,
+        "printed": 29, "agree": 22, "as_null": 0, "differ": 7, "in_code": 0, "unexplained": 0,
+        "apart": 0, "hold": 0,
     }  # fmt: skip
     assert all(row["agree"] == 0 and not row["rows"] for row in nothing)
 

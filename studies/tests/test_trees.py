@@ -7,9 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from sklearn import model_selection
 
 import dpselect as dp
 from dpselect.trees import Tree
+from dpselect.trees.candidates import depth as questions
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE, Categories
 from dpselect.trees.growth import Growth
@@ -89,18 +91,42 @@ def test_as_printed_half_of_epsilon_is_wasted_and_a_path_leaves_what_it_has():
     assert np.abs(noise).mean() > 50
 
 
+@pytest.mark.parametrize("code", [False, True])
 @pytest.mark.parametrize(
-    "method",
-    [*(method for method, _ in table_1.METHODS.values()), *figure_2.METHODS.values()],
-    ids=str,
+    "method", [*table_1.METHODS.values(), *figure_2.METHODS.values()], ids=str
 )
-def test_every_evolution_costs_what_its_selections_are_printed_to_cost(method):
-    plan = evolving.evolution(SCHEMA, table_1.SIZES, method, 0.7)
+def test_every_evolution_costs_what_it_is_printed_to_cost(method, code):
+    made = evolving.CodeCell if code else evolving.Cell
+    cell = made("made up", "one", table_1.SIZES, (0.7,), 1)
+    plan = evolving.evolution(SCHEMA, cell, method, 0.7)
 
-    assert sum(spend.epsilon * spend.times for spend in plan.spends()) == pytest.approx(
-        table_1.SIZES.generations * 0.7
-    )
+    paid = sum(spend.epsilon * spend.times for spend in plan.spends())
+    assert paid == pytest.approx(0.7 * (1 if code else table_1.SIZES.generations))
     assert len(plan.epsilons) == table_1.SIZES.generations
+    assert plan.dominance == ("weak" if code else "standard")
+
+
+def test_in_the_code_children_are_parents_and_no_deeper_than_they_were():
+    breeder = evolving.CodeBreeder(SCHEMA, np.random.default_rng(0), 9)
+    parents = [breeder.random_tree(2), breeder.random_tree(2)]
+
+    born = breeder.children(parents, 40)
+
+    # From a child of depth 3 and another one comes a deeper tree; from two parents none.
+    assert max(map(questions, breeder.children(parents, 1))) <= 4
+    assert max(map(questions, born)) > 4
+    assert all(questions(breeder.mutated(one)) <= questions(one) for one in born)
+
+
+def test_a_third_is_held_out_as_in_the_code_and_no_record_is_lost():
+    made, held = or_skip(surveys.divided, "nltcs-code")
+    table = surveys.load("nltcs-code")
+    first, second = model_selection.train_test_split(
+        table.labels, test_size=0.33, random_state=0
+    )
+
+    assert (made.totals() == np.bincount(first)).all()
+    assert (held.totals() == np.bincount(second)).all()
 
 
 @settings(max_examples=8)
@@ -172,14 +198,14 @@ def test_accuracies_of_other_libraries_are_those_that_were_measured():
     assert set(stored["method"]) == set(peers.METHODS)
 
 
-def test_the_maximum_keeps_the_first_of_equals():
+def test_without_privacy_the_code_keeps_the_last_of_equals():
     bound = dp.GlobalSensitivity(1.0, dp.Neighbours.ADD_REMOVE)
     objective = dp.Objective([1.0, 3.0, 3.0, 2.0, 3.0], bound)
-    sampler = evolving.Maximum(np.random.default_rng(0))
+    sampler = evolving.Last(np.random.default_rng(0))
 
     found = sampler.choose(dp.ExponentialMechanism(epsilon=1.0), objective, 4)
 
-    assert found == [1, 2, 4, 3]
+    assert found == [3, 1, 2, 4]
 
 
 def leads(first, second):
@@ -212,10 +238,19 @@ def test_equal_methods_have_no_lead_on_average():
     assert abs(np.mean(found)) < 0.3
 
 
-def test_another_column_is_the_class():
-    table = or_skip(datasets.load, "nltcs")
-    for name, column in surveys.CLASSES.items():
-        labels = surveys.load(name).labels
-        assert labels.sum() == table.to_numpy()[:, column - 1].sum()
-    last = surveys.load("nltcs-class-16")
-    assert np.array_equal(last.codes, surveys.load("nltcs").codes)
+@pytest.mark.parametrize(("name", "column"), [("nltcs-code", 13), ("acs-code", 10)])
+def test_the_class_of_the_code_is_another_column(name, column):
+    table = or_skip(datasets.load, name.removesuffix("-code")).to_numpy()
+
+    found = surveys.load(name)
+
+    assert np.array_equal(found.labels, table[:, column])
+    assert np.array_equal(found.codes, np.delete(table, column, axis=1))
+
+
+def test_adult_of_the_code_has_twelve_columns():
+    adult = or_skip(surveys.load, "adult-code")
+    sizes = dict(zip(adult.schema.names, adult.schema.sizes.tolist(), strict=True))
+
+    assert len(sizes) == 12
+    assert (sizes["education_num"], sizes["marital_status"], sizes["age"]) == (16, 2, 74)

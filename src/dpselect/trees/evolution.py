@@ -38,7 +38,7 @@ from dpselect.objective import Objective
 from dpselect.passes import of_sums
 from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.trees.candidates import BREEDERS, Individual, Operators
+from dpselect.trees.candidates import BREEDERS, Breeder, Individual, Operators
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.records import Schema
@@ -158,7 +158,7 @@ class Evolution:
         if self.totals_epsilon > 0:
             released = sampler.count(totals.tolist(), self.totals_epsilon / self.steps)
             noisy = (float(released[0]), float(released[1]))
-        breeder = BREEDERS[self.operators](self.schema, rng, self.max_depth)
+        breeder = self.breeder(rng)
         trees = [breeder.random_tree(self.initial_depth) for _ in range(self.population)]
         for generation, epsilon in enumerate(self.epsilons):
             objective = self._objective(
@@ -170,6 +170,10 @@ class Evolution:
             if generation < len(self.epsilons) - 1:
                 trees += breeder.children(trees, self._pairs)
         return trees
+
+    def breeder(self, rng: np.random.Generator) -> Breeder:
+        """Return what makes candidates."""
+        return BREEDERS[self.operators](self.schema, rng, self.max_depth)
 
     def noisy_rates(
         self, trees: Sequence[Individual], counts: Counts, sampler: Sampler

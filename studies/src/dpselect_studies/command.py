@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -38,6 +39,7 @@ printed  numbers that the paper prints
 agree    how many of these a full run reproduced
 null     how many it reproduced, though chance or a constant would too
 differ   how many it did not reproduce
+code     how many of those agree at the settings of the authors' code
 why?     how many of those no run explains
 apart    formulas and sentences of the paper: how many of them hold"""
 """What the columns of the list mean."""
@@ -72,8 +74,9 @@ def listing(
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
-    table = Table("name", "printed", "agree", "null", "differ", "why?", "apart", box=None)
-    shown = ("printed", "agree", "as_null", "differ", "unexplained")
+    heads = ("printed", "agree", "null", "differ", "code", "why?", "apart")
+    table = Table("name", *heads, box=None)
+    shown = ("printed", "agree", "as_null", "differ", "in_code", "unexplained")
     totals = {key: sum(row[key] for row in rows) for key in (*shown, "apart", "hold")}
     for row in [*rows, {"name": "all", **totals}]:
         apart = f"{row['hold']} of {row['apart']}" if row["apart"] else ""
@@ -89,6 +92,9 @@ def run(
     *,
     full: Annotated[
         bool, typer.Option("--full", help="The paper's setting; else one of seconds.")
+    ] = False,
+    code: Annotated[
+        bool, typer.Option("--code", help="The settings of the authors' published code.")
     ] = False,
     jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
@@ -122,7 +128,8 @@ def run(
     for name in chosen:
         if full and own:
             _say_how_long(name, jobs)
-        command = ["dpselect", "papers", "run", name, *(["--full"] if full else [])]
+        setting = ["--code"] * code or ["--full"] * full
+        command = ["dpselect", "papers", "run", name, *setting]
         command += ["--jobs", str(jobs), "--seed", str(seed), *more]
         with _progress() as bar:
             task = bar.add_task(name, total=None)
@@ -130,6 +137,7 @@ def run(
                 name,
                 folder=folder,
                 full=full,
+                code=code,
                 jobs=jobs,
                 seed=seed,
                 changes=changes,
@@ -138,7 +146,8 @@ def run(
         made = studies.Provenance(
             shlex.join(command), done.seconds, os.cpu_count() or 1, version("dpselect")
         )
-        _show(name, done, studies.store(name, done, made, folder), paper=full and own)
+        path = studies.store(name, done, made, folder, code=code)
+        _show(name, done, path, paper=own and (full or code), code=code)
 
 
 def _files(given: list[str]) -> dict[str, Path]:
@@ -189,12 +198,14 @@ def _move(bar: Progress, task: TaskID, done: int, cells: int) -> None:
     bar.update(task, completed=done, total=cells)
 
 
-def _show(name: str, done: Run, path: Path, *, paper: bool) -> None:
+def _show(name: str, done: Run, path: Path, *, paper: bool, code: bool) -> None:
     from rich.table import Table
 
     from dpselect_studies import compare, load
 
     console, study = _console(), load(name)
+    if code:
+        study = replace(study, printed=[one.as_in_code() for one in study.printed])
     console.print(f"{name}: {done.frame.height} numbers in {path}, {done.seconds:.1f} s")
     if not study.printed:
         console.print("The paper prints no number of this item.")

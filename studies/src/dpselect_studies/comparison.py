@@ -23,6 +23,10 @@ WIDTH = 2.0
 """Standard errors of the difference within which numbers agree."""
 
 AGREES, NULL_TOO, DIFFERS = "agrees", "as the null", "differs"
+IN_CODE = "the settings of the authors' published code, where it agrees"
+"""The reason why a number differs at the settings of the text."""
+CODE = "-code"
+"""What the name of a run at these settings ends in."""
 VERDICTS = (AGREES, NULL_TOO, DIFFERS)
 
 SCHEMA = {
@@ -42,21 +46,25 @@ SCHEMA = {
     "run": pl.String,
     "at": pl.String,
     "shown": pl.Float64,
+    "in_code": pl.Float64,
+    "code_verdict": pl.String,
 }
 
 
 def compare(
     study: Study[Any, Any],
-    frame: pl.DataFrame,
+    frame: pl.DataFrame | None,
     stored: Callable[[str], pl.DataFrame | None] = lambda _name: None,
+    code: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Return the paper's numbers beside ours.
 
     Args:
         study: The study with its printed numbers.
-        frame: The frame of a run. Numbers of rows that are not in it are left out: a small
-            run does not measure everything.
+        frame: The frame of a run, None if there is none. Numbers of rows that are not in it
+            are left out: a small run does not measure everything.
         stored: Returns the stored run of a study, for what reasons point to.
+        code: The frame of a run at the settings of the authors' code, if there is one.
 
     Returns:
         Columns ``where``; ``kind``: a number, a formula or words; ``printed``, ``ours``;
@@ -64,14 +72,22 @@ def compare(
         of the null predictor, ``null_value`` and ``null_agrees``; ``verdict``: one of
         ``agrees``, ``as the null`` and ``differs``; ``source``; ``why``, the reason where they
         differ, ``run``, the study whose stored run shows it, ``at``, its rows and column, and
-        ``shown``, what it has there.
+        ``shown``, what it has there; ``in_code`` and ``code_verdict``: ours and the verdict at
+        the settings of the authors' code. Where it agrees with them, that is the reason.
     """
-    claimed = study.with_claims(frame)
+    claimed, in_code = (
+        pl.DataFrame() if one is None else study.with_claims(one) for one in (frame, code)
+    )
     rows = []
     for number in study.printed:
-        ours = mean_of(claimed, number.where, number.column)
-        if not isnan(ours):
-            rows.append(_row(study, number, claimed, ours) | _reason(number, stored))
+        if row := _row(study, number, claimed):
+            theirs = _row(study, number.as_in_code(), in_code)
+            reason = _reason(number, stored)
+            if theirs and theirs["verdict"] != DIFFERS:
+                shown = {"at": theirs["where"], "shown": theirs["ours"]}
+                reason = {"why": IN_CODE, "run": IN_CODE, **shown}
+            found = {"in_code": theirs.get("ours"), "code_verdict": theirs.get("verdict")}
+            rows.append(row | reason | found)
     beside = pl.DataFrame(rows, schema=SCHEMA)
     differs = pl.col("verdict") == DIFFERS
     return beside.with_columns(
@@ -82,9 +98,11 @@ def compare(
     )
 
 
-def _row(
-    study: Study[Any, Any], number: Printed, frame: pl.DataFrame, ours: float
-) -> dict[str, Any]:
+def _row(study: Study[Any, Any], number: Printed, frame: pl.DataFrame) -> dict[str, Any]:
+    """Return a number beside ours; nothing if the frame does not have it."""
+    ours = mean_of(frame, number.where, number.column)
+    if isnan(ours):
+        return {}
     spread = _spread(study, number, frame)
     our_error = spread.deviation / sqrt(spread.runs)
     their_error = spread.deviation / sqrt(number.runs) if number.runs else 0.0
@@ -138,31 +156,30 @@ def _null(null: Null, column: str, frame: pl.DataFrame) -> float | None:
     return None if isnan(found) else found
 
 
-def counted(study: Study[Any, Any], frame: pl.DataFrame | None) -> Row:
+def counted(study: Study[Any, Any], beside: pl.DataFrame) -> Row:
     """Return how many printed numbers there are, and what a run makes of them.
 
     Args:
         study: The study.
-        frame: The frame of its full run, or None if there is none: then nothing is compared.
+        beside: What ``compare`` returns of its full run; empty if there is none.
 
     Returns:
         ``title``; ``printed``, the numbers in print; of them ``agree``, ``as_null`` and
-        ``differ``, and of the last ``unexplained``; ``apart``, the formulas and words, and
-        ``hold``, how many of them hold.
+        ``differ``, of the last ``in_code``, which agree at the settings of the authors' code,
+        and ``unexplained``; ``apart``, the formulas and words, and ``hold``, how many of them
+        hold.
     """
     numbers = [one for one in study.printed if one.kind == "number"]
     row: Row = {"title": study.title, "printed": len(numbers)}
-    row |= dict.fromkeys(("agree", "as_null", "differ", "unexplained"), 0)
-    row |= {"apart": len(study.printed) - len(numbers), "hold": 0}
-    if frame is None:
-        return row
-    beside = compare(study, frame)
+    row |= {"apart": len(study.printed) - len(numbers)}
     of_print = beside.filter(kind="number")
     found = of_print["verdict"].to_list()
     row |= {
         name: found.count(one)
         for name, one in zip(("agree", "as_null", "differ"), VERDICTS, strict=True)
     }
-    row["unexplained"] = of_print.filter(verdict=DIFFERS, run="").height
+    differ = of_print.filter(verdict=DIFFERS)
+    row["in_code"] = differ.filter(why=IN_CODE).height
+    row["unexplained"] = differ.filter(run="").height
     row["hold"] = beside.filter(pl.col("kind") != "number", verdict=AGREES).height
     return row

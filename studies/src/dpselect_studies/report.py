@@ -6,12 +6,13 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import polars as pl
 
 from dpselect_studies.catalogue import STUDIES, load
-from dpselect_studies.comparison import AGREES, DIFFERS, NULL_TOO, compare, counted
+from dpselect_studies.comparison import AGREES, CODE, DIFFERS, NULL_TOO, compare, counted
 from dpselect_studies.running import Run
 
 MARK = re.compile(r"(<!-- (?:counts|results [a-z0-9-]+) -->\n)")
@@ -25,7 +26,7 @@ class Provenance:
 
     Attributes:
         command: The command that repeats it.
-        seconds: Time of measurement, summed over processes.
+        seconds: Processor time of measurement, summed over processes.
         cores: Number of cores of the machine.
         version: Of dpselect.
     """
@@ -36,7 +37,7 @@ class Provenance:
     version: str
 
 
-def store(name: str, run: Run, made: Provenance, folder: Path) -> Path:
+def store(name: str, run: Run, made: Provenance, folder: Path, *, code: bool = False) -> Path:
     """Write a run's numbers, its picture and how it was made; return the numbers' path.
 
     Args:
@@ -44,11 +45,14 @@ def store(name: str, run: Run, made: Provenance, folder: Path) -> Path:
         run: Its numbers.
         made: How it was made.
         folder: The folder of results; the files are ``<name>.parquet``, ``.png``, ``.json``.
+        code: It is a run at the settings of the authors' code: ``<name>-code``, without a
+            picture.
     """
-    table = folder / f"{name}.parquet"
+    table = folder / f"{name}{CODE if code else ''}.parquet"
     table.parent.mkdir(parents=True, exist_ok=True)
     run.frame.write_parquet(table)
-    load(name).plot(run.frame).savefig(table.with_suffix(".png"), dpi=90)
+    if not code:
+        load(name).plot(run.frame).savefig(table.with_suffix(".png"), dpi=90)
     table.with_suffix(".json").write_text(json.dumps(vars(made), indent=2) + "\n", "utf-8")
     return table
 
@@ -85,9 +89,10 @@ def listed(folder: Path) -> list[dict[str, Any]]:
     stored = Stored(folder)
     found: list[dict[str, Any]] = []
     for name in STUDIES:
-        study, frame = load(name), stored.run(name)
-        rows = [] if frame is None else compare(study, frame, stored.claims).to_dicts()
-        found.append({"name": name, **counted(study, frame), "rows": rows})
+        beside = stored.beside(name)
+        found.append({
+            "name": name, **counted(load(name), beside), "rows": beside.to_dicts()
+        })  # fmt: skip
     return found
 
 
@@ -109,18 +114,28 @@ class Stored:
     def claims(self, name: str) -> pl.DataFrame | None:
         """Return the same with the rows that statements are compared with."""
         frame = self.run(name)
-        return None if frame is None else load(name).with_claims(frame)
+        return None if frame is None else load(name.removesuffix(CODE)).with_claims(frame)
+
+    def beside(self, name: str) -> pl.DataFrame:
+        """Return what ``compare`` makes of both runs of a study; no rows if none is stored."""
+        return compare(load(name), self.run(name), self.claims, self.run(f"{name}{CODE}"))
 
 
-COUNTS = ("printed", "agree", "as_null", "differ", "unexplained", "apart", "hold")
+COUNTS = (
+    "printed", "agree", "as_null", "differ", "in_code", "unexplained", "apart", "hold"
+)  # fmt: skip
 """What is counted of each study."""
+HEADS = (
+    "item", "printed", "agree", "as the null", "differ", "in the code", "unexplained", "apart",
+    "hold",
+)  # fmt: skip
 
 
 def _overview(folder: Path) -> str:
     rows = listed(folder)
     totals = {name: sum(row[name] for row in rows) for name in COUNTS}
     lines = [
-        "| item | printed | agree | as the null | differ | unexplained | apart | hold |",
+        f"| {' | '.join(HEADS)} |",
         "|---" * (len(COUNTS) + 1) + "|",
     ]
     measured = [row for row in rows if row["rows"]]
@@ -140,22 +155,59 @@ def _section_of(paper: str, folder: Path) -> str:
 
 def _section(name: str, folder: Path) -> str:
     study = load(name)
-    made = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    frame = pl.read_parquet(folder / f"{name}.parquet")
-    base = f"{folder.name}/{name}"
     parts = [
         f"### {study.title}",
-        f"![{study.title}]({base}.png)",
-        study.discussion.strip(),
+        f"![{study.title}]({folder.name}/{name}.png)",
+        filled(study.discussion.strip(), name, Stored(folder)),
     ]
-    beside = compare(study, frame, Stored(folder).claims)
+    beside = Stored(folder).beside(name)
     if not beside.is_empty():
         parts += [_agreeing(beside), _differing(beside)]
-    parts.append(
-        f"[All {frame.height} numbers]({base}.parquet) · `{made['command']}` · "
+    parts += [_made(one, folder) for one in (name, f"{name}{CODE}")]
+    return "\n\n".join(part for part in parts if part)
+
+
+QUOTED = re.compile(r"\{(code\s)?(?:(min|max)\s)?(\w+):\s([^{}]+?)(?:;\s\.(\d))?\}")
+"""A number in a text, as ``{column: value; value; .3}``."""
+
+
+def filled(text: str, name: str, stored: Stored) -> str:
+    """Return a text on a study with its numbers, of the stored run.
+
+    ``{column: value; value; .3}`` is the mean of a column over the rows that have these values,
+    whatever their columns are, with three digits after the point, two if not said; ``{min
+    column: ...}`` and ``{max column: ...}`` are the ends, and ``{code column: ...}`` is of the
+    run at the settings of the authors' code.
+
+    Raises:
+        ValueError: The run has no such rows.
+    """
+
+    def number(match: re.Match[str]) -> str:
+        code, end, column, values, digits = match.groups()
+        frame = stored.claims(f"{name}{CODE}" if code else name)
+        asked = " ".join(values.split()).split("; ")
+        rows = [] if frame is None else frame.drop_nulls(column).to_dicts()
+        found = [row[column] for row in rows if {*asked} <= {str(one) for one in row.values()}]
+        if not found:
+            raise ValueError(f"{name} has no rows for {match.group()}")
+        shown = {"min": min, "max": max, None: fmean}[end](found)
+        rounded = f"{shown:,.{digits or 2}f}"
+        return re.sub(r"^(-?)0\.", r"\1.", rounded)
+
+    return QUOTED.sub(number, text)
+
+
+def _made(name: str, folder: Path) -> str:
+    """Return a line on how a stored run was made, or nothing if there is none."""
+    frame = Stored(folder).run(name)
+    if frame is None:
+        return ""
+    made = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return (
+        f"[All {frame.height} numbers]({folder.name}/{name}.parquet) · `{made['command']}` · "
         f"{_minutes(made['seconds'])} on {made['cores']} cores"
     )
-    return "\n\n".join(part for part in parts if part)
 
 
 def _minutes(seconds: float) -> str:
@@ -175,16 +227,20 @@ def _agreeing(beside: pl.DataFrame) -> str:
 
 def _differing(beside: pl.DataFrame) -> str:
     """Return a table of the numbers that differ, those of one reason together."""
-    lines = ["| differs | printed | ours | because |", "|---|---|---|---|"]
     reasons = pl.when(pl.col("why") == "").then(pl.lit(UNEXPLAINED)).otherwise("why")
     differ = beside.filter(verdict=DIFFERS).with_columns(why=reasons)
+    shown = ["printed", "ours", *["in_code"] * differ["in_code"].count()][:3]
+    heads = ["differs", *(one.replace("_", " the ") for one in shown), "because"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for _, same in differ.group_by("why", maintain_order=True):
         where = same["where"][0] + (f", and {same.height - 1} more" if same.height > 1 else "")
-        ranges = (_range(same[column].to_list()) for column in ("printed", "ours"))
+        ranges = (_range(same[column].drop_nulls().to_list()) for column in shown)
         lines.append(f"| {where} | {' | '.join(ranges)} | {same['why'][0]} |")
     return "\n".join(lines) if differ.height else ""
 
 
 def _range(numbers: list[float]) -> str:
+    if not numbers:
+        return ""
     ends = dict.fromkeys(f"{end:.3g}" for end in (min(numbers), max(numbers)))
     return " to ".join(ends)

@@ -36,7 +36,7 @@ class Run:
 
     Attributes:
         frame: The tidy frame: one row for each number, in the order of the cells.
-        seconds: Time of measurement, summed over cells, whenever they were measured.
+        seconds: Processor time of measurement, summed over cells, whenever they were measured.
     """
 
     frame: pl.DataFrame
@@ -86,6 +86,7 @@ def run(
     *,
     folder: Path,
     full: bool = False,
+    code: bool = False,
     jobs: int = 1,
     seed: int = 0,
     changes: Changes | None = None,
@@ -99,6 +100,7 @@ def run(
             data and the same source of all that the study uses of both packages, is not
             measured again.
         full: The paper's setting, not the small one.
+        code: The setting of the authors' published code, in place of both.
         jobs: Number of processes; >= 1.
         seed: Of the random streams, one for each cell; >= 0.
         changes: Other epsilons, repetitions or data than the study's.
@@ -106,7 +108,7 @@ def run(
 
     Raises:
         ParameterError: There is no such study, ``jobs`` < 1, ``seed`` < 0, or the study has
-            nothing of what should be changed.
+            nothing of what should be changed, or no setting of the authors' code.
         DataError: A data set cannot be had.
     """
     study = load(name)
@@ -115,7 +117,10 @@ def run(
     if seed < 0:
         raise ParameterError(f"seed must be at least 0, not {seed}")
     changes = changes or Changes()
-    setting = changes.of(study.full if full else study.small)
+    wanted = study.code if code else study.full if full else study.small
+    if wanted is None:
+        raise ParameterError(f"{name} has no setting of the authors' code")
+    setting = changes.of(wanted)
     data = tuple((one, str(path)) for one, path in sorted(changes.data.items()))
     held = [datasets.checked_replacement(one, Path(path)) for one, path in data]
     finished = folder / CELLS / name
@@ -223,9 +228,9 @@ def _share_cores(threads: int) -> None:
 def _measure(job: _Job) -> dict[str, Any]:
     datasets.replace({name: Path(path) for name, path in job.data})
     stream = [job.seed, *np.frombuffer(bytes.fromhex(_named(job)), dtype=np.uint32).tolist()]
-    start = time.perf_counter()
+    start = time.process_time()
     rows: list[Row] = load(job.name).measure(job.cell, np.random.default_rng(stream))
-    return {"cell": repr(job.cell), "seconds": time.perf_counter() - start, "rows": rows}
+    return {"cell": repr(job.cell), "seconds": time.process_time() - start, "rows": rows}
 
 
 def _named(job: _Job) -> str:

@@ -8,7 +8,7 @@ the paper prints stands beside the cells, and ``dpselect_studies.comparison`` co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -100,6 +100,8 @@ class Printed:
             exact or where their number does not matter.
         kind: A number, a formula or words.
         at_most: The paper states an upper bound, which smaller numbers agree with too.
+        in_code: Its rows in a run at the settings of the authors' code, where they have other
+            values than ``where``.
         null: What a number must be told from, for its agreement to count; None where both
             sides are exact, and chance could not meet the digits.
         reason: Why ours differs, where it does and a run shows it.
@@ -113,8 +115,17 @@ class Printed:
     runs: float = 0
     kind: Kind = "number"
     at_most: bool = False
+    in_code: Mapping[str, Plain] = field(default_factory=dict)
     null: Null | None = None
     reason: Reason | None = None
+
+    def as_in_code(self) -> Printed:
+        """Return the number with its rows in a run at the settings of the authors' code."""
+        null = self.null
+        if null is not None:
+            known = {key: self.in_code.get(key, one) for key, one in null.where.items()}
+            null = replace(null, where=known)
+        return replace(self, where={**self.where, **self.in_code}, null=null)
 
     def agrees(self, ours: float, tolerance: float) -> bool:
         """Return whether a number is within a tolerance, or below an upper bound."""
@@ -150,6 +161,8 @@ class Study(Generic[Setting, Cell]):
         title: One line.
         small: The setting that takes seconds, for tests.
         full: The paper's setting, or the nearest that the data allow.
+        code: The settings of the authors' published code, where they are others than those of
+            the text; None if there are none.
         seconds: Of computing that the full setting takes, about.
         cells: Setting -> its cells, each independent of the others.
         measure: Cell, generator -> rows of the tidy frame. A function of a module, so that
@@ -160,12 +173,14 @@ class Study(Generic[Setting, Cell]):
             stated.
         with_claims: Frame -> the frame and the rows that statements about several numbers are
             compared with.
-        discussion: Where our numbers agree with the paper, where not, and why; Markdown.
+        discussion: Where our numbers agree with the paper, where not, and why; Markdown, with
+            numbers of the stored runs in the form that ``report.filled`` reads.
     """
 
     title: str
     small: Setting
     full: Setting
+    code: Setting | None = None
     seconds: float
     cells: Callable[[Setting], Sequence[Cell]]
     measure: Callable[[Cell, np.random.Generator], list[Row]]

@@ -6,13 +6,20 @@ columns: ``fnlwgt``, a sampling weight, and ``education_num``, a second name of 
 left out, which the papers do not say; four are numbers, in eight bins of equal width. A
 second reading of it has a bin for every integer, where a question that cuts at the edge of a
 bin drawn at random is one that cuts at any real number.
+
+The tables that end in "-code" are those of the code that PrivPareto's authors published
+(github.com/victorfarias/MultiObjetiveDifferentiallyPrivateSelection): the class of NLTCS is
+column 13 and that of ACS column 10, counted from 0; Adult has ``education_num`` in place of
+education, as categories, two kinds of marital status, and a bin for every integer, so that a
+question cuts at any real number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from math import ceil
 
 import numpy as np
 import polars as pl
@@ -23,19 +30,13 @@ from dpselect.trees.records import Schema
 from dpselect.typing import Indices
 from dpselect_studies import datasets
 
-ANYWHERE = "adult-anywhere"
-"""Adult with a bin for every integer: a cut between numbers may be anywhere."""
+IN_CODE = {"nltcs": 13, "acs": 10}
+"""The class in the authors' code."""
+NAMES = ("nltcs", "acs", "adult")
+CODE = tuple(f"{name}-code" for name in NAMES)
+"""The same as in the authors' code."""
 
-CLASSES = {f"nltcs-class-{column}": column for column in range(1, 17)}
-"""NLTCS with each of its sixteen columns as the class, counted from 1."""
-
-TITLES = {
-    **{name: f"NLTCS, class {column}" for name, column in CLASSES.items()},
-    "nltcs": "NLTCS",
-    "acs": "ACS",
-    "adult": "Adult",
-    ANYWHERE: "Adult, cuts anywhere",
-}
+TITLES = dict(zip((*NAMES, *CODE), ("NLTCS", "ACS", "Adult") * 2, strict=True))
 """Names in tables."""
 
 MAX_RECORDS = 50_000
@@ -69,6 +70,7 @@ WORDS = {
     "El-Salvador Trinadad&Tobago Peru Hong Holand-Netherlands",
 }
 """Adult's categories, as its publisher lists them."""
+CATEGORIES = {name: Categories(words.split()) for name, words in WORDS.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +113,12 @@ def load(name: str) -> Survey:
     Raises:
         DataError: The data set cannot be had.
     """
-    if name in {"adult", ANYWHERE}:
-        return _adult(datasets.load("adult"), _whole if name == ANYWHERE else Bins)
-    if name in CLASSES:
-        frame = datasets.load("nltcs")
-        last = frame.columns[CLASSES[name] - 1]
-        return _binary(frame.select(pl.exclude(last), last))
-    return _binary(datasets.load(name))
+    plain = name.removesuffix("-code")
+    frame = datasets.load(plain)
+    if plain == "adult":
+        return _adult(frame) if plain == name else _adult_in_code(frame)
+    last = frame.columns[-1 if plain == name else IN_CODE[plain]]
+    return _binary(frame.select(pl.exclude(last), last))
 
 
 @cache
@@ -126,11 +127,29 @@ def counts(name: str) -> MemoryCounts:
     return load(name).counts()
 
 
+HELD_OUT = 0.33
+"""Of the records, for Figure 2 of the authors' code."""
+
+
+@cache
+def divided(name: str) -> tuple[MemoryCounts, MemoryCounts]:
+    """Return the records that trees are made from, and those that are held out, as the code."""
+    known = load(name)
+    records = len(known.labels)
+    order = np.random.RandomState(0).permutation(records)
+    test, train = np.split(order, [ceil(HELD_OUT * records)])
+    first, second = (
+        replace(known, codes=known.codes[one], labels=known.labels[one]).counts()
+        for one in (train, test)
+    )
+    return first, second
+
+
 def _binary(frame: pl.DataFrame) -> Survey:
-    table = frame.to_numpy().astype(np.int64)
+    table = np.ascontiguousarray(frame.to_numpy().astype(np.int64))
     names = tuple(frame.columns[:-1])
     schema = Schema(names, (Categories([0, 1]),) * len(names), (0, 1))
-    return Survey(table[:, :-1], table[:, -1], schema)
+    return Survey(np.ascontiguousarray(table[:, :-1]), table[:, -1], schema)
 
 
 def _whole(low: int, high: int) -> Bins:
@@ -138,12 +157,26 @@ def _whole(low: int, high: int) -> Bins:
     return Bins(low, high + 1, bins=high + 1 - low)
 
 
-def _adult(frame: pl.DataFrame, bins: Callable[[int, int], Bins]) -> Survey:
-    names = tuple(name for name in frame.columns if name in NUMBERS or name in WORDS)
-    domains: tuple[Bins | Categories, ...] = tuple(
-        bins(*NUMBERS[name]) if name in NUMBERS else Categories(WORDS[name].split())
-        for name in names
-    )
-    schema = Schema(names, domains, ("<=50K", ">50K"))
+def _adult(
+    frame: pl.DataFrame,
+    words: Mapping[str, Categories] = CATEGORIES,
+    bins: Callable[[int, int], Bins] = Bins,
+) -> Survey:
+    domains = {
+        name: bins(*NUMBERS[name]) if name in NUMBERS else words[name]
+        for name in frame.columns
+        if name in NUMBERS or name in words
+    }
+    schema = Schema(tuple(domains), tuple(domains.values()), ("<=50K", ">50K"))
     labels = (frame["income"].cast(pl.String) == ">50K").to_numpy().astype(np.int64)
     return Survey(schema.codes(frame), labels, schema)
+
+
+def _adult_in_code(frame: pl.DataFrame) -> Survey:
+    status = pl.col("marital_status").cast(pl.String).str.starts_with("Married")
+    words = {
+        **{name: one for name, one in CATEGORIES.items() if name != "education"},
+        "education_num": Categories(list(range(1, 17))),
+        "marital_status": Categories([False, True]),
+    }
+    return _adult(frame.with_columns(marital_status=status), words, _whole)

@@ -1,22 +1,25 @@
-"""One run of evolved trees, shown at both readings of epsilon.
+"""One run of evolved trees: as in the text, and as in the code that its authors published.
 
-As printed, DP-MOET passes the same epsilon to every selection, so a run costs it as often as
-there are generations. A run is measured once and shown twice: at the epsilon of each
-selection, as in the paper, and at the epsilon of the whole run.
+By Algorithm 1, DP-MOET passes the same epsilon to every selection, so a run costs it as often
+as there are generations. Such a run is shown twice: at the epsilon of each selection, and at
+the epsilon of the whole run. The code (``dpselect_studies.surveys`` names it) divides epsilon
+by the selections, of which it has one less than Algorithm 1; a tree dominates its equals in
+the score, and trees are mutated no deeper than they were. Without privacy it keeps the last of
+equals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from dpselect import Objective
 from dpselect.mechanisms import Mechanism
-from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.candidates import Breeder, PublishedBreeder
 from dpselect.trees.evolution import Evolution
 from dpselect.trees.records import Schema
 from dpselect.trees.samplers import Simulated
@@ -61,12 +64,13 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Setting:
-    """Tables, the size of an evolution, epsilons of a selection, and repetitions."""
+    """Tables, the size of an evolution, epsilons, repetitions, and whether it is the code's."""
 
     surveys: tuple[str, ...]
     sizes: Sizes
     epsilons: tuple[float, ...]
     runs: int
+    code: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,21 @@ class Cell:
     epsilons: tuple[float, ...]
     runs: int
     part: int = 0
+    code: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class CodeCell(Cell):
+    """The same with the settings of the authors' code."""
+
+    code: ClassVar[bool] = True
 
 
 def in_parts(setting: Setting, pairs: Sequence[tuple[str, str]]) -> list[Cell]:
     """Return cells of at most ``PART`` runs for pairs of a table and a method."""
+    made = CodeCell if setting.code else Cell
     return [
-        Cell(survey, method, setting.sizes, setting.epsilons, min(PART, left), part)
+        made(survey, method, setting.sizes, setting.epsilons, min(PART, left), part)
         for part, left in enumerate(range(setting.runs, 0, -PART))
         for survey, method in pairs
     ]
@@ -102,33 +115,43 @@ class Method:
         selection: What a good tree is.
         rate_bound: How the change of a rate by one record is bounded.
         weights: Of the negative and the positive class.
-        dominance: Of the Pareto score.
     """
 
     selection: Literal["pareto", "weighted-sum", "margin"]
     rate_bound: Bound
     weights: tuple[float, float] = (1.0, 1.0)
-    dominance: Literal["standard", "weak"] = "standard"
 
 
-class Maximum(Simulated):
-    """Selection without privacy that keeps the first of equals: trees that were there before.
-
-    At a very large epsilon a mechanism draws among equals at random.
-    """
+class Last(Simulated):
+    """Selection without privacy that keeps the last of equals, as a sort leaves them."""
 
     def choose(self, mechanism: Mechanism, objective: Objective, k: int) -> list[int]:  # noqa: ARG002 -- the protocol's
-        return np.argsort(-objective.scores, kind="stable")[:k].tolist()
+        return np.argsort(objective.scores, kind="stable")[-k:].tolist()
 
 
-def evolution(schema: Schema, sizes: Sizes, method: Method, epsilon: float) -> Evolution:
-    """Return how trees evolve at ``epsilon`` for each selection.
+class CodeBreeder(Breeder):
+    """Children are parents at once, and are mutated no deeper than they were."""
+
+    children = PublishedBreeder.children
+
+
+class CodeEvolution(Evolution):
+    """Algorithm 1 with the mutation of the authors' code."""
+
+    def breeder(self, rng: np.random.Generator) -> Breeder:
+        return CodeBreeder(self.schema, rng, self.max_depth)
+
+
+def evolution(schema: Schema, cell: Cell, method: Method, epsilon: float) -> Evolution:
+    """Return how trees evolve at ``epsilon`` for each selection; in the code, for all of them.
 
     Noisy class totals come out of the selections' share, so every method costs the same.
     """
+    sizes = cell.sizes
+    each = epsilon / sizes.generations if cell.code else epsilon
     noisy = method.rate_bound == "noisy-denominators"
     share = TOTALS_SHARE if noisy else 0.0
-    return Evolution(
+    return (CodeEvolution if cell.code else Evolution)(
         schema=schema,
         max_records=surveys.MAX_RECORDS,
         population=sizes.population,
@@ -137,25 +160,33 @@ def evolution(schema: Schema, sizes: Sizes, method: Method, epsilon: float) -> E
         initial_depth=sizes.initial_depth,
         max_depth=sizes.max_depth,
         selection=method.selection,
-        dominance=method.dominance,
+        dominance="weak" if cell.code else "standard",
         rate_bound=method.rate_bound,
         weights=method.weights,
-        totals_epsilon=share * epsilon * sizes.generations,
-        epsilons=((1 - share) * epsilon,) * sizes.generations,
+        totals_epsilon=share * each * sizes.generations,
+        epsilons=((1 - share) * each,) * sizes.generations,
         rates_epsilon=0.0,
         operators="published",
     )
 
 
 def rates(
-    plan: Evolution,
-    counts: MemoryCounts,
-    rng: np.random.Generator,
-    sampler: type[Simulated] = Simulated,
+    cell: Cell, method: Method, epsilon: float, rng: np.random.Generator, *, held: bool = False
 ) -> Values:
-    """Return the exact rates of one drawn front, shape ``(front, 2)``: negative, positive."""
-    drawn = plan.run(counts, sampler(rng), rng)
-    return counts.hits(drawn) / counts.totals()
+    """Return the exact rates of one drawn front, shape ``(front, 2)``: negative, positive.
+
+    Args:
+        cell: The table and how trees evolve on it.
+        method: How they are selected.
+        epsilon: As printed; at ``NO_PRIVACY`` the best are kept.
+        rng: Of everything.
+        held: Whether rates are those of the records that are held out.
+    """
+    schema, every = surveys.load(cell.survey).schema, surveys.counts(cell.survey)
+    made, tested = surveys.divided(cell.survey) if held else (every, every)
+    sampler = Last if cell.code and epsilon == NO_PRIVACY else Simulated
+    drawn = evolution(schema, cell, method, epsilon).run(made, sampler(rng), rng)
+    return tested.hits(drawn) / tested.totals()
 
 
 def both_readings(frame: pl.DataFrame) -> pl.DataFrame:
