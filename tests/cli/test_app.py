@@ -113,10 +113,11 @@ def test_the_version_is_printed(run):
     assert run("--version").out == f"dpselect {dp.__version__}\n"
 
 
-def test_without_a_command_there_is_help_and_no_empty_error(run):
-    ran = run()
+@pytest.mark.parametrize(("group", "shown"), [((), "percentile"), (("papers",), "list")])
+def test_without_a_command_there_is_help_and_no_empty_error(run, group, shown):
+    ran = run(*group)
 
-    assert "percentile" in ran.out
+    assert shown in ran.out
     assert ran.error == ""
 
 

@@ -102,7 +102,9 @@ COMMANDS = {
     ),
     "demo": _ours("demo", "Release contacts, deciles and a map of public data.", RESEARCH),
     "papers": Home(
-        "dpselect_studies.command", "Reproduce numbered results of the papers.", RESEARCH
+        "dpselect_studies.command",
+        "Reproduce numbered results of the papers; needs dpselect-studies.",
+        RESEARCH,
     ),
 }
 """Every command by its name; a module is imported when one of its commands runs."""
@@ -221,7 +223,10 @@ def main(arguments: list[str] | None = None) -> None:
         notes = [f"  {visible(one)}\n" for one in getattr(error, "__notes__", [])]
         _complain(error.naming(lambda name: flags.get(name, name)), 2, *notes)
     except typer.TyperException as error:
-        _complain(_suggested(error.format_message(), given), 2)
+        # A group without a command has printed its help, and has nothing else to say.
+        if message := error.format_message():
+            _complain(_suggested(message, given), 2)
+        code = 0
     except (typer.Abort, KeyboardInterrupt):
         _complain("interrupted", INTERRUPTED)
     except Exception as error:

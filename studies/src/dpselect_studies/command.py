@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from dpselect_studies import Run
 
-HELP = """Reproduce numbered results of the papers, on public data.
+HELP = """Reproduce numbered results of the papers; needs dpselect-studies.
+
+All runs are on public data, and nothing is released. Install it with pip install ./studies,
+from a clone of dpselect.
 
 [bold]dpselect papers list[/bold]
 
