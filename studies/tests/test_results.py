@@ -85,8 +85,8 @@ def test_a_number_in_a_text_is_that_of_the_stored_run(tmp_path):
     def shown(text):
         return filled(text, "farias-2023/figure-7", Stored(tmp_path))
 
-    assert shown("at .5 {x: a; 0.5; .1}, least {min x:\na}") == "at .5 .2, least -.40"
-    assert shown("{code x: a; 1.0} and {max x: 1.0; .1}") == "-.80 and 1,234.5"
+    assert shown("at .5 {x: a | epsilon=0.5 | .1}, least {min x:\na}") == "at .5 .2, least -.40"
+    assert shown("{code x: a | 1.0} and {max x: 1.0 | .1}") == "-.80 and 1,234.5"
     assert shown("{x: a}, {no number}") == "-.10, {no number}"
     with pytest.raises(ValueError, match="has no rows"):
         shown("{x: c}")

@@ -167,28 +167,33 @@ def _section(name: str, folder: Path) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-QUOTED = re.compile(r"\{(code\s)?(?:(min|max)\s)?(\w+):\s([^{}]+?)(?:;\s\.(\d))?\}")
-"""A number in a text, as ``{column: value; value; .3}``."""
+QUOTED = re.compile(r"\{(code\s)?(?:(min|max)\s)?([\w\s]+?):\s([^{}]+?)(?:\s\|\s\.(\d))?\}")
+"""A number in a text, as ``{column: value | column=value | .3}``."""
 
 
 def filled(text: str, name: str, stored: Stored) -> str:
     """Return a text on a study with its numbers, of the stored run.
 
-    ``{column: value; value; .3}`` is the mean of a column over the rows that have these values,
-    whatever their columns are, with three digits after the point, two if not said; ``{min
-    column: ...}`` and ``{max column: ...}`` are the ends, and ``{code column: ...}`` is of the
-    run at the settings of the authors' code.
+    ``{column: value | column=value | .3}`` is the mean of a column over the rows that have
+    these values, in any column if none is named, with three digits after the point, two if not
+    said; ``{min column: ...}`` and ``{max column: ...}`` are the ends, and ``{code column:
+    ...}`` is of the run at the settings of the authors' code.
 
     Raises:
         ValueError: The run has no such rows.
     """
 
     def number(match: re.Match[str]) -> str:
-        code, end, column, values, digits = match.groups()
+        spaced = (one and " ".join(one.split()) for one in match.groups())
+        code, end, column, values, digits = spaced
         frame = stored.claims(f"{name}{CODE}" if code else name)
-        asked = " ".join(values.split()).split("; ")
+        asked = {*values.split(" | ")}
         rows = [] if frame is None else frame.drop_nulls(column).to_dicts()
-        found = [row[column] for row in rows if {*asked} <= {str(one) for one in row.values()}]
+        found = [
+            row[column]
+            for row in rows
+            if asked <= {*map(str, row.values()), *(f"{key}={one}" for key, one in row.items())}
+        ]
         if not found:
             raise ValueError(f"{name} has no rows for {match.group()}")
         shown = {"min": min, "max": max, None: fmean}[end](found)

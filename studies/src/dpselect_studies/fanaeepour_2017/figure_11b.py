@@ -72,9 +72,12 @@ STUDY = Study(
     measure=measure,
     plot=plot,
     discussion="""
-No number is printed. The text says that errors are almost the same for a share of up to a half,
-and larger at three quarters: for queries of 1 % the published form has .093, .096, .111 and
-.152. The published, the repaired and the default form do not differ: what matters is the
-epsilon that is left for the counts.
+No number is printed. The text says that errors are almost the same for a share of up to a
+half, and larger at three quarters: for queries of 1 % the published form has {error: E2EPriv
+as published (not private) | area=1.0 | share=0.2 | .3}, {error: E2EPriv as published (not
+private) | area=1.0 | share=0.25 | .3}, {error: E2EPriv as published (not private) | area=1.0 |
+share=0.5 | .3} and {error: E2EPriv as published (not private) | area=1.0 | share=0.75 | .3}.
+The published, the repaired and the default form do not differ: what matters is the epsilon
+that is left for the counts.
 """,
 )

@@ -116,7 +116,8 @@ STUDY = Study(
 The three rho of Table 2 agree; it prints delta .001 for the second, for which rho says .01.
 Corollary 7.9 is below Equation (7), which is below Equation (8), as the text says. **None of
 the three is a sensitivity**, as all depend on the private number of points. With a public rho
-and the error cut at 10 the repaired bound is 47 to 86 times smaller at rho 17.9 and not larger
-at 893.8.
+and the error cut at 10 the repaired bound is {sensitivity: repaired: error cut at 10, rho
+public | delta=0.002} at rho 17.9, where Corollary 7.9 has {min sensitivity: response-dependent
+(Corollary 7.9) | delta=0.002 | .1} and more.
 """,
 )

@@ -322,14 +322,17 @@ uses it. The file also has a public bound of 10,000. DBLP is a substitute a tent
 text gives no curves, so its claims about orders of magnitude are compared, at half of the true
 top 10.
 
-**At the paper's bound** shifted dampening needs 2.4 to 4.4 orders of magnitude less epsilon
-than the exponential mechanism: within the "2 to 4" of the introduction on two of three graphs,
-and the "3 to 4" of section 6.5 on none. Permute-and-flip needs as much as the exponential
-mechanism; it cannot need ten times less, as printed, since it never gains more than a factor of
-2. Plain dampening suffers from inversions, as the text says.
+**At the paper's bound** shifted dampening needs {min orders below exponential: own | .1} to
+{max orders below exponential: own | .1} orders of magnitude less epsilon than the exponential
+mechanism: within the "2 to 4" of the introduction on two of three graphs, and the "3 to 4" of
+section 6.5 on none. Permute-and-flip needs as much as the exponential mechanism; it cannot
+need ten times less, as printed, since it never gains more than a factor of 2. Plain dampening
+suffers from inversions, as the text says.
 
-**At a public bound** the gap grows to 4.4 to 5.5 orders. But **degree alone, drawn by the
-exponential mechanism, is better on all three graphs**: .93 of Enron's top 5 at epsilon 0.1, and
-by one noisy sequence 1.00.
+**At a public bound** the gap grows to {min orders below exponential: public, 10000 | .1} to
+{max orders below exponential: public, 10000 | .1} orders. But **degree alone, drawn by the
+exponential mechanism, is better on all three graphs**: {recall: Enron | k=5 | degree alone,
+exponential | epsilon=0.1} of Enron's top 5 at epsilon 0.1, and by one noisy sequence {recall:
+Enron | k=5 | degree alone, noisy sequence | epsilon=0.1}.
 """,
 )

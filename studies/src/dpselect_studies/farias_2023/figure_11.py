@@ -344,33 +344,33 @@ Algorithm 4. The largest of 36 noisy differences is biased upwards, so it is loc
 half of the runs and measured in the other.
 
 **The class of NLTCS and ACS is not named, and decides.** As in the text it is the last column:
-plain dampening is then {points: local over exponential; all three; .1} points above the
-exponential mechanism (printed: 5), and the shifted form {points: shifted over exponential;
-Adult; .1} above it on Adult (printed: 4). With columns 13 and 10, counted from 0, which the
+plain dampening is then {points: local over exponential | all three | .1} points above the
+exponential mechanism (printed: 5), and the shifted form {points: shifted over exponential |
+Adult | .1} above it on Adult (printed: 4). With columns 13 and 10, counted from 0, which the
 code of the same authors' next paper has for the same files, the shifted form is up to {code
-percent: shifted over exponential; all three; .1} % above the exponential mechanism, on ACS
-(abstract: up to 12 %), which is {code points: shifted over exponential; ACS; .1} points; up to
-{code points: shifted over local; all three; .1} points above plain dampening (printed: 1), for
-{points: shifted over local; all three; .1} with the last column; and plain dampening on ACS
-stops at {code accuracy: ACS; 2; local dampening, as printed; 2.0; .3} at depth 2, where the
-exponential mechanism has {code accuracy: ACS; 2; exponential, as printed; 2.0; .3}: the
-inversion of attributes that section 7.4 describes.
+percent: shifted over exponential | all three | .1} % above the exponential mechanism, on ACS
+(abstract: up to 12 %), which is {code points: shifted over exponential | ACS | .1} points; up
+to {code points: shifted over local | all three | .1} points above plain dampening (printed:
+1), for {points: shifted over local | all three | .1} with the last column; and plain dampening
+on ACS stops at {code accuracy: ACS | 2 | local dampening, as printed | 2.0 | .3} at depth 2,
+where the exponential mechanism has {code accuracy: ACS | 2 | exponential, as printed | 2.0 |
+.3}: the inversion of attributes that section 7.4 describes.
 
 **Two corrections matter more than the choice of mechanism**: one record changes the scores of
 all columns in the same direction, and a leaf can spend what its path has left. At depth 2 and
-epsilon .05 the exponential mechanism has {accuracy: NLTCS; 2; exponential; 0.05; .3} with both
-and {accuracy: NLTCS; 2; exponential, as printed; 0.05; .3} without, on NLTCS. **Shifted
-dampening helps** there: {accuracy: NLTCS; 2; shifted local dampening; 0.05; .3}, where
-permute-and-flip has {accuracy: NLTCS; 2; permute-and-flip; 0.05; .3}; at .5 it has {accuracy:
-NLTCS; 2; shifted local dampening; 0.5; .3} for {accuracy: NLTCS; 2; permute-and-flip; 0.5;
-.3}.
+epsilon .05 the exponential mechanism has {accuracy: NLTCS | 2 | exponential | 0.05 | .3} with
+both and {accuracy: NLTCS | 2 | exponential, as printed | 0.05 | .3} without, on NLTCS.
+**Shifted dampening helps** there: {accuracy: NLTCS | 2 | shifted local dampening | 0.05 | .3},
+where permute-and-flip has {accuracy: NLTCS | 2 | permute-and-flip | 0.05 | .3}; at .5 it has
+{accuracy: NLTCS | 2 | shifted local dampening | 0.5 | .3} for {accuracy: NLTCS | 2 |
+permute-and-flip | 0.5 | .3}.
 
-Baselines at depth 5 and epsilon 1: diffprivlib's tree has {accuracy: NLTCS; 5; diffprivlib
-tree; 1.0; .3} on NLTCS and {accuracy: Adult; 5; diffprivlib tree; 1.0; .3} on Adult,
-permute-and-flip {accuracy: NLTCS; 5; permute-and-flip; 1.0; .3} and {accuracy: Adult; 5;
-permute-and-flip; 1.0; .3}. DP-EBM with learning rate 0.1 has {accuracy: NLTCS; 5; DP-EBM,
-learning rate 0.1; 1.0; .3} and {accuracy: Adult; 5; DP-EBM, learning rate 0.1; 1.0; .3}, for
-the weaker guarantee (epsilon, 1e-6). On ACS the majority class has {accuracy: ACS; 5; majority
-class; 1.0; .3}.
+Baselines at depth 5 and epsilon 1: diffprivlib's tree has {accuracy: NLTCS | 5 | diffprivlib
+tree | 1.0 | .3} on NLTCS and {accuracy: Adult | 5 | diffprivlib tree | 1.0 | .3} on Adult,
+permute-and-flip {accuracy: NLTCS | 5 | permute-and-flip | 1.0 | .3} and {accuracy: Adult | 5 |
+permute-and-flip | 1.0 | .3}. DP-EBM with learning rate 0.1 has {accuracy: NLTCS | 5 | DP-EBM,
+learning rate 0.1 | 1.0 | .3} and {accuracy: Adult | 5 | DP-EBM, learning rate 0.1 | 1.0 | .3},
+for the weaker guarantee (epsilon, 1e-6). On ACS the majority class has {accuracy: ACS | 5 |
+majority class | 1.0 | .3}.
 """,
 )

@@ -102,7 +102,7 @@ STUDY = Study(
     measure=measure,
     plot=plot,
     discussion="""
-No number is printed, nor the range of beta. As beta grows the error falls from 9.67, that of
-the exponential mechanism, to 0, as Example 9 says.
+No number is printed, nor the range of beta. As beta grows the error falls from {max error:
+exponential}, that of the exponential mechanism, to 0, as Example 9 says.
 """,
 )

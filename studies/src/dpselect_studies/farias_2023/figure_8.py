@@ -81,7 +81,7 @@ STUDY = Study(
     measure=measure,
     plot=plot,
     discussion="""
-One dot for each pair of values, for all 36,692 nodes of Enron. The rank correlation is .79, the
-"weak monotonicity" of the text. No number is printed.
+One dot for each pair of values, for all 36,692 nodes of Enron. The rank correlation is
+{rank_correlation: Enron}, the "weak monotonicity" of the text. No number is printed.
 """,
 )

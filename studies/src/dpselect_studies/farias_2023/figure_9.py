@@ -246,17 +246,22 @@ STUDY = Study(
     ],
     discussion="""
 **The printed reductions agree if the range ends at the largest value in the data**, which is
-private. With a public end they differ by up to .11 (HEPTH at 90: .42). That errors on INCOME
-are "the same in most scenarios" holds, but no reduction at all would agree as well, so it is
-not counted.
+private. With a public end they differ: HEPTH at 90 has {largest_reduction: HEPTH | 90 | public
+end | local dampening}. That errors on INCOME are "the same in most scenarios" holds, but no
+reduction at all would agree as well, so it is not counted.
 
 These curves use the exact sensitivity. The printed ones were made with Lemma 10 of the
 appendix, its sign corrected: the form in the text is up to 3 times the definition, and gives
-reductions of .28 and .48 at 99 (PATENT, HEPTH), where .59 and .73 are printed. The percentiles
-are given as 50, 95, 99 once; 90 fits.
+reductions of {largest_reduction: PATENT | 99 | largest value in the data (the paper's numbers;
+not public) | local dampening, Lemma 10 as in the text} and {largest_reduction: HEPTH | 99 |
+largest value in the data (the paper's numbers; not public) | local dampening, Lemma 10 as in
+the text} at 99 (PATENT, HEPTH), where .59 and .73 are printed. The percentiles are given as
+50, 95, 99 once; 90 fits.
 
 All methods that release a record are hardly better than a random record at epsilon 1. A public
-value drawn by its rank (Smith 2011) errs by .15 to 36 counts on HEPTH and PATENT, a record by
-69 to 6,800.
+value drawn by its rank (Smith 2011) errs by {min error: HEPTH | value by rank | epsilon=1.0}
+to {max error: PATENT | value by rank | epsilon=1.0 | .0} counts on HEPTH and PATENT, a record
+by local dampening by {min error: HEPTH | local dampening | epsilon=1.0 | .0} to {max error:
+PATENT | local dampening | epsilon=1.0 | .0}.
 """,
 )

@@ -265,8 +265,8 @@ a substitute. **With the largest degree of the sample as the bound, and neighbou
 random order, all 15 cells of SLD-PrivTopk agree**. With the public bound, 49, recall is up to
 .1 higher.
 
-**PrivateSQL is a choice by chance here**, .04 at every epsilon: its noise has a scale of
-72,400/epsilon. The printed .16 to .21 need noise some 700 times smaller than stated, with
-counts rounded to integers.
+**PrivateSQL is a choice by chance here**, {recall: PrivateSQL (noise too small) | bound=10} at
+every epsilon: its noise has a scale of 72,400/epsilon. The printed .16 to .21 need noise some
+700 times smaller than stated, with counts rounded to integers.
 """,
 )

@@ -289,32 +289,32 @@ STUDY = Study(
     spread=of_parts,
     seconds=400,
     discussion="""
-100 runs, with a standard error of at most {max standard_error: aggregation, local; 100; .3}.
+100 runs, with a standard error of at most {max standard_error: aggregation, local | 100 | .3}.
 As in the text three selections have the printed epsilon each, rates are on the records that
 the trees were made from, and ID3 has the same largest depth.
 
 **At the settings of the authors' code both leads over LocalDiffPID3 agree**, {code
-improvement: Adult; aggregation, local, over LocalDiffPID3, mean over epsilons; .1} % on Adult
-and {code improvement: NLTCS; aggregation, local, over LocalDiffPID3, mean over epsilons; .1} %
-on NLTCS: they are means of six epsilons, on a third of the records that is held out, with
-column 13 of NLTCS as the class, and epsilon divided by two selections. LocalDiffPID3 is not in
-the code: its rates are those that the notebooks state. On ACS, with column 10, it has {code
-fitness: ACS; LocalDiffPID3; 0.5} at .5, where the local form has {code fitness: ACS;
-aggregation, local; 0.5}, and {code fitness: ACS; LocalDiffPID3; 0.05} for {code fitness: ACS;
-aggregation, local; 0.05} at .05, as the text says.
+improvement: Adult | aggregation, local, over LocalDiffPID3, mean over epsilons | .1} % on
+Adult and {code improvement: NLTCS | aggregation, local, over LocalDiffPID3, mean over epsilons
+| .1} % on NLTCS: they are means of six epsilons, on a third of the records that is held out,
+with column 13 of NLTCS as the class, and epsilon divided by two selections. LocalDiffPID3 is
+not in the code: its rates are those that the notebooks state. On ACS, with column 10, it has
+{code fitness: ACS | LocalDiffPID3 | 0.5} at .5, where the local form has {code fitness: ACS |
+aggregation, local | 0.5}, and {code fitness: ACS | LocalDiffPID3 | 0.05} for {code fitness:
+ACS | aggregation, local | 0.05} at .05, as the text says.
 
 **As in the text**, at epsilon .5, the local form is above the global one everywhere and level
-with evolution without privacy: {fitness: NLTCS; aggregation, local; 0.5} for {fitness: NLTCS;
-aggregation, no privacy; 0.5} on NLTCS, {fitness: ACS; aggregation, local; 0.5} for {fitness:
-ACS; aggregation, no privacy; 0.5} on ACS and {fitness: Adult; aggregation, local; 0.5} for
-{fitness: Adult; aggregation, no privacy; 0.5} on Adult. On Adult it is {improvement: Adult;
-aggregation, local, over LocalDiffPID3; .0} % above our LocalDiffPID3; on NLTCS the two are
-level. Answers by the weights, which the released counts of ID3 allow at no cost, put it ahead
-on ACS with {fitness: ACS; LocalDiffPID3, answers by weight; 0.5}, and on Adult with {fitness:
-Adult; LocalDiffPID3, answers by weight; 0.5}.
+with evolution without privacy: {fitness: NLTCS | aggregation, local | 0.5} for {fitness: NLTCS
+| aggregation, no privacy | 0.5} on NLTCS, {fitness: ACS | aggregation, local | 0.5} for
+{fitness: ACS | aggregation, no privacy | 0.5} on ACS and {fitness: Adult | aggregation, local
+| 0.5} for {fitness: Adult | aggregation, no privacy | 0.5} on Adult. On Adult it is
+{improvement: Adult | aggregation, local, over LocalDiffPID3 | .0} % above our LocalDiffPID3;
+on NLTCS the two are level. Answers by the weights, which the released counts of ID3 allow at
+no cost, put it ahead on ACS with {fitness: ACS | LocalDiffPID3, answers by weight | 0.5}, and
+on Adult with {fitness: Adult | LocalDiffPID3, answers by weight | 0.5}.
 
-**Noisy denominators**, which are ours, need the least epsilon: {fitness: NLTCS; aggregation,
-noisy denominators; 0.01} on NLTCS at .01 per selection, where the local form has {fitness:
-NLTCS; aggregation, local; 0.01}. ID3 costs the printed epsilon, evolution three times that.
+**Noisy denominators**, which are ours, need the least epsilon: {fitness: NLTCS | aggregation,
+noisy denominators | 0.01} on NLTCS at .01 per selection, where the local form has {fitness:
+NLTCS | aggregation, local | 0.01}. ID3 costs the printed epsilon, evolution three times that.
 """,
 )

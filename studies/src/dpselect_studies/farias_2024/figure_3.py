@@ -257,17 +257,18 @@ STUDY = Study(
     seconds=150,
     discussion="""
 What the text states of the local form agrees: all of the true top 5 at epsilon 1 on Enron and
-GitHub and at 5 on DBLP, and {recall: DBLP of ten fields (for com-dblp); aggregation, local, by
-degree; exponential; 1.0; .3} there at 1 for the printed .71, though the graph is a substitute.
-That is with the paper's sensitivity of ego density, corrected; our tighter one has {recall:
-DBLP of ten fields (for com-dblp); aggregation, local, tighter; exponential; 1.0}. The global
-form needs {min orders: global over local; .1} to {max orders: global over local; .1} orders of
-magnitude more, where the text has 1 to 2.
+GitHub and at 5 on DBLP, and {recall: DBLP of ten fields (for com-dblp) | aggregation, local,
+by degree | exponential | 1.0 | .3} there at 1 for the printed .71, though the graph is a
+substitute. That is with the paper's sensitivity of ego density, corrected; our tighter one has
+{recall: DBLP of ten fields (for com-dblp) | aggregation, local, tighter | exponential | 1.0}.
+The global form needs {min orders: global over local | .1} to {max orders: global over local |
+.1} orders of magnitude more, where the text has 1 to 2.
 
 The authors' code takes the sensitivity of ego density for that of the degree too, two steps at
 once, which is smaller than the change of one edge: with it {code recall: DBLP of ten fields
-(for com-dblp); aggregation, local, in the authors' code; exponential; 1.0} on DBLP at 1, and
-{code min orders: global over local; .1} to {code max orders: global over local; .1} orders.
+(for com-dblp) | aggregation, local, in the authors' code | exponential | 1.0} on DBLP at 1,
+and {code min orders: global over local | .1} to {code max orders: global over local | .1}
+orders.
 
 The degree dominates the sum, so **degree alone, by the exponential mechanism, is better on
 every graph**.

@@ -314,11 +314,11 @@ STUDY = Study(
     discussion="""
 **The printed numbers are those of strict dominance**: a node is dominated by those that are
 better in both metrics, and not, as Definition 4.3 has it, at least as good. With Pareto
-dominance GitHub's global column begins at {C: GitHub; Pareto, global; exponential; strict;
+dominance GitHub's global column begins at {C: GitHub | Pareto, global | exponential | strict |
 0.1}, where .20 is printed.
 
-**Thousands of nodes tie for first**: {tied: Enron; .0} of Enron's 36,692, {tied: GitHub; .0}
-of GitHub's 37,700, {tied: DBLP of ten fields (for com-dblp); .0} of the 28,085 of the
+**Thousands of nodes tie for first**: {tied: Enron | .0} of Enron's 36,692, {tied: GitHub | .0}
+of GitHub's 37,700, {tied: DBLP of ten fields (for com-dblp) | .0} of the 28,085 of the
 substitute for DBLP. Here the true best are drawn among them anew in each run. The authors'
 code sorts once, so that one set is the true best of all runs; which one depends on the sort
 and the machine, so it is taken to be the one that fits the first number of the global column.
@@ -327,16 +327,16 @@ The other seven then agree on both graphs. DBLP is a substitute and has no such 
 **Most of the table is a choice by chance.** Up to epsilon 2 on GitHub (global) and 5 on Enron
 a uniform choice has the same values. **The local columns differ from the text's setting.** By
 Definition 12 the hub of GitHub is drawn in every run, but by Definition 4.5 one edge can move
-the median node past {movable: GitHub; .0} of its 37,699 rivals, so that the other two are
-drawn by chance: {C: GitHub; strict Pareto, local; exponential; strict; 0.5} at .5, where .00
-is printed. From 5 on the probabilities of all but the hub are 0 in the code's floats, and it
-returns the true best then: that is the printed .00. **What no run shows** are GitHub's .00 at
-.5, 1 and 2 and Enron's .16 and .07 at 10 and 20, where the code's own sensitivity gives {code
-C: Enron; strict Pareto, local; exponential; strict; 10.0} and {code C: Enron; strict Pareto,
-local; exponential; strict; 20.0}.
+the median node past {movable: GitHub | .0} of its 37,699 rivals, so that the other two are
+drawn by chance: {C: GitHub | strict Pareto, local | exponential | strict | 0.5} at .5, where
+.00 is printed. From 5 on the probabilities of all but the hub are 0 in the code's floats, and
+it returns the true best then: that is the printed .00. **What no run shows** are GitHub's .00
+at .5, 1 and 2 and Enron's .16 and .07 at 10 and 20, where the code's own sensitivity gives
+{code C: Enron | strict Pareto, local | exponential | strict | 10.0} and {code C: Enron |
+strict Pareto, local | exponential | strict | 20.0}.
 
-The **shifted** form, which is ours, has {C: GitHub; Pareto, local, shifted; exponential;
-strict; 0.1} for GitHub at .1 and {C: Enron; Pareto, local, shifted; exponential; strict; 0.5}
-for Enron at .5, and so has **degree alone**, which needs neither density nor dampening.
+The **shifted** form, which is ours, has {C: GitHub | Pareto, local, shifted | exponential |
+strict | 0.1} for GitHub at .1 and {C: Enron | Pareto, local, shifted | exponential | strict |
+0.5} for Enron at .5, and so has **degree alone**, which needs neither density nor dampening.
 """,
 )

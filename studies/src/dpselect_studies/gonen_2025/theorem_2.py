@@ -125,7 +125,7 @@ STUDY = Study(
     discussion="""
 Algorithm A2 adds beta people at random and never misses a member. Its delta is 1 - beta/n at
 every epsilon, the least of all choices that do not know the members. The printed 1 - (beta -
-1)/(n - d) holds **if and only if n >= beta d**: at 3 of 5 people and beta 2 it would be .5, and
-is .6.
+1)/(n - d) holds **if and only if n >= beta d**: at 3 of 5 people and beta 2 it would be .5,
+and is .6.
 """,
 )

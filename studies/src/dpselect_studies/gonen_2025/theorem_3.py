@@ -144,8 +144,9 @@ STUDY = Study(
     discussion="""
 (b) requires pools that let the decoder find the members and the replaced people. **A
 Kautz-Singleton design for d + beta positives with COMP finds them in every draw; one for d
-alone in .43 of the draws at 2 of 100 people and beta 1, in .27 at 5 of 100 and beta 5, and in
-at most .01 elsewhere.** COMP misses no member with either. All of this requires that collector
-and laboratory do not talk.
+alone in {decoded: n=100 | d=2 | beta=1 | design for=d} of the draws at 2 of 100 people and
+beta 1, in {decoded: n=100 | d=5 | beta=5 | design for=d} at 5 of 100 and beta 5, and seldom
+elsewhere.** COMP misses no member with either. All of this requires that collector and
+laboratory do not talk.
 """,
 )
