@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from textwrap import fill
 from typing import Any
 
 import polars as pl
@@ -17,6 +18,10 @@ from dpselect_studies.running import Run
 
 MARK = re.compile(r"(<!-- (?:counts|results [a-z0-9-]+) -->\n)")
 END = "<!-- end -->"
+WIDTH = 110
+"""Letters in a line of a text."""
+MISSING = "n/a"
+"""A number of a text that a run does not have."""
 UNEXPLAINED = "unexplained: no run shows why"
 
 
@@ -179,8 +184,7 @@ def filled(text: str, name: str, stored: Stored) -> str:
     said; ``{min column: ...}`` and ``{max column: ...}`` are the ends, and ``{code column:
     ...}`` is of the run at the settings of the authors' code.
 
-    Raises:
-        ValueError: The run has no such rows.
+    What the run does not have is ``MISSING``.
     """
 
     def number(match: re.Match[str]) -> str:
@@ -188,19 +192,20 @@ def filled(text: str, name: str, stored: Stored) -> str:
         code, end, column, values, digits = spaced
         frame = stored.claims(f"{name}{CODE}" if code else name)
         asked = {*values.split(" | ")}
-        rows = [] if frame is None else frame.drop_nulls(column).to_dicts()
+        known = frame is not None and column in frame.columns
+        rows = frame.drop_nulls(column).to_dicts() if known else []
         found = [
             row[column]
             for row in rows
             if asked <= {*map(str, row.values()), *(f"{key}={one}" for key, one in row.items())}
         ]
         if not found:
-            raise ValueError(f"{name} has no rows for {match.group()}")
+            return MISSING
         shown = {"min": min, "max": max, None: fmean}[end](found)
         rounded = f"{shown:,.{digits or 2}f}"
         return re.sub(r"^(-?)0\.", r"\1.", rounded)
 
-    return QUOTED.sub(number, text)
+    return "\n\n".join(fill(QUOTED.sub(number, one), WIDTH) for one in text.split("\n\n"))
 
 
 def _made(name: str, folder: Path) -> str:
@@ -227,6 +232,10 @@ def _agreeing(beside: pl.DataFrame) -> str:
         said += f", {null} as the null predictor would"
     if left := beside.height - agree - null:
         said += f", and {left} {'differs' if left == 1 else 'differ'}"
+    in_code = beside["code_verdict"].drop_nulls()
+    if not in_code.is_empty():
+        met = (in_code != DIFFERS).sum()
+        said += f"; at the settings of the authors' code {met} agree or are as the null"
     return f"{said}."
 
 

@@ -324,7 +324,6 @@ STUDY = Study(
     title="Figure 11: accuracy of ID3 by how splits are drawn",
     small=SMALL,
     full=FULL,
-    code=CODE,
     cells=cells,
     measure=measure,
     plot=plot,
@@ -342,19 +341,6 @@ STUDY = Study(
 The text says by how much the curves differ at most. All three lines "as printed" follow
 Algorithm 4. The largest of 36 noisy differences is biased upwards, so it is located in one
 half of the runs and measured in the other.
-
-**The class of NLTCS and ACS is not named, and decides.** As in the text it is the last column:
-plain dampening is then {points: local over exponential | all three | .1} points above the
-exponential mechanism (printed: 5), and the shifted form {points: shifted over exponential |
-Adult | .1} above it on Adult (printed: 4). With columns 13 and 10, counted from 0, which the
-code of the same authors' next paper has for the same files, the shifted form is up to {code
-percent: shifted over exponential | all three | .1} % above the exponential mechanism, on ACS
-(abstract: up to 12 %), which is {code points: shifted over exponential | ACS | .1} points; up
-to {code points: shifted over local | all three | .1} points above plain dampening (printed:
-1), for {points: shifted over local | all three | .1} with the last column; and plain dampening
-on ACS stops at {code accuracy: ACS | 2 | local dampening, as printed | 2.0 | .3} at depth 2,
-where the exponential mechanism has {code accuracy: ACS | 2 | exponential, as printed | 2.0 |
-.3}: the inversion of attributes that section 7.4 describes.
 
 **Two corrections matter more than the choice of mechanism**: one record changes the scores of
 all columns in the same direction, and a leaf can spend what its path has left. At depth 2 and
