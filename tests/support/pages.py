@@ -2,9 +2,11 @@
 
 Blocks marked ``console`` are run, files are written under their titles, and examples in Python
 are run in between. What needs a clone, a cluster or an installation is marked ``sh``. Below a
-command stands what it prints, ``...`` for what is drawn.
+block of commands stands what the last one printed in one run. It is compared by its form, since
+numbers are drawn: every number is like every other, and ``...`` stands for the rest.
 
-``python tests/support/pages.py [PAGE ...]`` writes anew what no longer is what is printed.
+``python tests/support/pages.py [PAGE ...]`` writes what is missing, and anew what has another
+form.
 """
 
 import doctest
@@ -27,6 +29,8 @@ BLOCK = re.compile(
     r"^```(?P<kind>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<code>.*?)^```",
     re.DOTALL | re.MULTILINE,
 )
+NUMBER = re.compile(r"[-+]?\d[\d,.]*(?:e[-+]?\d+)?")
+MOST_LINES = 24
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 ELSEWHERE = re.compile(r"^(?:pip |.*spark|python examples/)", re.MULTILINE)
 COLUMNS = "90"
@@ -39,18 +43,21 @@ class Reader:
 
     def __init__(self, text, *, anew=False):
         self.text = text
-        self.written = text if anew else None
+        self.anew = anew
+        self.edits = []
         self.names = {"__name__": "page"}
         self.printed = None
         self.commands = []
 
     def read(self):
         """Go through all blocks; fail at the first that does not do what the page says."""
-        end = 0
+        end, shown = 0, True
         for found in BLOCK.finditer(self.text):
             kind, title, code = found.groups()
             follows = not self.text[end : found.start()].strip()
-            end = found.end()
+            if not shown and not (kind == "text" and follows):
+                self.edits.append((end, end, f"\n\n{self.block()}"))
+            end, shown = found.end(), True
             if title:
                 Path(title).write_text(code, "utf-8")
             elif kind == "python":
@@ -58,10 +65,26 @@ class Reader:
             elif kind == "console":
                 for line in code.replace("\\\n", "").splitlines():
                     self.run_command(line)
+                shown = not self.anew or not self.printed.strip() or ">" in line
             elif kind == "text" and follows and self.commands:
-                self.compare(code)
+                self.compare(code, found.span())
             elif kind == "sh":
                 assert ELSEWHERE.search(code), f"the page could run this: {code}"
+        if not shown:
+            self.edits.append((end, end, f"\n\n{self.block()}"))
+
+    def block(self):
+        """Return what was printed last as a block; of long outputs the beginning."""
+        lines = [line.rstrip() for line in self.printed.strip("\n").splitlines()]
+        lines = [*lines[:MOST_LINES], "..."] if len(lines) > MOST_LINES + 1 else lines
+        return "\n".join(["```text", *lines, "```"])
+
+    def written(self):
+        """Return the page with what is printed now."""
+        text = self.text
+        for start, end, new in reversed(self.edits):
+            text = text[:start] + new + text[end:]
+        return text
 
     def run_session(self, code):
         assert code.startswith(">>> "), f"neither a session nor a file with a title: {code}"
@@ -87,13 +110,11 @@ class Reader:
         if target:
             Path(target).write_text(self.printed, "utf-8")
 
-    def compare(self, shown):
-        same = doctest.OutputChecker().check_output(shown, self.printed, FLAGS)
-        if not same and self.written is not None:
-            lines = (line.rstrip() + "\n" for line in self.printed.splitlines())
-            self.written = self.written.replace(
-                f"```text\n{shown}```", f"```text\n{''.join(lines)}```"
-            )
+    def compare(self, shown, place):
+        forms = (NUMBER.sub("0", one) for one in (shown, self.printed))
+        same = doctest.OutputChecker().check_output(*forms, FLAGS)
+        if self.anew and not same:
+            self.edits.append((*place, self.block()))
             return
         assert same, f"{self.commands[-1]} printed\n{self.printed}"
 
@@ -119,4 +140,4 @@ if __name__ == "__main__":
             in_folder(page, Path(made))
             reader = Reader((ROOT / page).read_text("utf-8"), anew=True)
             reader.read()
-            (ROOT / page).write_text(reader.written, "utf-8")
+            (ROOT / page).write_text(reader.written(), "utf-8")

@@ -287,12 +287,14 @@ def _in_words(budget: Budget | None, release: Release[Any]) -> dict[str, str]:
     """Return the same for a person to read."""
     if budget is None or release.entry is None:
         return {"ledger": "none: --ledger FILE would keep an account of what is spent"}
-    left = f"{budget.path}: {budget.remaining:.6g} is left"
+    path = Path(budget.path or "")
+    path = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    left = f"{path}: {budget.remaining:.6g} is left"
     if release.repeated:
         left += f"; entry {release.entry} answered, --again draws anew"
     elif release.query is None or not release.query.is_repeatable:
         left += "; asked again, it is drawn anew and paid again"
-    return {"ledger": left, "details": f"dpselect budget {budget.path} {release.entry}"}
+    return {"ledger": left, "details": f"dpselect budget {path} {release.entry}"}
 
 
 def print_plan(
