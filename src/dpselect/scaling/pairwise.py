@@ -20,7 +20,10 @@ from dpselect.scaling.by_global import finite
 from dpselect.scaling.dampened import dampen
 from dpselect.scaling.envelope import floored, largest_ratio, relevant_gaps
 from dpselect.sensitivity.summation import RunningSum
-from dpselect.typing import Scores, Values
+from dpselect.typing import Indices, Scores, Values
+
+SCREEN = 2.0**-48
+"""Part of a number that is more than floats have rounded away of it."""
 
 ROWS = 256
 """Candidates compared with all others at a time, where no faster form is known."""
@@ -73,51 +76,75 @@ def _by_envelope(objective: Objective) -> Values:
     the last ``t`` at which some rival is still above, ``max_j (u_j - b_j(t)) ≥ u_r + b_r(t)``,
     with ``x`` the largest ratio of the gaps to the sums of widths there. A single leader is
     ahead of all others, and the least of its ratios counts.
+
+    Floats tell which candidates can be at their last ``t``, and which rivals can be the best up
+    to the next one; pairs of floats are added for these alone.
     """
     sensitivity, scores = objective.sensitivity, relevant_gaps(objective)
-    bound = sensitivity.bound
-    result = np.zeros(len(objective))
+    bound, size = sensitivity.bound, len(objective)
+    result, everyone = np.zeros(size), np.arange(size)
     behind = (scores.high < 0) | (scores.low < 0)
     leader = np.flatnonzero(~behind)
     leading = leader.size == 1  # equal leaders are 0 steps apart
     running = RunningSum()
-    lower = upper = scores
+    running.add(np.zeros(size))
     for t in range(sensitivity.horizon + 1):
         if not (leading or behind.any()):
             break
+        last = t == sensitivity.horizon
         delta = floored(np.broadcast_to(sensitivity.at(t), result.shape), bound)
-        running.add(delta)
-        next_lower, next_upper = add(scores, -running.twofold), add(scores, running.twofold)
-        # The sums are now b(t + 1): is any rival more than t + 1 steps ahead?
-        further = greater(_best_other(next_lower), next_upper)
-        ends = behind & (~further | (t == sensitivity.horizon))
-        if ends.any():
-            result[ends] = -t - largest_ratio(
-                lower, delta, upper.at(ends), delta[ends], bound=bound
-            )
-            behind = behind & ~ends
+        total = running.total
+        lower, upper = scores.high - total - delta, scores.high + total + delta
+        error = -SCREEN * lower  # of each of these numbers, and more
+        first = lower.argmax()
+        ahead = lower[first] - error[first]
+        rest = lower - error
+        rest[first] = -np.inf
+        near = everyone if last else np.flatnonzero(scores.high - total + error >= rest.max())
+        reached = upper + error >= ahead
+        reached[first] = True
+        ends = np.flatnonzero(behind & (reached | last))
+        rivals, ending = _moved(scores, running, near, -1), _moved(scores, running, ends, 1)
+        met = leader
         if leading:
+            may_meet = (upper + error >= lower[leader] - error[leader]) | last
+            may_meet[leader] = False
+            met = np.flatnonzero(may_meet)
+            leads = difference(
+                _moved(scores, running, leader, -1), _moved(scores, running, met, 1)
+            )
+        running.add(delta)
+        # The sums are now b(t + 1): is any rival more than t + 1 steps ahead?
+        best = _best_other(_moved(scores, running, near, -1), near, ends)
+        done = ~greater(best, _moved(scores, running, ends, 1)) | last
+        if done.any():
+            ends = ends[done]
+            result[ends] = -t - largest_ratio(
+                rivals, delta[near], ending.at(done), delta[ends], bound=bound
+            )
+            behind[ends] = False
+        if leading and met.size:
             # The same equation with the leader above: the first rival to be met.
-            leads = np.delete(difference(lower.at(leader), upper), leader)
-            fraction = np.min(leads / (delta[leader] + np.delete(delta, leader)))
-            if fraction < 1 or t == sensitivity.horizon:
+            fraction = np.min(leads / (delta[leader] + delta[met]))
+            if fraction < 1 or last:
                 result[leader] = t + fraction
                 leading = False
-        lower, upper = next_lower, next_upper
     return result
 
 
-def _best_other(values: Twofold) -> Twofold:
-    """Return for every candidate the best among the others."""
+def _moved(scores: Twofold, by: RunningSum, positions: Indices, sign: int) -> Twofold:
+    """Return some of the scores and their sums, added or taken away."""
+    sums = by.at(positions)
+    return add(scores.at(positions), sums if sign > 0 else -sums)
+
+
+def _best_other(values: Twofold, rivals: Indices, candidates: Indices) -> Twofold:
+    """Return for each candidate the best value among the other rivals, of at least two."""
     first = largest(values)
     rest = Twofold(*(np.delete(part, first) for part in values))
-    second = largest(rest)
-    high, low = (
-        np.full(values.high.shape, values.high[first]),
-        np.full(values.low.shape, values.low[first]),
-    )
-    high[first], low[first] = rest.high[second], rest.low[second]
-    return Twofold(high, low)
+    best, second = values.at(first), rest.at(largest(rest))
+    own = candidates == rivals[first]
+    return Twofold(*(np.where(own, two, one) for one, two in zip(best, second, strict=True)))
 
 
 def _by_rows(objective: Objective) -> Values:

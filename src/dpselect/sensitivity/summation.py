@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpselect._twofold import Twofold, exact_sum
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 
 class RunningSum:
@@ -27,10 +27,9 @@ class RunningSum:
         """The sum so far."""
         return self._sum + self._lost
 
-    @property
-    def twofold(self) -> Twofold:
-        """The sum so far, with the digits that ``total`` rounds away."""
-        return exact_sum(self._sum, self._lost)
+    def at(self, positions: Indices) -> Twofold:
+        """Return some of the sums so far, with the digits that ``total`` rounds away."""
+        return exact_sum(self._sum[positions], self._lost[positions])
 
     def add(self, term: Values) -> None:
         """Add a term."""
