@@ -122,7 +122,7 @@ ROWS = [
     HUBS("k", candidates=1),
     HUBS("candidates", candidates=Each([9999, 0])),
     HUBS("degrees_share", degrees_share=1.0),
-    HUBS("epsilon", epsilon=1e-16),
+    HUBS("is too small", epsilon=1e-16),
     HUBS("epsilon", epsilon=1e-13, degrees_share=0.5),
     LAZY_HUBS("counted in memory", data=Each([AB, EdgeTable(AB, **AND, nodes=5)])),
     refusing(degree)("graph must be a", graph=[(0, 1)]),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import DataError, ParameterError, no_file
+from dpselect.errors import DataError
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import Source
 
@@ -33,22 +33,13 @@ def geo_file(data: object) -> Path | None:
         DataError: There is no such file.
         ParameterError: Rows are to be selected, or it is stated how text is written.
     """
-    source = Source.of(data)
-    if source.path is None:
-        return None
-    path = Path(source.path)
-    kind = path.suffix.lower()
-    if kind not in GEO and not (kind in PARQUET and path.is_file() and _metadata(path)):
-        return None
-    if source.where:
-        raise ParameterError(
-            f"`where` selects rows of tables, and {path} holds geometries: give the rows that "
-            "geopandas.read_file(..., where=...) selects"
-        )
-    source.refuse_dialect(f"{kind} files")
-    if not path.is_file():
-        raise no_file(path)
-    return path
+
+    def is_one(path: Path) -> bool:
+        kind = path.suffix.lower()
+        return kind in GEO or (kind in PARQUET and path.is_file() and bool(_metadata(path)))
+
+    cure = "give the rows that geopandas.read_file(..., where=...) selects"
+    return Source.of(data).whole_file(is_one, cure=cure)
 
 
 def crs_of(path: Path) -> str | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect._optional import needed
-from dpselect.errors import DataError, ParameterError, no_file
+from dpselect.errors import DataError
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.source import Source, ending
 from dpselect.tables.text import TextFiles
@@ -40,18 +40,9 @@ def edge_file(edges: object) -> Path | None:
         ParameterError: Rows are to be selected, or it is stated how text is written.
     """
     source = Source.of(edges)
-    if source.path is None:
-        return None
-    path = Path(source.path)
-    kind = ending(path)
-    if kind not in {*READERS, SNAP} or (kind == SNAP and source.stated_rows):
-        return None
-    if source.where:
-        raise ParameterError(f"`where` selects rows: write the edges of {path} as a table")
-    source.refuse_dialect(f"{kind} files")
-    if not path.is_file():
-        raise no_file(path)
-    return path
+    kinds = {*READERS} if source.stated_rows else {*READERS, SNAP}
+    cure = "write the edges as a table"
+    return source.whole_file(lambda path: ending(path) in kinds, cure=cure)
 
 
 def lines_of_pairs(path: Path) -> pl.LazyFrame:

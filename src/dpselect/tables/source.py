@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import has_magic
@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpselect import validation
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal
 from dpselect.tables.given import check_names, is_of
@@ -125,6 +125,26 @@ class Source(Dialect):
         """
         if stated := list(self.stated_dialect):
             raise ParameterError(f"`{stated[0]}` goes with text files, and not with {what}")
+
+    def whole_file(self, is_one: Callable[[Path], bool], *, cure: str) -> Path | None:
+        """Return the path of a file that is no table; None of anything else; no row is read.
+
+        Args:
+            is_one: Whether a path names such a file.
+            cure: How else rows are selected.
+
+        Raises:
+            DataError: There is no such file.
+            ParameterError: Rows are to be selected, or it is stated how text is written.
+        """
+        if self.path is None or not is_one(path := Path(self.path)):
+            return None
+        if self.where:
+            raise ParameterError(f"`where` selects rows of tables, and {path} is none: {cure}")
+        self.refuse_dialect(f"{ending(path)} files")
+        if not path.is_file():
+            raise no_file(path)
+        return path
 
     def is_untyped(self, column: str) -> bool:
         """Whether a column is in text files and has no declared type."""
