@@ -339,6 +339,23 @@ def pareto_of_trees(dominance, rate_bound):
     return found
 
 
+@pytest.mark.parametrize("selection", ["pareto", "weighted-sum", "margin"])
+@pytest.mark.parametrize("rate_bound", ["noisy-denominators", "local", "global"])
+def test_facts_of_a_selection_are_those_of_its_objectives(selection, rate_bound):
+    if (selection, rate_bound) == ("margin", "local"):
+        return
+    fields = {"selection": selection, "rate_bound": rate_bound, "weights": (3.0, 2.0)}
+    fields |= {"domains": {"a": [0, 1]}}
+    training = classifier(**fields).query().design().training
+    noisy = (9.0, 12.0) if rate_bound == "noisy-denominators" else None
+    made = training._objective(np.array([[3, 4], [5, 6]]), (10, 12), noisy)
+    stated = training.facts
+
+    assert (stated.direction, stated.step) == (made.direction, made.step)
+    assert stated.highest == (made.highest and pytest.approx(made.highest))
+    assert stated.sensitivity.bound >= made.sensitivity.bound
+
+
 def front_is_admissible(found):
     """Definition 6, over records added and removed; a database with itself as well."""
     n = len(TREES)

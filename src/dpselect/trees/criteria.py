@@ -52,7 +52,7 @@ from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
 from dpselect.sensitivity.base import checked_distances
 from dpselect.tables.values import width
 from dpselect.trees import kernels, records
-from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.reading import Rows
 from dpselect.trees.records import Domains, Labels, Table
 from dpselect.typing import Indices, Values
 
@@ -269,12 +269,8 @@ def _of_table(
     most = records.checked_bound(max_records)
     columns = records.read(x, fields=width(domains))
     public = records.schema(domains, classes, columns.names)
-    labels = records.labels(y, columns.rows)
-    records.check_number(columns.rows, most)
-    counts = MemoryCounts.of_records(
-        public, records.codes(columns, public), records.label_codes(labels, public.classes)
-    )
-    [tables] = counts.tables(0, 1)
+    with Rows(public, None, None, "repair").counts((columns, y), most) as counts:
+        [tables] = counts.tables(0, 1)
     return objective_of(criterion, tables, public.names, max_records=most, neighbours=relation)
 
 

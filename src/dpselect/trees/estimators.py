@@ -205,9 +205,18 @@ class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[
             validate_data(self, X, reset=False, skip_check_array=True)
         return records.codes(columns, self.tree_.schema)
 
-    @abstractmethod
+    def predict(self, X: records.Table) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
+        """Return the class of the largest released share for each record, shape ``(n,)``."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
     def predict_proba(self, X: records.Table) -> Values:  # noqa: N803 -- scikit-learn's name
-        """Return the share of each class for each record, shape ``(n, classes)``."""
+        """Return released class shares at each record's leaf, shape ``(n, classes)``.
+
+        Columns are in the order of ``classes_``. A record with a value outside of its domain
+        gets the shares of the node at which it stops. A tree of a front answers 1 class.
+        """
+        codes = self._codes(X)
+        return self._shares(self.tree_, codes)
 
     def predict_log_proba(self, X: records.Table) -> Values:  # noqa: N803 -- likewise
         """Return the logarithms of ``predict_proba``."""
@@ -260,20 +269,6 @@ class ID3Classifier(PrivateTreeClassifier):
 
     def _keep(self, release: TreeRelease) -> None:
         self.tree_ = release.tree
-
-    def predict_proba(self, X: records.Table) -> Values:  # noqa: N803 -- scikit-learn's name
-        """Return released class shares at each record's leaf, shape ``(n, classes)``.
-
-        Columns are in the order of ``classes_``. A record with a value outside of its domain
-        gets the shares of the node at which it stops.
-        """
-        codes = self._codes(X)
-        return self._shares(self.tree_, codes)
-
-    def predict(self, X: records.Table) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
-        """Return the class of the largest released share for each record, shape ``(n,)``."""
-        shares = self.predict_proba(X)
-        return self.classes_[shares.argmax(axis=1)]
 
 
 @dataclass(eq=False, repr=False)
@@ -330,11 +325,6 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
             raise ParameterError(f"`tree` must be from 0 to {len(self.front_) - 1}, got {tree}")
         chosen = self.tree_ if tree is None else self.front_[tree].tree
         return self.classes_[self._shares(chosen, codes).argmax(axis=1)]
-
-    def predict_proba(self, X: records.Table) -> Values:  # noqa: N803 -- scikit-learn's name
-        """Return 1 for the class that the best tree answers, shape ``(n, 2)``."""
-        codes = self._codes(X)
-        return self._shares(self.tree_, codes)
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
         tags = super().__sklearn_tags__()

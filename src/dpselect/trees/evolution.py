@@ -25,6 +25,7 @@ import numpy as np
 
 from dpselect.combine import disjoint_sum, margin, pareto
 from dpselect.combine.pareto.dominance import Dominance
+from dpselect.combine.registry import facts_of
 from dpselect.mechanisms import (
     ExponentialMechanism,
     LocalDampening,
@@ -34,10 +35,10 @@ from dpselect.mechanisms import (
 )
 from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.passes import of_sums
 from dpselect.plan import Spend
-from dpselect.sensitivity import GlobalSensitivity
+from dpselect.sensitivity import GlobalSensitivity, at_bound
 from dpselect.trees.candidates import BREEDERS, Breeder, Individual, Operators
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
@@ -198,9 +199,7 @@ class Evolution:
         """Return the mechanism of a selection."""
         if self.mechanism is not None:
             given = as_step(self.mechanism, epsilon)
-            # Refused before the charge: what it needs and no score of trees states.
-            totals = (0.0, 0.0) if self.totals_epsilon > 0 else None
-            given.for_objective(self._objective(np.zeros((1, 2), np.int64), (0, 0), totals))
+            given.for_objective(self.facts)  # it may need what no score of trees states
             return given
         noisy = self.rate_bound == "noisy-denominators"
         if self.selection == "margin" or (self.selection == "weighted-sum" and noisy):
@@ -208,6 +207,14 @@ class Evolution:
         if self.rate_bound == "global":
             return ExponentialMechanism(epsilon=epsilon)
         return LocalDampening(epsilon=epsilon)
+
+    @property
+    def facts(self) -> Facts:
+        """What is public of the objective of a selection, for one tree."""
+        relation, local = Neighbours.ADD_REMOVE, self.rate_bound == "local"
+        one = at_bound(1, neighbours=relation) if local else GlobalSensitivity(1, relation)
+        rate = Facts(candidates=1, sensitivity=one, highest=1.0 if local else None)
+        return facts_of(self.selection, [rate, rate], self.weights)
 
     def _objective(
         self, hits: Indices, totals: tuple[int, int], noisy: tuple[float, float] | None

@@ -203,9 +203,8 @@ class TreeFront(_RecordsQuery[FrontRelease]):
         return Evolution(
             schema=claims.schema,
             max_records=claims.max_records,
+            steps=claims.steps,
             population=population,
-            survivors=self.survivors,
-            front=self.front,
             initial_depth=initial,
             max_depth=validation.at_least("max_depth", self.max_depth, initial, deepest),
             operators=operators,
@@ -216,7 +215,8 @@ class TreeFront(_RecordsQuery[FrontRelease]):
             totals_epsilon=totals,
             epsilons=selections,
             rates_epsilon=last,
-            steps=claims.steps,
+            survivors=self.survivors,
+            front=self.front,
             mechanism=self.mechanism,
         )
 
