@@ -22,7 +22,7 @@ from dpselect._twofold import of_fractions, quotient
 from dpselect.errors import ParameterError, ScoresError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
-from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
+from dpselect.sensitivity import GlobalSensitivity, Interval, LocalSensitivity, Sensitivity
 from dpselect.sensitivity.base import checked_distances
 from dpselect.trees import kernels
 from dpselect.typing import Indices, Values
@@ -62,7 +62,7 @@ class RateSensitivity(Sensitivity):
     def __init__(self, hits: Indices, total: int, horizon: int) -> None:
         super().__init__(1.0, Neighbours.ADD_REMOVE, horizon)
         self._total = total
-        self._more = np.maximum(hits, total - hits)
+        self._hits, self._more = hits, np.maximum(hits, total - hits)
         self._less = total - self._more
         self._shift = np.where(self._less > 0, 0, 1)
         self._last = np.where(hits >= 1, 1.0, 0.5)
@@ -76,14 +76,9 @@ class RateSensitivity(Sensitivity):
         return 2 * self._more + (self._last < 1)
 
     def _local(self, distance: int) -> Values:
-        left = self._total - distance
-        if left < 1:
-            return np.ones(self._more.shape)
-        if left == 1:
-            return self._last
-        removing = self._more / (left * (left - 1))
-        emptied = np.where(self._less > 0, 1 / left, 1 / (left + 1))
-        return np.where(distance < self._less, removing, emptied)
+        hits = np.column_stack([self._hits, np.zeros_like(self._hits)])
+        totals = np.array([self._total, 0])
+        return kernels.weighted_change(hits, totals, np.array([1.0, 0.0]), distance)
 
     def cumulative(self, distance: int | Indices) -> Values:
         return self._summed(checked_distances(distance))
@@ -149,35 +144,6 @@ class WeightedRatesSensitivity(Sensitivity):
         )
 
 
-class _SubstitutedRateSensitivity(Sensitivity):
-    """Under substitution, the same for all candidates: ``1 / max(total - t, 1)``."""
-
-    def __init__(self, total: int, horizon: int) -> None:
-        super().__init__(1.0, Neighbours.SUBSTITUTE, horizon)
-        self._total = total
-
-    @property
-    def flat(self) -> bool:
-        return True
-
-    @property
-    def closed_form(self) -> bool:
-        return True
-
-    def _local(self, distance: int) -> Values:
-        return np.asarray(1 / max(self._total - distance, 1))
-
-    def cumulative(self, distance: int | Indices) -> Values:
-        distances = checked_distances(distance)
-        inside = np.minimum(distances, self.horizon)
-        body = np.minimum(inside, max(self._total - 1, 0))
-        fractions = _harmonic(max(self._total, 1) - body, np.asarray(max(self._total, 1)))
-        return np.asarray(fractions + (distances - body))
-
-    def shortfall(self) -> Values:
-        return self.horizon - self.cumulative(self.horizon)
-
-
 def true_positive_rate(
     tp: ArrayLike,
     positives: int,
@@ -211,7 +177,7 @@ def true_positive_rate(
     sensitivity: Sensitivity = (
         RateSensitivity(hits, total, horizon)
         if relation is Neighbours.ADD_REMOVE
-        else _SubstitutedRateSensitivity(total, horizon)
+        else LocalSensitivity(lambda t: 1 / max(total - t, 1), 1.0, relation, horizon=horizon)
     )
     return Objective(quotient(hits, np.asarray(max(total, 1))), sensitivity, highest=1.0)
 
