@@ -9,7 +9,9 @@ from dpselect import passes, tables
 from dpselect.maps import Weighted, even_queries
 from dpselect.networks import Metric, degree
 from dpselect.networks.metrics import degree_facts
-from dpselect.tables import collecting, columns
+from dpselect.tables import columns
+from dpselect.tables.engine import Engine
+from dpselect.tables.spark_engine import Spark
 from dpselect.trees import Bins
 from support.engines import SPARK, held_by
 
@@ -126,7 +128,8 @@ def asked(monkeypatch):
     def counted(collected):
         return lambda *asked: queries.append(asked) or collected(*asked)
 
-    monkeypatch.setattr(collecting, "_rows", counted(collecting._rows))
+    for engine in (Engine, Spark):
+        monkeypatch.setattr(engine, "columns", counted(engine.columns))
     monkeypatch.setattr(columns, "_collect", counted(columns._collect))
     return queries
 

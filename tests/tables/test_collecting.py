@@ -7,7 +7,7 @@ import pytest
 from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.tables.collecting import sum_in_blocks
-from dpselect.tables.spark import cached
+from dpselect.tables.engine import engine_of
 from support.engines import every_engine, held_by
 
 ROWS = pl.DataFrame({"group": [0, 1, 1, 2] * 100, "one": [1] * 400})
@@ -60,7 +60,7 @@ def test_more_sums_than_one_pass_takes_are_summed_in_blocks(engine, crossing):
 def test_cached_rows_are_the_same_rows(engine):
     held = held_by(engine, ROWS)
 
-    with cached(tables.open_table(held).lazy()) as rows:
+    with engine_of(tables.open_table(held).lazy()).cached() as rows:
         found = tables.collect(rows, held, most=400)
 
     assert sorted(found["group"].tolist()) == sorted(ROWS["group"].to_list())

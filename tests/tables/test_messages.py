@@ -15,7 +15,8 @@ from dpselect.errors import DPSelectError
 from dpselect.maps.box import Box
 from dpselect.maps.points import PointRows
 from dpselect.networks import EdgeTable, Graph
-from dpselect.tables.spark import LOGGERS, silenced
+from dpselect.tables.engine import engine_of
+from dpselect.tables.spark_engine import LOGGERS
 from dpselect.trees import records
 from support.engines import JAVA, held_by, spark
 
@@ -110,7 +111,7 @@ def test_spark_is_silent_while_a_query_of_ours_runs():
     table = tables.open_table(held_by("spark", pl.DataFrame({"v": [1]})))
     spark().sparkContext.setLogLevel("ERROR")
     try:
-        with silenced(table):
+        with engine_of(table).silenced():
             assert level() == "OFF"
             assert all(logging.getLogger(name).disabled for name in LOGGERS)
         assert level() == "ERROR"

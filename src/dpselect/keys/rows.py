@@ -25,7 +25,6 @@ from dpselect.tables.key_columns import (
     KeyColumns,
     check_parts,
     checked_names,
-    literals,
     place_among,
     plain_value,
 )
@@ -448,7 +447,7 @@ def checked_delta(delta: float) -> float:
 def _limited(rows: nw.LazyFrame[Any], asked: KeyRows, cap: PeopleCap) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
-    from dpselect.tables.spark import distinct
+    from dpselect.tables.engine import engine_of
 
     pair = [_GROUP, _KEY] if asked.by else [_KEY]
     if asked.in_turn:
@@ -457,14 +456,16 @@ def _limited(rows: nw.LazyFrame[Any], asked: KeyRows, cap: PeopleCap) -> nw.Lazy
     if asked.candidates is not None:
         possible = len(asked.candidates) * max(1, len(asked.groups))
         if possible <= cap.most:
-            return distinct(rows.select(USER, *pair))
+            return engine_of(rows.select(USER, *pair)).distinct()
     return cap.limited(rows, order_by=pair, distinct=True)
 
 
 def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.LazyFrame[Any]:
     import narwhals as nw
 
-    return rows.filter(nw.col(column).is_in(literals(rows, values)))
+    from dpselect.tables.engine import engine_of
+
+    return rows.filter(nw.col(column).is_in(engine_of(rows).literals(values)))
 
 
 def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:

@@ -19,10 +19,11 @@ from dpselect._lines import EXACT, decimals
 from dpselect.maps.box import POSITIONS, Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.queries import blocks_of
+from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.tables.lookup import with_positions, without_nan
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.spark import functions, on_spark
+from dpselect.tables.spark_engine import Spark
 from dpselect.typing import Indices, Values
 
 SIDES = ("lower", "upper")
@@ -271,9 +272,10 @@ def _quotients(
     rows: nw.LazyFrame[Any], pairs: Mapping[str, tuple[str, str]]
 ) -> nw.LazyFrame[Any]:
     """Return rows with quotients of two columns each, rounded once."""
-    if on_spark(rows):
+    engine = engine_of(rows)
+    if isinstance(engine, Spark):
         # narwhals divides by a function that not every Spark has for floats.
-        f = functions(rows)
+        f = engine.f
         divided = {name: f.col(top) / f.col(bottom) for name, (top, bottom) in pairs.items()}
         return nw.from_native(nw.to_native(rows).withColumns(divided))
     return rows.with_columns(

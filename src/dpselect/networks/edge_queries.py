@@ -15,14 +15,13 @@ import narwhals as nw
 
 from dpselect.errors import ParameterError
 from dpselect.networks.reading import check_ends, not_of_nodes
-from dpselect.tables.collecting import Column, collect, counts
+from dpselect.tables.collecting import collect, counts
+from dpselect.tables.engine import Column, engine_of
 from dpselect.tables.fields import typed
-from dpselect.tables.key_columns import literals
 from dpselect.tables.kinds import named
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import Source
-from dpselect.tables.spark import cached, distinct, stacked
 
 MOST_LABELS = 10_000
 """Labels that a query can list; more nodes must have ids from 0."""
@@ -66,10 +65,10 @@ def simple_edges(
         nw.when(s < t).then(t).otherwise(s).alias("high"),
     ]
     if users is None:
-        return distinct(ends.select(*edge))
+        return engine_of(ends.select(*edge)).distinct()
     owned = ends.select(*edge, "user")
     counted = users.limited(owned, order_by=["low", "high"], distinct=True)
-    return distinct(counted.select("low", "high"))
+    return engine_of(counted.select("low", "high")).distinct()
 
 
 def count_invalid_edges(
@@ -115,7 +114,9 @@ def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column
         ``node`` and ``triangles``; a node without triangles has no row. Private.
     """
     with _triangles(edges) as found:
-        counted = stacked(found, "node").group_by("node").agg(nw.len().alias("triangles"))
+        counted = (
+            engine_of(found).stacked("node").group_by("node").agg(nw.len().alias("triangles"))
+        )
         return collect(counted, edges, most=nodes)
 
 
@@ -133,7 +134,7 @@ def count_common_neighbours(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str
         ``node``, ``least`` and ``most`` common neighbours, and how many other nodes it has
         ``met``; a node that meets none has no row. Private.
     """
-    with cached(_both_directions(edges)) as directed:
+    with engine_of(_both_directions(edges)).cached() as directed:
         there = directed.rename({"node": "with"})
         pairs = directed.join(there, on="other").filter(nw.col("node") != nw.col("with"))
         shared = pairs.group_by("node", "with").agg(nw.len().alias("shared"))
@@ -160,8 +161,8 @@ def count_ego_pairs(edges: nw.LazyFrame[Any], *, most: int) -> dict[str, Column]
     """
     with (
         _triangles(edges) as triangles,
-        cached(triangles) as found,
-        cached(_ego_edges(found)) as inner,
+        engine_of(triangles).cached() as found,
+        engine_of(_ego_edges(found)).cached() as inner,
     ):
         there = inner.rename({"u": "w"})
         meeting = inner.join(there, on=["node", "x"]).filter(nw.col("u") < nw.col("w"))
@@ -180,7 +181,7 @@ def _triangles(edges: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
     joined, whatever the hubs.
     """
     a, b, c = (nw.col(corner) for corner in CORNERS)
-    with cached(edges) as simple, cached(_upwards(simple)) as upwards:
+    with engine_of(edges).cached() as simple, engine_of(_upwards(simple)).cached() as upwards:
         pairs = upwards.join(upwards.rename({"b": "c"}), on="a").filter(b < c)
         closing = simple.rename({"low": "b", "high": "c"})
         yield pairs.join(closing, on=["b", "c"]).select(a, b, c)
@@ -212,7 +213,7 @@ def _ego_edges(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def _degrees(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return ``node`` and ``degree`` of every node that has an edge."""
-    return stacked(edges, "node").group_by("node").agg(nw.len().alias("degree"))
+    return engine_of(edges).stacked("node").group_by("node").agg(nw.len().alias("degree"))
 
 
 def _both_directions(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -236,7 +237,7 @@ def _listed(ends: nw.LazyFrame[Any], nodes: Sequence[Hashable]) -> Sequence[Hash
     """Return the nodes as an engine takes them."""
     if not _beyond(nodes):
         return nodes
-    return literals(ends, [one for one in nodes if isinstance(one, int) and one >= 0])
+    return engine_of(ends).literals([one for one in nodes if isinstance(one, int) and one >= 0])
 
 
 def _beyond(nodes: Sequence[Hashable]) -> bool:

@@ -31,11 +31,10 @@ from dpselect.errors import (
 )
 from dpselect.networks.edge_files import SNAP, edge_file, lines_of_pairs, pairs_of_file
 from dpselect.tables import values
-from dpselect.tables.collation import whole
+from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import coded, declares_nothing, type_name
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import ending
-from dpselect.tables.spark import silenced
 from dpselect.tables.together import collected
 from dpselect.tables.values import pair, plain_value
 from dpselect.typing import Indices, OnInvalid
@@ -362,8 +361,9 @@ def _opened(
     if isinstance(native, pl.LazyFrame):
         return native
     # Another engine folds parallel edges before any row leaves it.
-    with silenced(two):
-        return _in_polars(whole(two.unique())).lazy()
+    engine = engine_of(two.unique())
+    with engine.silenced():
+        return _in_polars(engine.whole()).lazy()
 
 
 def _of_table(

@@ -16,7 +16,8 @@ from math import ceil
 from typing import Any, Literal, TypeAlias
 
 from dpselect.errors import ParameterError
-from dpselect.tables.moments import CODES, FIRST, ORIGINS, Moment
+from dpselect.tables.kinds import FIRST, ORIGINS, Moment
+from dpselect.tables.moments import CODES
 
 Quantity: TypeAlias = float | Decimal | date | timedelta
 """A value that may be released; a ``datetime`` is a ``date``."""

@@ -1,5 +1,4 @@
 from .collecting import (
-    Column as Column,
     collect as collect,
     counts as counts,
 )
@@ -10,6 +9,10 @@ from .columns import (
     numeric_column as numeric_column,
     read_columns as read_columns,
     series_numbers as series_numbers,
+)
+from .engine import (
+    Column as Column,
+    Frame as Frame,
 )
 from .opening import (
     check_columns as check_columns,
@@ -22,7 +25,6 @@ from .people import (
     PeopleCap as PeopleCap,
 )
 from .source import (
-    Frame as Frame,
     Source as Source,
 )
 from .spark import (

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
-from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect import passes
 from dpselect._optional import replaced
 from dpselect.errors import DataError
 from dpselect.passes import MOST_SUMS
-from dpselect.tables.collation import whole
+from dpselect.tables.engine import Column, Frame, engine_of
 from dpselect.tables.opening import unreadable
-from dpselect.tables.source import Frame
-from dpselect.tables.spark import on_spark, silenced
-from dpselect.tables.together import collected
 from dpselect.typing import Indices
-
-Column: TypeAlias = NDArray[Any]
-
-FEW = 100_000
-"""Rows of Spark up to which it makes an object of each: ten times as much memory as Arrow."""
 
 
 def collect(
@@ -47,8 +36,9 @@ def collect(
         # In this order: of rows that are sorted first, Spark keeps a heap of the first ones,
         # for which each executor allocates memory for all that there could be.
         first = first.sort(*order_by)
-    with passes.query(), silenced(first):
-        columns = replaced(lambda: _rows(first, most), lambda: unreadable(data))
+    engine = engine_of(first)
+    with passes.query(), engine.silenced():
+        columns = replaced(lambda: engine.columns(most), lambda: unreadable(data))
     if any(column.size > most for column in columns.values()):
         raise DataError("there are more groups than were declared")
     return columns
@@ -78,37 +68,3 @@ def sum_in_blocks(
         collect(grouped.agg(*sums[first : first + MOST_SUMS]), data, most=most)
         for first in range(0, len(sums), MOST_SUMS)
     ]
-
-
-def _rows(table: nw.LazyFrame[Any], most: int) -> dict[str, Column]:
-    if on_spark(table) and most > FEW and find_spec("pyarrow") is not None:
-        arrow: Any = nw.to_native(table).toArrow()
-        return {name: _of_arrow(arrow[name]) for name in arrow.column_names}
-    if table.implementation.is_spark_like():
-        # Few rows need neither Arrow nor pandas, which Spark takes seconds to start.
-        rows: Any = nw.to_native(table).collect()
-        names = table.collect_schema().names()
-        return {name: _plain([row[i] for row in rows]) for i, name in enumerate(names)}
-    if table.implementation.is_polars():
-        frame = nw.from_native(collected(nw.to_native(table), streaming=True))
-    else:
-        frame = whole(table)
-    return {name: _of_series(frame.get_column(name)) for name in frame.columns}
-
-
-def _of_arrow(column: Any) -> Column:  # noqa: ANN401 -- of PyArrow
-    if column.null_count == 0 and "int" in str(column.type):
-        return np.asarray(column.to_numpy())
-    return _plain(column.to_pylist())
-
-
-def _of_series(series: nw.Series[Any]) -> Column:
-    if series.dtype.is_numeric() and series.null_count() == 0:
-        return series.to_numpy()
-    return _plain(series.to_list())
-
-
-def _plain(values: list[Any]) -> Column:
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return column

@@ -8,12 +8,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from dpselect._optional import needed, replaced
+from dpselect._optional import replaced
 from dpselect.errors import DataError, ParameterError
 from dpselect.passes import query
-from dpselect.tables.collation import whole
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
+from dpselect.tables.engine import Frame, engine_of
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.opening import (
@@ -24,9 +24,7 @@ from dpselect.tables.opening import (
     schema,
     unreadable,
 )
-from dpselect.tables.source import Frame, Source
-from dpselect.tables.spark import silenced
-from dpselect.tables.together import collected
+from dpselect.tables.source import Source
 from dpselect.tables.values import as_series, is_listed, of_series, of_values
 from dpselect.typing import Values
 
@@ -134,14 +132,9 @@ def declared_float(data: object, column: str | None = None) -> type[np.floating[
 def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
     if isinstance(table, nw.DataFrame):
         return table
-    with query(), silenced(table):
-        return replaced(lambda: _rows(table), lambda: unreadable(data))
-
-
-def _rows(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    if table.implementation.is_polars():
-        return nw.from_native(collected(nw.to_native(table), streaming=False))
-    return _of_spark(table) if table.implementation.is_spark_like() else whole(table)
+    engine = engine_of(table)
+    with query(), engine.silenced():
+        return replaced(engine.frame, lambda: unreadable(data))
 
 
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
@@ -153,18 +146,3 @@ def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     table = typed(table, untyped, source)
     others = [nw.col(one).cast(nw.Float64) for one in {*columns} - {*untyped}]
     return table.with_columns(*others) if others else table
-
-
-def _of_spark(table: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    needed("polars", extra="standard")
-    import polars as pl
-
-    # Spark's own way to frames needs pandas or Arrow, which it may not have.
-    types, rows = table.collect_schema(), nw.to_native(table).collect()
-    kept = {nw.Float64(): pl.Float64(), nw.Int64(): pl.Int64(), nw.String(): pl.String()}
-    columns = [
-        # A type found from some rows would depend on their values.
-        pl.Series(name, [row[i] for row in rows], dtype=kept.get(kind, pl.Object()))
-        for i, (name, kind) in enumerate(types.items())
-    ]
-    return nw.from_native(pl.DataFrame(columns))

@@ -15,9 +15,10 @@ from typing import Any
 import narwhals as nw
 
 from dpselect._optional import needed
-from dpselect.errors import ColumnError, no_field
+from dpselect.errors import no_field
 from dpselect.passes import note
 from dpselect.tables.dialect import Dialect, FieldType
+from dpselect.tables.engine import engine_of
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = "[T ][0-9]{2}:[0-9]{2}(:[0-5][0-9]([.][0-9]{1,9})?)?"
@@ -56,31 +57,9 @@ def typed(
     there = table.collect_schema()
     if missing := [column for column in types if column not in there]:
         raise no_field(missing[0], there.names()).adding(" (`column_type`)")
-    numbers = {column: column for column, one in types.items() if one == "number"}
-    if numbers:
-        table = numbers_of_text(table, numbers, dialect)
-    others = {column: one for column, one in types.items() if one in _PATTERNS}
-    if not others:
-        return table
-    on_spark = table.implementation.is_spark_like()
-    forms = {column: _form(one, dialect) for column, one in others.items()}
-    fields = {column: nw.col(column).str.strip_chars() for column in others}
-    if dialect.thousands is not None:
-        whole = {column for column, one in others.items() if one == "integer"}
-        fields |= {column: _ungrouped(fields[column], dialect) for column in whole}
-    kept = {
-        column: field if form is None else nw.when(field.str.contains(form)).then(field)
-        for (column, field), form in zip(fields.items(), forms.values(), strict=True)
-    }
-    native = nw.to_native(table.with_columns(**kept))
-    if on_spark:
-        cast = {
-            column: _of_spark(native, column, one, dialect) for column, one in others.items()
-        }
-        return nw.from_native(native.withColumns(cast))
-    return nw.from_native(
-        native.with_columns(_of_polars(column, one, dialect) for column, one in others.items())
-    )
+    wanted = {column: one for column, one in types.items() if one != "text"}
+    fields = {column: _plain(nw.col(column), one, dialect) for column, one in wanted.items()}
+    return engine_of(table.with_columns(**fields)).parsed(wanted, dialect) if wanted else table
 
 
 def note_reading(kinds: Iterable[FieldType], dialect: Dialect) -> None:
@@ -97,12 +76,21 @@ def note_reading(kinds: Iterable[FieldType], dialect: Dialect) -> None:
             note(f"dates as {form}, and others are missing (`date_format`, `time_zone`)")
 
 
-def _form(kind: str, dialect: Dialect) -> str | None:
-    """Return the pattern of the fields that are read; None if a form of dates reads them."""
-    if kind == "integer" or dialect.date_format is None:
-        zoned = kind == "time" and dialect.time_zone is not None
-        return f"^{_DAY}({_CLOCK}{_ZONE})$" if zoned else _PATTERNS[kind]
-    return None
+def _plain(field: nw.Expr, kind: FieldType, dialect: Dialect) -> nw.Expr:
+    """Return fields as engines parse them, null for those that they would read otherwise."""
+    field = field.str.strip_chars()
+    if kind in {"number", "integer"} and dialect.thousands is not None:
+        field = _ungrouped(field, dialect)
+    if kind == "number":
+        if dialect.decimal == ".":
+            return field
+        plain = field.str.replace_all(dialect.decimal, ".", literal=True)
+        return nw.when(~field.str.contains(".", literal=True)).then(plain)
+    if kind != "integer" and dialect.date_format is not None:
+        return field
+    zoned = kind == "time" and dialect.time_zone is not None
+    form = f"^{_DAY}({_CLOCK}{_ZONE})$" if zoned else _PATTERNS[kind]
+    return nw.when(field.str.contains(form)).then(field)
 
 
 def _ungrouped(field: nw.Expr, dialect: Dialect) -> nw.Expr:
@@ -115,51 +103,14 @@ def _ungrouped(field: nw.Expr, dialect: Dialect) -> nw.Expr:
     return nw.when(is_read).then(plain)
 
 
-def numbers_of_text(
-    table: Any,  # noqa: ANN401 -- narwhals' frames
-    columns: Mapping[str, str],
-    dialect: Dialect = PLAIN,
-) -> Any:  # noqa: ANN401
-    """Return a frame of polars or Spark with the numbers in columns of text, by new names.
-
-    A field that is no number is null, and raises nothing.
-    """
-    decimal = dialect.decimal
-    if decimal != "." or dialect.thousands is not None:
-        fields = {new: nw.col(old).str.strip_chars() for new, old in columns.items()}
-        if dialect.thousands is not None:
-            fields = {new: _ungrouped(field, dialect) for new, field in fields.items()}
-        table = table.with_columns(**fields)
-        if decimal != ".":
-            table = table.with_columns(
-                nw.when(~nw.col(new).str.contains(".", literal=True))
-                .then(nw.col(new).str.replace_all(decimal, ".", literal=True))
-                .alias(new)
-                for new in fields
-            )
-        columns = {new: new for new in columns}
-    native = nw.to_native(table)
-    if table.implementation.is_spark_like():
-        numbers = {new: native[old].try_cast("double") for new, old in columns.items()}
-        return nw.from_native(native.withColumns(numbers))
-    needed("polars", extra="standard")
-    import polars as pl
-
-    return nw.from_native(
-        native.with_columns(
-            pl.col(old).str.strip_chars().cast(pl.Float64, strict=False).alias(new)
-            for new, old in columns.items()
-        )
-    )
-
-
-def _of_polars(column: str, kind: str, dialect: Dialect) -> Any:  # noqa: ANN401 -- an expression
+def of_polars(column: str, kind: FieldType, dialect: Dialect) -> Any:  # noqa: ANN401 -- of polars
+    """Return what fields of text are as values of a type."""
     needed("polars", extra="standard")
     import polars as pl
 
     field = pl.col(column)
-    if kind == "integer":
-        return field.cast(pl.Int64, strict=False)
+    if kind in {"number", "integer"}:
+        return field.cast(pl.Float64 if kind == "number" else pl.Int64, strict=False)
     form = dialect.date_format
     if form is not None:
         times = _by_form(field, form, dialect)
@@ -195,13 +146,3 @@ def _by_form(field: Any, form: str, dialect: Dialect) -> Any:  # noqa: ANN401 --
     )
     zone = dialect.time_zone or "UTC"
     return moments.dt.convert_time_zone(zone).dt.replace_time_zone(None)
-
-
-def _of_spark(native: Any, column: str, kind: str, dialect: Dialect) -> Any:  # noqa: ANN401 -- of Spark
-    names = {"integer": "bigint", "date": "date", "time": "timestamp_ntz"}
-    if kind != "integer" and (dialect.date_format is not None or dialect.time_zone is not None):
-        raise ColumnError(
-            f"`date_format` and `time_zone` of {column!r}: on Spark dates are read as "
-            "2026-01-31 and times as 2026-01-31T12:00; cast others there"
-        )
-    return native[column].try_cast(names[kind])

@@ -45,7 +45,6 @@ from dpselect.tables.key_columns import (
     KeyColumns,
     check_parts,
     checked_names,
-    literals,
     place_among,
 )
 from dpselect.tables.kinds import kind_of
@@ -367,6 +366,8 @@ class Groups:
         """
         import narwhals as nw
 
+        from dpselect.tables.engine import engine_of
+
         columns = self.columns(data)
         rows = self._opened(data, columns, {"number": column})
         names = [name for name in rows.collect_schema().names() if name != "number"]
@@ -375,7 +376,7 @@ class Groups:
         missing = rows.drop_nulls(names).filter(nw.col("number").is_null())
         if self.listed:
             written = [columns.encode(one) for one in self.listed]
-            missing = missing.filter(nw.col(GROUP).is_in(literals(missing, written)))
+            missing = missing.filter(nw.col(GROUP).is_in(engine_of(missing).literals(written)))
         found = tables.collect(missing.select(nw.len().alias("rows")), data, most=1)
         if tables.counts(found["rows"])[0] > 0:
             raise missing_value()

@@ -154,33 +154,16 @@ def checked_names(column: str | Sequence[str] | None, field: str = "column") -> 
     return names
 
 
-def literals(rows: nw.LazyFrame[Any], values: Sequence[Any]) -> Sequence[Any]:
-    """Return values as an engine takes them.
-
-    Ibis finds no type for all of some unsigned integers, and PySpark writes years without
-    leading zeros, which its own Java process does not read.
-    """
-    from dpselect.tables.spark import functions, on_spark
-
-    engine = rows.implementation
-    if engine.is_ibis() and any(isinstance(one, int) and one >= 2**63 for one in values):
-        return [np.uint64(one) for one in values if one >= 0]
-    if on_spark(rows):  # which has no other integers
-        beyond = [isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values]
-        values = [one for one, out in zip(values, beyond, strict=True) if not out]
-    if engine.is_pyspark() and any(isinstance(one, date) for one in values):
-        return [functions(rows).lit(one.isoformat()).cast("date") for one in values]
-    return values
-
-
 def place_among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.Expr:
     """Return the place of a value among some, from 1 on, by its digits; 0 for any other."""
     import narwhals as nw
 
+    from dpselect.tables.engine import engine_of
+
     place: Any = nw.lit(0)
     for digit in range(len(values).bit_length()):
         ones = [one for at, one in enumerate(values, start=1) if at >> digit & 1]
-        is_one = nw.col(column).is_in(literals(rows, ones))
+        is_one = nw.col(column).is_in(engine_of(rows).literals(ones))
         place += nw.when(is_one).then(nw.lit(2**digit)).otherwise(nw.lit(0))
     return place.cast(nw.Int64)
 

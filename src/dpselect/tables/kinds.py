@@ -12,7 +12,7 @@ import re
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import MAXYEAR, MINYEAR, date
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -28,6 +28,21 @@ Kind: TypeAlias = Literal["integer", "boolean", "date", "text", "numbers", "anyt
 
 NAMES: tuple[Kind, ...] = ("integer", "boolean", "date", "text")
 """The kinds of which keys, groups and persons can be."""
+
+Moment: TypeAlias = Literal["number", "day", "local time", "time", "duration"]
+"""What a column holds; a local time has no time zone."""
+
+FIRST = date(1970, 1, 1)
+DAY = 86_400_000_000
+"""Microseconds of a day."""
+
+ORIGINS: dict[Moment, datetime] = {
+    "local time": datetime(1970, 1, 1),  # noqa: DTZ001 -- it has no zone
+    "time": datetime(1970, 1, 1, tzinfo=UTC),
+}
+
+DIGITS = 15
+"""Hexadecimal digits of a hash that are an integer below 2^60."""
 
 WHOLE = re.compile("[+-]?[0-9]+")
 """Integers as text."""
@@ -156,6 +171,11 @@ def texts(values: Iterable[object]) -> list[str | None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [None if is_missing(value) else _text(value) for value in listed]
+
+
+def unit_of(moment: Moment) -> tuple[str, date]:
+    """Return the unit that days or points in time are counted in, and the first one."""
+    return ("day", FIRST) if moment == "day" else ("microsecond", ORIGINS[moment])
 
 
 def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:

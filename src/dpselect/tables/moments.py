@@ -10,20 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from math import nan
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.dialect import FieldType
+from dpselect.tables.engine import Frame, engine_of
 from dpselect.tables.fields import typed
-from dpselect.tables.kinds import declares_nothing, native_type, type_name
+from dpselect.tables.kinds import (
+    DAY,
+    FIRST,
+    ORIGINS,
+    Moment,
+    declares_nothing,
+    native_type,
+    type_name,
+)
 from dpselect.tables.opening import (
     check_columns,
     is_table,
@@ -31,17 +39,9 @@ from dpselect.tables.opening import (
     open_table,
     schema,
 )
-from dpselect.tables.source import Frame, Source
-from dpselect.tables.spark import functions, on_spark
+from dpselect.tables.source import Source
 from dpselect.tables.values import as_series, is_listed
 from dpselect.typing import Values
-
-Moment: TypeAlias = Literal["number", "day", "local time", "time", "duration"]
-"""What a column holds; a local time has no time zone."""
-
-FIRST = date(1970, 1, 1)
-DAY = 86_400_000_000
-"""Microseconds of a day."""
 
 MISSING = -(2**63)
 
@@ -54,11 +54,6 @@ NAMES: dict[Moment, str] = {
     "local time": "times without a zone",
     "time": "times of a zone",
     "duration": "durations",
-}
-
-ORIGINS: dict[Moment, datetime] = {
-    "local time": datetime(1970, 1, 1),  # noqa: DTZ001 -- it has no zone
-    "time": datetime(1970, 1, 1, tzinfo=UTC),
 }
 
 
@@ -249,19 +244,7 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
     held = _in_memory(table, column, moment)
     if held is not None:
         return held
-    if isinstance(table, nw.LazyFrame) and on_spark(table):
-        return _of_spark(table, column, moment)
-    if table.implementation.is_ibis():
-        return _of_ibis(table, column, moment)
-    value = nw.col(column)
-    if moment == "duration":
-        number = value.dt.total_microseconds()
-    elif table.implementation.is_duckdb():
-        return _of_duckdb(table, column, moment)
-    else:
-        number = value.dt.timestamp("us")
-        number = number // DAY if moment == "day" else number
-    return table.with_columns(number.alias(column))
+    return engine_of(table).counted(column, moment)
 
 
 def _halved(number: nw.Expr) -> nw.Expr:
@@ -317,49 +300,3 @@ def _with(table: nw.DataFrame[Any], column: str, values: Values) -> nw.DataFrame
     """Return the table with a column of float64, null for NaN."""
     held = nw.new_series(column, values, nw.Float64, backend=table.implementation)
     return table.with_columns(held).with_columns(nw.when(~nw.col(column).is_nan()).then(column))
-
-
-def _of_ibis(table: Frame, column: str, moment: Moment) -> Frame:
-    native: Any = nw.to_native(table)
-    if moment == "duration" or native.get_backend().name != "duckdb":
-        raise ColumnError(
-            f"column {column!r}: of Ibis, dates and times are read over DuckDB alone, and "
-            "durations as a difference"
-        )
-    unit, origin = _unit(moment)
-    number = native[column].delta(origin, unit=unit)
-    return nw.from_native(native.mutate(**{column: number}))
-
-
-def _of_duckdb(table: Frame, column: str, moment: Moment) -> Frame:
-    needed("duckdb", extra="duckdb")
-    from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
-
-    # A subtraction refuses all rows where one is infinite.
-    value = ColumnExpression(column)
-    number = FunctionExpression("date_diff", *map(ConstantExpression, _unit(moment)), value)
-    others = [ColumnExpression(one) for one in table.collect_schema() if one != column]
-    return nw.from_native(nw.to_native(table).select(*others, number.alias(column)))
-
-
-def _unit(moment: Moment) -> tuple[str, date]:
-    """Return the unit that days or points in time are counted in, and the first one."""
-    return ("day", FIRST) if moment == "day" else ("microsecond", ORIGINS[moment])
-
-
-def _of_spark(table: nw.LazyFrame[Any], column: str, moment: Moment) -> nw.LazyFrame[Any]:
-    f, native = functions(table), nw.to_native(table)
-    value = native[column]
-    if moment == "day":
-        number = f.unix_date(value)
-    elif moment == "time":
-        number = f.unix_micros(value)
-    elif moment == "local time":
-        # A session's time zone would shift it, and skip hours.
-        seconds = (f.hour(value) * 60 + f.minute(value)) * 60
-        fraction = (f.date_part(f.lit("SECOND"), value) * 1_000_000).cast("long")
-        days = f.unix_date(value.cast("date")).cast("long") * DAY
-        number = days + seconds.cast("long") * 1_000_000 + fraction
-    else:
-        raise ColumnError(f"column {column!r}: durations of Spark are read as a difference")
-    return nw.from_native(native.withColumn(column, number))

@@ -22,11 +22,11 @@ from dpselect.errors import (
     no_field,
     no_file,
 )
-from dpselect.tables.collation import by_bytes
+from dpselect.tables.engine import Frame, engine_of
 from dpselect.tables.fields import note_reading, typed
 from dpselect.tables.given import check_name, check_names, is_of, with_known_types
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
-from dpselect.tables.source import COMPRESSED, Frame, Source
+from dpselect.tables.source import COMPRESSED, Source
 from dpselect.tables.text import CONTRADICTION
 from dpselect.tables.where import filtered
 
@@ -76,7 +76,7 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
             f".parquet or .csv file, not a {kind}{cure}"
         )
     if isinstance(frame, nw.LazyFrame):
-        return replaced(lambda: by_bytes(frame), lambda: unreadable(data))
+        return replaced(lambda: engine_of(frame).compared(), lambda: unreadable(data))
     return frame
 
 
@@ -105,7 +105,7 @@ def check_columns(
             if source.is_csv:
                 raise no_field(column, types.names())
             raise no_column(column, types, "" if column in plain else choices(types))
-        if {*column} & {*".`"} and table.implementation.is_spark_like():
+        if {*column} & {*".`"} and engine_of(table).is_spark:
             raise ColumnError(
                 f"Spark takes the column {column!r} for a field of another: rename it without "
                 "dots and backquotes"
@@ -173,7 +173,7 @@ def unreadable(data: object) -> DataError:
     else:
         right = "its engine refused the query"
         frame = nw.from_native(source.frame, pass_through=True)
-        if isinstance(frame, nw.LazyFrame) and frame.implementation.is_spark_like():
+        if isinstance(frame, nw.LazyFrame) and engine_of(frame).is_spark:
             right = (
                 "Spark stopped the query, as it does for a file that is incomplete, not of "
                 "the types it declares or not where its executors look for it, and when "

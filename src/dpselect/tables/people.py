@@ -49,7 +49,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import md5
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,8 +56,8 @@ from numpy.typing import NDArray
 
 from dpselect import _parallel, tables, validation
 from dpselect._optional import needed
-from dpselect.errors import ColumnError, ParameterError
-from dpselect.tables.kinds import Kind, kind_of, named
+from dpselect.errors import ParameterError
+from dpselect.tables.kinds import DIGITS, Kind, kind_of, named
 from dpselect.tables.values import names_in_memory
 from dpselect.typing import Indices
 
@@ -77,9 +76,6 @@ MOST = 2**20
 
 USER = "user"
 """The column of persons in the rows that are limited."""
-
-DIGITS = 15
-"""Hexadecimal digits of a hash that are an integer below 2^60."""
 
 _FIRST, _SECOND, _PLACE = (f"a row's number {place}" for place in range(3))
 
@@ -137,11 +133,11 @@ class PeopleCap:
             in_turn: Whether rows count in order of the first of these columns.
 
         Raises:
-            ColumnError: Persons are text, and the engine has no hash of it.
+            DataError: Persons are text, and the engine has no hash of it.
         """
         import narwhals as nw
 
-        from dpselect.tables.spark import distinct as distinct_rows
+        from dpselect.tables.engine import engine_of
 
         kind = kind_of(rows.collect_schema()[USER], self.user)
         if distinct:
@@ -155,8 +151,8 @@ class PeopleCap:
             )
             return nw.from_native(nw.to_native(rows).map_batches(of_frame))
         if distinct:
-            rows = distinct_rows(rows)
-        numbered, order = _with_order(_with_residues(rows, self.user, kind), order_by)
+            rows = engine_of(rows).distinct()
+        numbered, order = _with_order(_with_residues(rows, kind), order_by)
         place = _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
         first, second = WORDS
@@ -365,17 +361,16 @@ def _with_order(
     return rows, [floats.get(name, name) for name in order_by]
 
 
-def _with_residues(rows: nw.LazyFrame[Any], user: str, kind: Kind) -> nw.LazyFrame[Any]:
-    """Return rows of an engine with the same remainders.
-
-    Raises:
-        ColumnError: Persons are of another type, or there is no hash of texts.
-    """
+def _with_residues(rows: nw.LazyFrame[Any], kind: Kind) -> nw.LazyFrame[Any]:
+    """Return rows of an engine with the same remainders."""
     import narwhals as nw
+
+    from dpselect.tables.engine import engine_of
 
     person = nw.col(USER)
     if kind == "text":
-        rows, person = _with_hashes(rows, user), nw.col(_FIRST)
+        texts = rows.with_columns(nw.col(USER).cast(nw.String).alias(_FIRST))
+        rows, person = engine_of(texts).hashed(_FIRST), nw.col(_FIRST)
     elif kind == "date":
         of = person.dt
         person = of.year().cast(nw.Int64) * 512 + of.month().cast(nw.Int64) * 32 + of.day()
@@ -385,39 +380,6 @@ def _with_residues(rows: nw.LazyFrame[Any], user: str, kind: Kind) -> nw.LazyFra
     # Engines differ in the remainder of a negative integer by one modulus.
     first, second = ((person % prime).cast(nw.Int64) + prime for prime in (PRIME, SECOND))
     return rows.with_columns((second % SECOND).alias(_SECOND), first.alias(_FIRST))
-
-
-def _with_hashes(rows: nw.LazyFrame[Any], user: str) -> nw.LazyFrame[Any]:
-    """Return rows of an engine with the integers of its hashes of texts."""
-    import narwhals as nw
-
-    from dpselect.tables.spark import functions, on_spark
-
-    rows = rows.with_columns(nw.col(USER).cast(nw.String).alias(_FIRST))
-    native: Any = nw.to_native(rows)
-    if on_spark(rows):
-        f = functions(rows)
-        digits = f.substring(f.md5(f.col(_FIRST)), 1, DIGITS)
-        return nw.from_native(native.withColumn(_FIRST, f.conv(digits, 16, 10).cast("bigint")))
-    if rows.implementation.is_duckdb():
-        needed("duckdb", extra="duckdb")
-        import duckdb
-
-        hashed = f"('0x' || substr(md5(\"{_FIRST}\"), 1, {DIGITS}))::BIGINT"
-        every = duckdb.StarExpression(exclude=[_FIRST])
-        return nw.from_native(native.select(every, duckdb.SQLExpression(hashed).alias(_FIRST)))
-    if rows.implementation.is_ibis():
-        ibis = import_module("ibis")
-        text = native[_FIRST].hexdigest("md5")
-        number = ibis.literal(0, "int64")
-        for place in range(DIGITS):
-            digit = ibis.literal("0123456789abcdef").find(text.substr(place, 1))
-            number = number * 16 + digit
-        return nw.from_native(native.mutate(**{_FIRST: number}))
-    raise ColumnError(
-        f"column {user!r} is text, of which this engine has no hash: cast users to integers "
-        "there"
-    )
 
 
 def _integers(values: NDArray[Any]) -> Indices:

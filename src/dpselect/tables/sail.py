@@ -13,7 +13,6 @@ from typing import Any
 import narwhals as nw
 
 from dpselect.errors import DataError
-from dpselect.tables.spark import functions
 
 STATISTICS = "SET datafusion.execution.collect_statistics = false"
 """Lets Sail read files without statistics; to Spark it is a setting that it does not know."""
@@ -27,7 +26,7 @@ INTEGERS = {"tinyint", "smallint", "int", "bigint"}
 LARGE, UNSIGNED = "unsigned bigint", "unsigned"
 
 
-def as_stored(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def as_stored(table: nw.LazyFrame[Any], f: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401
     """Return rows of Spark Connect, unchanged if the server is not Sail; none is read.
 
     Unsigned integers become signed ones of 64 bits, and those of 64 bits decimal numbers, of
@@ -46,7 +45,6 @@ def as_stored(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
             "Sail takes NaN for a number in views, tables and queries by name, and in other "
             f"formats than {', '.join(sorted(FILES - {''}))}: give a file by its path"
         )
-    f = functions(table)
     quoted = {
         name: f.col("`{}`".format(name.replace("`", "``")))
         for name, kind in native.dtypes

@@ -9,7 +9,7 @@ from glob import has_magic
 from os import PathLike
 from os.path import realpath
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from dpselect import validation
 from dpselect.errors import DataError, ParameterError, no_file
@@ -17,11 +17,6 @@ from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal
 from dpselect.tables.given import check_names, is_of
 from dpselect.tables.where import Comparison
-
-if TYPE_CHECKING:
-    import narwhals as nw
-
-Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
 COMPRESSED = {".gz", ".zst"}
 MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"

@@ -5,12 +5,11 @@ Whatever is wrong with a session is one error. A Java that is started here is si
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from shutil import which
@@ -20,14 +19,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import narwhals as nw
-from numpy.typing import NDArray
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
 from dpselect.tables.dialect import DEFAULTS, WRITTEN
 from dpselect.tables.fields import typed
 from dpselect.tables.formats import PARQUET
-from dpselect.tables.source import MANAGED, Frame, Source
+from dpselect.tables.source import MANAGED, Source
+from dpselect.tables.spark_engine import Spark
 from dpselect.tables.text import CONTRADICTION, checked, first_line, header_fields
 from dpselect.tables.where import filtered
 
@@ -36,9 +35,6 @@ NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
 
 PATTERNS = {*"*?[]{}\\"} - {os.sep}
 """What Spark takes for a pattern; there is no way to write it in a name."""
-
-LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
-"""Python loggers of PySpark that print the message of a failed query."""
 
 PATIENCE = 5.0
 """Seconds to wait for a listener where a master is said to be."""
@@ -236,7 +232,7 @@ def _texts(source: Source, kind: str, reader: Any) -> Any:  # noqa: ANN401 -- fr
         found = header_fields(first.encode(), file, source, kind)
         names = checked(found if names else [""] * len(found), file)
     lines = reader.text(path, lineSep="\n")
-    f = functions(nw.from_native(lines))
+    f = Spark(nw.from_native(lines)).f
     line = f.regexp_replace(f.col("value"), "^\ufeff|\r\\z", "")
     if source.header is True:
         if not lines.filter(line == first).take(1):
@@ -310,89 +306,3 @@ def _is_there(reader: Any, path: str) -> bool:  # noqa: ANN401 -- Spark's
         return bool(reader.text(path).inputFiles())
     except Exception:  # noqa: BLE001 -- a class of Java
         return False
-
-
-def on_spark(table: Frame) -> bool:
-    """Return whether the rows are Spark's own, in a session of Java or of Spark Connect."""
-    return table.implementation.is_pyspark() or table.implementation.is_pyspark_connect()
-
-
-def functions(table: Frame) -> Any:  # noqa: ANN401 -- a module of PySpark
-    """Return Spark's functions of columns, for the kind of session that a table is of."""
-    connect = ".connect" if table.implementation.is_pyspark_connect() else ""
-    return import_module(f"pyspark.sql{connect}.functions")
-
-
-def distinct(table: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Return the rows that differ; narwhals would sort and number those of an engine."""
-    engine = table.implementation
-    if engine.is_spark_like() or engine.is_duckdb() or engine.is_ibis():
-        native: Any = nw.to_native(table)
-        return nw.from_native(native.distinct())
-    return table.unique()
-
-
-def stacked(table: nw.LazyFrame[Any], name: str) -> nw.LazyFrame[Any]:
-    """Return the values of all columns as one column, by one pass over the rows of Spark."""
-    columns = table.collect_schema().names()
-    if on_spark(table):
-        f = functions(table)
-        ends = f.explode(f.array(*columns)).alias(name)
-        return nw.from_native(nw.to_native(table).select(ends))
-    return nw.concat([table.select(nw.col(column).alias(name)) for column in columns])
-
-
-def array_of(table: Frame, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
-    """Return public numbers as an array that is the same for all rows.
-
-    It is sent as one text, and made once a query: a literal for each number takes long to
-    plan, and a method with all of them is not compiled.
-    """
-    f = functions(table)
-    kind = "double" if numbers.dtype.kind == "f" else "int"
-    return f.split(f.lit(",".join(map(str, numbers.tolist()))), ",").cast(f"array<{kind}>")
-
-
-@contextmanager
-def silenced(table: Frame) -> Iterator[None]:
-    """Keep Spark from printing why a query fails, which quotes values, while the block runs.
-
-    Its driver and the executors in the same process are silent; those of a cluster write logs
-    of their own. Other engines print nothing.
-    """
-    if not table.implementation.is_pyspark():
-        yield
-        return
-    native: Any = nw.to_native(table)
-    context = native.sparkSession.sparkContext
-    root = context._jvm.org.apache.logging.log4j.LogManager.getRootLogger()  # noqa: SLF001
-    level = root.getLevel().toString()
-    loggers = [logging.getLogger(name) for name in LOGGERS]
-    before = [logger.disabled for logger in loggers]
-    context.setLogLevel("OFF")
-    for logger in loggers:
-        logger.disabled = True
-    try:
-        yield
-    finally:
-        context.setLogLevel(level)
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
-
-
-@contextmanager
-def cached(table: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
-    """Keep the rows of a query in the cluster while the block runs, in memory or on disk.
-
-    Spark would compute them again for every use. polars finds repeated parts of a query by
-    itself, and a relation of DuckDB cannot be kept.
-    """
-    if not table.implementation.is_spark_like():
-        yield table
-        return
-    native: Any = nw.to_native(table)
-    rows = native.persist()
-    try:
-        yield nw.from_native(rows)
-    finally:
-        rows.unpersist()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import replace
-from itertools import count
 from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -19,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
+from dpselect.tables.engine import engine_of
 from dpselect.tables.opening import check_columns, is_lazy, open_table, unreadable
 from dpselect.tables.source import Source
-from dpselect.tables.spark import cached
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,9 +68,6 @@ class _Step(Generic[Out]):
             self.made = _raising(error)
         self._turns.put(None)
 
-
-_NUMBERS = count()
-"""Numbers of the tables that are kept, of which a connection has its own."""
 
 _STEP: ContextVar[_Step[Any] | None] = ContextVar("step", default=None)
 
@@ -145,21 +141,12 @@ def kept(data: object, columns: Collection[str]) -> Iterator[object]:
         yield data
         return
     check_columns(data, plain=[*columns])
-    table = open_table(data).lazy().select(*columns)
-    if not table.implementation.is_duckdb():
-        with cached(table) as rows:
-            yield _as_read(data, nw.to_native(rows))
-        return
-    relation: Any = nw.to_native(table)
-    name = f"dpselect_{next(_NUMBERS)}"
-    replaced(
-        lambda: relation.query(name, f"create temp table {name}_kept as from {name}"),
-        lambda: unreadable(data),
-    )
+    rows = engine_of(open_table(data).lazy().select(*columns)).kept()
+    held = replaced(rows.__enter__, lambda: unreadable(data))
     try:
-        yield _as_read(data, relation.query(name, f"from {name}_kept"))
+        yield _as_read(data, held)
     finally:
-        relation.query(name, f"drop table {name}_kept")
+        rows.__exit__(None, None, None)
 
 
 def _as_read(data: object, kept: object) -> object:

@@ -20,7 +20,8 @@ import narwhals as nw
 
 from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
-from dpselect.tables.fields import PLAIN, numbers_of_text
+from dpselect.tables.engine import engine_of
+from dpselect.tables.fields import PLAIN, typed
 from dpselect.tables.kinds import (
     Kind,
     coded,
@@ -239,19 +240,20 @@ def filtered(
             continue
         of_text = dialect is not None and dtype == nw.String
         untyped = dialect is not None and of_text and one.column not in dialect.column_type
-        engine = table.implementation
-        in_memory = engine.is_polars() or isinstance(table, nw.DataFrame)
         if untyped and isinstance(one.literal, Decimal):
             name = f"number in {one.column}"
             while name in types:
                 name += "_"
-            numbers = numbers_of_text(table, {name: one.column}, dialect or PLAIN)
+            table = table.with_columns(nw.col(one.column).alias(name))
+            numbers = typed(table, {name: "number"}, dialect or PLAIN)
             table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
         else:
             if untyped:
                 one.refuse_order_of_texts()
             value = value.str.strip_chars() if of_text else value
-            table = table.filter(one.keeps(value, dtype, in_memory=in_memory))
+            table = table.filter(
+                one.keeps(value, dtype, in_memory=not engine_of(table).is_remote)
+            )
     return table
 
 

@@ -15,10 +15,11 @@ import numpy as np
 
 from dpselect import tables
 from dpselect.tables.collecting import counts, sum_in_blocks
+from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import Kind, declared, float_type, rounded
 from dpselect.tables.lookup import with_codes, with_positions, without_nan
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.spark import array_of, cached, functions, on_spark
+from dpselect.tables.spark_engine import Spark
 from dpselect.tables.values import refused_type
 from dpselect.trees import records
 from dpselect.trees.candidates import Individual, as_split
@@ -87,7 +88,7 @@ class EngineCounts:
             nw.col(name).cast(_width(domain.size))
             for name, domain in zip(self._names, self._domains, strict=True)
         )
-        with cached(small) as kept:
+        with engine_of(small).cached() as kept:
             self._codes = _known(kept, self._names)
             try:
                 # Reads all records: a file that cannot be read is an error before the spend.
@@ -208,11 +209,12 @@ def count_tables(
     """
     table = tables.open_table(codes).lazy()
     size = sum(sizes.values())
-    if on_spark(table):
+    engine = engine_of(table)
+    if isinstance(engine, Spark):
         # One number for each value of a record.
-        f, forest = functions(table), _Forest([splits])
+        f, forest = engine.f, _Forest([splits])
         native = nw.to_native(table).withColumn(NODE, f.lit(int(forest.roots[0])))
-        native = forest.walked(table, native)
+        native = forest.walked(engine, native)
         # The place of a record that no leaf counts is null.
         leaf = f.when(f.col(NODE) >= forest.leaf, f.col(NODE) - forest.leaf).cast("bigint")
         native = native.withColumn(PLACE, (leaf * classes + f.col(label)) * size)
@@ -259,11 +261,12 @@ def count_hits(codes: object, label: str, classes: int, trees: Sequence[Target])
         DataError: The engine refuses the query.
     """
     table = tables.open_table(codes).lazy()
-    if on_spark(table):
+    engine = engine_of(table)
+    if isinstance(engine, Spark):
         # In one pass for all trees.
-        f, forest = functions(table), _Forest(trees)
-        each = f.posexplode(array_of(table, forest.roots)).alias(PLACE, NODE)
-        native = forest.walked(table, nw.to_native(table).select("*", each))
+        f, forest = engine.f, _Forest(trees)
+        each = f.posexplode(engine.array(forest.roots)).alias(PLACE, NODE)
+        native = forest.walked(engine, nw.to_native(table).select("*", each))
         hit = f.col(NODE) == f.col(label) + forest.leaf
         key = f.when(hit, f.col(PLACE) * classes + f.col(label))
         shape, most = (len(trees), classes), len(trees) * classes + 1
@@ -371,14 +374,14 @@ class _Forest:
             np.where(nodes < 0, last - 1 - nodes, nodes) for nodes in (targets, roots)
         )
 
-    def walked(self, codes: nw.LazyFrame[Any], native: Any) -> Any:  # noqa: ANN401
+    def walked(self, spark: Spark, native: Any) -> Any:  # noqa: ANN401
         """Return rows with the node that they reach from theirs, all questions answered."""
         if not self._depth:
             return native
-        f = functions(codes)
+        f = spark.f
         node = f.col(NODE)
         arrays = (self._columns, self._firsts, self._targets)
-        column, first, target = (array_of(codes, one) for one in arrays)
+        column, first, target = (spark.array(one) for one in arrays)
         answers = f.array(*(f.col(f"code{j}") for j in range(int(self._columns.max()) + 1)))
         for _ in range(self._depth):
             # What is no split has no column, so its look-ups are null.

@@ -1,0 +1,236 @@
+"""Spark, in its own Java process or by Spark Connect."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect._optional import needed
+from dpselect.errors import ColumnError
+from dpselect.tables.engine import Column, Edges, Engine, plain_column
+from dpselect.tables.kinds import DAY, DIGITS, Moment
+
+if TYPE_CHECKING:
+    from dpselect.tables.dialect import Dialect, FieldType
+
+LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Python loggers of PySpark that print the message of a failed query."""
+
+FEW = 100_000
+"""Rows up to which it makes an object of each: ten times as much memory as Arrow."""
+
+BINARY = "UTF8_BINARY"
+"""The collation that is none."""
+
+
+class Spark(Engine):
+    """Frames of PySpark.
+
+    Attributes:
+        f: Its functions of columns, for the kind of session that the table is of.
+    """
+
+    is_spark = True
+    is_remote = True
+
+    @property
+    def f(self) -> Any:  # noqa: ANN401 -- a module of PySpark
+        """Spark's functions of columns."""
+        connect = ".connect" if self.table.implementation.is_pyspark_connect() else ""
+        return import_module(f"pyspark.sql{connect}.functions")
+
+    def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        from dpselect.tables.sail import as_stored
+
+        f, table = self.f, self.table
+        if table.implementation.is_pyspark_connect():
+            table = as_stored(table, f)
+        native = nw.to_native(table)
+        collated = [
+            field.name
+            for field in native.schema.fields
+            if getattr(field.dataType, "collation", BINARY) != BINARY
+        ]
+        plain = {name: f.collate(f.col(f"`{name}`"), BINARY) for name in collated}
+        return nw.from_native(native.withColumns(plain)) if plain else table
+
+    def distinct(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        return nw.from_native(self.native.distinct())
+
+    def stacked(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        ends = self.f.explode(self.f.array(*self.table.collect_schema().names())).alias(name)
+        return nw.from_native(self.native.select(ends))
+
+    def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        f = self.f
+        digits = f.substring(f.md5(f.col(column)), 1, DIGITS)
+        number = f.conv(digits, 16, 10).cast("bigint")
+        return nw.from_native(self.native.withColumn(column, number))
+
+    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
+        f, value = self.f, self.native[column]
+        if moment == "day":
+            number = f.unix_date(value)
+        elif moment == "time":
+            number = f.unix_micros(value)
+        elif moment == "local time":
+            # A session's time zone would shift it, and skip hours.
+            seconds = (f.hour(value) * 60 + f.minute(value)) * 60
+            fraction = (f.date_part(f.lit("SECOND"), value) * 1_000_000).cast("long")
+            days = f.unix_date(value.cast("date")).cast("long") * DAY
+            number = days + seconds.cast("long") * 1_000_000 + fraction
+        else:
+            raise ColumnError(f"column {column!r}: durations of Spark are read as a difference")
+        return nw.from_native(self.native.withColumn(column, number))
+
+    def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the positions by as many projections as the search has steps.
+
+        Nested cases would be compiled to a method too long for Java to optimise.
+        """
+        f, native = self.f, self.native
+        digits = max(len(ascending) for ascending in edges.values()).bit_length()
+        # Places before and after the edges hold NaN, which Spark orders above all numbers.
+        arrays = {
+            column: self.array(
+                np.pad(np.array(held, float), (1, 2**digits), constant_values=np.nan)
+            )
+            for column, held in edges.items()
+        }
+        places = {column: f"{column} place" for column in edges}
+
+        def further(column: str, step: int) -> Any:  # noqa: ANN401 -- Spark's
+            """Return the step if the edge there is reached, else 0."""
+            edge = f.get(arrays[column], f.col(places[column]).bitwiseOR(f.lit(step)))
+            return f.when(f.col(column) >= edge, f.lit(step)).otherwise(f.lit(0))
+
+        native = native.withColumns(
+            {place: f.when(f.col(c).isNotNull(), f.lit(0)) for c, place in places.items()}
+        )
+        # One binary digit of the place after the other; a sum would be checked for overflow.
+        for step in (2**digit for digit in reversed(range(digits))):
+            native = native.withColumns(
+                {place: f.col(place).bitwiseOR(further(c, step)) for c, place in places.items()}
+            )
+        kept = [c for c in self.table.collect_schema().names() if c not in edges]
+        found = [f.col(place).alias(c) for c, place in places.items()]
+        return nw.from_native(native.select(*kept, *found))
+
+    def coded(self, goals: Mapping[str, list[Any]]) -> Any:  # noqa: ANN401 -- a frame
+        f, types = self.f, self.table.collect_schema()
+        names = {nw.String: "string", nw.Float64: "double"}
+
+        def place(column: str) -> Any:  # noqa: ANN401 -- Spark's
+            """Return the position from 1 on, 0 for none."""
+            kind = names.get(type(types[column]), "bigint")
+            listed = f.array(*map(f.lit, goals[column])).cast(f"array<{kind}>")
+            return f.array_position(listed, f.col(column).cast(kind))
+
+        native = self.native.withColumns({c: place(c) for c in goals})
+        return nw.from_native(
+            native.withColumns({c: f.when(f.col(c) > 0, f.col(c) - 1) for c in goals})
+        )
+
+    def array(self, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
+        """Return public numbers as an array that is the same for all rows.
+
+        It is sent as one text, and made once a query: a literal for each number takes long to
+        plan, and a method with all of them is not compiled.
+        """
+        f, kind = self.f, "double" if numbers.dtype.kind == "f" else "int"
+        text = f.lit(",".join(map(str, numbers.tolist())))
+        return f.split(text, ",").cast(f"array<{kind}>")
+
+    def parsed(self, kinds: Mapping[str, FieldType], dialect: Dialect) -> Any:  # noqa: ANN401
+        names = {"number": "double", "integer": "bigint", "date": "date"}
+        for column, kind in kinds.items():
+            if kind in {"date", "time"} and (dialect.date_format or dialect.time_zone):
+                raise ColumnError(
+                    f"`date_format` and `time_zone` of {column!r}: on Spark dates are read as "
+                    "2026-01-31 and times as 2026-01-31T12:00; cast others there"
+                )
+        cast = {
+            column: self.native[column].try_cast(names.get(kind, "timestamp_ntz"))
+            for column, kind in kinds.items()
+        }
+        return nw.from_native(self.native.withColumns(cast))
+
+    def literals(self, values: Sequence[Any]) -> Sequence[Any]:
+        # It has no other integers, and years without leading zeros are not read by Java.
+        beyond = [isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values]
+        values = [one for one, out in zip(values, beyond, strict=True) if not out]
+        if self.table.implementation.is_pyspark() and any(isinstance(v, date) for v in values):
+            return [self.f.lit(one.isoformat()).cast("date") for one in values]
+        return values
+
+    def columns(self, most: int) -> dict[str, Column]:
+        if most > FEW and find_spec("pyarrow") is not None:
+            arrow: Any = self.native.toArrow()
+            return {name: _of_arrow(arrow[name]) for name in arrow.column_names}
+        # Few rows need neither Arrow nor pandas, which Spark takes seconds to start.
+        rows, names = self.native.collect(), self.table.collect_schema().names()
+        return {name: plain_column([row[i] for row in rows]) for i, name in enumerate(names)}
+
+    def frame(self, *, streaming: bool = False) -> nw.DataFrame[Any]:
+        del streaming
+        needed("polars", extra="standard")
+        import polars as pl
+
+        # Spark's own way to frames needs pandas or Arrow, which it may not have.
+        types, rows = self.table.collect_schema(), self.native.collect()
+        kept = {nw.Float64(): pl.Float64(), nw.Int64(): pl.Int64(), nw.String(): pl.String()}
+        columns = [
+            # A type found from some rows would depend on their values.
+            pl.Series(name, [row[i] for row in rows], dtype=kept.get(kind, pl.Object()))
+            for i, (name, kind) in enumerate(types.items())
+        ]
+        return nw.from_native(pl.DataFrame(columns))
+
+    @contextmanager
+    def silenced(self) -> Iterator[None]:
+        """Keep Spark from printing why a query fails, which quotes values.
+
+        Its driver and the executors in the same process are silent; those of a cluster write
+        logs of their own.
+        """
+        if not self.table.implementation.is_pyspark():
+            yield
+            return
+        context = self.native.sparkSession.sparkContext
+        root = context._jvm.org.apache.logging.log4j.LogManager.getRootLogger()  # noqa: SLF001
+        level = root.getLevel().toString()
+        loggers = [logging.getLogger(name) for name in LOGGERS]
+        before = [logger.disabled for logger in loggers]
+        context.setLogLevel("OFF")
+        for logger in loggers:
+            logger.disabled = True
+        try:
+            yield
+        finally:
+            context.setLogLevel(level)
+            for logger, disabled in zip(loggers, before, strict=True):
+                logger.disabled = disabled
+
+    @contextmanager
+    def cached(self) -> Iterator[Any]:
+        """Keep the rows of a query in the cluster, in memory or on disk."""
+        rows = self.native.persist()
+        try:
+            yield nw.from_native(rows)
+        finally:
+            rows.unpersist()
+
+
+def _of_arrow(column: Any) -> Column:  # noqa: ANN401 -- of PyArrow
+    if column.null_count == 0 and "int" in str(column.type):
+        return np.asarray(column.to_numpy())
+    return plain_column(column.to_pylist())
