@@ -1,7 +1,7 @@
 """Most common values and sets of keys: people needed, recall on real columns, and time.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/keys.py [PART...]`` with the parts
-``people``, ``recall``, ``show`` (what ``recall`` stored), ``time`` and ``memory``; it
+``people``, ``recall``, ``show`` (what ``recall`` stored), ``noise``, ``time``, ``memory``; it
 prints the tables of ``docs/measurements.md``.
 Each peer is measured in the same run: OpenDP's threshold mechanism with the same persons,
 epsilon and delta, and the sums without noise.
@@ -27,7 +27,7 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.keys.rows import Counted, KeyRows
-from dpselect.keys.selection import selection_of
+from dpselect.keys.selection import selection_of, selection_with_counts
 from dpselect.typing import Indices
 from dpselect_studies import datasets
 
@@ -38,6 +38,9 @@ DELTA = 1e-6
 EPSILONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 REPEATS = 10
 K = 10
+SIMULATED, SIMULATED_KEYS = 1_000, 3_000
+"""Releases, and the keys of most people, which alone can be among the top."""
+
 LARGE, LARGE_KEYS = 10**8, 10**6
 PERSONS = "Keys, 3 keys a person"
 RESULTS = Path(__file__).parent / "results" / "keys_recall.csv"
@@ -183,6 +186,36 @@ def picture(table: pl.DataFrame, names: list[str]) -> None:
     figure.supxlabel("epsilon")
     figure.savefig(PICTURE, dpi=100)
     plt.close(figure)
+
+
+def noise() -> None:
+    """Store the recall of the top by either noise and by the default, of simulated releases.
+
+    OpenDP's threshold has the scale and the threshold of ``"laplace"``, so its law.
+    """
+    rng, rows = np.random.default_rng(0), []
+    for column in columns():
+        held, exact = held_of(column), exact_counts(column)
+        order = set(sorted(exact, key=lambda key: (-exact[key], str(key)))[:K])
+        counts = np.array(list(held.known.values()))
+        most = np.argsort(-counts)[:SIMULATED_KEYS]
+        right = np.array([key in order for key in held.known])[most]
+        for epsilon in EPSILONS:
+            law = selection_with_counts(epsilon, DELTA, column.max_per_user, K)
+            for name in ("laplace", "gaussian"):
+                made: Any = selection_of(name, epsilon, DELTA, column.max_per_user)  # type: ignore[arg-type]
+                draw = rng.laplace if name == "laplace" else rng.normal
+                hits = np.zeros(SIMULATED)
+                for run in range(SIMULATED):
+                    noisy = counts[most] + np.rint(draw(0, made.scale, most.size))
+                    best = np.argpartition(-noisy, K)[:K]
+                    hits[run] = right[best[noisy[best] >= made.threshold]].sum() / K
+                error = hits.std() / SIMULATED**0.5
+                rows.append((column.name, epsilon, name, law.name == name, hits.mean(), error))
+    names = ["column", "epsilon", "noise", "default", "recall", "standard error"]
+    table = pl.DataFrame(rows, schema=names, orient="row")
+    table.write_csv(RESULTS.with_name("keys_noise.csv"), float_precision=4)
+    print(table)
 
 
 def exact_counts(column: Column) -> dict[Any, int]:
@@ -346,6 +379,7 @@ if __name__ == "__main__":
         "people": people,
         "recall": recall,
         "show": show,
+        "noise": noise,
         "time": time,
         "memory": memory,
     }

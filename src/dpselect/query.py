@@ -502,13 +502,19 @@ def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:
         raise stopped.error from None
     found = replace(made, exact=made.exact and query._designed.exact)  # noqa: SLF001 -- its own
     if query.plan.counted:  # what is sure of the counted rows is not sure of all
-        found = replace(found, surely=None)
+        found = replace(found, certain=None)
     return found.recorded(receipt, repeatable=type(found) is _kind_of_release(type(query)))
 
 
 def _repeated(query: Query[Out], entry: Entry) -> Out:
     """Return the release that an entry keeps."""
-    more = {"entry": entry.sequence, "version": entry.version, "repeated": True}
+    of = f"version {entry.source_version}" if entry.source_version else "no version"
+    more = {
+        "entry": entry.sequence,
+        "version": entry.version,
+        "repeated": True,
+        "answered": f"at {entry.time[:16]} UTC, of {of} of the data",
+    }
     kind = _kind_of_release(type(query))
     made: Out = kind.remade(entry.release or {}, plan=query.plan, **more)
     return made

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T_co = TypeVar("T_co", covariant=True)
 
-NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated", "read"}
+NOT_OF_THE_ANSWER = {"plan", "version", "entry", "repeated", "answered", "read"}
 """Fields of a release that its query and its entry state."""
 
 FORMULA = "=+-@"
@@ -51,10 +51,12 @@ class Release(Generic[T_co]):
         entry: The number of its entry in the budget; None if nothing was recorded.
         repeated: Whether the answer was taken from that entry, so that nothing was drawn or
             spent.
+        answered: The date of that entry and the version of its data, in words; None of a new
+            answer.
         interval: The ends of the interval of each value or score, if intervals were asked for.
         read: How fields of a text file were read, in words; public.
-        surely: Whether each candidate is surely one of the best, likewise. None under a cap:
-            intervals are then of the counted rows alone, and so would this be.
+        certain: Whether each candidate is certainly one of the best, likewise. None under a
+            cap: intervals are then of the counted rows alone, and so would this be.
     """
 
     answer: tuple[T_co, ...]
@@ -65,8 +67,9 @@ class Release(Generic[T_co]):
     version: str = field(default_factory=version, kw_only=True)
     entry: int | None = field(default=None, kw_only=True)
     repeated: bool = field(default=False, kw_only=True)
+    answered: str | None = field(default=None, kw_only=True)
     interval: tuple[tuple[Any, Any], ...] | None = field(default=None, kw_only=True)
-    surely: tuple[bool, ...] | None = field(default=None, kw_only=True)
+    certain: tuple[bool, ...] | None = field(default=None, kw_only=True)
     read: str = field(default="", kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
@@ -126,8 +129,8 @@ class Release(Generic[T_co]):
         if self.interval is not None:
             more["interval"] = [list(ends) for ends in self.interval]
             more["meaning"] = self.meaning
-        if self.surely is not None:
-            more["surely"] = list(self.surely)
+        if self.certain is not None:
+            more["certain"] = list(self.certain)
         return {"answer": list(self.answer), **more}
 
     def table(self) -> dict[str, list[Any]]:
@@ -143,12 +146,12 @@ class Release(Generic[T_co]):
         return ("answer", "score, noisy") if self.query is None else self.query.heads()
 
     def ends(self) -> dict[str, list[Any]]:
-        """Return the ends of the intervals and ``surely``, as columns."""
+        """Return the ends of the intervals and ``certain``, as columns."""
         if self.interval is None:
             return {}
         ends = zip(*self.interval, strict=True) if self.interval else ((), ())
         low, high = map(list, ends)
-        sure = {} if self.surely is None else {"surely": list(self.surely)}
+        sure = {} if self.certain is None else {"certain": list(self.certain)}
         return {"low": low, "high": high, **sure}
 
     @property
@@ -162,10 +165,9 @@ class Release(Generic[T_co]):
             if "above" in asked
             else f"of the {asked['k']} largest"
         )
-        where = "" if asked.get("by") is None else ", apart for each group"
-        sure = "" if self.surely is None else f"; surely: {best}, likewise"
+        sure = "" if self.certain is None else f"; certain: {best}, likewise"
         return (
-            f"low to high hold the numbers of {self._whose}, all at once{where}, with "
+            f"low to high hold the numbers of {self._whose}, all at once, with "
             f"probability {asked['interval']:g}{sure}"
         )
 
@@ -247,6 +249,7 @@ class Release(Generic[T_co]):
             "version": self.version,
             "entry": self.entry,
             "repeated": self.repeated,
+            "answered": self.answered,
         }
 
     def to_json(self) -> str:
@@ -289,7 +292,9 @@ class Release(Generic[T_co]):
         """The number of the entry, if there is one."""
         number = "" if self.entry is None else str(self.entry)
         return (
-            f"{number}, which answered before: nothing was spent" if self.repeated else number
+            f"{number}, which answered {self.answered}: nothing was spent"
+            if self.repeated
+            else number
         )
 
 

@@ -33,9 +33,12 @@ def test_it_is_answered_once_more_for_nothing_without_reading_data(budget):
     second = WARDS.release("no.parquet", budget=other)
 
     assert (first.repeated, second.repeated) == (False, True)
-    assert replace(second, repeated=False) == first
+    assert replace(second, repeated=False, answered=None) == first
     assert (second.entry, second.to_dict()["repeated"]) == (1, True)
-    assert "entry 1, which answered before: nothing was spent" in str(second)
+    assert f"entry 1, which answered {second.answered}: nothing was spent" in str(second)
+    assert (
+        second.answered == f"at {budget.entries[0].time[:16]} UTC, of version May of the data"
+    )
     assert (len(budget.entries), budget.remaining) == (1, 0.5)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpselect.budget import words
+from dpselect.budget import lists, words
 from dpselect.budget.entry import Entry
 from dpselect.budget.totals import Period, Persons, Totals
 from dpselect.neighbours import Neighbours
@@ -92,6 +92,21 @@ def test_odds_that_say_nothing_are_not_written_out():
     assert words.odds(1.0) == "2.72"
     assert words.odds(20.0) == "more than a million (no meaningful protection)"
     assert words.suspicion(1.0, 0.5) == pytest.approx(0.7311, abs=1e-4)
+
+
+@pytest.mark.parametrize(("rows", "shown"), [(20, True), (120, False)])
+def test_a_long_matrix_is_folded_as_a_long_list_is(rows, shown, tmp_path):
+    """Of 120 rows of 960 values a report would have hundreds of pages."""
+    matrix = [[row % 7 == 0] * 40 for row in range(rows)]
+    files = {}
+    held = lists.folded({"query": "SwappedPools", "matrix": matrix}, files)
+    lists.keep(tmp_path, files)
+    price = {"epsilon": 1.0, "delta": 0.0, "rho": 0.4, "neighbours": Neighbours.SWAP}
+    entry = Entry(**price, mechanism="exchanged", question={"written": held})
+
+    [line] = words.whole_question(entry, tmp_path)
+    assert (line.count("True") > 80) is shown
+    assert ("SHA-256" in line) is not shown
 
 
 def test_a_spend_by_hand_has_its_mechanism_for_a_question():

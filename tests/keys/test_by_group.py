@@ -457,7 +457,8 @@ def test_rows_of_a_table_add_up_to_what_is_counted():
     table = release.to_frame()
 
     assert release.groups == ("A", "B", "C")
-    assert table.columns == ["g", "k", "noisy_count"]
+    assert table.columns == ["g", "k", "noisy_count", "max_per_user"]
+    assert set(table["max_per_user"]) == {1}
     assert abs(table["noisy_count"].sum() - 910) <= 2
     assert dict(release.other)[None] in range(5, 16)
     assert [row[:2] for row in table.rows()][-2:] == [("C", None), (None, None)]

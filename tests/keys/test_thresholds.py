@@ -92,7 +92,46 @@ def test_it_is_the_default_and_has_counts():
     true = {one[:2]: one[2] for one in ROWS.unique().group_by("ward", "key").len().rows()}
     for pair, count in zip(release.answer, release.counts, strict=True):
         assert abs(count - true[pair]) <= 2
-    assert release.to_frame().columns == ["ward", "key", "noisy_count"]
+    assert release.to_frame().columns == ["ward", "key", "noisy_count", "max_per_user"]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "per_user", "noise"),
+    [
+        (0.03, 2, "Laplace"),
+        (0.1, 5, "Gaussian"),
+        (0.3, 5, "Laplace"),
+        (3.0, 5, "Laplace"),
+        (0.1, 20, "Gaussian"),
+        (3.0, 20, "Gaussian"),
+    ],
+)
+def test_noise_of_the_largest_is_what_finds_more_of_them(epsilon, per_user, noise):
+    """By a thousand simulated releases of real columns (``benchmarks/keys.py noise``)."""
+    asked = {"column": "key", "user": "person", "max_per_user": per_user, "delta": 1e-6}
+    plan = dp.TopKeys(k=10, epsilon=epsilon, neighbours=ADDED, **asked).plan
+
+    assert f"discrete {noise}" in plan.mechanism
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0])
+@pytest.mark.parametrize("per_user", [1, 5])
+def test_laplace_noise_and_its_threshold_are_those_of_opendp(epsilon, per_user):
+    """A released count is at least the threshold; there it is above a threshold one less."""
+    import opendp.prelude as opendp
+
+    opendp.enable_features("contrib")
+    ours = LaplaceSelection(epsilon, 1e-6, per_user)
+
+    def delta(threshold):
+        return opendp.m.make_laplace_threshold(
+            opendp.map_domain(opendp.atom_domain(T="i64"), opendp.atom_domain(T="i64")),
+            opendp.l01inf_distance(opendp.absolute_distance(T="i64")),
+            scale=ours.scale,
+            threshold=threshold,
+        ).map((per_user, per_user, 1))[1]
+
+    assert delta(ours.threshold - 1) <= 1e-6 < delta(ours.threshold - 2)
 
 
 def test_the_rest_is_all_that_is_not_released_above_the_threshold_too():

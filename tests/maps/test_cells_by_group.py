@@ -86,5 +86,5 @@ def test_intervals_and_a_threshold_for_each_group():
     ).release(POINTS)
 
     assert release.by_group["nowhere"] == ()
-    assert len(release.by_group["east"]) == len(release.interval) == len(release.surely) == 2
+    assert len(release.by_group["east"]) == len(release.interval) == len(release.certain) == 2
     assert release.shown()["west"][-1] == "(none)"

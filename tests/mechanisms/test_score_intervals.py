@@ -108,12 +108,12 @@ def test_intervals_cost_nothing_and_hold_at_a_large_epsilon():
     release = query.release(fruit)
 
     assert release.interval == ((90, 90), (60, 60), (30, 30))
-    assert release.surely == (True, True, True)
+    assert release.certain == (True, True, True)
     assert query.plan.spends == dp.TopKeys(k=3, epsilon=100.0, **asked).plan.spends
-    assert dp.TopKeys(k=3, epsilon=0.01, interval=0.95, **asked).release(fruit).surely != (
+    assert dp.TopKeys(k=3, epsilon=0.01, interval=0.95, **asked).release(fruit).certain != (
         True, True, True,
     )  # fmt: skip
-    assert "surely: of the 3 largest" in str(release)
+    assert "certain: of the 3 largest" in str(release)
 
 
 def test_groups_have_intervals_apart():
@@ -127,7 +127,58 @@ def test_groups_have_intervals_apart():
 
     assert release.answer == (("a", "x"), ("b", "x"))
     assert release.interval == ((30, 30), (40, 40))
-    assert release.surely == (True, True)
+    assert release.certain == (True, True)
+
+
+@pytest.mark.parametrize("kind", ["keys", "cells"])
+@pytest.mark.parametrize("number", [1, 3, 30])
+def test_intervals_of_all_groups_hold_at_once(kind, number):
+    """Noise of groups is independent: each has the root of the probability."""
+    half = [0.5] * number
+    rows = pl.DataFrame({"g": range(number), "k": [0] * number, "x": half, "y": half})
+    asked = {"epsilon": 1.0, "neighbours": "add-remove", "mechanism": "noisy-sequence"}
+    if kind == "keys":
+        of_all = dp.TopKeys(
+            column="k",
+            k=1,
+            candidates=[0, 1],
+            by="g",
+            groups=range(number),
+            interval=0.95,
+            **asked,
+        )
+        of_one = dp.TopKeys(
+            column="k", k=1, candidates=[0, 1], interval=0.95 ** (1 / number), **asked
+        )
+    else:
+        place = {"x": "x", "y": "y", "bounds": (0, 0, 1, 1), "grid": (2, 1), "k": 1, **asked}
+        of_all = dp.HeavyCells(by="g", groups=range(number), interval=0.95, **place)
+        of_one = dp.HeavyCells(interval=0.95 ** (1 / number), **place)
+
+    ends = {high - low for low, high in of_all.release(rows).interval}
+    assert len(of_all.release(rows).interval) == number
+    assert ends == {high - low for low, high in of_one.release(rows).interval}
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_intervals_of_fresh_noise_hold_at_once_given_the_selection(number):
+    """No shorter ones of whole numbers would, by the law of the noise."""
+    rows = pl.DataFrame({"g": [*range(number)] * 9, "k": [0] * 9 * number})
+    query = dp.TopKeys(
+        column="k", k=2, candidates=[0, 1, 2, 3], by="g", groups=range(number), interval=0.9,
+        epsilon=1.0, neighbours="add-remove", mechanism="permute-and-flip", counts_share=0.5,
+    )  # fmt: skip
+    release = query.release(rows)
+    alpha = np.exp(-1 / release.scale)
+
+    def holds(reach):
+        inside = (1 - alpha) / (1 + alpha) * alpha ** np.abs(np.arange(-reach, reach + 1))
+        return inside.sum() ** (2 * number)
+
+    [width] = {high - low for low, high in release.interval}
+    assert release.certain is None
+    assert holds(width // 2) >= 0.9 > holds(width // 2 - 1)
+    assert [sum(ends) / 2 for ends in release.interval] == list(release.counts)
 
 
 def test_under_a_cap_intervals_are_of_the_counted_rows_and_nothing_is_sure():
@@ -139,11 +190,11 @@ def test_under_a_cap_intervals_are_of_the_counted_rows_and_nothing_is_sure():
     one_each = dp.TopKeys(user="u", max_per_user=1, **asked, **price).release(rows)
     every_row = dp.TopKeys(**asked, **price).release(rows)
 
-    assert one_each.surely is None
-    assert "surely" not in {**one_each.table(), **one_each.to_dict()}
-    assert "surely" not in str(one_each)
+    assert one_each.certain is None
+    assert "certain" not in {**one_each.table(), **one_each.to_dict()}
+    assert "certain" not in str(one_each)
     said = "hold the numbers of the counted rows alone (at most 1 of each 'u'), all at once"
     assert said in str(one_each)
     assert said in one_each.to_dict()["meaning"]
     assert "of these records" in every_row.meaning
-    assert len(every_row.surely) == 2
+    assert len(every_row.certain) == 2

@@ -231,7 +231,7 @@ def test_intervals_of_counts_hold_all_at_once(of):
             )
             release = query.release(np.column_stack([data + 0.5, np.full(data.size, 0.5)]))
             found = [round(cell[0]) for cell in release.answer]
-        ends = zip(found, release.interval, release.surely, strict=True)
+        ends = zip(found, release.interval, release.certain, strict=True)
         wrong = [
             not low <= counts[one] <= high or (sure and one > 3)
             for one, (low, high), sure in ends

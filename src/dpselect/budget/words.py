@@ -139,10 +139,15 @@ def _unfolded(value: object, folder: Path | None) -> object:
         found = lists.whole(value, folder)
         if found is None:
             return f"{value_text(value)}, which its file does not hold"
-        return found if len(found) <= MOST_LISTED else value
+        return found if _values_in(found) <= MOST_LISTED else value
     if isinstance(value, Mapping):
         return {name: _unfolded(one, folder) for name, one in value.items()}
     return value
+
+
+def _values_in(value: object) -> int:
+    """Return how many values a list has, with those of lists in it."""
+    return sum(map(_values_in, value)) if isinstance(value, list) else 1
 
 
 def answer_of(entry: Entry) -> str:

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from dpselect.keys import KeyRelease, Keys, TopKeys
 
-SHOWN = (0.01, 0.1, 0.5, 0.9, 0.99)
-"""Probabilities for which a dry run says how many people they take."""
-
 KEYS_HELP = """Release the values of a column that enough people have.
 
 With --user all rows of a person are protected together, and at most --max-per-user different
@@ -134,19 +131,10 @@ BY = {
 
 
 def _facts(query: Keys | TopKeys, _given: Given) -> Mapping[str, object]:
-    """Return how many people it takes until a value is released with some probabilities."""
-    from dpselect.keys.release import MOST_PEOPLE
+    """Return how many people it takes until a value is released."""
+    from dpselect.keys.release import in_words
 
-    facts = {}
-    for one in query.chances():
-        people = {share: one.people_for(share) for share in SHOWN}
-        facts[one.of] = {
-            f"P(released) >= {share:g}": (
-                f"{'from' if number < MOST_PEOPLE else 'above'} {number} people"
-            )
-            for share, number in people.items()
-        }
-    return facts
+    return {"released": words} if (words := in_words(query)) else {}
 
 
 def _plot(query: Keys | TopKeys, _release: KeyRelease | None, _given: Given) -> Axes:

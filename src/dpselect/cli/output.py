@@ -291,7 +291,10 @@ def _in_words(budget: Budget | None, release: Release[Any]) -> dict[str, str]:
     path = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     left = f"{path}: {budget.remaining:.6g} is left"
     if release.repeated:
-        left += f"; entry {release.entry} answered, --again draws anew"
+        left += (
+            f"; entry {release.entry} answered, {release.answered}: nothing was spent. --again "
+            "draws anew; --source-version NAME tells another state of the data apart"
+        )
     elif release.query is None or not release.query.is_repeatable:
         left += "; asked again, it is drawn anew and paid again"
     return {"ledger": left, "details": f"dpselect budget {path} {release.entry}"}

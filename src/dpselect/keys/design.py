@@ -15,9 +15,10 @@ keys are known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from math import ceil, exp, expm1, log
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ from dpselect.draws.exact.noisy_counts import discrete_laplace
 from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rows import KeyRows, Part, in_order
 from dpselect.mechanisms import NoisySequence, TopK
+from dpselect.mechanisms.score_intervals import ROUNDING
 from dpselect.plan import Plan
 from dpselect.query import Design
 from dpselect.tables.groups import OTHER, NoisyNumbers
@@ -55,13 +57,11 @@ class KeysDesign(Design[KeyRelease]):
         rows: What is read of the rows.
         selection: How keys are drawn.
         rest: The noise on the number of what is not released.
-        interval: Whether intervals of the counts are released.
     """
 
     rows: KeyRows
     selection: Selection
     rest: NoisyNumbers = field(default_factory=NoisyNumbers)
-    interval: bool = False
 
     def prepare(self, data: object) -> Callable[[Plan], KeyRelease]:
         return self.drawing(self.rows.read(data))
@@ -77,19 +77,15 @@ class KeysDesign(Design[KeyRelease]):
             noisy = self.rest.noisy([one.left for one in every]) if self.rest else []
             beside = zip((one.group for one in every), noisy, strict=False)
             scale = parts[0].scale if parts else None
-            counts = tuple(chain.from_iterable(one.counts for one in parts))
-            ends = tuple(chain.from_iterable(one.interval for one in parts))
             return KeyRelease(
                 tuple(pairs) if by else tuple(key for _, key in pairs),
                 plan,
-                counts=None if scale is None else counts,
+                counts=None if scale is None else _joined(parts, "counts"),
                 scale=scale,
                 groups=tuple(one.group for one in parts) if by else None,
                 other=tuple(beside) or None,
-                interval=ends if self.interval else None,
-                surely=tuple(chain.from_iterable(one.certain for one in parts))
-                if self.interval
-                else None,
+                interval=_joined(parts, "interval"),
+                certain=_joined(parts, "certain"),
             )
 
         return release
@@ -101,6 +97,12 @@ class KeysDesign(Design[KeyRelease]):
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of what is not public."""
         return self.selection.chances()
+
+
+def _joined(parts: Sequence[Part], name: str) -> tuple[Any, ...] | None:
+    """Return what all parts have, one part after the other; None if they have none."""
+    found = [getattr(one, name) for one in parts]
+    return None if not found or None in found else tuple(chain.from_iterable(found))
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,7 @@ class OfCandidates:
         candidates: The public keys.
         groups: The public groups; none without groups.
         scale: Scale of the noise of the counts; None if none are released.
+        interval: The probability that intervals of all counts hold, if they are asked for.
     """
 
     top: TopK
@@ -178,12 +181,15 @@ class OfCandidates:
     candidates: tuple[Hashable, ...]
     groups: tuple[Hashable, ...]
     scale: float | None
+    interval: float | None = None
 
     def prepare(self, people: PersonKeys) -> Callable[[], list[Part]]:
         """Count all candidates, and return the draw."""
         counted = people.of(self.candidates, self.groups)
         draws = [
-            self.top.prepare_positions(self.facts.of(counts, self.candidates))
+            self.top.prepare_positions(
+                self.facts.of(counts, self.candidates), draws=len(counted)
+            )
             for counts in counted
         ]
         fresh = not isinstance(self.top.mechanism, NoisySequence)
@@ -203,13 +209,26 @@ class OfCandidates:
                         [int(one) for one in noisy],
                         self.scale,
                         int(counts.sum() - held.sum()),
-                        drawn.interval or (),
-                        drawn.surely or (),
+                        self._around(noisy) if fresh else drawn.interval,
+                        drawn.certain,
                     )
                 )
             return found
 
         return draw
+
+    def _around(self, noisy: Sequence[int]) -> list[tuple[float, float]] | None:
+        """Return intervals of counts whose noise was drawn after the selection, if asked for.
+
+        No noise of ``N`` counts is beyond the reach ``r`` with the probability stated: the two
+        tails of discrete Laplace noise are ``2 q^(r + 1)/(1 + q)``.
+        """
+        if self.interval is None or self.scale is None:
+            return None
+        number = self.top.k * max(1, len(self.groups))
+        beyond = -expm1(log(self.interval) / number) * (1 - ROUNDING)
+        reach = ceil(self.scale * log(2 / (beyond * (1 + exp(-1 / self.scale))))) - 1
+        return [(one - max(reach, 0), one + max(reach, 0)) for one in noisy]
 
     def chances(self) -> tuple[Chances, ...]:
         """Return no chances: all keys are public."""

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+FRESH = "noise on the counts of the chosen keys"
+"""Purpose of the price of counts that are drawn after the selection."""
+
+LITTLE = 0.3
+"""Scale of noise that is 0 in nine of ten counts."""
+
+SHARES = 0.5, 0.99
+"""Probabilities of a release that are stated in people."""
+
 NOTHING, REST = "(none)", "(other)"
 """What people read in place of a key, or a group: no key was released, or the rest."""
 
@@ -56,9 +65,13 @@ class ReleaseByGroup(Release[Any], ABC):
         """Return groups, parts of candidates, noisy counts and intervals as columns.
 
         The rest of a group is a row without a candidate, that of other groups one without a
-        group as well.
+        group as well. Where the counts are of so many rows of a person, one more column has
+        that number: ``max_per_user``.
         """
-        return self._rows("noisy_count", rest=None)
+        found, cap = self._rows("noisy_count", rest=None), self.arguments.get("max_per_user")
+        if cap is None or self._columns[2] is None:
+            return found
+        return found | {"max_per_user": [cap] * len(next(iter(found.values())))}
 
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with words for the rests, and a row for a group without any."""
@@ -68,21 +81,19 @@ class ReleaseByGroup(Release[Any], ABC):
         self, of_count: str, *, rest: str | None, nothing: str | None = None
     ) -> dict[str, list[Any]]:
         names, _, counts = self._columns
-        head = [*names, *[of_count] * (counts is not None), *self.ends()]
-        beside = [*([counts] if counts is not None else []), *self.ends().values()]
+        beside = ({} if counts is None else {of_count: counts}) | self.ends()
         of = dict(self.other or ())
-        blank = [None if rest is None else ""]
+        blank: Any = None if rest is None else ""
 
-        def special(word: str | None, count: int | None = None) -> list[Any]:
-            row = [word, *blank * (len(head) - 1)]
-            return row if count is None else [*row[: len(names)], count, *row[len(names) + 1 :]]
+        def special(word: str | None, count: object = blank) -> list[Any]:
+            return [word, *[blank] * (len(names) - 1), count, *[blank] * (len(beside) - 1)]
 
         lines: list[tuple[Hashable, list[Any]]] = []
         listed = [None] if self.groups is None else [*self.groups]
         held: dict[Hashable, list[list[Any]]] = {one: [] for one in listed}
         for place, one in enumerate(self.answer):
             group, key = (None, one) if self.groups is None else one
-            held[group].append([*_parts(key), *(column[place] for column in beside)])
+            held[group].append([*_parts(key), *(column[place] for column in beside.values())])
         for group, rows in held.items():
             lines += [(group, row) for row in rows]
             if group in of:
@@ -91,7 +102,9 @@ class ReleaseByGroup(Release[Any], ABC):
                 lines.append((group, special(nothing)))
         if self.groups is not None and None in of:
             lines.append((OTHER, special(rest, of[None])))
-        found = {name: [row[at] for _, row in lines] for at, name in enumerate(head)}
+        found = {
+            name: [row[at] for _, row in lines] for at, name in enumerate((*names, *beside))
+        }
         if self.groups is None:
             return found
         if self.arguments.get("missing_keys") == "key":
@@ -123,6 +136,27 @@ class KeyRelease(ReleaseByGroup):
     def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
         names = list(_listed(self.arguments.get("column"))) or ["key"]
         return names, "people", self.counts
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What is said of the release beside its answer, by name."""
+        released = "" if self.query is None else in_words(self.query)
+        known = {"released": released, "counts": self._lifted}
+        return {**{name: one for name, one in known.items() if one}, **super().facts}
+
+    @property
+    def _lifted(self) -> str | None:
+        """What the selection does to counts, in words; None without counts."""
+        if self.scale is None:
+            return None
+        said = f"noise of scale {self.scale:.3g}"
+        if any(spend.purpose == FRESH for spend in self.plan.spends):
+            return f"{said}, drawn after the selection"
+        if self.scale < LITTLE:
+            return said
+        return (
+            f"{said}; small ones are too large in the mean, as the largest are chosen by them"
+        )
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
@@ -168,6 +202,26 @@ class Chances(NamedTuple):
             return float(self.probabilities(np.array([people]))[0]) >= probability
 
         return least(enough)
+
+    def in_words(self, least: int = 1) -> str:
+        """Return how many people it takes, in words.
+
+        Args:
+            least: The least number of people of a released value (``min_people``).
+        """
+        half, most = (self.people_for(share) for share in SHARES)
+        if half >= MOST_PEOPLE:
+            return f"{self.of} is released with a probability below 1/2, whoever has it"
+        sure = f" (99 %: {most:,})" if most < MOST_PEOPLE else ""
+        never = f"; if fewer than {least:,} have it, never" if least > 1 else ""
+        people = f"if {half:,} people have it{sure}{never}"
+        return f"{self.of} is released with probability 1/2 {people}"
+
+
+def in_words(query: Any) -> str:  # noqa: ANN401 -- ``Keys`` or ``TopKeys``
+    """Return how many people it takes until what is not public is released."""
+    least = getattr(query, "min_people", 1)
+    return "\n".join(one.in_words(least) for one in query.chances())
 
 
 def plot_chances(

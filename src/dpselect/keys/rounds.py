@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, erfc, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -203,18 +203,22 @@ class RoundsSelection:
         """Smallest number of people, with all their counted keys, released with chance 1/2."""
         return least(lambda people: float(self.probabilities(np.array([people]))[0]) >= 0.5)
 
-    def probabilities(self, people: Indices) -> Probabilities:
-        """Return the probability for people with as many keys each as are counted.
+    def probabilities(self, people: Indices, keys: int | None = None) -> Probabilities:
+        """Return the probability for people with as many keys each.
 
-        All of these keys stay in to the end. The probability is larger for people with fewer
-        keys, or of whom other keys drop out.
+        All of these keys stay in to the end. The probability is larger for people of whom other
+        keys drop out.
+
+        Args:
+            people: Numbers of people, any shape.
+            keys: How many keys each of them has; as many as are counted if not given, for which
+                it is the least.
         """
         used, place = np.unique(people, return_inverse=True)
-        sure = (self.bounds[0].released / self.steps + 13 * self.noise.scale) * sqrt(
-            self.per_user
-        )
+        root = sqrt(self.per_user if keys is None else keys)
+        sure = (self.bounds[0].released / self.steps + 13 * self.noise.scale) * root
         chances = [
-            1.0 if one > sure else self._chance(one / sqrt(self.per_user)) if one else 0.0
+            1.0 if one > sure else self._chance(one / root) if one else 0.0
             for one in used.tolist()
         ]
         return np.array(chances)[place].reshape(np.shape(people))
@@ -243,8 +247,13 @@ class RoundsSelection:
         return self.noise.released[-1] / ROUNDS
 
     def chances(self) -> tuple[Chances, ...]:
-        """Return the chances of a key of which all people have as many keys as are counted."""
-        return (Chances("a value", self.probabilities),)
+        """Return the chances of a key by its people: those of most keys, and those of one."""
+        if self.per_user == 1:
+            return (Chances("a value", self.probabilities),)
+        return (
+            Chances(f"a value of persons with {self.per_user} values each", self.probabilities),
+            Chances("one of persons with no other value", partial(self.probabilities, keys=1)),
+        )
 
     def prepare(self, people: PersonKeys) -> Callable[[], list[Part]]:
         """Read the weights of the first round, and return the draw, which reads the others."""

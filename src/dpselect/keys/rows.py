@@ -383,8 +383,8 @@ class Part(NamedTuple):
     counts: Sequence[int] = ()
     scale: float | None = None
     left: int = 0
-    interval: Sequence[tuple[float, float]] = ()
-    certain: Sequence[bool] = ()
+    interval: Sequence[tuple[float, float]] | None = None
+    certain: Sequence[bool] | None = None
 
 
 def _check_columns(key: tuple[str, ...], *others: str | None) -> None:

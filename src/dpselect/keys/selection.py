@@ -191,6 +191,11 @@ class NoisyCountSelection(KeySelection):
         return self.noise.threshold
 
     @property
+    @abstractmethod
+    def deviation(self) -> float:
+        """Standard deviation of the noise, about."""
+
+    @property
     def half(self) -> int:
         # At least half of the noise is not negative.
         return self.threshold
@@ -228,6 +233,10 @@ class LaplaceSelection(NoisyCountSelection):
     name: ClassVar[KeyMethod] = "laplace"
     kind: ClassVar[str] = "discrete Laplace"
 
+    @property
+    def deviation(self) -> float:
+        return sqrt(2) * self.scale
+
     def __post_init__(self) -> None:
         check_scale(nextafter(self.changed / self.epsilon, inf))
 
@@ -260,6 +269,10 @@ class GaussianSelection(NoisyCountSelection):
 
     name: ClassVar[KeyMethod] = "gaussian"
     kind: ClassVar[str] = "discrete Gaussian"
+
+    @property
+    def deviation(self) -> float:
+        return self.scale
 
     def __post_init__(self) -> None:
         # The largest share of delta for the noise makes the least scale.
@@ -316,21 +329,41 @@ def selection_of(
         if method == "rounds":
             return RoundsSelection(epsilon, delta, changed // persons, persons)
         return next(one for one in BY_COUNT if one.name == method)(epsilon, delta, changed)
-    return _soonest(BY_COUNT, epsilon, delta, changed)
+    return _best(BY_COUNT, epsilon, delta, changed, key=lambda one: one.half)
 
 
 BY_COUNT: list[type[KeySelection]] = [OptimalSelection, LaplaceSelection, GaussianSelection]
 """Selections of a key by the number of its people alone."""
 
 
-def selection_with_counts(epsilon: float, delta: float, changed: int) -> NoisyCountSelection:
-    """Return the selection with noisy counts whose ``half`` is smallest."""
+def selection_with_counts(
+    epsilon: float, delta: float, changed: int, k: int | None = None
+) -> NoisyCountSelection:
+    """Return the selection with noisy counts that needs the fewest people.
+
+    Without ``k`` they are those of a key that is released with probability 1/2. The ``k``
+    largest also have to be told from the next one, of which counts by Zipf's law are a
+    ``(k + 1)``-th ahead: so many deviations of the noise are added to the threshold.
+
+    Args:
+        epsilon: Epsilon of the whole release.
+        delta: Delta of the whole release.
+        changed: The number of keys that one neighbour step changes.
+        k: How many of the largest are wanted; all if not given.
+    """
     kinds: list[type[NoisyCountSelection]] = [LaplaceSelection, GaussianSelection]
-    return _soonest(kinds, epsilon, delta, changed)
+    many = 0 if k is None else k + 1
+    return _best(
+        kinds, epsilon, delta, changed, key=lambda one: one.half + many * one.deviation
+    )
 
 
-def _soonest(
-    kinds: Sequence[type[Selection]], epsilon: float, delta: float, changed: int
+def _best(
+    kinds: Sequence[type[Selection]],
+    epsilon: float,
+    delta: float,
+    changed: int,
+    key: Callable[[Selection], float],
 ) -> Selection:
     every: list[Selection] = []
     for kind in kinds:
@@ -339,7 +372,7 @@ def _soonest(
             every.append(kind(epsilon, delta, changed))
     if not every:
         return kinds[0](epsilon, delta, changed)
-    return min(every, key=lambda selection: selection.half)
+    return min(every, key=key)
 
 
 def composed_delta(epsilon: float, each: float, times: int) -> float:

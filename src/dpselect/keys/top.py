@@ -23,10 +23,11 @@ from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
 from dpselect.keys.design import ByCount, GroupsFirst, KeysDesign, OfCandidates, Selection
 from dpselect.keys.keys import REST, groups_first
-from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.release import FRESH, Chances, KeyRelease
 from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta
 from dpselect.keys.selection import LARGEST_EPSILON, selection_with_counts
 from dpselect.mechanisms import MechanismLike, NoisySequence, PermuteAndFlip, TopK
+from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.mechanisms.top_k import gap, or_gaussian
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts
@@ -92,9 +93,10 @@ class TopKeys(Query[KeyRelease]):
         assumed_people: Public guess of the number of people. A ``delta`` of one over this
             number or more is refused. Not derived from the data.
         interval: Probability that the intervals of all noisy counts hold at once. As 0.95, with
-            candidates and a noisy sequence, for the counts of these people and each group
-            separately. It is free, and shows which keys are certainly among the most common;
-            not with ``user``, where intervals are of what is counted alone.
+            candidates, for all groups together. It is free. With a noisy sequence it holds on
+            all data, and shows which keys are certainly among the most common; with
+            ``counts_share`` it holds given the selection. With ``user`` intervals are of what
+            is counted alone.
         epsilon: Price of the release, in nats; finite, > 0.
         delta: Delta of the guarantee, far below one over the number of people; in (0, 1). It
             permits Gaussian noise of known keys; needed without candidates or public groups.
@@ -177,18 +179,20 @@ def _of_candidates(asked: TopKeys) -> KeysDesign:
         mechanism=NoisySequence.name if needs_counts else asked.mechanism,
         rounds=PermuteAndFlip(epsilon=(of_keys - for_counts) / times),
         sequence=or_gaussian(sequence, asked.delta, facts, asked.k),
-        interval=asked.interval,
+        interval=asked.interval if for_counts == 0 else None,
     )
+    held = None if asked.interval is None else checked_interval(asked.interval)
     spends: tuple[Spend, ...] = (top.spend,)
     scale = None
     if isinstance(top.mechanism, NoisySequence):
         scale = top.mechanism.noise_scale
+        top = replace(top, interval=held)
     else:
         spends = (replace(top.spend, times=times * top.spend.times),)
         if for_counts > 0:
             scale = scale_for(for_counts, min(changed, top.k * max(1, len(groups))))
             check_scale(scale, "counts_share")
-            spends += (Spend("noise on the counts of the chosen keys", for_counts),)
+            spends += (Spend(FRESH, for_counts),)
     if rest and scale is None:
         raise ParameterError(
             "`other` needs noisy counts: give `counts_share`, or `mechanism`='noisy-sequence', "
@@ -211,9 +215,8 @@ def _of_candidates(asked: TopKeys) -> KeysDesign:
         ),
         exact=top.mechanism.exact,
         rows=rows,
-        selection=OfCandidates(top, facts, candidates, groups, scale),
+        selection=OfCandidates(top, facts, candidates, groups, scale, held),
         rest=rest,
-        interval=asked.interval is not None,
     )
 
 
@@ -272,8 +275,8 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
     delta = checked_delta(asked.delta)
     changed = changed_rows(rows.max_per_user, relation)
     rest = NoisyNumbers.of_rest(asked, epsilon, changed)
-    law = selection_with_counts(epsilon - rest.epsilon, delta, changed)
     k = validation.at_least("k", asked.k, 1, MOST)
+    law = selection_with_counts(epsilon - rest.epsilon, delta, changed, k)
     of_each = " of each group" if rows.by else ""
     return KeysDesign(
         plan=Plan(

@@ -145,7 +145,7 @@ class HeavyCells(Query[CellRelease]):
             over all groups.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         interval: Probability that the intervals of all noisy counts hold at once. As 0.95,
-            for the counts of these points. It costs nothing, and says which cells are surely
+            for the counts of these points. It costs nothing, and says which cells are certainly
             among those with most points; it needs a noisy sequence. With ``user`` the intervals
             are of the counted points alone, and no cell is sure.
         epsilon: Price of the release, in nats; finite, > 0.
@@ -239,7 +239,7 @@ class CellsDesign(Design[CellRelease]):
             plan,
             noisy_scores=_together(drawn, "noisy_scores"),
             interval=_together(drawn, "interval") if self.draw.interval else None,
-            surely=_together(drawn, "surely") if self.draw.interval else None,
+            certain=_together(drawn, "certain") if self.draw.interval else None,
         )
 
     def _cell(self, position: int) -> Cell:
@@ -287,7 +287,9 @@ class GroupedCells(GroupedDesign[CellRelease, Drawn]):
         numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
         points = self.grouping.rows(data, numeric, groups, placed=placed)
         held = engine.in_cells_of_groups(points, box, each.grid.shape or (1, 1), len(groups))
-        draws = [each.draw.prepare_positions(each.facts.of(one)) for one in held]
+        draws = [
+            each.draw.prepare_positions(each.facts.of(one), draws=len(held)) for one in held
+        ]
         return lambda: [draw() for draw in draws]
 
 

@@ -55,8 +55,8 @@ class Drawn(NamedTuple):
     interval: tuple[tuple[float, float], ...] | None = None
     """Intervals of the scores of these positions, if they were asked for."""
 
-    surely: tuple[bool, ...] | None = None
-    """Whether they are surely among the best, likewise."""
+    certain: tuple[bool, ...] | None = None
+    """Whether they are certainly among the best, likewise."""
 
 
 class MechanismFactory(Protocol):
@@ -607,7 +607,7 @@ def released(
             plan=plan,
             noisy_scores=found.noisy_scores,
             interval=found.interval,
-            surely=found.surely,
+            certain=found.certain,
         )
 
     return drawn

@@ -1,4 +1,4 @@
-"""Intervals of released noisy scores, and which candidates are surely among the best.
+"""Intervals of released noisy scores, and which candidates are certainly among the best.
 
 All ``n`` scores had independent noise of a public distribution, and the ``k`` largest noisy
 scores were released with their candidates, or all from a public threshold on. What is said here
@@ -110,8 +110,8 @@ class ScoreIntervals:
         below, above = self.reach
         return tuple((one - below, one + above) for one in noisy)
 
-    def surely(self, noisy: tuple[float, ...], next_best: float) -> tuple[bool, ...]:
-        """Return which released candidates are surely among the best.
+    def certain(self, noisy: tuple[float, ...], next_best: float) -> tuple[bool, ...]:
+        """Return which released candidates are certainly among the best.
 
         Args:
             noisy: Their noisy scores.

@@ -181,14 +181,21 @@ class TopK:
             passes=passes,
         )
 
-    def prepare_positions(self, objective: Objective) -> Callable[[], Drawn]:
-        """Return the draw of positions, after everything that can fail."""
+    def prepare_positions(self, objective: Objective, *, draws: int = 1) -> Callable[[], Drawn]:
+        """Return the draw of positions, after everything that can fail.
+
+        Args:
+            objective: The scores.
+            draws: How many draws there are, independent of each other, whose intervals hold at
+                once: with the ``draws``-th root of the probability in each.
+        """
         k = checked_k(self.k, objective)
         draw = self.mechanism.prepare(objective, k, self.above)
         if self.interval is None or not isinstance(self.mechanism, NoisySequence):
             return draw
         released_ones = k if self.above is None else None
-        intervals = self.mechanism.intervals(len(objective), released_ones, self.interval)
+        held = self.interval ** (1 / draws)
+        intervals = self.mechanism.intervals(len(objective), released_ones, held)
 
         def with_intervals() -> Drawn:
             found = draw()
@@ -196,7 +203,7 @@ class TopK:
             best = found.next_best if self.above is None else self.above
             return found._replace(
                 interval=intervals.around(noisy),
-                surely=intervals.surely(noisy, -inf if best is None else best),
+                certain=intervals.certain(noisy, -inf if best is None else best),
             )
 
         return with_intervals

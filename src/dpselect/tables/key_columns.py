@@ -135,7 +135,7 @@ def parsed(text: str, kind: Kind) -> Hashable:
     return key
 
 
-def checked_names(column: str | Sequence[str] | None, field: str = "column") -> tuple[str, ...]:
+def checked_names(column: Any, field: str = "column") -> tuple[str, ...]:  # noqa: ANN401
     """Return the names of the columns of a key.
 
     Args:
