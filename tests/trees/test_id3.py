@@ -154,7 +154,7 @@ def test_the_noisy_size_of_a_node_alone_decides_whether_it_is_split(number):
         (0.1, 1000, Bins(0, 1, bins=16), 1),
         (1.0, 1000, Bins(0, 1, bins=4), 3),
         (1.0, 1000, list(range(16)), 1),
-        (1.0, 10**6, Bins(0, 1, bins=4), 5),
+        (1.0, 10**6, Bins(0, 1, bins=4), 7),
         (1.0, 10**6, Bins(0, 1, bins=2), 4),
         (1e-6, 2, Bins(0, 1, bins=1), 0),
     ],

@@ -52,7 +52,7 @@ Splits: TypeAlias = Literal["thresholds", "values"]
 Question: TypeAlias = tuple[int, int]
 """A column, and the code from which on the second branch is; 0 for a branch for every value."""
 
-DEEPEST, RECORDS = 5, 3
+DEEPEST, RECORDS = 7, 3
 """Largest depth by default; records in a leaf per class, deviation of its noise and level."""
 
 
