@@ -6,10 +6,10 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from dpselect_studies.catalogue import STUDIES, load
@@ -191,18 +191,18 @@ def filled(text: str, name: str, stored: Stored) -> str:
         spaced = (one and " ".join(one.split()) for one in match.groups())
         code, end, column, values, digits = spaced
         frame = stored.claims(f"{name}{CODE}" if code else name)
+        rows = [] if frame is None or column not in frame.columns else frame.to_dicts()
         asked = {*values.split(" | ")}
-        known = frame is not None and column in frame.columns
-        rows = frame.drop_nulls(column).to_dicts() if known else []
         found = [
             row[column]
             for row in rows
-            if asked <= {*map(str, row.values()), *(f"{key}={one}" for key, one in row.items())}
+            if row[column] is not None
+            and asked
+            <= {*map(str, row.values()), *(f"{key}={one}" for key, one in row.items())}
         ]
         if not found:
             return MISSING
-        shown = {"min": min, "max": max, None: fmean}[end](found)
-        rounded = f"{shown:,.{digits or 2}f}"
+        rounded = f"{getattr(np, end or 'mean')(found):,.{digits or 2}f}"
         return re.sub(r"^(-?)0\.", r"\1.", rounded)
 
     return "\n\n".join(fill(QUOTED.sub(number, one), WIDTH) for one in text.split("\n\n"))

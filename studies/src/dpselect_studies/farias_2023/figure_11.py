@@ -282,8 +282,7 @@ def _lead(part: pl.DataFrame, ahead: str, behind: str, unit: str) -> dict[str, f
     """Return the largest lead, in points or of what is behind, its error and its runs."""
     whole = np.ones(part.height)
     if unit == PERCENT:
-        whole = part.select(pl.mean_horizontal(f"{half}_{behind}" for half in HALVES))
-        whole = whole.to_series().to_numpy()
+        whole = np.mean([part[f"{half}_{behind}"].to_numpy() for half in HALVES], axis=0)
     first, second = (
         (part[f"{half}_{ahead}"] - part[f"{half}_{behind}"]).to_numpy() / whole
         for half in HALVES

@@ -191,10 +191,10 @@ UNDERFLOW = 745.0
 def underflows(unit: Scores, epsilon: float, k: int) -> bool:
     """Return whether fewer than k probabilities are above 0: the code has the best then."""
     logs = epsilon / k / 2 * (unit - unit.max())
-    return np.count_nonzero(logs > -UNDERFLOW) < k
+    return bool(np.count_nonzero(logs > -UNDERFLOW) < k)
 
 
-@njit
+@njit  # type: ignore[untyped-decorator] -- numba has no types
 def dampened_not_private(degrees: Values, densities: Values, scores: Scores) -> Scores:
     """Return the strict Pareto score, dampened as the code does it.
 
