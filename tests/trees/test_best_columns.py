@@ -44,10 +44,7 @@ def law_of(records, epsilon, criterion, relation):
     objective = objective_of(criterion, tables, ["a", "b"], max_records=4)
     steps = 2 if relation is dp.Neighbours.SUBSTITUTE else 1
     # Of two columns the first draw says all; each of two draws has half of epsilon.
-    draw = drawn_by(
-        None, epsilon / steps / 2, schema=public, criterion=criterion, max_records=4
-    )
-    return draw.probabilities(objective)
+    return drawn_by(None, epsilon / steps / 2, criterion, 4).probabilities(objective)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "substitute"])

@@ -16,6 +16,7 @@ from dpselect.errors import ParameterError
 from dpselect.trees import (
     Bins,
     Categories,
+    Leaf,
     MultiObjectiveTreeClassifier,
     Tree,
     candidates as ev,
@@ -116,7 +117,8 @@ def test_all_forms_of_a_tree_answer_alike(seed):
     hits = MemoryCounts.of_records(SCHEMA, codes, labels).hits(trees)
 
     for tree, found in zip(trees, hits, strict=True):
-        answers = Tree(SCHEMA, ev.as_node(tree, SCHEMA)).probabilities(codes).argmax(axis=1)
+        root = ev.as_split(tree, SCHEMA, lambda label: Leaf((1.0 - label, float(label))))
+        answers = Tree(SCHEMA, root).probabilities(codes).argmax(axis=1)
         assert found.tolist() == [((answers == labels) & (labels == c)).sum() for c in (0, 1)]
 
 

@@ -48,7 +48,7 @@ def agreeing(parts, factors):
 def by_direction(module):
     """Return splits that follow a direction that does not hold between domains."""
 
-    def drawn_by(mechanism, epsilon, *, criterion, **_):
+    def drawn_by(mechanism, epsilon, criterion, _max_records):
         growing = mechanism is None and criterion == "information-gain"
         return base.by_name(GROWING if growing else mechanism or "permute-and-flip", epsilon)
 
