@@ -3,6 +3,7 @@
 import ast
 import re
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -35,8 +36,13 @@ def messages(source):
                 yield text, node.lineno
 
 
+@cache
+def words_of(text):
+    return set(text.split())
+
+
 def are_one(text, other):
-    words, others = set(text.split()), set(other.split())
+    words, others = words_of(text), words_of(other)
     # The ratio takes long, and texts that are nearly one share their words.
     if len(words - {"{}"}) < FEWEST or len(words & others) < len(words | others) / 2:
         return False

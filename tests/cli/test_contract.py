@@ -112,8 +112,20 @@ WRONG = [
 ]
 
 
-@every_command
-@pytest.mark.parametrize("mode", [(), ("--dry-run",)], ids=["release", "dry run"])
+DRY = ("--dry-run",)
+BY_MODE = [(one, (), name) for name, one in EXAMPLES.items()]
+BY_MODE += [
+    (EXAMPLES[name], DRY, f"{name}, dry run") for name in ("percentile", "map", "select")
+]
+in_every_mode = pytest.mark.parametrize(
+    ("example", "mode"),
+    [(one, mode) for one, mode, _ in BY_MODE],
+    ids=[one[2] for one in BY_MODE],
+)
+"""Each example as a release, and some as a dry run: screens have the same refusals of both."""
+
+
+@in_every_mode
 def test_what_is_wrong_is_one_line_and_costs_nothing(run, rows, example, mode):
     ledger = ledger_for(example, rows.parent)
     for options, said in WRONG:
@@ -130,8 +142,7 @@ def test_what_is_wrong_is_one_line_and_costs_nothing(run, rows, example, mode):
     assert dp.Budget.open(ledger).entries == ()
 
 
-@every_command
-@pytest.mark.parametrize("mode", [(), ("--dry-run",)], ids=["release", "dry run"])
+@in_every_mode
 def test_tables_and_columns_that_there_are_not_are_named(run, rows, example, mode):
     folder = rows.parent
     (folder / "rows.rtf").write_text("days\n1\n", encoding="utf-8")

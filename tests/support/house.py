@@ -14,11 +14,19 @@ ROOT = Path(__file__).parents[2]
 OTHERS = ("packages", "studies", "tests", "benchmarks")
 
 
+def statements(node):
+    """Yield all statements; no statement is inside of an expression."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
+
+
 def code_lines(text):
     """Return how many lines are code: no blanks, comments, nor strings that stand alone."""
     bare = {
         line
-        for node in ast.walk(ast.parse(text))
+        for node in statements(ast.parse(text))
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
