@@ -97,7 +97,7 @@ def changed(node: ast.expr) -> str | None:
     elif isinstance(other, ast.UnaryOp) and isinstance(other.op, ast.Not | ast.USub):
         other = other.operand
     elif isinstance(other, ast.Constant) and type(other.value) in {int, float}:
-        other.value += 1
+        return ast.unparse(ast.BinOp(other, ast.Add(), ast.Constant(1)))
     elif isinstance(other, ast.Call) and ast.unparse(other.func) in NAMES:
         other.func = ast.Name(NAMES[ast.unparse(other.func)])
     else:

@@ -26,13 +26,14 @@ ROWS = pl.DataFrame(
         "name": some([None, "ann", "b\N{SNOWMAN}b", "", "cy", "CY"]),
         "word": some(["a", "bb", "\N{SNOWMAN}", "", None], [0.4, 0.3, 0.15, 0.1, 0.05]),
         "code": some([*range(-3, 3), None]),
+        "twin": some([*range(-3, 4), None]),
         "ward": some(["east", "west", "north", None], [0.5, 0.3, 0.15, 0.05]),
         "stay": some([0.0, 3.0, 8.0, 20.0, -5.0, float("nan"), None]),
         "x": RNG.uniform(-0.2, 2.2, N).round(2),
         "y": RNG.uniform(-0.1, 1.1, N).round(2),
         "ill": some(["no", "yes", "?"], [0.5, 0.4, 0.1]),
     },
-    schema_overrides={"who": pl.Int64, "code": pl.Int64, "stay": pl.Float64},
+    schema_overrides={"who": pl.Int64, "code": pl.Int64, "twin": pl.Int64, "stay": pl.Float64},
 )
 SURE = {"epsilon": 1e6, "neighbours": "add-remove"}
 PERSONS = {"user": "who", "max_per_user": 2}
@@ -55,6 +56,7 @@ TREE = {
     "max_records": N,
     **SURE,
 }
+EDGES = {"source": "code", "target": "twin", "nodes": range(-3, 3), "epsilon": 1e6}
 LEVELS = {"tree": {"a": "letters", "bb": "letters", "letters": "all", "": "all"}, **SURE}
 MONTHS = {"period": "code", "periods": [-3, -1, 0], "k": 1, "candidates": ["a", "bb"], **SURE}
 CASES = {
@@ -82,6 +84,8 @@ CASES = {
     "tree of persons": dp.ID3Tree(**TREE, max_depth=1, **PERSONS),
     "columns": dp.BestColumns(**TREE, k=1, **NAMES),
     "levels": dp.Levels(column="word", **LEVELS, **PERSONS),
+    "nodes of persons": dp.TopNodes(**EDGES, metric="degree", k=6, **PERSONS),
+    "dense nodes": dp.TopNodes(**EDGES, metric="ego-density", k=1),
     "series": dp.Series(column="word", **MONTHS),
     "series of persons": dp.Series(column="word", **MONTHS, **PERSONS),
 }

@@ -5,7 +5,6 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 
 import dpselect as dp
@@ -136,19 +135,6 @@ def test_a_large_epsilon_is_called_large_where_a_plan_is_printed(epsilon, option
 
     assert made.warning == (None if one is None else said)
     assert (said in str(made)) == (said in made._repr_html_()) == (one is not None)
-
-
-def test_a_plan_says_that_what_is_above_a_cap_is_not_counted():
-    asked = {"column": "days", "p": 50, "step": 1, "upper": 9}
-    price = {"epsilon": 1.0, "neighbours": "add-remove"}
-    by_rows = dp.Percentiles(**asked, **price)
-    by_persons = dp.Percentiles(**asked, **price, user="who", max_per_user=3)
-    said = "counted: at most 3 of each 'who'; the rest is ignored"
-
-    assert by_rows.plan.counted is None
-    assert said in str(by_persons.plan).splitlines()
-    release = by_persons.release(pl.DataFrame({"who": [1, 1], "days": [2, 3]}))
-    assert said in str(release).splitlines()
 
 
 def test_numbers_of_a_plan_are_as_people_read_them():

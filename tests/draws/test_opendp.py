@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import dpselect as dp
 from dpselect.draws import Exponential, grid
-from dpselect.draws.exact import noisy_counts, selection, uniform
+from dpselect.draws.exact import noisy_counts, selection
 from dpselect.draws.exact.lazy_noise import Noise
 from support import opendp_samplers as opendp
 from support.opendp_samplers import opendp_samplers
@@ -61,29 +60,6 @@ def test_opendp_draws_in_the_block_alone(monkeypatch, draw):
 
     assert inside == len(called) == (1 if draw == Exponential() else 4)
     assert all(selection.scale_for(1.0, 4) in args for args in called)
-
-
-def test_noise_and_other_samplers_in_the_block(monkeypatch):
-    called = []
-    real = opendp._measurement
-    monkeypatch.setattr(
-        opendp, "_measurement", lambda *a: called.append((a[0], a[-1])) or real(*a)
-    )
-    zeros = np.zeros(3, dtype=np.int64)
-
-    with opendp_samplers():
-        noisy_counts.discrete_laplace(zeros, 2.0)
-        noisy_counts.discrete_gaussian(counts=zeros, scale=3.0)
-        assert len(uniform.sample(range(9), 2)) == 2
-    assert called == [("make_laplace", 2.0), ("make_gaussian", 3.0)]
-
-
-def test_a_release_is_drawn_by_opendp():
-    votes = dp.Objective([90, 0, 500], dp.GlobalSensitivity(1, "add-remove", l1=1), step=1)
-
-    with opendp_samplers():
-        assert dp.PermuteAndFlip(epsilon=2.0).release(votes).candidate == 2
-        assert dp.NoisySequence(epsilon=2.0).release(votes, k=2).answer == (2, 0)
 
 
 @pytest.mark.parametrize("k", [1, 3])

@@ -13,8 +13,6 @@ import pytest
 import dpselect as dp
 from dpselect.keys.rows import Counted, KeyRows
 from dpselect.tables.key_columns import KeyColumns
-from dpselect.tables.people import PeopleCap
-from support.engines import held_by
 from support.key_definitions import exact_delta, independent, limited, subsets
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -425,31 +423,6 @@ ROWS = pl.DataFrame(
     orient="row",
 )
 SURE = {"epsilon": 400.0, "delta": 1e-60, "user": "who", "max_per_user": 1}
-
-
-@pytest.mark.parametrize("engine", ["polars", "duckdb", "spark"])
-@pytest.mark.parametrize("groups", [(), ("C", "nowhere", "A")])
-def test_every_engine_counts_pairs_as_the_definition(engine, groups):
-    question = KeyRows(("k",), PeopleCap("who", 1), by=("g",), groups=groups)
-    exact = Counter(ROWS.unique().select("g", "k").iter_rows())
-    listed = groups or sorted(ROWS["g"].unique().to_list())
-
-    for least in (1, 50):
-        found = question.read(held_by(engine, ROWS)).parts(least)
-
-        counts = {
-            group: dict(
-                zip(part.keys_at(np.arange(len(part.keys))), part.people.tolist(), strict=True)
-            )
-            for group, part in found
-        }
-        right = {
-            group: {k: n for (g, k), n in sorted(exact.items()) if g == group and n >= least}
-            for group in listed
-        }
-        right = right if groups else {group: one for group, one in right.items() if one}
-        assert counts == right
-        assert list(counts) == list(right)
 
 
 def test_rows_of_a_table_add_up_to_what_is_counted():

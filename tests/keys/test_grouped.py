@@ -6,14 +6,11 @@ from functools import cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
-import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.keys.rows import Counted, KeyRows
 from dpselect.tables.key_columns import KeyColumns
-from dpselect.tables.people import PeopleCap
-from support.engines import held_by
 from support.key_definitions import ROWS, exact_delta, independent, limited, subsets
 
 AS_THEY_ARE = KeyColumns(("v",), ("integer",))
@@ -195,25 +192,6 @@ def test_draws_follow_the_law():
     pair = [*observed, 400 - observed.sum()], [*(400 * expected), 400 * (1 - expected.sum())]
     assert set(drawn) <= set(exact)
     assert stats.chisquare(*pair).pvalue > 1e-6
-
-
-@pytest.mark.parametrize("engine", ["polars", "duckdb"])
-def test_every_engine_counts_groups_and_keys_as_the_definition(engine):
-    rng = np.random.default_rng(4)
-    database = tuple(SETS[place] for place in rng.integers(0, len(SETS), 40))
-    rows = [(user, *pair) for user, pairs in enumerate(database) for pair in pairs]
-    frame = pl.DataFrame(rows * 2, schema=["person", "ward", "key"], orient="row")
-    question = KeyRows(("key",), PeopleCap("person", 2), by=("ward",))
-
-    found = question.read(held_by(engine, frame.sample(fraction=1.0, shuffle=True)))
-
-    ours = Persons(database, 2)
-    [(_, groups)], [(_, exact)] = (one.of_groups().parts() for one in (found, ours))
-    assert [groups.key(0), groups.key(1)] == [1, 2]
-    assert groups.people.tolist() == exact.people.tolist()
-    for some in ((1,), (1, 2)):
-        both = found.within(some).of(KEYS, some), ours.within(some).of(KEYS, some)
-        assert [one.tolist() for one in both[0]] == [one.tolist() for one in both[1]]
 
 
 ASKED = {

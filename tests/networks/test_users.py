@@ -13,7 +13,6 @@ from dpselect.mechanisms import by_name
 from dpselect.networks import METRICS, EdgeTable, Graph
 from dpselect.networks.metrics import degree_facts, of_persons
 from dpselect.sensitivity import grouped
-from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
 
 ADD_REMOVE = dp.Neighbours.ADD_REMOVE
@@ -93,25 +92,6 @@ def some_calls(kind, *, labels):
         }
     ).cast({"who": kind})
     return calls.cast({"a": pl.String, "b": pl.String}) if labels else calls
-
-
-@every_engine
-@pytest.mark.parametrize(
-    "kind", [pl.Int64, pytest.param(pl.String, marks=pytest.mark.slow)], ids=str
-)
-def test_every_engine_counts_the_same_edges(engine, kind, crossing):
-    for labels in (False, True):
-        calls = some_calls(kind, labels=labels)
-        asked = ENDS | {"nodes": [f"{i}" for i in range(20)] if labels else 20}
-        here = Graph.from_edges(calls, **asked, max_per_user=3)
-        crossing.clear()
-        there = EdgeTable(held_by(engine, calls), **asked, max_per_user=3)
-
-        assert there.degrees.tolist() == here.degrees.tolist()
-        assert there.triangles().tolist() == here.triangles().tolist()
-        assert max(crossing) <= 20
-        objects = calls.to_pandas().astype(object)
-        assert Graph.from_edges(objects, **asked, max_per_user=3).degrees.sum() > 0
 
 
 def test_the_limit_depends_on_each_person_alone():

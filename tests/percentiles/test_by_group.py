@@ -11,8 +11,7 @@ from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.exact.selection import largest_of_each
 from dpselect.percentiles.group_ranks import Reader
 from dpselect.percentiles.ranks import ranks_of
-from support.engines import ENGINES, held_by
-from support.people import numbered, rows_that_count
+from support.engines import held_by
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 VALUES = (0, 1)
@@ -27,30 +26,6 @@ def query(relation=ADDED, **asked):
             "epsilon": EPSILON, "neighbours": relation, **asked,
         }
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("engine", ["frame", *ENGINES])
-def test_every_engine_puts_rows_without_a_group_into_the_rest(engine, rng):
-    rows = pl.DataFrame(
-        {
-            "who": rng.integers(0, 30, 200),
-            "g": [None if g > 2 else f"g{g}" for g in rng.integers(0, 5, 200)],
-            "v": rng.integers(0, 9, 200).astype(float),
-        }
-    )
-    data = rows if engine == "frame" else held_by(engine, rows)
-    grouping = query(delta=DELTA, other=True, **PERSONS).design().grouping
-    groups = ("g1", "g0", None)
-
-    counted = grouping.rows(data, {"number": "v"}, groups)
-    found = Reader(counted, groups, data).numbers()
-
-    database = [numbered(rows.filter(pl.col("who") == who).select("g", "v").rows(), groups[:2])
-                for who in range(30)]  # fmt: skip
-    right = rows_that_count(database, range(3), 2)
-    assert [sorted(one) for one in found] == [
-        sorted(v for g, v in right if g == place) for place in range(3)
-    ]
 
 
 def drawn_from(name, release):
