@@ -79,7 +79,7 @@ CASES = {
     "cells by group": dp.HeavyCells(**CELLS, **BY, **NAMES),
     "cells by any group": dp.HeavyCells(**CELLS, **ANY),
     "map": dp.Map(**MAP, grids=[4]),
-    "map of persons": dp.Map(**MAP, method="adaptive", **PERSONS),
+    "map of persons": dp.Map(**{**MAP, "epsilon": 1e3}, method="adaptive", **PERSONS),
     "tree": dp.ID3Tree(**TREE, max_depth=2),
     "tree of persons": dp.ID3Tree(**TREE, max_depth=1, **PERSONS),
     "columns": dp.BestColumns(**TREE, k=1, **NAMES),

@@ -106,8 +106,14 @@ def largest_loss(method, near, most=2):
     return worst
 
 
-@pytest.mark.parametrize("relation", BOTH, ids=str)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("way", "relation"),
+    [
+        pytest.param(way, one, marks=[pytest.mark.slow] * ((at + of) % 2))
+        for at, way in enumerate(WAYS)
+        for of, one in enumerate(BOTH)
+    ],
+)
 def test_every_transcript_is_private(way, relation):
     loss = largest_loss(of(way, relation), are_neighbours(relation))
 

@@ -244,7 +244,8 @@ def test_no_record_and_no_part_of_the_key_ends_a_search(kind, method):
         *((rows, ["no", one, "yes"]) for one in odd),
     ]
     for seed in range(3):
-        made = of_rows([["a", "b"], Bins(0, 9)], kind, random_state=seed, method=method)
+        few = {"method": method, "repetitions": Geometric(mean=2)}
+        made = of_rows([["a", "b"], Bins(0, 9)], kind, random_state=seed, **few)
         for x, y in tables:
             assert made.fit(x, y).best_index_ in {0, 1}
 
