@@ -14,7 +14,7 @@ from dpselect.maps.box import Box
 from dpselect.mechanisms import base, sequence
 from dpselect.networks import hubs, metrics, reading
 from dpselect.objective import Objective
-from dpselect.percentiles import placing, ranks
+from dpselect.percentiles import placing
 from dpselect.percentiles.ranges import Range
 from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
@@ -26,15 +26,13 @@ from truth.questions.objectives import ONLY_FLAT
 PAGES = Path(__file__).parents[2] / "docs"
 
 halfway = placing._halfway
-lines, holds = Box.lines, Box.holds
+lines, holds, placed = Box.lines, Box.holds, Range.places
 encoded, numbered, word = KeyColumns._encoded, groups._numbered, statuses.word
 
 
-def beyond_is_lost(points, numbers, kind=np.float64):
+def beyond_is_lost(self, numbers, kind=np.float64):
     """Place records beyond the last candidate at the first one."""
-    found = placing.places_of(points, numbers, kind)
-    last = points.max() if isinstance(points, np.ndarray) else points[len(points) - 1]
-    return np.where(numbers > last, 0, found)
+    return np.where(numbers > self.upper, 0, placed(self, numbers, kind))
 
 
 def ties_downwards(points):
@@ -151,7 +149,7 @@ def unchecked(self, scores, sensitivity, candidates=None, **facts):
 made_with = Objective.__init__
 
 PLANTED = {
-    "percentiles one": (ranks, "places_of", beyond_is_lost),
+    "percentiles one": (Range, "places", beyond_is_lost),
     "percentiles mechanism": (placing, "_halfway", ties_downwards),
     "percentiles listed": (placing, "_halfway", at_or_below),
     "percentiles several": (Range, "places", by_a_float_division),
