@@ -276,6 +276,10 @@ CELLS_OF = {"x": "lon", "y": "lat", "bounds": (0, 0, 1, 1), "grid": 2, "k": 4}
 SEVERAL = {
     "cells": (dp.HeavyCells, CELLS_OF),
     "keys": (dp.Keys, {"column": "k", "delta": 1e-30, "method": "laplace"}),
+    "percentiles": (
+        dp.Percentiles,
+        {"column": "lon", "p": [2, 100], "upper": 1, "step": 0.25, "interval": 0.9},
+    ),
     "top keys": (dp.TopKeys, {"column": "k", "k": 2, "candidates": ["flu", "burn"]}),
 }
 of_several = pytest.mark.parametrize(("kind", "fields"), SEVERAL.values(), ids=SEVERAL)

@@ -1,5 +1,7 @@
 """Percentiles of groups: laws, engines and tables; `tests/test_groups.py` has their privacy."""
 
+from datetime import date, timedelta
+
 import numpy as np
 import polars as pl
 import pytest
@@ -130,8 +132,8 @@ def test_groups_that_enough_people_are_in_are_released_and_the_rest_is_one(rng):
     assert list(release.by_group) == [*NAMES[:3], None]
     assert release.by_group[None] == (9.0, 9.0)
     assert release.table()["p"] == [50.0, 90.0] * 4
-    assert list(release.shown()) == ["g", "p50", "p90"]
-    assert release.to_frame().columns == ["g", "p", "v"]
+    assert list(release.shown()) == ["g", "p50", "p90", "records"]
+    assert release.to_frame().columns == ["g", "p", "v", "usable", "records"]
     assert max(map(len, str(release).splitlines()[:5])) < 80
     assert "(other)" in str(release)
     assert release.to_frame()["g"].to_list()[-1] is None
@@ -144,3 +146,50 @@ def test_without_any_group_there_is_no_answer():
     )  # fmt: skip
 
     assert asked.release(pl.DataFrame({"g": ["a"], "v": [1]})).answer == ()
+
+
+def test_differences_of_dates_are_released_by_group():
+    """With the noisy number of each, and a note where it is too small."""
+    first = date(2026, 1, 1)
+    stays = [(ward, first, first + timedelta(days=days)) for ward, days in WARDS]
+    rows = pl.DataFrame(stays, schema=["ward", "in", "out"], orient="row")
+    query = dp.Percentiles(
+        column="out", minus="in", p=[50, 90], upper=timedelta(days=60), step=timedelta(days=1),
+        by="ward", groups=["heart", "lung", "none"], epsilon=100.0, neighbours=ADDED,
+    )  # fmt: skip
+    release = query.release(rows)
+    days = {one: [value.days for value in values] for one, values in release.by_group.items()}
+
+    assert days["heart"] == [5, 9]
+    assert days["lung"] == [7, 7]
+    assert all(
+        abs(found - held) <= 3
+        for found, held in zip(release.records, (200, 50, 0), strict=True)
+    )
+    assert release.usable == (True, True, True, True, False, False)
+    assert "(too few rows)" in release.shown()["p50"][2]
+    assert release.table()["records"] == [one for one in release.records for _ in range(2)]
+
+
+WARDS = [("heart", 5)] * 120 + [("heart", 9)] * 80 + [("lung", 7)] * 50
+
+
+@pytest.mark.parametrize("interval", [None, 0.95])
+def test_an_empty_column_is_called_noise_and_a_full_one_is_not(interval):
+    """Both rarely otherwise: of 40 releases of nothing at most 9, where 2 are expected."""
+    query = dp.Percentiles(
+        p=[50, 90], upper=60, step=1, epsilon=1.0, interval=interval, neighbours=ADDED
+    )
+    nothing = [query.release([None] * 2000).usable for _ in range(40)]
+    full = [query.release(list(range(50)) * 40).usable for _ in range(40)]
+
+    assert sum(map(any, nothing)) <= 9
+    assert sum(not all(one) for one in full) <= (9 if interval else 0)
+    assert (
+        dp.Percentiles(
+            p=50, upper=60, step=1, epsilon=1.0, method="one-by-one", neighbours=ADDED
+        )
+        .release([3] * 9)
+        .usable
+        is None
+    )

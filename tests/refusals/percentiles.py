@@ -105,6 +105,8 @@ ROWS = [
     GROUPED("is of type Float64", ColumnError, groups=["a"], by="x"),
     GROUPED("a value is missing", DataError, groups=["a"], on_invalid="raise"),
     GROUPED("a value is", DataError, data=NO_GROUP, delta=0.1, other=True, on_invalid="raise"),
+    INTERVAL("interval_share", interval_share=Each([0, 1, -1])),
+    INTERVAL("interval_share", interval=None, interval_share=0.5),
     INTERVAL("interval", interval=Each([1.0, 1 - 1e-8, 0.0, 95])),
     OF_PERSONS("go together", user=None),
     OF_PERSONS("go together", max_per_user=None),

@@ -56,7 +56,17 @@ VALUES = {
 
 ASKED = {
     *("above", "beta", "combine", "criterion", "dominance", "failure", "front", "generations"),
-    *("horizon", "initial_depth", "inner", "interval", "k", "max_depth", "mechanism", "method"),
+    *(
+        "horizon",
+        "initial_depth",
+        "inner",
+        "interval",
+        "interval_share",
+        "k",
+        "max_depth",
+        "mechanism",
+        "method",
+    ),
     *("metric", "min_people", "missing_keys", "operators", "outside", "p", "population"),
     *(
         "profile_per_run",

@@ -169,6 +169,13 @@ VALUE = QueryCommand(
             kind=list[str],
             help="Percentile, up to 100; or several, as 50,90,99.",
         ),
+        "interval": Option(
+            read=lambda given, _given: given or None,
+            kind=float,
+            default=0.95,
+            help="Probability with which an interval around each value contains the "
+            "percentile, by default 0.95; 0 for no intervals.",
+        ),
         "candidates": Option(
             read=_quantities,
             help="The candidates, instead of a range, as 0,7,14.",

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpselect import validation
-from dpselect.errors import ParameterError
 from dpselect.keys.keys import groups_first
 from dpselect.percentiles.choice import AfterCount
 from dpselect.percentiles.intervals import Ends
@@ -26,6 +25,8 @@ from dpselect.percentiles.single import Answer
 from dpselect.plan import Plan
 from dpselect.query import keeping
 from dpselect.tables.groups import GroupedDesign, Groups
+from dpselect.tables.key_columns import checked_names
+from dpselect.tables.moments import NUMBERS
 
 if TYPE_CHECKING:
     from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
@@ -67,13 +68,18 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
     def check(self, data: object) -> None:
         from dpselect import tables
 
+        data = self._measured(data)
         tables.check_columns(data, numeric=[self.column])
         checked_type(data, self.column, self.each.points)
         self.grouping.check(data)
 
+    def _measured(self, data: object) -> object:
+        """Return the table with numbers of the column: of dates, or of a difference."""
+        return self.each.records.measure.of(data, self.column)
+
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
         if not self.may_miss:
-            self.grouping.refuse_missing(data, self.column)
+            self.grouping.refuse_missing(self._measured(data), self.column)
         return super().prepare(data)
 
     def released(
@@ -85,6 +91,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
             tuple(zip(groups, (in_units(one.values) for one in answers), strict=True)),
             plan,
             p=self.each.percents,
+            groups=groups,
             records=tuple(numbers) if isinstance(self.each.method, AfterCount) else None,
         )
         if self.each.intervals is None:
@@ -98,7 +105,8 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         from dpselect.percentiles.group_ranks import Reader
 
-        points, records = self.each.points, self.each.records
+        points, records = self.each.points, replace(self.each.records, measure=NUMBERS)
+        data = self._measured(data)
         rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
         kind = checked_type(data, self.column, points)
         reader = Reader(rows, groups, data, kind)
@@ -138,13 +146,10 @@ def grouped(asked: Percentiles) -> GroupedPercentiles:
     """
     if asked.column is None:
         raise validation.needs("by", "column", of="numbers")
-    validation.different_columns(column=asked.column, by=asked.by, user=asked.user)
-    if asked.minus is not None:
-        raise ParameterError("with `by`, leave out `minus`: make a column of the differences")
+    for name in checked_names(asked.by, "by"):
+        validation.different_columns(column=asked.column, by=name, user=asked.user)
     grouping = Groups.of(asked, groups_first)
     each: Any = replace(asked, **grouping.in_each, column=None, on_invalid="repair").design()
-    if each.unit.moment != "number":
-        raise ParameterError("with `by` values are numbers: make days of dates first")
     return GroupedPercentiles(
         plan=grouping.plan(each.plan),
         exact=each.exact,

@@ -83,7 +83,7 @@ from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Probabilities, Values
 
-DROWNED = 1.3
+DROWNED = 1.5
 """Scores of the records beyond a percentile, in logarithms of the number of candidates, up to
 which the exponential choice drowns."""
 

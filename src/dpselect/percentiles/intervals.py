@@ -2,8 +2,8 @@
 
 The released values are public, so cuts are made at distances from them that double, in
 candidates: below and up to a released value, and 1, 2, 4, ... candidates further out. The
-counts of the bins between the cuts get discrete Laplace noise. A record is in one bin, so all
-percentiles together cost what one does.
+counts of the bins between all cuts get discrete Laplace noise. A record is in one bin, so all
+percentiles together cost what one does; each is tested at the cuts around its own value.
 
 From the lowest cut upwards, the percentile is beyond a cut as long as noise would make so few
 records lie before it with probability at most ``α/2``, if the percentile were at or before the
@@ -59,13 +59,13 @@ from dpselect.typing import Indices, Probabilities, Values
 Ends: TypeAlias = tuple[tuple[float, float], ...]
 """The lower and the upper end of each interval."""
 
-SHARE = Fraction(1, 51)
-"""Share of epsilon. An error in proportion to 1/epsilon grows by a fiftieth."""
+SHARE = Fraction(1, 11)
+"""Share of epsilon. An error in proportion to 1/epsilon grows by a tenth."""
 
 ROUNDING = 1e-9
 """More than what floats add to a probability."""
 
-STEPS = 1024
+STEPS = 256
 """Grid points to one scale of the noise, at most."""
 
 FAR = 37.0
@@ -115,10 +115,16 @@ class Intervals:
         rho = self._changed / most * rho_of_pure(most / self.scale)
         return Spend("intervals: noise on the counts of bins", self.epsilon, rho=rho)
 
-    def prepare(self, numbers: Numbers) -> Callable[[Answer], Callable[[], Ends]]:
+    def prepare(
+        self, numbers: Numbers, noise: Callable[[Indices, float], Indices] = discrete_laplace
+    ) -> Callable[[Answer], Callable[[], Ends]]:
         """Count all that any released values need, and return the draw for released ones.
 
         The draw returns what works the intervals out of the noisy counts, which takes longer.
+
+        Args:
+            numbers: The numbers; private.
+            noise: Adds the noise of a scale to counts; another one is for experiments.
 
         Raises:
             ColumnError, DataError: As for the release.
@@ -130,43 +136,45 @@ class Intervals:
             at = [_position(points, value) for value in released]
             cuts = cuts_around(at, len(points))
             exact = np.diff(places(cuts), prepend=0)
-            noisy = discrete_laplace(exact, self.scale).tolist()
+            noisy = noise(exact, self.scale).tolist()
             return lambda: tuple(
                 (float(points[min(low, here)]), float(points[max(high, here)]))
                 for (low, high), here in zip(
-                    self.ends(noisy, cuts, len(points)), at, strict=True
+                    self.ends(noisy, cuts, at, len(points)), at, strict=True
                 )
             )
 
         return draw
 
     def ends(
-        self, noisy: list[int], cuts: list[int], candidates: int
+        self, noisy: list[int], cuts: list[int], released: Iterable[int], candidates: int
     ) -> Iterator[tuple[int, int]]:
         """Yield the positions of both ends of each interval, from noisy counts.
 
         Args:
             noisy: Noisy count of each bin: one more than there are cuts.
             cuts: As from ``cuts_around``.
+            released: Positions of the values; around each are the cuts that it is tested at.
             candidates: How many there are.
         """
         sums = [0]
         for count in noisy:
             sums.append(sums[-1] + count)
-        for p in self.percents:
+        for p, at in zip(self.percents, released, strict=True):
+            own = {cut: cuts.index(cut) for cut in cuts_around([at], candidates)}
             part = exact_fraction(p)
             whole, share = part.denominator, part.numerator
             differences = [whole * held - share * sums[-1] for held in sums[1:-1]]
             below, above = self._tests(part, len(cuts))
             low, high = 0, candidates - 1
-            for place, cut in enumerate(cuts):
+            for cut, place in own.items():
                 if not below(differences[place], place + 1):
                     break
                 low = cut // 2
-            for place in reversed(range(len(cuts))):
+            for cut, place in reversed(own.items()):
                 if not above(differences[place], place + 1):
                     break
-                high = cuts[place] // 2
+                high = cut // 2
             yield low, high
 
     def _tests(self, part: Fraction, cuts: int) -> tuple[Test, Test]:

@@ -5,7 +5,7 @@ Which one is chosen, and why, is in ``dpselect.percentiles.choice``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -90,8 +90,9 @@ class Percentiles(Query[PercentileRelease]):
         step: Distance between consecutive candidates.
         candidates: The candidates, instead of a range. Finite and public: not derived from the
             data.
-        by: Column of groups; the percentiles of each group are released.
-        groups: The public groups. Each gets an answer; other rows are dropped. If not given,
+        by: Column of groups, or several, for groups that are tuples; each gets percentiles.
+        groups: The public groups, or a list of values for each column of ``by``, of which all
+            combinations are groups. Each gets an answer; other rows are dropped. If not given,
             the groups with enough people are released first, as by ``Keys``, for a part of
             epsilon and ``delta``.
         groups_share: Share of epsilon for groups that are released first; in (0, 1), by
@@ -112,10 +113,11 @@ class Percentiles(Query[PercentileRelease]):
             equal part of ``ceil(log2(m + 1))``, splits records and candidates at it and
             continues in both halves; it needs increasing candidates.
         interval: Probability with which an interval around a value contains the percentile, as
-            0.95. It costs 1/51 of epsilon for all percentiles together; for each percentile
-            separately it holds on all data. It shows the effect of the noise, not of sampling:
-            with ``user`` it is the percentile of the rows that are counted, which can be far
-            from that of all rows.
+            0.95. For each percentile separately it holds on all data. It shows the effect of
+            the noise, not of sampling: with ``user`` it is the percentile of the rows that are
+            counted, which can be far from that of all rows.
+        interval_share: Share of epsilon for all intervals together; in (0, 1), by default
+            1/11.
         epsilon: Price of the release, in nats; finite, > 0. For all groups together.
         delta: Delta of the guarantee, far below one over the number of people; in (0, 1). Only
             if groups are released first.
@@ -147,8 +149,8 @@ class Percentiles(Query[PercentileRelease]):
     upper: Quantity | None = None
     step: float | Decimal | timedelta | None = None
     candidates: ArrayLike | Sequence[Quantity] | None = None
-    by: str | None = None
-    groups: Iterable[Hashable] | None = None
+    by: str | Sequence[str] | None = None
+    groups: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None
     groups_share: float | None = None
     other: bool = False
     user: str | None = None
@@ -156,6 +158,7 @@ class Percentiles(Query[PercentileRelease]):
     assumed_records: Annotated[int | None, Claim(None, can_fail=False)] = None
     method: MethodName | None = None
     interval: float | None = None
+    interval_share: float | None = None
     epsilon: float
     delta: float = 0.0
     neighbours: NeighboursLike
@@ -163,7 +166,7 @@ class Percentiles(Query[PercentileRelease]):
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
 
     def design(self) -> PercentilesDesign | GroupedPercentiles:
-        for name in ("column", "minus", "by", "user"):
+        for name in ("column", "minus", "user"):
             if (named := getattr(self, name)) is not None:
                 validation.instance(name, named, str)
         validation.different_columns(column=self.column, minus=self.minus)
@@ -178,8 +181,11 @@ class Percentiles(Query[PercentileRelease]):
         percents, points = checked_percents(self.p), self._points(unit)
         epsilon = validation.positive("epsilon", self.epsilon)
         part, intervals = 0.0, None
+        if self.interval is None and self.interval_share is not None:
+            raise ParameterError("`interval_share` is for intervals: say by `interval` which")
         if self.interval is not None:
-            part = epsilon * float(SHARE)
+            share = float(SHARE) if self.interval_share is None else self.interval_share
+            part = epsilon * validation.share("interval_share", share)
             intervals = Intervals(percents, points, records, part, self.interval)
         method = Choice(
             percents=percents,

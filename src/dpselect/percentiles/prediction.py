@@ -12,8 +12,9 @@ over 200 quantiles of the noise of a threshold, or those of simulations with a f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from functools import partial
 from math import erf, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,9 @@ LIKELY = 0.02
 
 SAMPLES = 2000
 """Samples of a distribution that is computed."""
+
+WIDTHS = 5
+"""Simulated intervals of each shape."""
 
 SIMULATIONS = 60
 """Simulations of each shape, where a distribution is not computed."""
@@ -111,21 +115,53 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
 
 def _within(design: PercentilesDesign, records: int) -> str:
     """Return the predicted errors for a number of records, in words."""
-    distances = [design.unit.distance(one) for one in predicted(design, records, 0.95).tolist()]
-    found = [_in_words(one) if one else "0" for one in distances]
+    far = _in_words(design, predicted(design, records, 0.95))
+    found = "0" if far == "0" else f"within about {far}"
+    if design.intervals is None:
+        return found
+    return f"{found} in intervals of about {_in_words(design, widths(design, records))}"
+
+
+def _in_words(design: PercentilesDesign, far: Values) -> str:
+    """Return a distance for each percentile with two significant digits."""
+    found = [_distance(design.unit.distance(one)) if one else "0" for one in far.tolist()]
     if len(found) == 1:
-        return f"within about {found[0]}" if distances[0] else "0"
-    named = [f"{p:g}: {one}" for p, one in zip(design.percents, found, strict=True)]
-    return f"within about ({', '.join(named)})"
+        return found[0]
+    named = (f"{p:g}: {one}" for p, one in zip(design.percents, found, strict=True))
+    return f"({', '.join(named)})"
 
 
-def _in_words(distance: float | timedelta) -> str:
-    """Return a distance with two significant digits, a duration in its largest unit."""
-    if not isinstance(distance, timedelta):
-        return digits(float(f"{distance:.2g}"))
-    seconds = distance.total_seconds()
+def _distance(far: float | timedelta) -> str:
+    """Return a distance in words, a duration in its largest unit."""
+    if not isinstance(far, timedelta):
+        return digits(float(f"{far:.2g}"))
+    seconds = far.total_seconds()
     size, unit = next((one for one in DURATIONS if seconds >= one[0]), DURATIONS[-1])
     return f"{digits(float(f'{seconds / size:.2g}'))} {unit}"
+
+
+def widths(design: PercentilesDesign, records: int) -> Values:
+    """Return the mean width of each interval, of the shape where it is largest."""
+    assert design.intervals is not None  # noqa: S101 -- for type checkers
+    intervals, worst = design.intervals, np.zeros(len(design.percents))
+    for values in _shaped(design.points, records):
+        rng = np.random.default_rng(0)
+        around = intervals.prepare(
+            Records(Neighbours.ADD_REMOVE).of(values), partial(simulated_laplace, rng)
+        )
+        released = tuple(np.percentile(values, design.percents, method="nearest").tolist())
+        found = np.array([around(released)() for _ in range(WIDTHS)])
+        worst = np.maximum(worst, np.diff(found, axis=2)[:, :, 0].mean(axis=0))
+    return worst
+
+
+def _shaped(points: Values | Range, records: int) -> Iterator[Values]:
+    """Yield values of each shape, ascending candidates."""
+    points = points if isinstance(points, Range) else np.unique(points)
+    low, high = (float(points[place]) for place in (0, len(points) - 1))
+    for shares in shapes(min(records, MOST_RECORDS)).values():
+        places = places_of(points, low + (high - low) * shares)
+        yield points.at(places) if isinstance(points, Range) else points[places]
 
 
 def predicted(design: PercentilesDesign, records: int, probability: float) -> Values:
@@ -139,14 +175,9 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     Returns:
         Shape ``(m,)``, in units of the values: the largest over the shapes.
     """
-    points = design.points
-    points = points if isinstance(points, Range) else np.unique(points)
-    low, high = (float(points[place]) for place in (0, len(points) - 1))
     worst = np.zeros(len(design.percents))
     methods = _methods(design.method, records)
-    for shares in shapes(min(records, MOST_RECORDS)).values():
-        places = places_of(points, low + (high - low) * shares)
-        values = points.at(places) if isinstance(points, Range) else points[places]
+    for values in _shaped(design.points, records):
         rng, far, chances = np.random.default_rng(0), [], []
         for chance, method, scale in methods:
             drawn = _drawn(method, values, rng, scale)

@@ -8,8 +8,14 @@ from math import ceil, log
 from typing import Any
 
 from dpselect.release import Release
-from dpselect.tables.groups import OTHER
+from dpselect.tables.groups import OTHER, columns_of_groups
 from dpselect.writing import as_text
+
+TOO_FEW = "too few rows"
+"""What people read beside a value that is noise."""
+
+NOISES = 2.0
+"""Records beyond a percentile, in scales of noise, from which on its value is of use."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,11 +26,14 @@ class PercentileRelease(Release[Any]):
         p: The percentile of each value.
         chosen: The method that was chosen by a noisy number of records, if it was.
         records: That number, if it was paid for; with groups one for each, in their order.
+        groups: The groups that are answered, public ones or those that were released; None
+            without groups.
     """
 
     p: tuple[float, ...] = ()
     chosen: str | None = None
     records: int | tuple[int, ...] | None = None
+    groups: tuple[Hashable, ...] | None = None
 
     def __str__(self) -> str:
         asked: Any = self.plan.query
@@ -37,13 +46,48 @@ class PercentileRelease(Release[Any]):
         return "".join([super().__str__(), *lines])
 
     @property
+    def _of_one(self) -> Any:  # noqa: ANN401 -- the design of all records, or of one group
+        asked: Any = self.plan.query
+        made = asked.design()
+        return getattr(made, "each", made)
+
+    @property
+    def usable(self) -> tuple[bool, ...] | None:
+        """Whether each value is more than noise, one for each row of the table.
+
+        It is not where the noisy number of records is so small that it may be 0, or that fewer
+        records are beyond the percentile than noise is worth; or where an interval is the whole
+        range. None where neither was paid for.
+        """
+        if self.records is None and self.interval is None:
+            return None
+        made, rows = self._of_one, len(self.p) * len(self.groups or [None])
+        found = [True] * rows
+        if self.records is not None:
+            numbers = self.records if isinstance(self.records, tuple) else (self.records,)
+            found = [self._are_enough(one, p, made) for one in numbers for p in self.p]
+        if self.interval is not None:
+            ends = made.points[0], made.points[len(made.points) - 1]
+            whole = made.in_units((min(ends), max(ends)))
+            found = [
+                one and tuple(interval) != whole
+                for one, interval in zip(found, self.interval, strict=True)
+            ]
+        return tuple(found)
+
+    def _are_enough(self, records: int, p: float, made: Any) -> bool:  # noqa: ANN401
+        method = made.method
+        noise = made.records.per_user * len(self.p).bit_length() / method.choice.epsilon
+        beyond = (min(p, 100 - p) if p < 100 else 100.0) / 100 * records
+        # An empty group has 1 in 20 times so many.
+        return bool(records >= method.scale * log(1 / 0.1) and beyond >= NOISES * noise)
+
+    @property
     def records_error(self) -> int | None:
         """Distance of a noisy number from the true one with probability 0.95, in records."""
         if self.records is None:
             return None
-        asked: Any = self.plan.query
-        made = asked.design()
-        return ceil(getattr(made, "each", made).method.scale * log(1 / (1 - 0.95)))
+        return ceil(self._of_one.method.scale * log(1 / (1 - 0.95)))
 
     @property
     def records_in_words(self) -> str | None:
@@ -80,18 +124,15 @@ class PercentileRelease(Release[Any]):
         """Return all that was released, as plain Python values by name."""
         more: dict[str, Any] = {} if self.chosen is None else {"chosen": self.chosen}
         if self.records is not None:
-            one = isinstance(self.records, int)
-            more["records"] = self.records if one else list(self.records)  # type: ignore[arg-type]
+            more["records"] = _plain(self.records)
+        if self.usable is not None:
+            more["usable"] = list(self.usable)
         return {**super().released(), **more}
 
     @property
     def by_group(self) -> Mapping[Hashable, tuple[float, ...]]:
         """The values of each group, in the order of ``p``; None for the group of all others."""
-        return dict(self.answer) if self._is_grouped else {}
-
-    @property
-    def _is_grouped(self) -> bool:
-        return self.arguments.get("by") is not None
+        return dict(self.answer) if self.groups is not None else {}
 
     @property
     def _name(self) -> str:
@@ -99,22 +140,34 @@ class PercentileRelease(Release[Any]):
         column = self.arguments.get("column")
         return "value" if column in {None, "p"} else str(column)
 
-    @property
-    def _by(self) -> str:
-        """The column of the groups."""
-        by = str(self.arguments["by"])
-        return "group" if by in {"p", self._name, "low", "high"} else by
-
     def table(self) -> dict[str, list[Any]]:
-        """Return groups, if there are any, percentiles and their values as columns."""
+        """Return groups, if there are any, percentiles and values as columns, and the rest.
+
+        The rest are the ends of intervals, whether a value is usable, and the noisy number of
+        records of its group.
+        """
+        return self._rows(OTHER)
+
+    def _rows(self, other: str | None) -> dict[str, list[Any]]:
+        times, groups = len(self.p), self.groups
         columns: dict[str, list[Any]] = {"p": list(self.p), self._name: list(self.answer)}
-        if self._is_grouped:
-            columns = {
-                self._by: [group for group, _ in self.answer for _ in self.p],
-                "p": [p for _ in self.answer for p in self.p],
-                self._name: [one for _, values in self.answer for one in values],
-            }
-        return columns | self.ends()
+        if groups is not None:
+            columns["p"] = list(self.p) * len(groups)
+            columns[self._name] = [one for _, values in self.answer for one in values]
+        columns |= self.ends()
+        if self.usable is not None:
+            columns["usable"] = list(self.usable)
+        if groups is None:
+            return columns
+        if isinstance(self.records, tuple):
+            columns["records"] = [one for one in self.records for _ in self.p]
+        by = self.arguments["by"]
+        listed = [by] if isinstance(by, str) else list(by)  # type: ignore[call-overload]
+        names = tuple(f"group {one}" if one in columns else str(one) for one in listed)
+        each = columns_of_groups(
+            names, [one for one in groups for _ in range(times)], other=other
+        )
+        return each | columns
 
     @property
     def unprinted(self) -> int:
@@ -122,15 +175,27 @@ class PercentileRelease(Release[Any]):
 
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with each interval beside its value, and a line for each group."""
-        table = self.table()
-        if self.interval is not None:
-            values, low, high = (
-                map(as_text, table.pop(name)) for name in (self._name, "low", "high")
-            )
-            parts = zip(values, low, high, strict=True)
-            table[self._name] = [f"{one} ({a} to {b})" for one, a, b in parts]
-        if not self._is_grouped:
+        table, times = self._rows("(other)"), len(self.p)
+        low, high = table.pop("low", None), table.pop("high", None)
+        usable = table.pop("usable", None)
+        values = list(map(as_text, table[self._name])) if low or usable else table[self._name]
+        if low is not None and high is not None:
+            ends = zip(values, map(as_text, low), map(as_text, high), strict=True)
+            values = [f"{one} ({a} to {b})" for one, a, b in ends]
+        if usable is not None and not all(usable):
+            pairs = zip(table[self._name], values, usable, strict=True)
+            values = [
+                text if fine else f"{as_text(one)} ({TOO_FEW})" for one, text, fine in pairs
+            ]
+        table[self._name] = values
+        if self.groups is None:
             return table
-        shown = ["(other)" if group is OTHER else group for group, _ in self.answer]
-        every = {f"p{p:g}": table[self._name][at :: len(self.p)] for at, p in enumerate(self.p)}
-        return {self._by if self._by not in every else "group": shown} | every
+        del table["p"], table[self._name]
+        each = {f"p{p:g}": values[at::times] for at, p in enumerate(self.p)}
+        records = table.pop("records", None)
+        shown = {name: column[::times] for name, column in table.items()} | each
+        return shown if records is None else shown | {"records": records[::times]}
+
+
+def _plain(one: Any) -> Any:  # noqa: ANN401 -- a number or several
+    return list(one) if isinstance(one, tuple) else one
