@@ -8,7 +8,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError
-from dpselect.keys import plot_chances
 from dpselect.keys.top import facts_of
 from support.key_definitions import exact_delta, neighbouring
 
@@ -169,15 +168,6 @@ def test_a_plan_says_what_is_asked_and_what_it_costs():
         "TopKeys: noisy counts of at least 15 (discrete Laplace, scale 1), then the 3"
     )
     assert plan.rho < 1
-
-
-def test_a_picture_has_a_line_for_all_that_is_not_public():
-    asked = {"column": "v", "epsilon": 1.0, "delta": 1e-6, "neighbours": ADDED}
-    top = dp.TopKeys(k=1, by="w", candidates=["a"], **asked)
-
-    ax = plot_chances([*top.chances(), *dp.Keys(**asked).chances()])
-
-    assert [line.get_label()[:7] for line in ax.get_lines()] == ["a group", "a value"]
 
 
 @pytest.mark.parametrize("method", [None, "optimal", "laplace", "gaussian", "rounds"])

@@ -5,7 +5,6 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, NeighboursError
-from dpselect.keys import plot_chances
 from dpselect.keys.rows import KeyRows
 from dpselect.tables.people import PeopleCap
 from support.refusals import Each, refusing, releasing
@@ -26,7 +25,6 @@ KEYS = releasing(dp.Keys, data=["apple"], delta=1e-6, **AR)
 GROUPED = releasing(dp.Keys, column="k", by="g", delta=0.1, **AR)
 TOPS = releasing(dp.TopKeys, column="k", by="g", k=1, **AR)
 COUNTED = refusing(counted)
-PICTURE = refusing(plot_chances, dp.TopKeys(k=1, candidates=["a"], **AR).chances())
 
 ROWS = [
     TOP("delta"),
@@ -58,7 +56,6 @@ ROWS = [
     KEYS("there is no column 'who'", ColumnError, data=WARDS, column="ward", **PERSONS),
     KEYS("delta is too small", delta=1e-40, method="optimal"),
     KEYS("min_people", method="rounds", min_people=2, neighbours="substitute"),
-    PICTURE("keys that are not public"),
     GROUPED("other_share", other_share=0.5),
     GROUPED("other_share", other=True, other_share=1.0),
     GROUPED("other", other=True, missing_keys="key"),

@@ -12,8 +12,6 @@ from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from dpselect.keys import KeyRelease, Keys, TopKeys
 
 KEYS_HELP = """Release the values of a column that enough people have.
@@ -137,17 +135,6 @@ def _facts(query: Keys | TopKeys, _given: Given) -> Mapping[str, object]:
     return {"released": words} if (words := in_words(query)) else {}
 
 
-def _plot(query: Keys | TopKeys, _release: KeyRelease | None, _given: Given) -> Axes:
-    from dpselect.keys import plot_chances
-
-    return plot_chances(query.chances(), title=query.plan.mechanism)
-
-
-def _before(query: Keys | TopKeys, given: Given) -> None:
-    if given.options["plot"] is not None:
-        _plot(query, None, given)
-
-
 def _besides(release: KeyRelease, _given: Given) -> dict[str, Any]:
     """Return the groups, if these were released."""
     if release.groups is None or release.arguments.get("groups") is not None:
@@ -161,9 +148,7 @@ KEYS = QueryCommand(
     help=KEYS_HELP,
     options=BY,
     facts=_facts,
-    before=_before,
     after=_besides,
-    plot=_plot,
 )
 
 TOP = QueryCommand(
@@ -172,7 +157,5 @@ TOP = QueryCommand(
     help=TOP_HELP,
     options={"candidates": values_of("candidates", "column"), **BY},
     facts=_facts,
-    before=_before,
     after=_besides,
-    plot=_plot,
 )

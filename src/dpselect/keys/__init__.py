@@ -5,7 +5,7 @@ set of keys that enough people have.
 """
 
 from dpselect.keys.keys import Keys
-from dpselect.keys.release import Chances, KeyRelease, plot_chances
+from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.top import TopKeys
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "KeyRelease",
     "Keys",
     "TopKeys",
-    "plot_chances",
 ]
 
 

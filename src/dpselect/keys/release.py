@@ -5,20 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpselect._numbers import least
-from dpselect._optional import needed
-from dpselect.errors import ParameterError
 from dpselect.release import Release
 from dpselect.tables.groups import OTHER, columns_of_groups
 from dpselect.typing import Indices, Probabilities
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 FRESH = "noise on the counts of the chosen keys"
 """Purpose of the price of counts that are drawn after the selection."""
@@ -222,40 +216,3 @@ def in_words(query: Any) -> str:  # noqa: ANN401 -- ``Keys`` or ``TopKeys``
     """Return how many people it takes until what is not public is released."""
     least = getattr(query, "min_people", 1)
     return "\n".join(one.in_words(least) for one in query.chances())
-
-
-def plot_chances(
-    chances: Sequence[Chances], *, title: str = "", ax: Axes | None = None
-) -> Axes:
-    """Draw probabilities of release against the number of people, one line for each kind.
-
-    Args:
-        chances: From ``Keys.chances`` or ``TopKeys.chances``.
-        title: Title of a picture with one line.
-        ax: Axes to draw into; a new figure if not given.
-
-    Raises:
-        ParameterError: There are no chances: everything is public.
-    """
-    if not chances:
-        raise ParameterError(
-            "`plot` shows P(released) of keys that are not public: of a release without "
-            "candidates, or without groups"
-        )
-    needed("matplotlib", extra="standard")
-    from matplotlib import pyplot as plt
-
-    if ax is None:
-        ax = plt.subplots(layout="constrained")[1]
-    end = max(64, *(one.people_for(0.999) for one in chances))
-    people = np.unique(np.linspace(0, end, 500).astype(np.int64))
-    for one in chances:
-        label = f"{one.of}, by people"
-        ax.plot(people, one.probabilities(people), drawstyle="steps-post", label=label)
-    ax.set(xlabel="people who have it", ylabel="P(released)", ylim=(0, 1))
-    if len(chances) > 1:
-        ax.legend()
-    else:
-        # A mechanism with its parameters is longer than the axes' free space.
-        ax.set_title(title, fontsize="small", wrap=True)
-    return ax

@@ -28,10 +28,10 @@ from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta
 from dpselect.keys.selection import LARGEST_EPSILON, selection_with_counts
 from dpselect.mechanisms import MechanismLike, NoisySequence, PermuteAndFlip, TopK
 from dpselect.mechanisms.score_intervals import checked_interval
-from dpselect.mechanisms.top_k import gap, or_gaussian
+from dpselect.mechanisms.top_k import or_gaussian
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts
-from dpselect.plan import ErrorBound, Plan, Spend
+from dpselect.plan import Plan, Spend
 from dpselect.query import Claim, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.groups import NoisyNumbers, after_groups, changed_rows
@@ -168,6 +168,7 @@ def _of_candidates(asked: TopKeys) -> KeysDesign:
     for_counts = of_keys * asked.counts_share
     candidates, groups = rows.candidates or (), rows.groups
     changed = changed_rows(rows.max_per_user, relation)
+    many = len(candidates) * max(1, len(groups))
     facts = facts_of(len(candidates), relation, changed)
     times = min(changed, max(1, len(groups)))
     needs_counts = asked.other and asked.mechanism is None and for_counts == 0
@@ -210,7 +211,7 @@ def _of_candidates(asked: TopKeys) -> KeysDesign:
                 *["the groups"] * bool(groups),
                 "k" if asked.above is None else "the threshold",
             ),
-            error=_error(top, len(candidates) * max(1, len(groups)), monotone=facts.monotone),
+            error=top.error(facts_of(many, relation, changed), "people"),
             passes=1,
         ),
         exact=top.mechanism.exact,
@@ -305,16 +306,4 @@ def facts_of(candidates: int, neighbours: Neighbours, changed: int) -> Facts:
         sensitivity=GlobalSensitivity(1, neighbours, l1=min(changed, candidates)),
         monotone=neighbours is Neighbours.ADD_REMOVE,
         step=1,
-    )
-
-
-def _error(draw: TopK, candidates: int, *, monotone: bool) -> ErrorBound | None:
-    """Bound on how many fewer people a released key has than an unreleased one."""
-    if draw.above is not None:
-        return None
-    return draw.mechanism.single_round(draw.k).error_bound(
-        candidates=candidates,
-        bound=1,
-        unit=gap("people", one=draw.k == 1),
-        monotone=monotone,
     )
