@@ -20,7 +20,7 @@ from dpselect.errors import DataError, InsufficientBudgetError, NeighboursError,
 from dpselect.mechanisms import MechanismLike, by_name
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Spend
-from dpselect.query import Design, Query, keeping, query
+from dpselect.query import Design, Query, keep, query
 from dpselect.release import Release
 from support.refusals import refused
 from support.releases import all_cases
@@ -193,8 +193,8 @@ class TestRelease:
         class StoppingDesign(Design[Release[str]]):
             def prepare(self, _data):
                 def draw(plan):
-                    with keeping(Release(("a",), plan)):
-                        raise KeyboardInterrupt
+                    keep(Release(("a",), plan))
+                    raise KeyboardInterrupt
 
                 return draw
 

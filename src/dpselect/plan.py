@@ -8,7 +8,8 @@ prints the same plan. Every release carries its plan.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import exp, fsum, inf, isfinite, log
 from sys import float_info
@@ -406,6 +407,12 @@ class Receipt:
         """The number of the entry in its budget; None if nothing was recorded."""
         return None if self.entry is None else self.entry.sequence
 
+    def keep_draw(self, answer: Mapping[str, object]) -> None:
+        """Keep drawn values, before more is worked out; a warning if they cannot be written."""
+        if self.budget is not None and self.entry is not None:
+            with _warned():
+                self.budget.record_draw(self.entry, answer)
+
     def keep(
         self,
         answer: Mapping[str, object],
@@ -425,12 +432,18 @@ class Receipt:
         """
         if self.entry is None or self.budget is None:
             return
-        try:
+        with _warned():
             if refund > 0:
                 self.budget.refund(self.entry, refund)
             self.budget.record_answer(self.entry, answer, release)
-        except BudgetError as error:
-            warnings.warn(f"the answer was not recorded: {error}", stacklevel=2)
+
+
+@contextmanager
+def _warned() -> Iterator[None]:
+    try:
+        yield
+    except BudgetError as error:
+        warnings.warn(f"the answer was not recorded: {error}", stacklevel=4)
 
 
 def _keep_price(priced: Spend | Plan) -> None:

@@ -11,6 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial, wraps
 from importlib import import_module
@@ -151,21 +152,17 @@ class Design(ABC, Generic[Out]):
         """Read and count, and return the draw; after all that can fail, before the charge."""
 
 
-class Stopped(BaseException):
-    """A drawn release, and what stopped the work on it that costs nothing, an interrupt too."""
-
-    def __init__(self, release: Release[Any], error: BaseException) -> None:
-        super().__init__("the release was drawn")
-        self.release, self.error = release, error
+_RECEIPT: ContextVar[Receipt | None] = ContextVar("receipt", default=None)
+"""That of the draw that is being made."""
 
 
-@contextmanager
-def keeping(drawn: Release[Any]) -> Iterator[None]:
-    """Let nothing that happens in the block lose what was drawn, and paid for, before it."""
-    try:
-        yield
-    except BaseException as error:
-        raise Stopped(drawn, error) from error
+def keep(drawn: Release[Any]) -> None:
+    """Keep what was drawn, and paid for, before more is worked out that costs nothing.
+
+    Neither an error nor the end of this process loses it then.
+    """
+    if (receipt := _RECEIPT.get()) is not None:
+        receipt.keep_draw(drawn.released())
 
 
 class Query(ABC, Generic[Out]):
@@ -495,11 +492,11 @@ def _one_by_one(queries: Sequence[Query[Any]], data: object) -> Iterator[list[Dr
 
 def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:
     """Draw what was charged, and keep it."""
+    before = _RECEIPT.set(receipt)
     try:
         made = draw(query.plan)
-    except Stopped as stopped:
-        stopped.release.recorded(receipt)
-        raise stopped.error from None
+    finally:
+        _RECEIPT.reset(before)
     found = replace(made, exact=made.exact and query._designed.exact)  # noqa: SLF001 -- its own
     if query.plan.counted:  # what is sure of the counted rows is not sure of all
         found = replace(found, certain=None)

@@ -159,3 +159,33 @@ def test_a_spend_is_in_the_file_when_it_returns(tmp_path):
 
     assert done.returncode == -signal.SIGKILL
     assert [entry.note for entry in Budget.open(path).entries] == ["last words"]
+
+
+DIE_WORKING = """
+import os, signal, sys
+import dpselect as dp
+from dpselect.percentiles.intervals import Intervals
+from dpselect.percentiles.percentiles import PercentilesDesign
+
+keep = dp.budget.Budget.record_draw
+def record(self, *drawn):
+    keep(self, *drawn)
+    os.kill(os.getpid(), signal.SIGKILL)
+dp.budget.Budget.record_draw = record
+budget = dp.Budget(9.0, neighbours="add-remove", path=sys.argv[1])
+dp.Percentiles(
+    p=50, candidates=range(9), interval=0.9, epsilon=9.0, neighbours="add-remove"
+).release([3] * 99, budget=budget)
+"""
+
+
+def test_what_was_drawn_is_in_the_ledger_before_its_interval_is_worked_out(tmp_path):
+    """A process that was killed meanwhile had paid, and lost its answer."""
+    path = tmp_path / "budget.db"
+    done = run(DIE_WORKING, path)
+
+    assert done.returncode == -signal.SIGKILL
+    [entry] = Budget.open(path).entries
+    assert (entry.epsilon, entry.answer["answer"]) == (9.0, [3])
+    assert "interval" not in entry.answer
+    assert entry.release is None

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from dpselect.budget.entry import Entry, kept, priced
+from dpselect.budget.entry import Entry, priced
 from dpselect.budget.totals import Totals
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import NeighboursError
@@ -53,12 +53,3 @@ def test_the_budget_s_own_relation_is_accepted_by_name_too(relation):
 
     assert totals.neighbours is relation
     assert totals.steps(relation, None) == totals.steps(str(relation), None) == 1
-
-
-def test_a_summary_has_no_tails_of_floating_point():
-    answer = {"counts": [0.1 + 0.2, *[1.0] * 9000], "cells": [[0.1 + 0.2, "a"]] * 3000}
-
-    summary = kept(answer)
-
-    assert summary["counts"] == "9001 values from 0.3 to 1"
-    assert summary["cells"] == "3000 values from [0.3, a] to [0.3, a]"

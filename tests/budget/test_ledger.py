@@ -131,14 +131,15 @@ def test_an_entry_has_one_answer_in_its_own_budget(path, where):
     assert [own.entries[0].answer, other.entries[0].answer] == [ANSWER, None]
 
 
-def test_a_long_answer_is_kept_as_a_summary_and_its_hash(budget):
+def test_a_long_answer_is_kept_whole_and_exported_by_its_ends_and_hash(budget):
     budget.record_answer(budget.spend(0.1, neighbours=EDGE), {"answer": range(10_000)})
-    whole = json.dumps({"answer": list(range(10_000))})
+    digest = hashlib.sha256(json.dumps([*range(10_000)]).encode()).hexdigest()
 
-    assert budget.entries[0].answer == {
-        "answer": "10000 values from 0 to 9999",
-        "sha256": hashlib.sha256(whole.encode()).hexdigest(),
-    }
+    assert budget.entries[0].answer == {"answer": [*range(10_000)]}
+    [exported] = json.loads(budget.to_json())["entries"]
+    assert exported["answer"]["answer"] == {
+        "count": 10_000, "first": 0, "last": 9999, "sha256": digest
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["no JSON", "[1]", "1"])

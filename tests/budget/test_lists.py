@@ -1,20 +1,20 @@
-"""Long lists of a question, beside the ledger."""
+"""Long lists of questions and answers: once in the ledger, by their hash."""
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
-import os
-import stat
+import sqlite3
 
 import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.budget import lists
-from dpselect.errors import LedgerError
 
 LONG = [f"ward {n}" for n in range(1000)]
+WARD = pl.DataFrame({"ward": ["ward 3"] * 99})
 
 
 def digest_of(value):
@@ -22,10 +22,10 @@ def digest_of(value):
 
 
 def test_a_short_list_stays_and_a_long_one_is_its_ends_and_its_hash():
-    files = {}
+    found = {}
     question = {"k": 3, "candidates": LONG, "few": LONG[:5], "domains": {"ward": LONG[::-1]}}
 
-    made = lists.folded(question, files)
+    made = lists.folded(question, found)
 
     assert made["candidates"] == {
         "count": 1000,
@@ -35,10 +35,16 @@ def test_a_short_list_stays_and_a_long_one_is_its_ends_and_its_hash():
     }
     assert (made["k"], made["few"]) == (3, LONG[:5])
     assert made["domains"]["ward"]["first"] == "ward 999"
-    assert {digest: json.loads(text) for digest, text in files.items()} == {
+    assert {digest: json.loads(text) for digest, text in found.items()} == {
         digest_of(LONG): LONG,
         digest_of(LONG[::-1]): LONG[::-1],
     }
+    assert lists.unfolded(made, found.get) == question
+    assert lists.is_whole(question)
+    assert not lists.is_whole(made)
+    # One that is not there, or another, stays as it is.
+    for other in ({}, {digest_of(LONG): "[1]"}):
+        assert lists.unfolded(made, other.get)["candidates"] == made["candidates"]
 
 
 def test_the_longest_list_that_stays_has_exactly_so_many_characters():
@@ -46,49 +52,7 @@ def test_the_longest_list_that_stays_has_exactly_so_many_characters():
 
     assert lists.folded(stays, {}) == stays
     assert lists.is_folded(lists.folded([stays[0] + "x"], {}))
-
-
-def test_a_list_comes_back_whole_unless_its_file_is_another(tmp_path):
-    files = {}
-    made = lists.folded(LONG, files)
-    folder = tmp_path / "lists"
-    lists.keep(folder, files)
-    lists.keep(folder, files)
-    [file] = folder.iterdir()
-
-    assert lists.whole(made, folder) == LONG
-    assert lists.whole(made, tmp_path / "none") is lists.whole(made, None) is None
-    for other in ("[1]", "no JSON", "\udcff"):
-        file.write_bytes(other.encode(errors="surrogateescape"))
-        assert lists.whole(made, folder) is None
-
-
-def test_a_folder_that_cannot_be_written_is_a_ledger_error(tmp_path):
-    (tmp_path / "file").touch()
-
-    with pytest.raises(LedgerError):
-        lists.keep(tmp_path / "file" / "lists", {"0" * 64: "[]"})
-
-
-@pytest.mark.skipif(os.name != "posix", reason="rights of other systems are of other kinds")
-@pytest.mark.parametrize(
-    ("rights", "of_folder"), [(0o660, 0o770), (0o644, 0o755), (0o600, 0o700)]
-)
-def test_who_may_read_a_ledger_may_read_its_lists(tmp_path, rights, of_folder):
-    """Whoever cannot pays again for what was answered."""
-    ledger = tmp_path / "clinic.budget"
-    dp.Budget(1.0, neighbours="add-remove", path=ledger)
-    ledger.chmod(rights)
-    before = os.umask(0o077)
-    try:
-        table = pl.DataFrame({"ward": ["ward 3"]})
-        asked().release(table, budget=dp.Budget.open(ledger))
-    finally:
-        os.umask(before)
-    folder = tmp_path / "clinic.budget.lists"
-
-    assert stat.S_IMODE(folder.stat().st_mode) == of_folder
-    assert {stat.S_IMODE(one.stat().st_mode) for one in folder.iterdir()} == {rights}
+    assert lists.folded([stays[0] + "x"], {}, most=1) == [stays[0] + "x"]
 
 
 def asked(**fields):
@@ -96,17 +60,59 @@ def asked(**fields):
     return dp.TopKeys(**given, neighbours="add-remove")
 
 
-def test_a_ledger_keeps_the_question_whole(tmp_path):
-    budget = dp.Budget(1.0, neighbours="add-remove", path=tmp_path / "budget")
-    asked().release(pl.DataFrame({"ward": ["ward 3"] * 99}), budget=budget)
-    [entry] = dp.Budget.open(budget.path).entries
-    written = dict(entry.question["written"])
+@pytest.fixture
+def budget(tmp_path):
+    return dp.Budget(1.0, neighbours="add-remove", path=tmp_path / "budget")
 
-    assert budget.lists == tmp_path / "budget.lists"
-    written["candidates"] = lists.whole(written["candidates"], budget.lists)
-    assert dp.Query.from_dict(written) == asked()
-    assert len(budget.path.read_bytes()) < 100_000
-    assert [file.name for file in budget.lists.iterdir()] == [f"{digest_of(LONG)}.json"]
+
+def stored(budget):
+    with sqlite3.connect(budget.path) as connection:
+        return dict(connection.execute("SELECT sha256, json FROM lists").fetchall())
+
+
+def test_a_ledger_keeps_the_question_whole_and_a_list_once(budget):
+    for _ in range(2):
+        asked().release(WARD, budget=budget)
+    first, second = dp.Budget.open(budget.path).entries
+
+    for entry in (first, second, copy.deepcopy(first)):
+        assert dp.Query.from_dict(entry.question["written"]) == asked()
+    assert {digest: json.loads(text) for digest, text in stored(budget).items()} == {
+        digest_of(LONG): LONG
+    }
+    assert [one.name for one in budget.path.parent.iterdir()] == ["budget"]
+
+
+def test_a_list_cannot_be_changed(budget):
+    asked().release(WARD, budget=budget)
+    with sqlite3.connect(budget.path) as connection:
+        for change in ("UPDATE lists SET json = '[]'", "DELETE FROM lists"):
+            with pytest.raises(sqlite3.IntegrityError, match="only grows"):
+                connection.execute(change)
+        connection.execute("INSERT OR REPLACE INTO lists VALUES (?, '[]')", (digest_of(LONG),))
+    assert json.loads(stored(budget)[digest_of(LONG)]) == LONG
+
+
+def test_a_ledger_made_before_keeps_reading_and_gets_the_table(budget):
+    """Its lists are files beside it, in a folder."""
+    asked().release(WARD, budget=budget.for_request(source="stays.csv"))
+    folder = budget.path.with_name("budget.lists")
+    folder.mkdir()
+    (folder / f"{digest_of(LONG)}.json").write_text(json.dumps(LONG), encoding="utf-8")
+    with sqlite3.connect(budget.path) as connection:
+        connection.execute("DROP TABLE lists")
+        connection.execute("DROP TABLE draws")
+    old = dp.Budget.open(budget.path)
+
+    assert dp.Query.from_dict(old.entries[0].question["written"]) == asked()
+    assert asked().release(WARD, budget=old.for_request(source="stays.csv")).repeated
+    other = asked(candidates=LONG[::-1])
+    other.release(WARD, budget=old)
+    assert list(stored(budget)) == [digest_of(LONG[::-1])]
+    # A list that is gone is named by its hash, and nothing else is lost.
+    (folder / f"{digest_of(LONG)}.json").unlink()
+    kept = old.entries[0].question["written"]["candidates"]
+    assert (kept["count"], kept["sha256"]) == (1000, digest_of(LONG))
 
 
 def test_what_is_refused_leaves_no_list(tmp_path):
@@ -114,12 +120,11 @@ def test_what_is_refused_leaves_no_list(tmp_path):
 
     with pytest.raises(dp.errors.InsufficientBudgetError):
         asked().plan.reserve(budget)()
-    assert not budget.lists.exists()
+    assert stored(budget) == {}
 
 
 def test_a_budget_in_memory_keeps_lists_in_its_entries():
     budget = dp.Budget(1.0, neighbours="add-remove")
     asked().plan.reserve(budget)()
 
-    assert budget.lists is None
     assert dp.Query.from_dict(budget.entries[0].question["written"]) == asked()

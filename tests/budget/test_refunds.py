@@ -13,7 +13,7 @@ from math import exp
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.budget import Budget, connection
+from dpselect.budget import Budget
 from dpselect.errors import InsufficientBudgetError, LedgerError, ParameterError
 from dpselect.neighbours import Neighbours
 
@@ -105,20 +105,6 @@ def test_other_programs_cannot_refund_twice_or_more_than_was_spent(tmp_path):
         file.execute("UPDATE refunds SET refunds = '0.7'")
     with pytest.raises(LedgerError):
         budget.entries  # noqa: B018 -- the property reads the file
-
-
-def test_a_kept_connection_sees_its_own_refunds(tmp_path, monkeypatch):
-    monkeypatch.setattr(connection, "MANY", 2)
-    budget = Budget(GRANTED, 1e-6, neighbours=ADDED, path=tmp_path / "budget.db")
-
-    for _ in range(8):
-        budget.refund(spend(budget, 0.125), 0.0625)
-    for _ in range(2):
-        spend(budget, 0.25)
-
-    assert budget.spent == Budget.open(budget.path).spent == 1.0
-    with pytest.raises(InsufficientBudgetError):
-        spend(budget, 1e-9)
 
 
 @settings(max_examples=20)

@@ -11,7 +11,6 @@ from itertools import chain
 
 import pytest
 
-from dpselect.budget import connection
 from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Sums
 from dpselect.budget.ledger import Ledger
@@ -22,13 +21,11 @@ from dpselect.neighbours import Neighbours
 EDGE = Neighbours.EDGE
 
 
-@pytest.fixture(params=["memory", "ledger", "ledger at work"])
-def store(request, tmp_path, monkeypatch):
+@pytest.fixture(params=["memory", "ledger"])
+def store(request, tmp_path):
     totals = Totals(epsilon=1.0, delta=0.0, neighbours=EDGE)
     if request.param == "memory":
         return Memory()
-    if request.param == "ledger at work":
-        monkeypatch.setattr(connection, "MANY", 1)
     return Ledger.create_or_open(tmp_path / "budget.db", totals)
 
 

@@ -114,5 +114,5 @@ def test_a_spend_by_hand_has_its_mechanism_for_a_question():
     entry = Entry(**price, mechanism="median")
 
     assert words.question_of(entry) == "median"
-    assert list(words.whole_question(entry, None)) == []
+    assert list(words.whole_question(entry)) == []
     assert words.answer_of(entry) == "none was kept"

@@ -78,7 +78,16 @@ ASKED = {
         "scheme",
         "scoring",
     ),
-    *("selection", "significance", "split", "stops", "survivors", "threshold", "weights"),
+    *(
+        "selection",
+        "significance",
+        "split",
+        "splits",
+        "stops",
+        "survivors",
+        "threshold",
+        "weights",
+    ),
     *("floor", "monotone", "sensitivity"),
 }
 """What is asked of the counts, and how it is drawn."""

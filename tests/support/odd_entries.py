@@ -680,7 +680,11 @@ _ENGINES = {
 def emptied(data):
     """Return the same container without a row; None where that says nothing."""
     if isinstance(data, Path):
-        return pl.scan_parquet(data).head(0) if data.suffix == ".parquet" else None
+        if data.suffix != ".parquet":
+            return None
+        none = data.with_name("none.parquet")
+        pl.scan_parquet(data).head(0).collect().write_parquet(none)
+        return none
     frame = nw.from_native(data, pass_through=True, allow_series=True)
     if isinstance(frame, nw.DataFrame | nw.LazyFrame | nw.Series):
         return nw.to_native(frame.head(0))
@@ -711,7 +715,8 @@ def outcome(name, data, error):
     none = emptied(data)
     if none is None:
         return "refused"
-    frame = nw.from_native(none, allow_series=True)
+    held = pl.scan_parquet(none) if isinstance(none, Path) else none
+    frame = nw.from_native(held, allow_series=True)
     types = frame.dtype if isinstance(frame, nw.Series) else frame.collect_schema()
     key = name, type(none), str(types)
     if key not in _REFUSED_EMPTY:

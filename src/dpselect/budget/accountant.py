@@ -144,11 +144,6 @@ class Budget:
         return self._store.path if isinstance(self._store, Ledger) else None
 
     @property
-    def lists(self) -> Path | None:
-        """The folder of long lists; ``None`` for a budget in memory, which has them whole."""
-        return self._store.lists
-
-    @property
     def origin(self) -> Origin:
         """Analyst and source that entries state (``for_request``)."""
         return self._origin
@@ -228,16 +223,7 @@ class Budget:
             InsufficientBudgetError: The spend does not fit; nothing was recorded.
             LedgerError: The ledger cannot be read or written; do not draw.
         """
-        spend = {
-            "epsilon": epsilon,
-            "neighbours": neighbours,
-            "delta": delta,
-            "rho": rho,
-            "user": user,
-            "mechanism": mechanism,
-            "note": note,
-            "laplace_rounds": laplace_rounds,
-        }
+        spend = {name: one for name, one in locals().items() if name != "self"}
         return self.spend_all([spend])[0]
 
     def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> Entries:
@@ -273,8 +259,7 @@ class Budget:
             InsufficientBudgetError: They do not fit together now.
             ParameterError, NeighboursError, LedgerError: As for ``spend``.
         """
-        files: dict[str, str] = {}
-        made = self._asked(spends, files)
+        made = self._asked(spends)
         if not made:
             return tuple
         share = self._totals.share_of(self._origin.analyst)
@@ -282,15 +267,12 @@ class Budget:
 
         def decide(state: State) -> list[tuple[Entry, Sums]]:
             decision = decided(made, self._totals, share, state, known)
-            if self._store.lists is not None:
-                lists.keep(self._store.lists, files)
             return entries_of(made, share, decision, state)
 
         return partial(self._store.append, decide)
 
-    def _asked(self, spends: Sequence[Mapping[str, Any]], files: dict[str, str]) -> list[Entry]:
-        kept_in = None if self.lists is None else files
-        return [asked(self._totals, self._origin, kept_in, **one) for one in spends]
+    def _asked(self, spends: Sequence[Mapping[str, Any]]) -> list[Entry]:
+        return [asked(self._totals, self._origin, **one) for one in spends]
 
     def answered(self, question: Mapping[str, object]) -> Entry | None:
         """Return the entry that answers a question of the same source once more, if one does.
@@ -323,16 +305,28 @@ class Budget:
 
         Args:
             entry: What ``spend`` returned.
-            answer: Released values alone, by name. Of an answer of more than 20,000
-                characters a summary is kept, with the SHA-256 of its JSON.
-            release: The fields that the release is made of again, as JSON has them; long
-                lists of them are files beside the ledger.
+            answer: Released values alone, by name.
+            release: The fields that the release is made of again, as JSON has them.
 
         Raises:
             LedgerError: It is not an entry of this budget, it has an answer already, or the
                 ledger cannot be written.
         """
         self._store.answer(entry, answer, release)
+
+    def record_draw(self, entry: Entry, answer: Mapping[str, object]) -> None:
+        """Keep what was drawn of an answer, before more is worked out that costs nothing.
+
+        It is the answer of the entry if this process ends before ``record_answer``.
+
+        Args:
+            entry: What ``spend`` returned.
+            answer: Released values alone, by name.
+
+        Raises:
+            LedgerError: As for ``record_answer``.
+        """
+        self._store.answer(entry, answer, is_last=False)
 
     def for_request(
         self,
@@ -366,16 +360,8 @@ class Budget:
         Raises:
             ParameterError: An argument is not a text.
         """
-        origin = Origin(
-            note=note,
-            source=source,
-            version=version,
-            analyst=analyst,
-            arguments=arguments or {},
-            user=user,
-            again=again,
-        )
-        return self._view(origin)
+        stated = {name: one for name, one in locals().items() if name != "self"}
+        return self._view(Origin(**{**stated, "arguments": arguments or {}}))
 
     def for_rows_of(self, data: object) -> Self:
         """Return the same budget for the selected rows of a source."""
@@ -439,7 +425,7 @@ class Budget:
             InsufficientBudgetError: ``spend_all`` would refuse them now.
             ParameterError, NeighboursError: As for ``spend``.
         """
-        made = self._asked(spends, {})
+        made = self._asked(spends)
         if not made:
             return self.remaining
         share = self._totals.share_of(self._origin.analyst)
@@ -453,6 +439,7 @@ class Budget:
     def to_json(self) -> str:
         """Return totals and their terms, what is left of each share and entries as strict JSON.
 
+        Of a list of more than 2,000 characters its length, its ends and its SHA-256 are there.
         What a release is made of again (``Entry.release``) is left out: its answer is there.
         So is what tells entries of several budgets apart.
         """
@@ -466,7 +453,7 @@ class Budget:
             "spent": float(sum(exact(pot.spent) for pot in pots)),
             "pots": [asdict(pot) for pot in pots],
             "entries": [
-                {name: writing.strict(getattr(entry, name)) for name in shown}
+                lists.folded({name: writing.strict(getattr(entry, name)) for name in shown}, {})
                 for entry in self.entries
             ],
         }

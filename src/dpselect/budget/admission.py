@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from dpselect._optional import version
-from dpselect.budget import filter as stopping, lists
+from dpselect.budget import filter as stopping
 from dpselect.budget.entry import Entry, Question, priced
 from dpselect.budget.filter import Sums
 from dpselect.budget.group import grouped
@@ -23,7 +23,6 @@ from dpselect.writing import strict
 def asked(  # noqa: PLR0913 -- the arguments of a spend
     totals: Totals,
     origin: Origin,
-    files: dict[str, str] | None,
     *,
     epsilon: float,
     neighbours: NeighboursLike,
@@ -38,9 +37,8 @@ def asked(  # noqa: PLR0913 -- the arguments of a spend
 ) -> Entry:
     """Return the entry of a spend that goes with the totals, whether it fits or not.
 
-    The keywords are the arguments of ``dpselect.Budget.spend_all``. Long lists of the question
-    are put into ``files``; without it, for a budget in memory, the entry has them whole, and
-    nothing is written down before somebody reads it.
+    The keywords are the arguments of ``dpselect.Budget.spend_all``. Nothing of the question is
+    written down before somebody reads it.
 
     Raises:
         ParameterError: An argument is out of its range.
@@ -58,7 +56,7 @@ def asked(  # noqa: PLR0913 -- the arguments of a spend
     return replace(
         price,
         mechanism=text("mechanism", mechanism),
-        question=whole if files is None else lists.folded(dict(whole), files),
+        question=whole,
         note=text("note", note) or origin.note,
         source=origin.source,
         source_version=origin.version,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,11 +11,10 @@ from dpselect.budget import zcdp
 from dpselect.budget.amount import exact, floor
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.writing import strict
 
 
 class Question(Mapping[str, object]):
-    """What an entry says was asked, written down when it is first read.
+    """What an entry says was asked or answered, written down or read when it is needed.
 
     Args:
         write: Returns it; called at most once.
@@ -38,6 +35,9 @@ class Question(Mapping[str, object]):
 
     def __len__(self) -> int:
         return len(self._written)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return dict, (dict(self),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +70,12 @@ class Entry:
         analyst: Name of the analyst, as the caller gave it.
         share: The share of the budget that paid: an analyst's, or empty.
         period: The period of the budget that paid, such as ``"2026-07"``; empty without.
-        question: Query, its written form, steps and public claims of the plan; plain values,
-            with long lists as in ``lists``.
+        question: Query, its written form, steps and public claims of the plan; plain values.
         key: SHA-256 of question, source, version and unit, all public; empty if the answer
             cannot be returned again.
         answer: The released answer as plain values; None if the process ended before it was
             recorded, or if only the spend was.
-        release: The fields from which the release can be made again, with long lists as in
-            ``lists``; None if it cannot.
+        release: The fields from which the release can be made again; None if it cannot.
         token: Tells it from entries of other budgets with the same number.
     """
 
@@ -121,35 +119,6 @@ class Entry:
         if given > self.epsilon:
             raise ParameterError(f"a refund is at most the {self.epsilon!r} that was spent")
         return given
-
-
-LONGEST = 20_000
-"""Characters of an answer as JSON; of a longer one an entry has a summary and its hash."""
-
-
-def kept(answer: Mapping[str, object]) -> dict[str, object]:
-    """Return an answer whole, or a summary with the SHA-256 of its JSON."""
-    whole: dict[str, object] = strict(answer)
-    text = json.dumps(whole)
-    if len(text) <= LONGEST:
-        return whole
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return {**{name: _summary(one) for name, one in whole.items()}, "sha256": digest}
-
-
-def _summary(value: object) -> object:
-    if isinstance(value, list) and len(value) > 1:
-        return f"{len(value)} values from {_end(value[0])} to {_end(value[-1])}"
-    return f"{value[:200]} ..." if isinstance(value, str) and len(value) > 200 else value
-
-
-def _end(value: object) -> str:
-    """Return a value of a longer list as text, numbers without what rounding adds to them."""
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_end, value))}]"
-    return str(value)
 
 
 def priced(

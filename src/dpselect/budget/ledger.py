@@ -12,7 +12,8 @@ identity. Whoever has it open compares both with what they saw last, so a file t
 replaced, emptied or restored from a copy is refused.
 
 The answer of a release and its refund are rows of their own, written after the draw: a crash
-in between loses the answer and the refund and never the spend.
+in between loses the answer and the refund and never the spend. What was drawn of an answer
+that takes longer to work out is kept meanwhile.
 """
 
 from __future__ import annotations
@@ -31,16 +32,44 @@ from tempfile import TemporaryDirectory
 from typing import Self
 
 from dpselect.budget import lists
-from dpselect.budget.connection import Connections, check_folder, connected, not_ours
-from dpselect.budget.entry import Entry, kept
+from dpselect.budget.connection import check_folder, connected, not_ours
+from dpselect.budget.entry import Entry, Question
 from dpselect.budget.filter import Sums
 from dpselect.budget.store import Decide, Entries, State, T
 from dpselect.budget.totals import Totals
 from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
+from dpselect.writing import strict
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
 SCHEMA_VERSION = 5
+
+_ADDED = (
+    """CREATE TABLE IF NOT EXISTS lists (
+        sha256 TEXT PRIMARY KEY,
+        json TEXT NOT NULL
+    )""",
+    """CREATE TABLE IF NOT EXISTS draws (
+        sequence INTEGER PRIMARY KEY,
+        token TEXT NOT NULL,
+        answer TEXT NOT NULL
+    )""",
+    *(
+        f"""CREATE TRIGGER IF NOT EXISTS {table}_no_{action} BEFORE {action} ON {table}
+        BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
+        for table in ("lists", "draws")
+        for action in ("UPDATE", "DELETE")
+    ),
+    # INSERT OR REPLACE deletes a row without the trigger for it.
+    """CREATE TRIGGER IF NOT EXISTS lists_once BEFORE INSERT ON lists
+    WHEN EXISTS (SELECT * FROM lists WHERE sha256 = NEW.sha256)
+    BEGIN SELECT RAISE(IGNORE); END""",
+    """CREATE TRIGGER IF NOT EXISTS draws_once BEFORE INSERT ON draws
+    WHEN EXISTS (SELECT * FROM draws WHERE sequence = NEW.sequence)
+        OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)
+    BEGIN SELECT RAISE(ABORT, 'an entry is drawn once'); END""",
+)
+"""Tables that a ledger made before gets with the first row of one."""
 
 _CREATE = (
     """CREATE TABLE totals (
@@ -117,6 +146,7 @@ _CREATE = (
             SELECT * FROM entries WHERE sequence = NEW.sequence AND epsilon >= NEW.epsilon
         )
     BEGIN SELECT RAISE(ABORT, 'a spend is refunded once'); END""",
+    *_ADDED,
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
@@ -138,13 +168,15 @@ _MARK_OF = "SELECT token FROM entries WHERE sequence = ?"
 _MARKS_FROM = "SELECT token FROM entries WHERE sequence >= ? ORDER BY sequence"
 _ENTRIES = (
     f"SELECT {', '.join(f'entries.{column}' for column in _COLUMNS)}, "  # noqa: S608
-    "entries.token, answer, release, coalesce(refunds.epsilon, 0.0) FROM entries "
+    "entries.token, coalesce(answers.answer, {drawn}), release, "
+    "coalesce(refunds.epsilon, 0.0) FROM entries "
     "LEFT JOIN answers USING (sequence) LEFT JOIN refunds USING (sequence) "
 )
-_IN_ORDER = f"{_ENTRIES} ORDER BY entries.sequence"
-_AT = f"{_ENTRIES} WHERE entries.sequence = ?"
+_DRAWN = "(SELECT answer FROM draws WHERE draws.sequence = entries.sequence)"
+_IN_ORDER = "ORDER BY entries.sequence"
+_AT = "WHERE entries.sequence = ?"
 _LIKE = (
-    f"{_ENTRIES} WHERE key = ? AND entries.period = ? AND release IS NOT NULL "
+    "WHERE key = ? AND entries.period = ? AND release IS NOT NULL "
     "ORDER BY entries.sequence DESC LIMIT 1"
 )
 _LAST = (
@@ -171,8 +203,6 @@ class Ledger:
         self.totals = totals
         self._identity: str | None = None
         self._seen: tuple[int, str] = (0, "")
-        self._connections = Connections(path)
-        self._known: tuple[sqlite3.Connection, int, State] | None = None
 
     @classmethod
     def create_or_open(cls, path: str | Path, totals: Totals) -> Self:
@@ -206,11 +236,6 @@ class Ledger:
         ledger.entries()
         return ledger
 
-    @property
-    def lists(self) -> Path:
-        """The folder of long lists, which need not be there."""
-        return self.path.with_name(f"{self.path.name}.lists")
-
     def entries(self) -> Entries:
         """Return all entries, and check that their sums are those of the last of each share.
 
@@ -219,10 +244,9 @@ class Ledger:
                 invalid entry, or cannot be read.
         """
         # One snapshot for all that is read.
-        with self._connections.transaction("BEGIN") as connection:
+        with connected(self.path, begin="BEGIN") as connection:
             state = self._checked(connection)
-            rows = connection.execute(_IN_ORDER)
-            entries = tuple(map(self._entry, rows))
+            entries = tuple(self._entries(connection, _IN_ORDER))
             found = State.of(entries)
             for where in found.known:
                 state.sums(*where)
@@ -236,7 +260,7 @@ class Ledger:
         Raises:
             LedgerError: As for ``entries``.
         """
-        with self._connections.transaction("BEGIN") as connection:
+        with connected(self.path, begin="BEGIN") as connection:
             return at(self._checked(connection))
 
     def append(self, decide: Decide) -> Entries:
@@ -246,21 +270,18 @@ class Ledger:
             LedgerError: The file is gone, was replaced, emptied or restored, or cannot be
                 written.
         """
-        with self._connections.transaction("BEGIN IMMEDIATE") as connection:
-            version = _pragma(connection, "data_version")
-            after = self._state_at(connection, version).copy()
+        with connected(self.path, begin="BEGIN IMMEDIATE") as connection:
+            after = self._checked(connection).copy()
             made = decide(after)
             for entry, sums in made:
                 row = [getattr(entry, column) for column in _COLUMNS]
-                row[_COLUMNS.index("question")] = json.dumps(entry.question)
+                row[_COLUMNS.index("question")] = _written(connection, dict(entry.question))
                 totals = [str(sums.epsilon + sums.refunded), str(sums.delta), str(sums.rho)]
                 connection.execute(_INSERT, row + totals)
             first = after.number - len(made) + 1
             marks = [mark for (mark,) in connection.execute(_MARKS_FROM, (first,))]
             connection.execute("COMMIT")
-            self._known = connection, version, after
         self._seen = max(self._seen, (after.number, marks[-1]))
-        self._connections.count_spend()
         marked = zip(made, marks, strict=True)
         return tuple(replace(entry, token=mark) for (entry, _), mark in marked)
 
@@ -270,31 +291,34 @@ class Ledger:
         Raises:
             LedgerError: As for ``entries``.
         """
-        with self._connections.transaction("BEGIN") as connection:
+        with connected(self.path, begin="BEGIN") as connection:
             self._checked(connection)
-            row = connection.execute(_LIKE, (key, period)).fetchone()
-        if row is None:
-            return None
-        found = self._entry(row)
-        with suppress(LookupError):
-            return replace(found, release=lists.unfolded(found.release, self.lists))
-        return None
+            found = next(self._entries(connection, _LIKE, key, period), None)
+        return found if found is not None and lists.is_whole(found.release) else None
 
     def answer(
-        self, entry: Entry, answer: Mapping[str, object], release: Mapping[str, object] | None
+        self,
+        entry: Entry,
+        answer: Mapping[str, object],
+        release: Mapping[str, object] | None = None,
+        *,
+        is_last: bool = True,
     ) -> None:
-        """Add the answer of an entry, on the disk, and long lists of the release beside it.
+        """Add the answer of an entry, on the disk; one that is not the last is replaced by it.
 
         Raises:
             LedgerError: The ledger has another entry of this number or an answer of it, or
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
-        files: dict[str, str] = {}
-        made_of = None if release is None else json.dumps(lists.folded(release, files))
         with self._holding(entry) as (connection, found, _):
-            lists.keep(self.lists, files)
-            row = found.sequence, found.token, json.dumps(kept(answer)), made_of
-            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?)", row)
+            row = [found.sequence, found.token, _written(connection, strict(answer))]
+            if is_last:
+                row.append(None if release is None else _written(connection, release))
+            elif not _has_draws(connection):
+                _add_tables(connection)
+            table = "answers" if is_last else "draws"
+            marks = ", ".join("?" * len(row))
+            connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)  # noqa: S608
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon, on the disk; errors as for ``answer``."""
@@ -308,16 +332,22 @@ class Ledger:
     @contextmanager
     def _holding(self, entry: Entry) -> Iterator[tuple[sqlite3.Connection, Entry, State]]:
         """Write what belongs to an entry in one transaction, as it is kept."""
-        with self._connections.transaction("BEGIN IMMEDIATE") as connection:
+        with connected(self.path, begin="BEGIN IMMEDIATE") as connection:
             state = self._checked(connection)
-            row = connection.execute(_AT, (entry.sequence,)).fetchone()
-            found = None if row is None else self._entry(row)
+            found = next(self._entries(connection, _AT, entry.sequence), None)
             if found is None or not found.is_record_of(entry):
                 raise LedgerError(f"the ledger {self.path} does not hold the entry")
             yield connection, found, state
-            # The sums that the last spend left are not those of now.
-            self._known = None
             connection.execute("COMMIT")
+
+    def _entries(
+        self, connection: sqlite3.Connection, which: str, *values: object
+    ) -> Iterator[Entry]:
+        """Yield entries, by the end of a query of them."""
+        drawn = _DRAWN if _has_draws(connection) else "NULL"
+        yield from map(
+            self._entry, connection.execute(_ENTRIES.format(drawn=drawn) + which, values)
+        )
 
     def _entry(self, row: tuple[object, ...]) -> Entry:
         found = dict(
@@ -326,7 +356,8 @@ class Ledger:
         texts = [found[name] for name in _TEXTS]
         try:
             for name in ("question", "answer", "release"):
-                found[name] = _mapping(found[name])
+                plain = _mapping(found[name])
+                found[name] = plain and Question(partial(lists.unfolded, plain, self._list))
         except ValueError:
             texts.append(None)
         amounts = [found[name] for name in ("epsilon", "delta", "rho", "refunded")]
@@ -338,11 +369,16 @@ class Ledger:
             raise _no_entry(self.path)
         return Entry(**found, neighbours=self.totals.neighbours)  # type: ignore[arg-type]
 
-    def _state_at(self, connection: sqlite3.Connection, version: int) -> State:
-        """Return the state, and check the file if another connection wrote since our spend."""
-        if self._known is not None and self._known[:2] == (connection, version):
-            return self._known[2]
-        return self._checked(connection)
+    def _list(self, digest: str) -> str | None:
+        """Return the JSON of a long list; of a ledger made before that of a file beside it."""
+        with suppress(LedgerError), connected(self.path) as connection:
+            asked = "SELECT json FROM lists WHERE sha256 = ?"
+            for (text,) in connection.execute(asked, (digest,)):
+                return str(text)
+        with suppress(OSError, UnicodeDecodeError):
+            beside = self.path.with_name(f"{self.path.name}.lists") / f"{digest}.json"
+            return beside.read_text(encoding="utf-8")
+        return None
 
     def _checked(self, connection: sqlite3.Connection) -> State:
         """Return the state of a file that is the one seen before, and remember it."""
@@ -390,6 +426,26 @@ def _stored_sums(connection: sqlite3.Connection, path: Path, period: str, share:
     except (TypeError, ValueError, ZeroDivisionError):
         raise _no_entry(path) from None
     return Sums(epsilon - refunded, delta, rho, refunded)
+
+
+def _written(connection: sqlite3.Connection, value: Mapping[str, object]) -> str:
+    """Return a plain value as JSON, and keep its long lists."""
+    found: dict[str, str] = {}
+    text = json.dumps(lists.folded(value, found))
+    if found:
+        _add_tables(connection)
+        connection.executemany("INSERT INTO lists VALUES (?, ?)", found.items())
+    return text
+
+
+def _has_draws(connection: sqlite3.Connection) -> bool:
+    tables = connection.execute("SELECT * FROM sqlite_master WHERE name = 'draws'")
+    return tables.fetchone() is not None
+
+
+def _add_tables(connection: sqlite3.Connection) -> None:
+    for statement in _ADDED:
+        connection.execute(statement)
 
 
 def _no_entry(path: Path) -> LedgerError:

@@ -1,23 +1,17 @@
-"""Long lists of a question or a release: beside the ledger, in files named by their hash.
+"""Long lists of a question, an answer or a release: once in a ledger, by their hash.
 
 A board that signs for a ledger can read what was declared public, and a release with long
-lists, such as a map, can be made again. A list of more than
-``LONGEST`` characters stands in the entry as its count, its first and last value and the
-SHA-256 of its JSON; that JSON is a file of the folder ``<ledger>.lists``.
+lists, such as a map, can be made again. A list of more than ``LONGEST`` characters stands in an
+entry of the ledger as its count, its first and last value and the SHA-256 of its JSON; that
+JSON is a row of a table of lists, once for all entries that have it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
-from tempfile import NamedTemporaryFile
+from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard
-
-from dpselect.errors import LedgerError
 
 LONGEST = 2_000
 """Characters of a list as JSON; a longer one is folded."""
@@ -28,97 +22,64 @@ LONGEST_END = 200
 FOLDED = {"count", "first", "last", "sha256"}
 
 
-def folded(value: Any, files: dict[str, str]) -> Any:  # noqa: ANN401 -- any JSON value
-    """Return a plain value with long lists folded, and add their JSON to ``files``, by hash."""
+def folded(value: Any, lists: dict[str, str], *, most: int = 0) -> Any:  # noqa: ANN401 -- JSON
+    """Return a plain value with long lists folded, and add their JSON to ``lists``, by hash.
+
+    Args:
+        value: Any value of JSON.
+        lists: Where the lists are put.
+        most: How many values a list may have, with those of lists in it, that is not folded
+            whatever its length.
+    """
     if isinstance(value, Mapping):
-        return {name: folded(one, files) for name, one in value.items()}
-    if not isinstance(value, list):
+        return {name: folded(one, lists, most=most) for name, one in value.items()}
+    if not isinstance(value, list) or _values_in(value) <= most:
         return value
     text = json.dumps(value)
     if len(text) <= LONGEST:
         return value
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    files[digest] = text
-    return {
-        "count": len(value),
-        "first": _end(value[0]),
-        "last": _end(value[-1]),
-        "sha256": digest,
-    }
+    digest = _hash(text)
+    lists[digest] = text
+    first, last = (_end(value[end]) for end in (0, -1))
+    return {"count": len(value), "first": first, "last": last, "sha256": digest}
 
 
-def keep(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files that are not there, each whole or not at all.
-
-    Raises:
-        LedgerError: One cannot be written.
-    """
-    try:
-        for digest, text in files.items():
-            if not _file(folder, digest).exists():
-                if not folder.exists():
-                    folder.mkdir(exist_ok=True)
-                    share_rights(folder.with_suffix(""), folder)
-                with NamedTemporaryFile("w", dir=folder, suffix=".part", delete=False) as new:
-                    new.write(text)
-                    new.flush()
-                    os.fsync(new.fileno())
-                share_rights(folder.with_suffix(""), Path(new.name))
-                Path(new.name).replace(_file(folder, digest))
-    except OSError as error:
-        raise LedgerError(f"cannot write a list into {folder}: {error.strerror}") from None
-
-
-def share_rights(ledger: Path, path: Path) -> None:
-    """Let those who may read and write a ledger do so with what is beside it.
-
-    Whoever cannot read a list of an answer would pay for the same answer again.
-    """
-    with suppress(OSError):  # where it is somebody else's, they did so
-        rights = ledger.stat()
-        mode = rights.st_mode & 0o666
-        if path.is_dir():  # who may read a folder may enter it
-            mode |= (mode & 0o444) >> 2
-        path.chmod(mode)
-        if hasattr(os, "chown"):
-            os.chown(path, -1, rights.st_gid)
-
-
-def whole(value: Mapping[str, Any], folder: Path | None) -> list[Any] | None:
-    """Return the list that a folded one stands for; None if its file is gone or another."""
-    if folder is None:
-        return None
-    try:
-        text = _file(folder, str(value["sha256"])).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    same = hashlib.sha256(text.encode()).hexdigest() == value["sha256"]
-    return list(json.loads(text)) if same else None
-
-
-def unfolded(value: Any, folder: Path | None) -> Any:  # noqa: ANN401 -- any JSON value
+def unfolded(
+    value: Any,  # noqa: ANN401 -- any JSON value
+    read: Callable[[str], str | None],
+) -> Any:  # noqa: ANN401
     """Return a plain value with the lists that ``folded`` took out of it.
 
-    Raises:
-        LookupError: The file of one is gone, or another.
+    Args:
+        value: What ``folded`` returned.
+        read: Returns the JSON of a list by its hash. One that it does not return, or of which
+            it returns another, stays folded.
     """
     if is_folded(value):
-        found = whole(value, folder)
-        if found is None:
-            raise LookupError(value["sha256"])
-        return found
+        text = read(value["sha256"])
+        return json.loads(text) if text and _hash(text) == value["sha256"] else value
     if isinstance(value, Mapping):
-        return {name: unfolded(one, folder) for name, one in value.items()}
+        return {name: unfolded(one, read) for name, one in value.items()}
     return value
 
 
 def is_folded(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Return whether a value of a question stands for a long list."""
+    """Return whether a value stands for a long list."""
     return isinstance(value, Mapping) and set(value) == FOLDED
 
 
-def _file(folder: Path, digest: str) -> Path:
-    return folder / f"{digest}.json"
+def is_whole(value: object) -> bool:
+    """Return whether no list of a value is folded."""
+    inner = value.values() if isinstance(value, Mapping) else ()
+    return not is_folded(value) and all(map(is_whole, inner))
+
+
+def _values_in(value: object) -> int:
+    return sum(map(_values_in, value)) if isinstance(value, list) else 1
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _end(value: object) -> object:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from html import escape
 from math import ceil, exp
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpselect._numbers import LARGEST_EXPONENT
@@ -58,7 +57,7 @@ def html(budget: Budget, *, name: str, first: str = "") -> str:
         *_summary(budget, len(entries)),
         *_promise(budget),
         "<h2>Releases</h2>",
-        *(part for entry in entries for part in _release(entry, budget)),
+        *(part for entry in entries for part in _release(entry, budget.totals)),
         *([] if entries else ["<p>Nothing was released.</p>"]),
         *_signatures(),
     ]
@@ -92,18 +91,11 @@ def _summary(budget: Budget, number: int) -> Iterator[str]:
             "releases": str(number),
             "spent": f"epsilon {budget.spent:.6g}{now}",
             "left": f"epsilon {float(left):.6g}{now}",
-            "long lists": _folder(budget.lists),
         }
     )
     if totals.shares:
         yield "<h3>Shares</h3>"
         yield _facts({pot.share or "all others": words.pot(pot) for pot in budget.pots})
-
-
-def _folder(lists: Path | None) -> str | None:
-    if lists is None or not lists.exists():
-        return None
-    return f"whole in the folder {lists.name}, each in a file named by its SHA-256"
 
 
 def _promise(budget: Budget) -> Iterator[str]:
@@ -147,15 +139,15 @@ def _promise(budget: Budget) -> Iterator[str]:
     )
 
 
-def _release(entry: Entry, budget: Budget) -> Iterator[str]:
-    asked, totals = entry.question, budget.totals
+def _release(entry: Entry, totals: Totals) -> Iterator[str]:
+    asked = entry.question
     yield f'<section class="release"><h3>{entry.sequence}. {escape(_title(entry))}</h3>'
     delta = f", delta {entry.delta:.3g}" if entry.delta else ""
     back = f" ({entry.refunded:.6g} of it given back)" if entry.refunded else ""
     yield _facts(
         {
             "question": words.question_of(entry),
-            "in full": _lines(words.whole_question(entry, budget.lists)),
+            "in full": _lines(words.whole_question(entry)),
             "answer": _Html(f'<span class="answer">{_answer(entry)}</span>'),
             "price": f"epsilon {entry.epsilon:.6g}{delta}{back}, for one {totals.unit}: odds "
             f"change by a factor of at most {words.odds(entry.epsilon)}{_apart(entry.delta)}",

@@ -10,9 +10,10 @@ from itertools import count
 from threading import Lock
 from typing import Self, TypeAlias, TypeVar
 
-from dpselect.budget.entry import Entry, Question, kept
+from dpselect.budget.entry import Entry, Question
 from dpselect.budget.filter import Sums
 from dpselect.errors import BudgetError, LedgerError
+from dpselect.writing import strict
 
 Entries: TypeAlias = tuple[Entry, ...]
 
@@ -77,10 +78,9 @@ class Memory:
     A forked copy raises: two copies could spend the same epsilon.
     """
 
-    lists = None
-
     def __init__(self) -> None:
         self._entries: list[Entry] = []
+        self._drawn: set[int] = set()
         self._state = State()
         self._lock = Lock()
         self._process, self._token = os.getpid(), f"memory {next(_NUMBERS)}"
@@ -116,21 +116,26 @@ class Memory:
         return next(found, None)
 
     def answer(
-        self, entry: Entry, answer: Mapping[str, object], release: Mapping[str, object] | None
+        self,
+        entry: Entry,
+        answer: Mapping[str, object],
+        release: Mapping[str, object] | None = None,
+        *,
+        is_last: bool = True,
     ) -> None:
-        """Add the answer of an entry.
+        """Add the answer of an entry; one that is not the last is replaced by it.
 
         Raises:
-            LedgerError: This is no entry of the budget, or it has an answer.
+            LedgerError: This is no entry of the budget, or it has its answer.
         """
         self._check_process()
         with self._lock:
             place, found = self._found(entry)
-            if found.answer is not None:
+            if found.answer is not None and place not in self._drawn:
                 raise LedgerError("an entry has one answer")
-            self._entries[place] = replace(
-                found, answer=Question(partial(kept, answer)), release=release
-            )
+            self._drawn.discard(place) if is_last else self._drawn.add(place)
+            whole = Question(partial(strict, answer))
+            self._entries[place] = replace(found, answer=whole, release=release)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
-from pathlib import Path
 
 from dpselect import writing
 from dpselect.budget import lists
@@ -119,46 +118,25 @@ def question_of(entry: Entry) -> str:
     return question(entry.question.get("query"), entry.question.get("arguments"), entry.source)
 
 
-def whole_question(entry: Entry, folder: Path | None) -> Iterator[str]:
-    """Yield every field of the query of an entry with its value, as it was given.
-
-    Args:
-        entry: The entry.
-        folder: The folder of long lists, from which they are read.
-    """
+def whole_question(entry: Entry) -> Iterator[str]:
+    """Yield every field of the query of an entry with its value, as it was given."""
     asked = entry.question.get("written")
     for name, value in asked.items() if isinstance(asked, Mapping) else ():
         if name not in {"dpselect", "query"}:
-            kept = writing.from_json(name, _unfolded(value, folder))
+            kept = writing.from_json(name, lists.folded(value, {}, most=MOST_LISTED))
             yield f"{name} = {value_text(writing.readable(kept))}"
-
-
-def _unfolded(value: object, folder: Path | None) -> object:
-    """Return a value with its lists, but very long ones and those that are not there."""
-    if lists.is_folded(value):
-        found = lists.whole(value, folder)
-        if found is None:
-            return f"{value_text(value)}, which its file does not hold"
-        return found if _values_in(found) <= MOST_LISTED else value
-    if isinstance(value, Mapping):
-        return {name: _unfolded(one, folder) for name, one in value.items()}
-    return value
-
-
-def _values_in(value: object) -> int:
-    """Return how many values a list has, with those of lists in it."""
-    return sum(map(_values_in, value)) if isinstance(value, list) else 1
 
 
 def answer_of(entry: Entry) -> str:
     """Return the answer of an entry, in one paragraph."""
     if entry.answer is None:
         return "none was kept"
-    if set(entry.answer) == {"answer"}:
-        return value_text(entry.answer["answer"])
+    shown = lists.folded(dict(entry.answer), {}, most=MOST_LISTED)
+    if set(shown) == {"answer"}:
+        return value_text(shown["answer"])
     return "; ".join(
         value_text(one) if name == "answer" else f"{name.replace('_', ' ')}: {value_text(one)}"
-        for name, one in entry.answer.items()
+        for name, one in shown.items()
         if one is not None
     )
 

@@ -23,7 +23,7 @@ from dpselect.percentiles.reading import Numbers, checked_type
 from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Answer
 from dpselect.plan import Plan
-from dpselect.query import keeping
+from dpselect.query import keep
 from dpselect.tables.groups import GroupedDesign, Groups
 from dpselect.tables.key_columns import checked_names
 from dpselect.tables.moments import NUMBERS
@@ -96,11 +96,9 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
         )
         if self.each.intervals is None:
             return drawn
-        with keeping(drawn):
-            each = [one.ends() for one in answers if one.ends is not None]
-            return replace(
-                drawn, interval=tuple(in_units(ends) for some in each for ends in some)
-            )
+        keep(drawn)
+        each = [one.ends() for one in answers if one.ends is not None]
+        return replace(drawn, interval=tuple(in_units(ends) for some in each for ends in some))
 
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         from dpselect.percentiles.group_ranks import Reader

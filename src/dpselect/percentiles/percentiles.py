@@ -30,7 +30,7 @@ from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Method, MethodName, not_listed
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
-from dpselect.query import Claim, Design, Query, keeping, query
+from dpselect.query import Claim, Design, Query, keep, query
 from dpselect.tables.groups import check_ungrouped
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
@@ -337,8 +337,8 @@ class PercentilesDesign(Design[PercentileRelease]):
             )
             if found.ends is None:
                 return drawn
-            with keeping(drawn):
-                return replace(drawn, interval=tuple(map(self.in_units, found.ends())))
+            keep(drawn)
+            return replace(drawn, interval=tuple(map(self.in_units, found.ends())))
 
         return draw
 

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
 
-from dpselect.budget.lists import share_rights
 from dpselect.errors import LedgerError, PublicClaimError
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover -- where there is none, one process at a time asks
-    fcntl = None  # type: ignore[assignment]
+WAIT = 1e6
+"""Seconds to wait for one's turn, while another reads."""
 
 
 def file_of(ledger: Path) -> Path:
@@ -88,18 +86,29 @@ def _contradicted() -> PublicClaimError:
 
 @contextmanager
 def _opened(ledger: Path) -> Iterator[TextIOWrapper]:
+    """Open the file for one process at a time, by a lock that every system has: SQLite's."""
     path = file_of(ledger)
+    guard = path.with_name(f"{path.name}.lock")
     try:
-        is_new = not path.exists()
-        file = path.open("a+", encoding="utf-8")
-    except OSError as error:
-        raise LedgerError(
-            f"contradictions cannot be kept in {path}: {error.strerror}"
-        ) from None
-    with file:
-        if is_new:
-            share_rights(ledger, path)
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
-        yield file
+        for one in (path, guard):
+            is_new = not one.exists()
+            one.touch()
+            if is_new:
+                share_rights(ledger, one)
+        with (
+            closing(sqlite3.connect(guard, timeout=WAIT, isolation_level=None)) as lock,
+            path.open("r+", encoding="utf-8") as file,
+        ):
+            lock.execute("BEGIN EXCLUSIVE")
+            yield file
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerError(f"contradictions cannot be kept in {path}: {error}") from None
+
+
+def share_rights(ledger: Path, path: Path) -> None:
+    """Let those who may read and write a ledger do so with what is beside it."""
+    with suppress(OSError):  # where it is somebody else's, they did so
+        rights = ledger.stat()
+        path.chmod(rights.st_mode & 0o666)
+        if hasattr(os, "chown"):
+            os.chown(path, -1, rights.st_gid)
