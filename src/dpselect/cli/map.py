@@ -110,7 +110,7 @@ def check_outputs(paths: Sequence[Path], box: Box) -> None:
 
 def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the reference system that a file of geometries states, if no other is given."""
-    from dpselect.maps.geo_files import crs_of, geo_file
+    from dpselect.maps.geo import crs_of, geo_file
 
     if given["crs"] is not None or given["x"] is not None:
         return {}
@@ -308,9 +308,9 @@ def _polygons(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types
     """Return the polygons of a file."""
     if not path.exists():
         raise no_file(path)
-    from dpselect.maps.geo_files import areas_of
+    from dpselect.maps.geo import geometries
 
-    return areas_of(path)
+    return geometries(path)
 
 
 def _print_estimates(found: Estimates) -> None:

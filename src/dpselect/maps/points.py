@@ -1,26 +1,39 @@
-"""The points that a map is made of: their columns, the box, and how many a person has."""
+"""The points that a map is made of: their columns, the box, and how many a person has.
+
+A person's points are put in the order of their coordinates, and of these so many are
+counted as ``dpselect.tables.people`` says.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, get_args
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect import validation
-from dpselect.errors import ColumnError, ParameterError
+from dpselect._optional import needed
+from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.maps import geo
 from dpselect.maps.box import Box, Outside
-from dpselect.maps.geo_files import crs_of, geo_file, name_of
+from dpselect.maps.counting import Counts, Points
+from dpselect.maps.geo import crs_of, geo_file, geometries, name_of
+from dpselect.tables import values
 from dpselect.tables.people import PeopleCap, people_cap
+from dpselect.typing import Values
 
 SHORT = (np.float16, np.float32)
 LEAST_FLOATS = 2**10
 """Gaps between floats of a type along a box from which its lines are rounded to them."""
 
+POINT, MULTIPOINT = 0, 4
+"""Types of shapely."""
+
+_NO_POINTS = "points must be a table, geometries, or an array of shape (n, 2)"
+
 if TYPE_CHECKING:
-    from dpselect.maps.counting import Counts
     from dpselect.maps.heavy_cells import HeavyCells
     from dpselect.maps.map import Map
 
@@ -132,7 +145,87 @@ class PointRows:
         return replace(self, box=replace(self.box, types=(types[0], types[1])))
 
     def read(self, data: object) -> Counts:
-        """Return the counts of the points, private."""
-        from dpselect.maps import reading
+        """Return the counts of the points, each repaired on its own; private.
 
-        return reading.counts_of(data, self.held_by(data))
+        Args:
+            data: A table with the columns, a path of one, or a lazy frame, which stays in its
+                engine; without columns, an array of shape ``(n, 2)``, geometries that are
+                points, or a file of them. Points without a person are dropped.
+
+        Raises:
+            ColumnError: A column is missing, not named or not numeric.
+            DataError: They are no points, or cannot be read.
+            ParameterError: The reference systems differ.
+        """
+        from dpselect import tables
+        from dpselect.maps import engine
+
+        x, y, cap, box = self.x, self.y, self.cap, self.held_by(data).box
+        if x is None or y is None:
+            self.check(data)
+            return self._in_memory(box, *_without_columns(data, box))
+        if tables.is_lazy(data):
+            located = engine.located(data, x=x, y=y, cap=cap, box=box, outside=self.outside)
+            if cap is not None:
+                located = cap.limited(located, order_by=["x", "y"])
+            return engine.EngineCounts(located, box)
+        plain = [] if cap is None else [cap.user]
+        table = tables.read_columns(data, numeric=[x, y], plain=plain)
+        columns = [tables.series_numbers(table[name]) for name in (x, y)]
+        if cap is None:
+            return self._in_memory(box, *columns)
+        persons, there = values.names_in_memory(table[cap.user])
+        held = box.holds(*columns, outside=self.outside) & there
+        inside = self._in_memory(box, *(column[held] for column in columns))
+        kept = cap.kept(persons[held], (inside.x, inside.y))
+        return Points(inside.x[kept], inside.y[kept], box)
+
+    def _in_memory(self, box: Box, x: Values, y: Values) -> Points:
+        return Points(*box.locate(x, y, outside=self.outside), box)
+
+
+def _without_columns(points: object, box: Box) -> tuple[Values, Values]:
+    file = geo_file(points)
+    geometry = getattr(points, "geometry", None) if file is None else geometries(file).geometry
+    if geometry is not None:
+        return _from_geometry(geometry, box)
+    if isinstance(points, np.ndarray) or values.declares_type(points):
+        across, along = _of_array(np.asarray(points))
+    elif values.is_listed(points):
+        across, along = values.of_rows((_pair(row) for row in points), 2)
+    else:
+        raise DataError(_NO_POINTS)
+    return across.numbers(), along.numbers()
+
+
+def _of_array(table: NDArray[Any]) -> list[values.ColumnValues]:
+    if table.shape == (0,):
+        table = table.reshape(0, 2)
+    if table.ndim != 2 or table.shape[1] != 2 or table.dtype.kind not in "iufO":
+        raise DataError(_NO_POINTS)
+    return [values.of_array(column) for column in table.T]
+
+
+def _pair(row: Any) -> object:  # noqa: ANN401 -- whatever a list holds
+    """Return what a row of a list holds; nothing if it is not a pair."""
+    if getattr(row, "geom_type", None) == "Point":
+        return tuple(row.coords[0][:2]) if row.coords else ()
+    return values.pair(row)
+
+
+def _from_geometry(geometry: Any, box: Box) -> tuple[Values, Values]:  # noqa: ANN401 -- geopandas
+    if box.crs is not None and geometry.crs is not None:
+        geo.check_same(geometry.crs, box.crs)
+    # The coordinates of what is not a point are NaN, and the record is dropped. An empty
+    # point has none to ask for.
+    shapes = np.array(geometry.array)
+    shapely = needed("shapely", extra="geo")
+    x, y = np.full((2, shapes.size), np.nan)
+    # Programs that know one type for a layer write points as collections of one.
+    alone = (shapely.get_type_id(shapes) == MULTIPOINT) & (
+        shapely.get_num_geometries(shapes) == 1
+    )
+    shapes[alone] = shapely.get_geometry(shapes[alone], 0)
+    point = (shapely.get_type_id(shapes) == POINT) & ~shapely.is_empty(shapes)
+    x[point], y[point] = shapely.get_x(shapes[point]), shapely.get_y(shapes[point])
+    return x, y
