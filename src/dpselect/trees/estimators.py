@@ -207,7 +207,8 @@ class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[
 
     def predict(self, X: records.Table) -> Any:  # noqa: ANN401, N803 -- scikit-learn's signature
         """Return the class of the largest released share for each record, shape ``(n,)``."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)  # which refuses what is not fitted
+        return self.classes_[shares.argmax(axis=1)]
 
     def predict_proba(self, X: records.Table) -> Values:  # noqa: N803 -- scikit-learn's name
         """Return released class shares at each record's leaf, shape ``(n, classes)``.
