@@ -105,36 +105,23 @@ class Dialect:
         """Yield what can be wrong with the marks, the names and the forms, in words."""
         one, mark, thousands = self.separator, self.quote, self.thousands
         names = () if isinstance(self.header, bool) else self.header
-        yield (
-            one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n\0'),
-            "`separator` must be one ASCII character, such as ; or |",
-        )
-        yield (
-            mark not in {None, NO_QUOTE} and not _is_mark(mark),
-            '`quote` must be one mark, such as ", or none',
-        )
+        is_wrong = one is not None and (len(one) != 1 or not one.isascii() or one in '"\r\n\0')
+        yield is_wrong, "`separator` must be one ASCII character, such as ; or |"
+        is_wrong = mark not in {None, NO_QUOTE} and not _is_mark(mark)
+        yield is_wrong, '`quote` must be one mark, such as ", or none'
         yield mark is not None and mark == one, "`quote` and `separator` must differ"
-        yield (
-            thousands is not None and (len(thousands) != 1 or thousands.isalnum()),
-            "`thousands` must be one mark, such as , or a space",
-        )
+        is_wrong = thousands is not None and (len(thousands) != 1 or thousands.isalnum())
+        yield is_wrong, "`thousands` must be one mark, such as , or a space"
         yield thousands == self.decimal, "`thousands` and `decimal` must differ"
-        yield (
-            "" in names or len(set(names)) < len(names),
-            "`header` must be names of columns that differ",
-        )
-        yield (
-            self.comment is not None and not _is_comment(self.comment),
-            "`comment` must be ASCII characters, such as #",
-        )
-        yield (
-            self.date_format is not None and "%" not in self.date_format,
-            f"`date_format` must be such as %d/%m/%Y, with %H:%M, not {self.date_format!r}",
-        )
-        yield (
-            self.time_zone is not None and self.time_zone not in available_timezones(),
-            f"`time_zone` must be one such as Europe/Berlin, not {self.time_zone!r}",
-        )
+        is_wrong = "" in names or len(set(names)) < len(names)
+        yield is_wrong, "`header` must be names of columns that differ"
+        is_wrong = self.comment is not None and not _is_comment(self.comment)
+        yield is_wrong, "`comment` must be ASCII characters, such as #"
+        form, zone = self.date_format, self.time_zone
+        is_wrong = form is not None and "%" not in form
+        yield is_wrong, f"`date_format` must be such as %d/%m/%Y, with %H:%M, not {form!r}"
+        is_wrong = zone is not None and zone not in available_timezones()
+        yield is_wrong, f"`time_zone` must be one such as Europe/Berlin, not {zone!r}"
 
     @property
     def stated_dialect(self) -> dict[str, Any]:

@@ -27,7 +27,13 @@ from dpselect.tables.fields import typed
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import MANAGED, Source
 from dpselect.tables.spark_engine import Spark
-from dpselect.tables.text import CONTRADICTION, checked, first_line, header_fields
+from dpselect.tables.text import (
+    CONTRADICTION,
+    checked,
+    field_pattern,
+    first_line,
+    header_fields,
+)
 from dpselect.tables.where import filtered
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
@@ -238,18 +244,12 @@ def _texts(source: Source, kind: str, reader: Any) -> Any:  # noqa: ANN401 -- fr
         if not lines.filter(line == first).take(1):
             raise DataError(f"{file.name}: its first line must be the header, and end with LF")
         lines = lines.filter(line != first)
-    one, mark = f"\\x{ord(separator):02x}", f"\\x{ord(quote or separator):02x}"
-    if quote is None:
-        fields = f.split(line, one, -1)
-    else:
-        # A separator before the first field, so that no match is empty.
-        line = f.concat(f.lit(separator), line)
-        form = f"{mark}(?:[^{mark}]|{mark}{mark})*{mark}|[^{mark}{one}][^{one}]*|"
-        # The message has a part of the line that is empty: constants are evaluated at once.
-        contradicted = f.raise_error(f.concat(f.lit(CONTRADICTION), f.substring(line, 1, 0)))
-        is_read = line.rlike(f"^(?:{one}(?:{form}))*\\z")
-        matched = f.regexp_extract_all(line, f.lit(f"{one}({form})"), 1)
-        fields = f.when(is_read, matched).otherwise(contradicted)
+    pattern, line = field_pattern(separator, quote), f.concat(f.lit(separator), line)
+    # The message has a part of the line that is empty: constants are evaluated at once.
+    contradicted = f.raise_error(f.concat(f.lit(CONTRADICTION), f.substring(line, 1, 0)))
+    matched = f.regexp_extract_all(line, f.lit(pattern), 1)
+    fields = f.when(line.rlike(f"^(?:{pattern})*\\z"), matched).otherwise(contradicted)
+    mark = f"\\x{ord(quote or separator):02x}"
     cells = []
     for at, name in enumerate(names):
         cell = f.get(f.col("fields"), at)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -254,14 +255,22 @@ def header_fields(line: bytes, file: PurePath, dialect: Dialect, kind: str) -> l
         raise DataError(
             f"{file.name}: its first line holds carriage returns; LF or CRLF must end a line"
         )
-    quote = (dialect.quote_of(kind) or "").encode()
-    fields = _fields(line, dialect.separator_of(kind).encode(), quote)
-    if fields is None:
+    separator, quote = dialect.separator_of(kind), dialect.quote_of(kind)
+    # A separator before the first field, so that no match is empty.
+    pattern, text = field_pattern(separator, quote), separator + line.decode(errors="replace")
+    if not re.fullmatch(f"(?:{pattern})*", text):
         raise DataError(
             f"{file.name}: a quotation mark in its first line is not closed before a "
             "separator; the first line must be the header, and `quote`=none reads marks as "
             "characters"
         )
+    fields = re.findall(pattern, text)
+    if quote is not None:
+        quoted = (one.startswith(quote) for one in fields)
+        fields = [
+            one[1:-1].replace(2 * quote, quote) if is_quoted else one
+            for one, is_quoted in zip(fields, quoted, strict=True)
+        ]
     return [one.strip() for one in fields]
 
 
@@ -366,27 +375,12 @@ def _decompressed(file: Path) -> IO[bytes]:
     return file.open("rb")
 
 
-def _fields(line: bytes, separator: bytes, quote: bytes) -> list[str] | None:
-    """Return the fields of a line by the rule; None if a mark is not closed."""
-    fields: list[bytes] = []
-    while True:
-        if quote and line.startswith(quote):
-            end = 1
-            while line[end : end + 1] != quote or line[end + 1 : end + 2] == quote:
-                if end >= len(line):
-                    return None
-                end += 2 if line[end : end + 1] == quote else 1
-            fields.append(line[1:end].replace(2 * quote, quote))
-            line = line[end + 1 :]
-            if line and not line.startswith(separator):
-                return None
-            is_there, line = bool(line), line[1:]
-        else:
-            field, found, line = line.partition(separator)
-            fields.append(field)
-            is_there = bool(found)
-        if not is_there:
-            return [field.decode(errors="replace") for field in fields]
+def field_pattern(separator: str, quote: str | None) -> str:
+    """Return the pattern of a separator and a field by the rule, its one group."""
+    one, mark = f"\\x{ord(separator):02x}", f"\\x{ord(quote or separator):02x}"
+    if quote is None:
+        return f"{one}([^{one}]*)"
+    return f"{one}({mark}(?:[^{mark}]|{mark}{mark})*{mark}|[^{mark}{one}][^{one}]*|)"
 
 
 def checked(names: list[str], file: PurePath) -> list[str]:
