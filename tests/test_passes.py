@@ -81,9 +81,9 @@ def keys(**asked):
 
 COUNTED = {
     "several percentiles by ranks": lambda: percentiles(
-        p=[50, 60], candidates=range(1100), method="one-by-one", mechanism="exponential"
+        p=[50, 60], candidates=range(500), method="one-by-one", mechanism="exponential"
     ),
-    "a recursion": lambda: percentiles(p=[25, 50, 75], candidates=range(1000)),
+    "a recursion": lambda: percentiles(p=[25, 50, 75], candidates=range(500)),
     "two ways to draw": lambda: percentiles(p=[50, 99], candidates=range(600)),
     "numbers of a range": lambda: percentiles(p=50, upper=1000, step=1e-3),
     "degrees": lambda: nodes("degree"),
@@ -107,6 +107,9 @@ COUNTED = {
     ),
     "keys": keys,
 }
+LOOKED_UP = "two ways to draw"
+"""Of more candidates than an engine is asked about at once; polars looks up all of them."""
+
 ON_SPARK = ("two ways to draw", "degrees", "grids")
 QUICK = ("several percentiles by ranks", "degrees", "betweenness", "values", "keys")
 BOUNDED = {
@@ -139,6 +142,7 @@ def asked(monkeypatch):
     [
         pytest.param(case, "polars", marks=[] if case in QUICK else [pytest.mark.slow])
         for case in COUNTED
+        if case != LOOKED_UP
     ]
     + [
         pytest.param(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpselect import tables
-from dpselect._optional import needed
 from dpselect.percentiles.placing import Float, starts_of
 from dpselect.percentiles.ranks import Ranks
 from dpselect.tables.groups import GROUP
@@ -22,7 +21,6 @@ from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
     import narwhals as nw
-    import polars as pl
 
 MOST_NUMBERS = 10**9
 """Different numbers of groups that may leave an engine, where a range is not listed."""
@@ -93,7 +91,7 @@ class Reader:
         """
         points = np.unique(candidates)
         starts = starts_of(points, self.kind)
-        found = self._in_polars(starts) if self._is_polars else self._in_engine(starts)
+        found = self._counted(starts)
         counts = tables.counts(found["count"])
         return Cells(len(self.groups), points.size, tables.counts(found[POSITION]), counts)
 
@@ -113,40 +111,20 @@ class Reader:
         ends = np.searchsorted(np.repeat(codes[order], counts), range(1, len(self.groups)))
         return np.split(np.repeat(numbers[order], counts), ends)
 
-    @property
-    def _is_polars(self) -> bool:
-        return self.rows.implementation.is_polars()
+    def _counted(self, starts: Values) -> dict[str, tables.Column]:
+        """Group by the position among so many candidates at a time, each number once.
 
-    def _in_polars(self, starts: Values) -> dict[str, tables.Column]:
-        """Group by one integer and sort by it, which polars does sooner."""
-        needed("polars", extra="standard")
-        import narwhals as nw
-        import polars as pl
-
-        candidates = starts.size + 1
-
-        def places(numbers: pl.Series) -> pl.Series:
-            return pl.Series(starts.searchsorted(numbers.to_numpy(), side="right"))
-
-        table: pl.LazyFrame = nw.to_native(self.rows)
-        position = pl.col(NUMBER).map_batches(
-            places, return_dtype=pl.Int64, is_elementwise=True
-        )
-        code = pl.col(GROUP).cast(pl.Int64)
-        place = table.select((code * candidates + position).alias(POSITION))
-        sums = nw.from_native(place).group_by(POSITION).agg(nw.len().alias("count"))
-        most = candidates * len(self.groups)
-        return tables.collect(sums, self.data, most=most, order_by=[POSITION])
-
-    def _in_engine(self, starts: Values) -> dict[str, tables.Column]:
-        """Group by the position among so many candidates at a time, each number once."""
+        polars looks up any number of candidates at once.
+        """
         import narwhals as nw
 
         from dpselect.tables.lookup import with_positions
 
         number, found = nw.col(NUMBER), []
-        for first in range(0, max(starts.size, 1), EDGES_AT_ONCE):
-            block = starts[first : first + EDGES_AT_ONCE]
+        is_polars = self.rows.implementation.is_polars()
+        at_once = starts.size + 1 if is_polars else EDGES_AT_ONCE
+        for first in range(0, max(starts.size, 1), at_once):
+            block = starts[first : first + at_once]
             some = self.rows.select(GROUP, NUMBER)
             if first:
                 some = some.filter(number >= float(starts[first - 1]))

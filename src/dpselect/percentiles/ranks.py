@@ -137,7 +137,10 @@ def ranks_in_engine(
     numbers = _numbers(table.lazy(), column, users)
     cuts, at = _cuts(points, some)
     starts = starts_of(np.unique(points), tables.declared_float(data, column))
-    parts = [_before(numbers, edges, data) for edges in _blocks(starts[cuts - 1])]
+    # polars looks up any number of edges at once.
+    once = [starts[cuts - 1]]
+    blocks = once if table.implementation.is_polars() else _blocks(once[0])
+    parts = [_before(numbers, edges, data) for edges in blocks]
     _, known, missing = parts[0]
     counts = np.concatenate([[0], *(before for before, _, _ in parts), [known]])
     # The candidates that these many are before: the first, those of the cuts, and none.

@@ -119,6 +119,10 @@ class Engine:
 
     def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the table with the positions of numbers among ascending edges."""
+        if self.table.implementation.is_polars():
+            # polars computes every branch of a condition, for all rows.
+            found = [_searched(column, ascending) for column, ascending in edges.items()]
+            return nw.from_native(self.native.with_columns(found))
         return self.table.with_columns(
             _position(nw.col(column), ascending).alias(column)
             for column, ascending in edges.items()
@@ -368,6 +372,20 @@ def _code(column: str, goals: Sequence[Any]) -> nw.Expr:
 def _position(value: nw.Expr, edges: Sequence[float] | Indices | Values) -> nw.Expr:
     ascending = [float(edge) for edge in edges]
     return nw.when(~value.is_null()).then(_search(value, ascending, 0, len(ascending)))
+
+
+def _searched(column: str, edges: Sequence[float] | Indices | Values) -> Any:  # noqa: ANN401
+    """Return the positions of numbers among edges, as an expression of polars."""
+    import polars as pl
+
+    ascending = np.asarray(edges, dtype=np.float64)
+
+    def positions(numbers: pl.Series) -> pl.Series:
+        return pl.Series(ascending.searchsorted(numbers.to_numpy(), side="right"))
+
+    number = pl.col(column).cast(pl.Float64)
+    found = number.map_batches(positions, return_dtype=pl.Int64, is_elementwise=True)
+    return pl.when(number.is_not_null()).then(found).alias(column)
 
 
 def _search(value: nw.Expr, edges: list[float], first: int, last: int) -> nw.Expr:
