@@ -9,12 +9,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from math import isfinite
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 import narwhals as nw
 
@@ -36,6 +35,8 @@ from dpselect.tables.kinds import (
 from dpselect.tables.values import listed, of_objects
 
 Literal: TypeAlias = Decimal | str | bool
+
+Day = TypeVar("Day", date, datetime)
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
@@ -126,10 +127,11 @@ class Comparison:
             if declared(dtype) == "text":
                 text = value.cast(nw.String)
                 return ~value.is_null() & compare(text, nw.lit(literal, nw.String))
-            if dtype == nw.Date:
-                return ~value.is_null() & compare(value, nw.lit(self._day(literal), nw.Date))
-            if dtype == nw.Datetime:
-                return self._keeps_time(value, dtype, literal, in_memory=in_memory)
+            if dtype == nw.Date and (day := _read(date, literal)) is not None:
+                return ~value.is_null() & compare(value, nw.lit(day, nw.Date))
+            found, zone = _read(datetime, literal), getattr(dtype, "time_zone", None)
+            if dtype == nw.Datetime and found and (found.tzinfo is None) == (zone is None):
+                return self._keeps_time(value, zone, found, in_memory=in_memory)
         raise ColumnError(
             f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, with "
             f"{_comparable(dtype)}"
@@ -166,15 +168,8 @@ class Comparison:
         return there & OPERATORS[sign](value, public)
 
     def _keeps_time(
-        self, value: nw.Expr, dtype: nw.dtypes.DType, text: str, *, in_memory: bool
+        self, value: nw.Expr, zone: str | None, found: datetime, *, in_memory: bool
     ) -> nw.Expr:
-        zone, found = getattr(dtype, "time_zone", None), _moment(text)
-        if found is None or (found.tzinfo is None) != (zone is None):
-            raise ColumnError(
-                f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, "
-                "with a time such as "
-                + ("'2024-01-31T12:00'" if zone is None else "'2024-01-31T12:00Z'")
-            )
         compare, there = OPERATORS[self.operator], ~value.is_null()
         if not in_memory:
             # From a text: an engine would shift a literal by the zone of its session.
@@ -183,14 +178,6 @@ class Comparison:
         first = datetime(1970, 1, 1, tzinfo=None if zone is None else UTC)
         number = (found - first) // timedelta(microseconds=1)
         return there & compare(value.dt.timestamp("us"), nw.lit(number, nw.Int64))
-
-    def _day(self, text: str) -> date:
-        with suppress(ValueError):
-            return date.fromisoformat(text)
-        raise ColumnError(
-            f"`where` must compare {self.column!r}, which is of type Date, with a day such as "
-            "'2024-01-31'"
-        )
 
     def refuse_order_of_texts(self) -> None:
         """Refuse what orders fields of no declared type by a day: their characters would.
@@ -271,10 +258,10 @@ def _literal(text: str) -> Literal | None:
     return {"true": True, "false": False}.get(text.lower())
 
 
-def _moment(text: str) -> datetime | None:
+def _read(kind: type[Day], text: str) -> Day | None:
     """Return the day or the time that a text writes, None if it writes none."""
     try:
-        return datetime.fromisoformat(text)
+        return kind.fromisoformat(text)
     except ValueError:
         return None
 
@@ -291,8 +278,11 @@ def _comparable(dtype: nw.dtypes.DType) -> str:
     if dtype == nw.Boolean:
         return "true or false"
     if dtype == nw.Datetime:
-        return "a time in quotes, such as '2024-01-31T12:00'"
-    if declared(dtype) in {"text", "date"}:
+        zone = "" if getattr(dtype, "time_zone", None) is None else "Z"
+        return f"a time such as '2024-01-31T12:00{zone}'"
+    if dtype == nw.Date:
+        return "a day such as '2024-01-31'"
+    if declared(dtype) == "text":
         return "a text in quotes, such as 'A'"
     return "nothing: numbers, texts, days, times and truth values are compared; cast it there"
 
