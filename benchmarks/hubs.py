@@ -52,7 +52,7 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
         return hubs.flow(*hubs.ego_edges(graph, hub), cap)
 
     for epsilon in EPSILONS:
-        found, ratios = np.zeros(2), []
+        found, ratios = np.zeros(2), list[float]()
         share = metric.degrees_share(len(graph), epsilon)
         for _ in range(SIMULATIONS):
             alone = degrees + rng.laplace(0, 2 / epsilon, degrees.size)
@@ -71,7 +71,7 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
             estimates = metric.estimate(densities, held)
             best = np.argsort(-estimates, kind="stable")[:K]
             found[0] += len(top & set(chosen[best].tolist())) / K
-            ratios.extend(estimates[best] / np.maximum(true[chosen[best]], 1))
+            ratios.extend((estimates[best] / np.maximum(true[chosen[best]], 1)).tolist())
         if share == 1:
             found[0] = found[1]
         ratio = f"{np.median(ratios):.3g}" if ratios else ""

@@ -112,15 +112,9 @@ def read(
             if is_adjacency(listed, len(nodes)):
                 raise DataError(ADJACENCY)
             return of_pairs(listed, nodes)
-        needed("polars", extra="standard")
-        import polars as pl
-
         if file is not None:
             return _of_table(lines_of_pairs(file), nodes, lambda _column: True)
-        table = _opened(edges, source, target, nodes)
-        if isinstance(table, pl.LazyFrame):
-            return _of_table(table, nodes, untyped)
-        return of_pairs(table, nodes)
+        return _of_table(_opened(edges, source, target, nodes), nodes, untyped)
 
     return replaced(
         opened, lambda: DataError("the edges cannot be read: the file is damaged or no table")
@@ -148,19 +142,8 @@ def read_of_persons(
     columns = check_ends(source, target)
     cap.check(edges)
     rows = tables.read_columns(edges, numeric=[], plain=[*columns, cap.user])
-    two, untyped = [*map(rows.get_column, columns)], tables.Source.of(edges).is_untyped
-    if any(map(declares_nothing, two)):
-        ends = of_pairs(
-            zip(*(values.of_series(one).plain() for one in two), strict=True), nodes
-        )
-    else:
-        table = _in_polars(rows.select(*columns))
-        ends = Ends(
-            *(
-                table.select(_position(column, dtype, nodes, untyped)).to_series().to_numpy()
-                for column, dtype in table.schema.items()
-            )
-        )
+    untyped = tables.Source.of(edges).is_untyped
+    ends = _of_table(_in_memory(rows.select(*columns)), nodes, untyped, folded=False)
     without_invalid(ends, on_invalid)
     persons, there = values.names_in_memory(rows.get_column(cap.user))
     there &= (ends.source != UNKNOWN) & (ends.target != UNKNOWN) & (ends.source != ends.target)
@@ -353,10 +336,7 @@ def _opened(
     ends = check_ends(source, target)
     two = tables.check_columns(edges, plain=ends).select(*ends)
     if isinstance(two, nw.DataFrame):
-        columns = [two.get_column(column) for column in ends]
-        if any(map(declares_nothing, columns)):
-            return zip(*(values.of_series(one).plain() for one in columns), strict=True)
-        return _in_polars(two).lazy()
+        return _in_memory(two)
     native: object = two.to_native()
     if isinstance(native, pl.LazyFrame):
         return native
@@ -366,22 +346,40 @@ def _opened(
         return _in_polars(engine.whole()).lazy()
 
 
+def _in_memory(two: nw.DataFrame[Any]) -> pl.LazyFrame | Iterable[object]:
+    """Return two columns of a table in memory; pairs of untyped data."""
+    columns = [*two.iter_columns()]
+    if any(map(declares_nothing, columns)):
+        return zip(*(values.of_series(one).plain() for one in columns), strict=True)
+    return _in_polars(two).lazy()
+
+
 def _of_table(
-    table: pl.LazyFrame, nodes: Sequence[Hashable], untyped: Callable[[str], bool]
+    table: pl.LazyFrame | Iterable[object],
+    nodes: Sequence[Hashable],
+    untyped: Callable[[str], bool],
+    *,
+    folded: bool = True,
 ) -> Ends:
-    """Fold parallel edges while the table is read, so that memory goes with what is left."""
+    """Return the ends of the rows of a table, or of pairs.
+
+    Of a table parallel edges are folded while it is read, so that memory goes with what is
+    left; or else rows keep their order.
+    """
     needed("polars", extra="standard")
     import polars as pl
 
+    if not isinstance(table, pl.LazyFrame):
+        return of_pairs(table, nodes)
     first, second = (
         _position(column, dtype, nodes, untyped)
         for column, dtype in table.collect_schema().items()
     )
-    folded = table.select(
-        low=pl.min_horizontal(first, second), high=pl.max_horizontal(first, second)
-    ).unique()
-    ends = collected(folded, streaming=True)
-    return Ends(ends["low"].to_numpy(), ends["high"].to_numpy())
+    if folded:
+        first, second = pl.min_horizontal(first, second), pl.max_horizontal(first, second)
+    both = table.select(first=first, second=second)
+    ends = collected(both.unique() if folded else both, streaming=folded)
+    return Ends(ends["first"].to_numpy(), ends["second"].to_numpy())
 
 
 def _position(
