@@ -85,7 +85,6 @@ CASES = {
     "columns": dp.BestColumns(**TREE, k=1, **NAMES),
     "levels": dp.Levels(column="word", **LEVELS, **PERSONS),
     "nodes of persons": dp.TopNodes(**EDGES, metric="degree", k=6, **PERSONS),
-    "dense nodes": dp.TopNodes(**EDGES, metric="ego-density", k=1),
     "series": dp.Series(column="word", **MONTHS),
     "series of persons": dp.Series(column="word", **MONTHS, **PERSONS),
 }
