@@ -161,8 +161,15 @@ def visits(held):
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-@pytest.mark.parametrize("kind", ["keys", "top"])
-@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+@pytest.mark.parametrize(
+    ("kind", "relation"),
+    [
+        ("keys", ADDED),
+        ("top", ADDED),
+        ("keys", REPLACED),
+        pytest.param("top", REPLACED, marks=pytest.mark.slow),
+    ],
+)
 def test_the_rests_cost_their_share_by_persons(kind, relation, monkeypatch):
     """Attained by a person whose keys are not released, and leave one ward for the other."""
     asked = {

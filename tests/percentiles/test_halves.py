@@ -126,6 +126,7 @@ def test_weights_of_halves_are_not_rounded(candidates):
             assert Fraction(above.weights[part, 0]) == Fraction(records) - exact
 
 
+@pytest.mark.slow
 def test_answers_of_groups_follow_the_law_of_one():
     values = np.repeat([0, 1, 1, 3, 4, 4, 6], 2)
     ranks = grouped([values])

@@ -91,7 +91,7 @@ def test_one_record_is_its_own_percentile():
     assert dp.LocalDampening(epsilon=1).probabilities(objective).tolist() == [1]
 
 
-@pytest.mark.parametrize("p", [1, 50, 100])
+@pytest.mark.parametrize("p", [1, pytest.param(50, marks=pytest.mark.slow), 100])
 def test_the_default_finds_the_record_and_loses_its_epsilon_at_most(p):
     """On all databases of up to three records of 0 to 3; a tie with the farthest is planted."""
     query, upper = dp.PercentileRecord(p=p, upper=3, epsilon=1.5), 3
