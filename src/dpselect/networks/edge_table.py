@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpselect.networks.graph import CommonNeighbours
+from dpselect.networks.graph import CommonNeighbours, NodeCounts
 from dpselect.networks.reading import Nodes, check_claim, checked_nodes
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.tables.people import people_cap
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from dpselect.tables import Column
 
 
-class EdgeTable:
+class EdgeTable(NodeCounts):
     """An undirected graph in a table of edges, counted by the engine that holds the table.
 
     It can be used wherever a ``Graph`` can, and its counts are the same to the last bit. One
@@ -68,25 +67,14 @@ class EdgeTable:
         from dpselect.networks import edge_queries
 
         self._queries = queries = edge_queries
-        self._nodes = checked_nodes(nodes)
+        self.nodes = checked_nodes(nodes)
         check_claim(on_invalid, loops=False, unknown=False)
         cap = people_cap(user, max_per_user)
         self.max_per_user = None if cap is None else cap.most
-        self._edges = queries.simple_edges(edges, source, target, self._nodes, cap)
+        self._edges = queries.simple_edges(edges, source, target, self.nodes, cap)
         if on_invalid == "raise":
-            unknown, loops = queries.count_invalid_edges(edges, source, target, self._nodes)
+            unknown, loops = queries.count_invalid_edges(edges, source, target, self.nodes)
             check_claim(on_invalid, loops=loops > 0, unknown=unknown > 0)
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-    def __repr__(self) -> str:
-        return f"EdgeTable({len(self)} nodes)"
-
-    @property
-    def nodes(self) -> Sequence[Hashable]:
-        """The node ids or labels, in candidate order. Public."""
-        return self._nodes
 
     @cached_property
     def degrees(self) -> Indices:
@@ -141,7 +129,7 @@ class EdgeTable:
         return counts
 
     def _positions(self, nodes: Column) -> Indices:
-        if isinstance(self._nodes, range):
+        if isinstance(self.nodes, range):
             return nodes.astype(np.int64)
-        position = {label: index for index, label in enumerate(self._nodes)}
+        position = {label: index for index, label in enumerate(self.nodes)}
         return np.array([position[node] for node in nodes.tolist()], dtype=np.int64)

@@ -104,7 +104,7 @@ class EdgeRows:
                 "`nodes` must be those of the graph: `nodes`=graph.nodes; of igraph their "
                 "names, graph.vs['name'], or else their number"
             )
-        limit = getattr(graph, "max_per_user", None)
+        limit = graph.max_per_user
         if limit is not None and limit != self.max_per_user:
             raise ParameterError(
                 f"the graph has at most {limit} edges of a person: give `user` and "

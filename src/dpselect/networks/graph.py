@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from inspect import getattr_static
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,30 +47,42 @@ class CommonNeighbours(NamedTuple):
     """The maximum for every node, shape ``(n,)``."""
 
 
-class NodeCounts(Protocol):
+class NodeCounts(ABC):
     """An undirected graph on public nodes that can count around each of them.
 
     ``Graph`` counts in memory, ``EdgeTable`` in the engine that holds the edges. Both give the
     same numbers to the last bit. All counts are in the order of ``nodes`` and private.
+
+    Attributes:
+        nodes: The node ids or labels, in candidate order. Public.
+        max_per_user: Largest number of edges of a person, if it was read with ``user``. Public.
     """
 
-    @property
-    def nodes(self) -> Sequence[Hashable]:
-        """The node ids or labels, in candidate order. Public."""
+    __slots__ = ()
+    nodes: Sequence[Hashable]
+    max_per_user: int | None
 
     def __len__(self) -> int:
         """Return the number of nodes. Public."""
+        return len(self.nodes)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} nodes)"
 
     @property
+    @abstractmethod
     def degrees(self) -> Indices:
         """The number of neighbours of every node, shape ``(n,)``."""
 
+    @abstractmethod
     def triangles(self) -> Indices:
         """Return the number of edges between neighbours of every node, shape ``(n,)``."""
 
+    @abstractmethod
     def common_neighbours(self) -> CommonNeighbours:
         """Return the fewest and most neighbours that each node shares with another."""
 
+    @abstractmethod
     def ego_betweenness(self) -> Values:
         """Return the betweenness of every node within its own ego network, shape ``(n,)``.
 
@@ -79,7 +91,7 @@ class NodeCounts(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Graph:
+class Graph(NodeCounts):
     """An undirected graph without loops or parallel edges; made by a ``from_`` method.
 
     The nodes are public: they are the candidates, so every ``from_`` method takes them as an
@@ -103,12 +115,6 @@ class Graph:
     rows: NDArray[np.int32]
     nodes: Sequence[Hashable]
     max_per_user: int | None = None
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def __repr__(self) -> str:
-        return f"Graph({len(self)} nodes)"
 
     @property
     def degrees(self) -> Indices:
@@ -320,7 +326,7 @@ def node_counts(graph: AnyGraph) -> NodeCounts:
     if igraph is not None and isinstance(graph, igraph.Graph):
         named = "name" in graph.vs.attributes()
         return Graph.from_igraph(graph, nodes=graph.vs["name"] if named else graph.vcount())
-    if not _counts(graph):
+    if not isinstance(graph, NodeCounts):
         kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
         raise ParameterError(
             f"graph must be a Graph or an EdgeTable of dpselect.networks, or an undirected "
@@ -333,13 +339,7 @@ def node_counts(graph: AnyGraph) -> NodeCounts:
 def is_graph(data: object) -> TypeGuard[AnyGraph]:
     """Return whether data are a graph that ``node_counts`` takes, not edges."""
     others = (getattr(sys.modules.get(name), "Graph", None) for name in ("networkx", "igraph"))
-    return _counts(data) or any(isinstance(data, kind) for kind in others if kind is not None)
-
-
-def _counts(graph: object) -> TypeGuard[NodeCounts]:
-    """Return whether a graph can count; ``isinstance`` counts degrees on Python 3.11."""
-    names = ("nodes", "degrees", "triangles", "common_neighbours", "ego_betweenness", "__len__")
-    return all(getattr_static(graph, name, None) is not None for name in names)
+    return isinstance(data, (NodeCounts, *(kind for kind in others if kind is not None)))
 
 
 def _refuse_directed(*, directed: bool, remedy: str) -> None:
