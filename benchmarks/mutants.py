@@ -8,8 +8,9 @@ A mutant is one change inside of a function: a comparison, a sign, a number, a c
 room gets as many, of places that a seed draws. All are in one copy of the project, and a
 variable of the environment turns one of them on, so that one run of the fast tests of a room
 tells which tests reach which mutant. Those that do run first, the fastest first, until one
-fails; then all of the room. Writes ``benchmarks/results/mutants.csv``. A survivor is a change
-that no fast test of its room sees. One that changes nothing that can be seen has the reason
+fails; then all of the room, and those of other rooms that name most of the module. Writes
+``benchmarks/results/mutants.csv``. What was seen before is not tried again. A survivor is a
+change that none of these tests sees. One that changes nothing that can be seen has the reason
 beside it, written by hand; it is kept when the same mutant is drawn again.
 """
 
@@ -22,6 +23,7 @@ import csv
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -30,7 +32,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,9 @@ NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 CHANGED = (ast.Compare, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Constant, ast.Call)
 SKIPPED = (ast.Raise, ast.JoinedStr, ast.Assert, ast.Lambda, ast.pattern)
 """Texts of errors, and functions without a name, which kernels may be."""
+
+FURTHER = 3
+"""Test files of other rooms, for what those of its own do not see."""
 
 PATIENCE = 300
 """Seconds of a processor after which a mutant counts as seen: it does not end."""
@@ -86,6 +91,12 @@ class Site:
     path: Path
     node: ast.expr
     became: str
+
+    @property
+    def mutant(self) -> Mutant:
+        """What is stored of it."""
+        file = self.path.relative_to(ROOT / "src" / "dpselect").as_posix()
+        return Mutant(file, self.node.lineno, ast.unparse(self.node), self.became)
 
 
 def changed(node: ast.expr) -> str | None:
@@ -231,28 +242,33 @@ def passed(copy: Path, number: int, tests: list[str], **more: str) -> bool:
     return ended.returncode == 0
 
 
-def tried(copy: Path, room: str, places: list[Site], first: int) -> Iterator[Mutant]:
-    """Yield what became of the mutants of a room, which are numbered from the first on."""
+def tried(copy: Path, room: str, places: list[tuple[int, Site]]) -> Iterator[Mutant]:
+    """Yield what became of the mutants of a room, each with its number."""
     whole, told = [f"tests/{room}"], copy / "reached.json"
     if not passed(copy, -1, whole, REACHED=str(told)):
         sys.exit(f"the fast tests of {room} must pass without a change")
     reached, seconds = json.loads(told.read_text("utf-8"))
-    for number, site in enumerate(places[first:], first):
-        if site.path.relative_to(ROOT / "src" / "dpselect").parts[0] != room:
-            return
+    for number, site in places:
         began, near = time.perf_counter(), reached.get(str(number), [])
         tests = sorted({*near} - {"import"}, key=lambda one: float(seconds.get(one, 0)))
-        fine = not near or (not tests or passed(copy, number, tests))
-        fine = fine and (not near or passed(copy, number, whole))
-        yield Mutant(
-            site.path.relative_to(ROOT / "src" / "dpselect").as_posix(),
-            site.node.lineno,
-            ast.unparse(site.node),
-            site.became,
-            "seen" if not fine else "survived" if near else "not reached",
-            "",
-            round(time.perf_counter() - began, 1),
-        )
+        runs = (tests, whole if near else [], elsewhere(site.path, room))
+        fine = all(passed(copy, number, some) for some in runs if some)
+        took = round(time.perf_counter() - began, 1)
+        yield replace(site.mutant, outcome="survived" if fine else "seen", seconds=took)
+
+
+def elsewhere(path: Path, room: str) -> list[str]:
+    """Return the tests of other rooms that name most of what a module defines."""
+    kinds = ast.FunctionDef | ast.ClassDef
+    tree = ast.parse(path.read_text("utf-8"))
+    names = [one.name for one in ast.walk(tree) if isinstance(one, kinds)]
+    word = re.compile(rf"\b({'|'.join(names)})\b")
+    found = {
+        one.relative_to(ROOT).as_posix(): len(set(word.findall(one.read_text("utf-8"))))
+        for one in (ROOT / "tests").rglob("test_*.py")
+    }
+    most = sorted((one for one in found if found[one]), key=lambda one: -found[one])
+    return [one for one in most if not one.startswith(f"tests/{room}/")][:FURTHER]
 
 
 def stored() -> list[Mutant]:
@@ -261,6 +277,14 @@ def stored() -> list[Mutant]:
         rows = list(csv.DictReader(table))
     numbers = ({"line": int(row["line"]), "seconds": float(row["seconds"])} for row in rows)
     return [Mutant(**{**row, **one}) for row, one in zip(rows, numbers, strict=True)]  # type: ignore[arg-type]
+
+
+def written(found: list[Mutant]) -> None:
+    """Write the table."""
+    with RESULTS.open("w", newline="", encoding="utf-8") as table:
+        writer = csv.DictWriter(table, [one.name for one in fields(Mutant)])
+        writer.writeheader()
+        writer.writerows(asdict(one) for one in sorted(found, key=Mutant.key))
 
 
 def main() -> None:
@@ -272,8 +296,8 @@ def main() -> None:
     asked = parser.parse_args()
     each = -(-asked.mutants // len(asked.rooms))
     places = [site for room in asked.rooms for site in sampled(room, each, asked.seed)]
-    reasons = {one.key(): one.reason for one in stored()} if RESULTS.exists() else {}
-    found: list[Mutant] = []
+    known = {one.key(): one for one in stored()} if RESULTS.exists() else {}
+    found = {key: known[key] for site in places if (key := site.mutant.key()) in known}
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in COPIED:
@@ -285,16 +309,19 @@ def main() -> None:
         (copy / "benchmarks" / "sitecustomize.py").write_text("import mutants\n", "utf-8")
         (copy / "benchmarks" / "reached.py").write_text("from mutants import *\n", "utf-8")
         for room in asked.rooms:
-            for one in tried(copy, room, places, asked.rooms.index(room) * each):
-                mutant = Mutant(**asdict(one) | {"reason": reasons.get(one.key(), "")})
-                print(mutant, flush=True)
-                found.append(mutant)
-    with RESULTS.open("w", newline="", encoding="utf-8") as table:
-        writer = csv.DictWriter(table, [one.name for one in fields(Mutant)])
-        writer.writeheader()
-        writer.writerows(asdict(one) for one in sorted(found, key=Mutant.key))
+            of_room = [
+                (number, site)
+                for number, site in enumerate(places)
+                if site.mutant.file.startswith(f"{room}/")
+                and getattr(known.get(site.mutant.key()), "outcome", "") != "seen"
+            ]
+            for one in tried(copy, room, of_room) if of_room else ():
+                reason = found[one.key()].reason if one.key() in found else ""
+                found[one.key()] = replace(one, reason=reason)
+                print(found[one.key()], flush=True)
+                written(list(found.values()))
     for (room, outcome), number in sorted(
-        Counter((one.file.partition("/")[0], one.outcome) for one in found).items()
+        Counter((one.file.partition("/")[0], one.outcome) for one in found.values()).items()
     ):
         print(f"{room}: {number} {outcome}")
 
