@@ -32,7 +32,7 @@ class Server:
     def __init__(self, policy: str, analyst: str) -> None:
         querier = Querier(policy, analyst)
         self._methods = {"cost": querier.cost, "query": querier.query}
-        self._allowed = dp.Policy.read(policy).queries
+        self._policy = dp.Policy.read(policy)
 
     def messages(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the answer to each line that asks for one."""
@@ -78,9 +78,8 @@ class Server:
         }
 
     def _list(self, _params: dict[str, Any]) -> dict[str, Any]:
-        whole = dp.requests.schema()["properties"]
-        kinds = whole["queries"]["items"]["oneOf"]
-        allowed = [kind for kind in kinds if kind["title"] in self._allowed]
+        whole = dp.requests.schema(self._policy)["properties"]
+        allowed = whole["queries"]["items"]["oneOf"]
         for kind in allowed:
             kind["required"] = ["query", "epsilon"]  # the policy fills in the rest
         schema = {

@@ -12,6 +12,7 @@ import pytest
 import dpselect as dp
 from dpselect.draws.exact import samplers
 from dpselect.errors import InsufficientBudgetError, PolicyError
+from dpselect.requests.policy import claims_known
 from support.refusals import refused
 
 EXAMPLES = Path(dp.__file__).parents[2] / "examples"
@@ -153,6 +154,11 @@ class TestTools:
         kinds = tools["query"]["inputSchema"]["properties"]["queries"]["items"]["anyOf"]
         names = ["HeavyCells", "Keys", "Percentiles", "TopKeys"]
         assert [one["title"] for one in kinds] == names
+        stated = {name for one in kinds for name in one["properties"]}
+        # What data can contradict is the policy's to state.
+        assert not any(
+            claim.can_fail for name, (_, claim) in claims_known().items() if name in stated
+        )
         text = json.loads(cost["result"]["content"][0]["text"])
         assert text == {"epsilon": 50.0, "delta": 0.0}
         text = json.loads(answered["result"]["content"][0]["text"])

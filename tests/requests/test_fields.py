@@ -5,7 +5,9 @@ from contextlib import suppress
 
 import pytest
 
+import dpselect as dp
 from dpselect.errors import ParameterError
+from dpselect.query import claims_of
 from dpselect.requests import schema
 from dpselect.requests.reading import READERS
 from support.releases import all_cases
@@ -93,3 +95,23 @@ def test_every_field_is_described_in_words():
         for name, field in one["properties"].items():
             assert name == "query" or len(field["description"]) > 10, (one["title"], name)
             assert "`" not in field.get("description", "")
+
+
+@pytest.mark.parametrize("claims", [None, {"n": 9}])
+def test_under_a_policy_nobody_else_is_offered_its_claims(claims):
+    tables = {
+        "ledger": "clinic.budget",
+        "data": {"path": "stays.parquet"},
+        "unit": {"neighbours": "swap"},
+        "release": {"epsilon": 1.0, "queries": ["Subset", "ID3Tree", "TopKeys"]},
+        **({} if claims is None else {"claims": claims}),
+    }
+    policy = dp.Policy.from_dict(tables)
+    kinds = schema(policy)["properties"]["queries"]["items"]["oneOf"]
+    offered = {one["title"]: {*one["properties"]} for one in kinds}
+
+    assert set(offered) == {"Subset", "ID3Tree", "TopKeys"}
+    for name, fields in offered.items():
+        for one, claim in claims_of(getattr(dp, name)).items():
+            assert (one in fields) is (claims is None and not claim.can_fail), (name, one)
+    assert "separator" not in schema(policy)["properties"]["data"]["properties"]

@@ -271,7 +271,7 @@ shares = { alice = 120.0 }
         ("lower = 0\nupper = 60", "upper = 60", "step", "step must be above 0, and goes with"),
         ("step = 1", "stride = 1", "stride", "[columns.days] has no key 'stride'"),
         ("step = 1", "candidates = [1]", "candidates", "candidates replace the range"),
-        ('["heart", "lung", "skin"]', '"heart"', "candidates", "candidates must be a list"),
+        ('["heart", "lung", "skin"]', "3", "candidates", "candidates must be a list"),
         ('"skin"]', "{ a = 1 }]", "candidates", "candidates must be texts, numbers"),
         ("[columns.days]", "[columns]\nb = 3\n[columns.days]", "b", "b of [columns] must be"),
     ],
@@ -543,3 +543,44 @@ def test_dates_and_durations_have_bounds_and_steps(clinic, query, refused):
         return
     with pytest.raises(PolicyError, match=refused):
         request_of(clinic, query, POLICY + DATED)
+
+
+def test_candidates_of_a_column_can_be_a_file_beside_the_policy(tmp_path):
+    (tmp_path / "wards.txt").write_text("heart\n lung \n\n", encoding="utf-8")
+    (tmp_path / "policy.toml").write_text(
+        '[data]\npath = "stays.parquet"\n[unit]\nneighbours = "add-remove"\n'
+        '[release]\nepsilon = 1.0\n[columns.ward]\ncandidates = "wards.txt"\n',
+        encoding="utf-8",
+    )
+    policy = dp.Policy.read(tmp_path / "policy.toml")
+
+    assert policy.columns["ward"].listed == ("heart", "lung")
+    (tmp_path / "wards.txt").unlink()
+    with pytest.raises(dp.errors.DataError, match="no file"):
+        dp.Policy.read(tmp_path / "policy.toml")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"shares": {"alice": 0.7, "bob": 0.4}},
+        {"shares": {"alice": -0.1}},
+        {"shares": {"": 0.1}},
+        {"composition": "add"},
+        {"period": "year"},
+        {"period": "week", "period_unit": "each-period"},
+        {"delta": 1.5},
+    ],
+)
+def test_what_a_policy_grants_is_checked_when_it_is_read(wrong):
+    """Before, when the ledger was made: the policy of a ledger that was there said nothing."""
+    with pytest.raises(ParameterError):
+        dp.Policy.from_dict(
+            {
+                "ledger": "clinic.budget",
+                "data": {"path": "stays.parquet"},
+                "unit": {"neighbours": "add-remove"},
+                "release": {"epsilon": 1.0},
+                "person": {"epsilon": 1.0, **wrong},
+            }
+        )

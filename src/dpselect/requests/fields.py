@@ -14,7 +14,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
 from dpselect.query import Query
-from dpselect.requests.document import Kind
+from dpselect.requests.document import READING, Kind
+from dpselect.requests.policy import Policy
 from dpselect.requests.reading import READERS
 from dpselect.requests.request import TABLES
 
@@ -76,8 +77,12 @@ _CODE = re.compile(r"``([^`]*)``")
 _ATTRIBUTE = re.compile(r"^ {8}(?P<name>\w+): (?P<text>.*(?:\n {12}.*)*)", re.MULTILINE)
 
 
-def schema() -> Schema:
+def schema(policy: Policy | None = None) -> Schema:
     """Return the JSON schema (draft 7) of the files that ``Request`` reads.
+
+    Args:
+        policy: A policy that limits them: other queries than it allows, and what it states or
+            lets nobody state, such as claims of the data, are left out.
 
     Examples:
         >>> from dpselect.requests import schema
@@ -85,9 +90,13 @@ def schema() -> Schema:
         ['max_per_user', 'neighbours', 'user']
     """
     dpselect = import_module("dpselect")
-    kinds = [getattr(dpselect, name) for name in sorted(READERS)]
+    names = READERS if policy is None else policy.queries
+    kinds = [_of_query(getattr(dpselect, name), policy) for name in sorted(names)]
     tables = {name: _table(name) for name in TABLES if name}
-    listed = {"type": "array", "items": {"oneOf": [_of_query(kind) for kind in kinds]}}
+    if policy is not None:
+        for key in READING:
+            tables["data"]["properties"].pop(key, None)
+    listed = {"type": "array", "items": {"oneOf": kinds}}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A request of dpselect",
@@ -110,17 +119,20 @@ def _table(name: str) -> Schema:
     }
 
 
-def _of_query(kind: type[Query[Any]]) -> Schema:
+def _of_query(kind: type[Query[Any]], policy: Policy | None) -> Schema:
     types, said = get_type_hints(kind), documented(kind)
+    stated = {} if policy is None else policy.stated(kind)
     properties: dict[str, Schema] = {
         "query": {"const": kind.__name__},
         "name": {"type": "string", "description": "The name of the answer."},
     }
     required = ["query"]
     for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
+        if one.name in stated:
+            continue
         found = BY_NAME.get(one.name) or _of_type(types[one.name])
         properties[one.name] = {**(found or {}), "description": said[one.name]}
-        if one.default is MISSING and one.name not in FILLED:
+        if one.default is MISSING and policy is None and one.name not in FILLED:
             required.append(one.name)
         elif isinstance(one.default, bool | int | float | str):
             properties[one.name]["default"] = one.default

@@ -32,6 +32,7 @@ from dpselect.requests.document import (
 from dpselect.requests.reading import NOTHING, READERS, Released, columns_of
 from dpselect.tables import Source
 from dpselect.tables.dialect import Dialect
+from dpselect.tables.lists import lines_of
 
 if TYPE_CHECKING:
     from dpselect.requests.request import Request
@@ -118,7 +119,7 @@ class Policy:
         step = 1
 
         [columns.ward]
-        candidates = ["heart", "lung", "skin"]
+        candidates = ["heart", "lung", "skin"]     # or a file of one per line: "wards.txt"
 
         [claims]                               # what is declared public of the data
         assumed_people = 20_000
@@ -224,15 +225,6 @@ class Policy:
             "dialect": Dialect(**{name: data[name] for name in READING if name in data}),
             "where": tuple(data.get("where", ())),
         }
-        if "person" in values:
-            with document.naming("person"):
-                if "ledger" not in values:
-                    raise ParameterError(
-                        "a sum of releases needs `ledger`, which keeps it: without one "
-                        "[person] limits nothing"
-                    )
-                if "epsilon" not in values["person"]:
-                    raise ParameterError("[person] needs `epsilon`: else it limits nothing")
         if "ledger" in values:
             given["ledger"] = Path(located(values["ledger"], folder))
         if columns is not None:
@@ -246,7 +238,32 @@ class Policy:
             if "max_per_user" in given:
                 validation.at_least("max_per_user", given["max_per_user"], 1)
         with document.naming("release"):
-            return cls(document=document, **given)
+            made = cls(document=document, **given)
+        with document.naming("person"):
+            made.check_person()
+        return made
+
+    def check_person(self) -> None:
+        """Raise a ``ParameterError`` if [person] limits nothing, or grants what cannot be."""
+        if "person" not in self.document.values:
+            return
+        if self.ledger is None:
+            raise ParameterError(
+                "a sum of releases needs `ledger`, which keeps it: without one [person] limits "
+                "nothing"
+            )
+        if "epsilon" not in self.document.values["person"]:
+            raise ParameterError("[person] needs `epsilon`: else it limits nothing")
+        Budget(**self.granted)
+
+    @property
+    def granted(self) -> dict[str, Any]:
+        """What ``[person]`` grants, as arguments of a budget."""
+        person = dict(self.document.values.get("person", {}))
+        length, unit = person.pop("period", None), person.pop("period_unit", None)
+        period = None if length is None and unit is None else Period(length, unit)
+        more = {"neighbours": self.neighbours, "protects": self.user, "period": period}
+        return {**person, **more}
 
     def budget(self) -> Budget:
         """Return the ledger of the policy, with what ``[person]`` grants; made if not there.
@@ -255,19 +272,10 @@ class Policy:
             ParameterError: There is no ``ledger``, or no ``[person]``.
             LedgerError: The ledger has other totals.
         """
-        person = dict(self.document.values.get("person", {}))
         with self.document.naming("person"):
-            if self.ledger is None or not person:
+            if self.ledger is None or not self.document.values.get("person"):
                 raise ParameterError("a ledger needs `ledger`, and `epsilon` in [person]")
-            length, unit = person.pop("period", None), person.pop("period_unit", None)
-            period = None if length is None and unit is None else Period(length, unit)
-            return Budget(
-                **person,
-                neighbours=self.neighbours,
-                protects=self.user,
-                period=period,
-                path=self.ledger,
-            )
+            return Budget(**self.granted, path=self.ledger)
 
     def check_ledger(self) -> None:
         """Raise unless the ledger that is there grants what ``[person]`` says, if there is one.
@@ -415,6 +423,12 @@ class Policy:
                 said = f"`{name}` must {must}, not {writing.in_short(asked)}"
                 raise self._beyond(said, "claims", name)
 
+    def stated(self, kind: type[Query[Any]]) -> set[str]:
+        """Return the fields of a query that are the policy's alone to state."""
+        free = self.claims is None
+        claims = claims_of(kind).items()
+        return {name for name, claim in claims if claim.can_fail or not free}
+
     def resting(self, query: Query[Any]) -> dict[str, Any]:
         """Return the claims that a query rests on and data can contradict, as plain values."""
         asked = {name: getattr(query, name) for name in claims_of(type(query))}
@@ -486,9 +500,11 @@ def _column(document: Document, name: str, table: Mapping[str, Any]) -> Released
     """Return what a table of [columns] allows to release."""
     with document.naming("columns", name):
         listed = table.get("candidates")
+        if isinstance(listed, str):
+            listed = lines_of(located(listed, document.folder), "a list of one value per line")
         low, high, step = (_end(name, table.get(name)) for name in ENDS)
         if listed is not None and not isinstance(listed, list | tuple):
-            raise ParameterError("`candidates` must be a list")
+            raise ParameterError("`candidates` must be a list, or a file of one per line")
         if listed is not None and len(table) > 1:
             raise validation.candidates_and_range()
         span = Unit.of([one for one in (low, high) if one is not None], step).span(step)

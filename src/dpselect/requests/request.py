@@ -48,8 +48,8 @@ TABLES: dict[str, dict[str, Kind]] = {
 OF_A_QUERY = ("query", "name")
 """Other keys of a query's table."""
 
-MOST_QUERIES = 1_000
-"""Queries of a request; each takes milliseconds to plan."""
+MOST_QUERIES = 500
+"""Queries of a request; each takes up to ten milliseconds to plan and to check."""
 
 LONGEST_NAME = 200
 """Bytes of the name of an answer, at most: a file system takes 255, with the suffix."""
