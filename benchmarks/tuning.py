@@ -3,9 +3,10 @@
 ``python benchmarks/tuning.py accuracy DATA NAME RUNS OUT`` measures one data set of the folder
 DATA (``adult``, ``acs`` or ``nltcs``) and writes ``tuning_NAME.csv`` into the folder OUT, which
 is ``benchmarks/results`` for the stored ones: accuracy on a tenth of the records of a private
-search over depth x criterion x mechanism, of the default tree at the same epsilon, and of a
-search that is not private, which fits every candidate at the whole epsilon and counts exactly.
-All three get the same records. ``summary`` prints the means of the stored results, and
+search over depth x criterion x mechanism of DiffPID3, of its shifted tree of depth 5 (called
+default) at the same epsilon, and of a search that is not private, which fits every candidate at
+the whole epsilon and counts exactly. All three get the same records. ``summary`` prints the
+means of the stored results, and
 ``costs``, ``simulations``, ``leads`` and ``select DATA`` print their tables.
 """
 
@@ -83,6 +84,10 @@ def load(folder: Path, name: str) -> tuple[pl.DataFrame, pl.Series, ID3Classifie
         domains=domains,
         classes=sorted(labels.unique()),
         max_records=MAX_RECORDS,
+        max_depth=5,
+        criterion="information-gain",
+        mechanism="shifted",
+        splits="values",
     )
     return table.select(*domains), labels, tree
 

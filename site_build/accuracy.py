@@ -169,7 +169,7 @@ TASKS = {
         rows=searches,
         methods={
             "private search": "**dpselect**, `PrivateSearchCV`",
-            "default": "default parameters, no search",
+            "default": "DiffPID3 of depth 5, no search",
             "search, not private": "search that is not private",
         },
         epsilons=(0.5, 1.0, 2.0),

@@ -108,7 +108,22 @@ class FrontRelease(Release[FrontTree]):
         Raises:
             ParameterError: No rates were released.
         """
-        return plot_front(self.answer, self.best, ax)
+        points = np.array([one.rates[::-1] for one in self.answer], dtype=np.float64)
+        if np.isnan(points).any():
+            raise ParameterError("`rates_share` was 0: there are no rates to plot")
+        ax = new_axes(4, 4) if ax is None else ax
+        for place, (x, y) in enumerate(points):
+            best = "largest weighted sum" if place == self.best else None
+            ax.plot(x, y, "o", color="C0", mfc="C0" if best else "none", label=best)
+            ax.annotate(str(place), (x, y), xytext=(4, 4), textcoords="offset points")
+        # Trees of one front are close, so not the whole square.
+        middle = (points.max(axis=0) + points.min(axis=0)) / 2
+        half = max(0.6 * float(np.ptp(points, axis=0).max()), 0.02)
+        limits = np.stack([middle - half, middle + half])
+        ax.set(xlabel="true negative rate (noisy)", ylabel="true positive rate (noisy)")
+        ax.set(xlim=limits[:, 0], ylim=limits[:, 1])
+        ax.legend(fontsize="small")
+        return ax
 
 
 @query
@@ -335,50 +350,3 @@ def dp_moet(
         "operators": "published",
         "rates_share": 0.0,
     }
-
-
-def plot_front(front: Sequence[FrontTree], best: int, ax: Axes | None = None) -> Axes:
-    """Draw the rates of trees; one of them is filled.
-
-    Args:
-        front: The trees.
-        best: The position of the one.
-        ax: Axes to draw into; a new figure if not given.
-
-    Raises:
-        ParameterError: There are no rates.
-    """
-    points = [
-        (tree.true_negative_rate, tree.true_positive_rate)
-        for tree in front
-        if tree.true_negative_rate is not None and tree.true_positive_rate is not None
-    ]
-    if not points:
-        raise ParameterError("`rates_share` was 0: there are no rates to plot")
-    ax = new_axes(4, 4) if ax is None else ax
-    for i, (tnr, tpr) in enumerate(points):
-        ax.plot(
-            tnr,
-            tpr,
-            "o",
-            color="C0",
-            markerfacecolor="C0" if i == best else "none",
-            label="largest weighted sum" if i == best else None,
-        )
-        ax.annotate(str(i), (tnr, tpr), xytext=(4, 4), textcoords="offset points")
-    west, east, south, north = _limits(points)
-    ax.set(
-        xlabel="true negative rate (noisy)",
-        ylabel="true positive rate (noisy)",
-        xlim=(west, east),
-        ylim=(south, north),
-    )
-    ax.legend(fontsize="small")
-    return ax
-
-
-def _limits(points: list[tuple[float, float]]) -> tuple[float, float, float, float]:
-    """Return the limits of both axes: trees of one front are close, so not the whole square."""
-    x, y = (np.max(points, axis=0) + np.min(points, axis=0)) / 2
-    half = max(0.6 * float(np.ptp(points, axis=0).max()), 0.02)
-    return x - half, x + half, y - half, y + half
