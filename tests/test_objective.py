@@ -53,3 +53,10 @@ def test_a_part_can_be_replaced_and_no_score_loses_a_digit():
     # What the former scores rounded away is nothing that the new ones have.
     other = dataclasses.replace(objective, scores=[1.0, 2.0])
     assert (other.scores.tolist(), other.low_order.tolist()) == ([1.0, 2.0], [0.0, 0.0])
+
+
+def test_two_parts_of_an_array_of_ones_own_are_no_score_and_its_rest():
+    both = np.array([[1.0, 2.0], [5.0, np.nan]])
+    objective = dp.Objective(both[0], ONE, low_order=both[1])
+
+    assert (objective.scores.tolist(), objective.low_order.tolist()) == ([1.0, 2.0], [0.0, 0.0])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -238,13 +239,14 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
     return Twofold(*both)
 
 
-def _are_parts(scores: object, low_order: object) -> bool:
+def _are_parts(scores: Any, low_order: Any) -> bool:  # noqa: ANN401 -- as they were given
     """Return whether both are of one objective, as where ``dataclasses.replace`` makes another.
 
     What was rounded away of the former scores is nothing that new ones have.
     """
     bases = [getattr(one, "base", None) for one in (scores, low_order)]
-    return bases[0] is bases[1] is not None
+    # What a sum does not round away is no part that was.
+    return bases[0] is bases[1] is not None and np.array_equal(scores + low_order, scores)
 
 
 def _rounded_away(values: ArrayLike, vector: Values) -> Values:

@@ -12,6 +12,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.budget import lists
+from dpselect.errors import ParameterError
 
 LONG = [f"ward {n}" for n in range(1000)]
 WARD = pl.DataFrame({"ward": ["ward 3"] * 99})
@@ -128,3 +129,21 @@ def test_a_budget_in_memory_keeps_lists_in_its_entries():
     asked().plan.reserve(budget)()
 
     assert dp.Query.from_dict(budget.entries[0].question["written"]) == asked()
+
+
+@pytest.mark.parametrize("sha256", ["../../secret", "3", digest_of([1])])
+def test_a_mapping_of_ones_own_is_no_list_of_the_ledger(budget, sha256):
+    """Its names are those by which a list is found again; no file elsewhere is read."""
+    tree = {"count": "a", "first": "a", "last": "b", "sha256": "b"}
+    question = {"query": "mine", "written": {"tree": {**tree, "sha256": sha256}}}
+    spend = {"epsilon": 0.1, "neighbours": "add-remove", "question": question}
+    budget.spend_all([spend])
+
+    [entry] = dp.Budget.open(budget.path).entries
+    assert entry.question["written"]["tree"]["sha256"] == sha256
+
+
+def test_a_note_does_not_fill_the_disk(budget):
+    for name in ("note", "source", "version", "analyst"):
+        with pytest.raises(ParameterError, match=name):
+            budget.for_request(**{name: "x" * 10_001})

@@ -51,8 +51,8 @@ def test_rows_are_named_after_the_source():
         (range(0, 10, 5), "0 to 5 in steps of 5"),
         (range(0), "none"),
         (
-            {"count": 3, "first": "a", "last": "c", "sha256": "12ab"},
-            "3 values from a to c (SHA-256 of their JSON 12ab)",
+            {"count": 3, "first": "a", "last": "c", "sha256": 16 * "12ab"},
+            "3 values from a to c (SHA-256 of their JSON " + 16 * "12ab" + ")",
         ),
     ],
 )

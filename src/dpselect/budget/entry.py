@@ -36,6 +36,9 @@ class Question(Mapping[str, object]):
     def __len__(self) -> int:
         return len(self._written)
 
+    def __repr__(self) -> str:
+        return repr(self._written)
+
     def __reduce__(self) -> tuple[object, ...]:
         return dict, (dict(self),)
 

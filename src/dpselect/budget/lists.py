@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard
 
@@ -64,8 +65,13 @@ def unfolded(
 
 
 def is_folded(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Return whether a value stands for a long list."""
-    return isinstance(value, Mapping) and set(value) == FOLDED
+    """Return whether a value stands for a long list.
+
+    A mapping of somebody's own with the same names is none, unless it names a hash, too.
+    """
+    if not isinstance(value, Mapping) or set(value) != FOLDED:
+        return False
+    return re.fullmatch("[0-9a-f]{64}", str(value["sha256"])) is not None
 
 
 def is_whole(value: object) -> bool:

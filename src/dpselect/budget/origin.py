@@ -15,6 +15,9 @@ from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.writing import strict
 
+LONGEST = 10_000
+"""Characters of a text that an entry keeps: nobody fills the disk of a ledger by a note."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
@@ -87,6 +90,8 @@ def text(name: str, value: object) -> str:
         ParameterError: It is none.
     """
     given = validation.instance(name, value, str)
+    if name != "mechanism" and len(given) > LONGEST:
+        raise ParameterError(f"`{name}` must have at most {LONGEST:,} characters")
     try:
         given.encode()
     except UnicodeEncodeError:
