@@ -263,6 +263,8 @@ def test_a_plan_states_the_error_in_the_unit_of_the_metric():
         ({"metric": "ego-betweenness", "mechanism": "shifted"}, False),
         ({"metric": "ego-density", "mechanism": "anchored"}, False),
         ({"metric": "degree", "mechanism": "shifted"}, True),
+        ({"metric": "ego-density", "mechanism": "noisy-sequence"}, True),
+        ({"metric": "ego-density", "mechanism": "generalized"}, True),
         ({"metric": TWO, "combine": "pareto"}, True),
         ({"metric": TWO, "combine": "pareto", "mechanism": "local-dampening", "k": 2}, False),
     ],

@@ -190,6 +190,9 @@ class Mechanism(ABC):
     """The options that a query can state, since its price and its sensitivity stay the same."""
     doubles_monotone: ClassVar[bool] = False
     """Whether the unit scores of a monotone objective are twice those of another one."""
+    gap: ClassVar[float] = inf
+    """The largest score gap to the best that one unit of unit score can hide, on any data; in
+    units of the objective's global sensitivity. Infinite states no error bound."""
 
     def __post_init__(self) -> None:
         # A float of Python: every computation and every record has the same number.
@@ -283,8 +286,8 @@ class Mechanism(ABC):
     def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002 -- for subclasses
         """Return the largest score gap to the best that one unit of unit score can hide.
 
-        The basis of error bounds that hold on all data. A mechanism of your own may override
-        it; infinite, which states no bound, if not.
+        The basis of error bounds that hold on all data: ``gap``, where it does not depend on
+        the best score.
 
         Args:
             attained: The best score, if it is the same on all data; score units.
@@ -292,7 +295,7 @@ class Mechanism(ABC):
         Returns:
             In units of the objective's global sensitivity.
         """
-        return inf
+        return self.gap
 
     def largest_gap(
         self, candidates: int, bound: float, beta: float, attained: float | None = None

@@ -43,12 +43,10 @@ from dpselect.typing import Direction, Scores
 class _ByGlobalSensitivity(Mechanism):
     one_scaling: ClassVar[bool] = True
     doubles_monotone: ClassVar[bool] = True
+    gap: ClassVar[float] = 1.0
 
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.by_global(objective)
-
-    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
-        return 1.0
 
 
 @listed
@@ -101,10 +99,8 @@ class ReportNoisyMax(_ByGlobalSensitivity):
 
     name: ClassVar[str] = "noisy-max"
     draw: ClassVar[Draw] = LaplaceNoisyMax()
-
-    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
-        # Laplace noise must be small at the best candidate and at the drawn one.
-        return 2.0
+    # Laplace noise must be small at the best candidate and at the drawn one.
+    gap: ClassVar[float] = 2.0
 
 
 _EXPONENTIAL = Exponential()
@@ -246,12 +242,10 @@ class PairwiseLocalDampening(_EitherDraw):
     """
 
     name: ClassVar[str] = "pairwise"
+    gap: ClassVar[float] = 2.0
 
     def unit_scores(self, objective: Objective) -> Scores:
         return scaling.pairwise(objective)
-
-    def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002
-        return 2.0
 
 
 @listed

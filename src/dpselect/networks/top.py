@@ -12,7 +12,14 @@ import numpy as np
 from dpselect import validation
 from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import MechanismLike, NoisySequence, TopK
+from dpselect.mechanisms import (
+    AnchoredLocalDampening,
+    LocalDampening,
+    MechanismLike,
+    NoisySequence,
+    ShiftedLocalDampening,
+    TopK,
+)
 from dpselect.mechanisms.base import Drawn, released
 from dpselect.networks.edges import EdgeRows
 from dpselect.networks.metrics import MetricChoice, Term
@@ -25,6 +32,8 @@ from dpselect.typing import OnInvalid
 
 Redraw: TypeAlias = Literal["remaining"]
 """Which nodes a node is compared with in later rounds, if not all."""
+
+DAMPENED = (LocalDampening, ShiftedLocalDampening, AnchoredLocalDampening)
 
 OTHER_ORDER = "at any epsilon a node can rank above others of larger scores and sensitivities"
 
@@ -155,7 +164,8 @@ class TopNodes(Query[Release[Any]]):
             largest=_largest_error(choice, facts),
             passes=(rows.on_invalid == "raise") + choice.passes,
         )
-        if not (facts.sensitivity.flat or draw.mechanism.gap_per_unit(attained) < inf):
+        dampened = isinstance(draw.mechanism, DAMPENED) and not facts.sensitivity.flat
+        if dampened and draw.mechanism.gap_per_unit(attained) == inf:
             plan = replace(plan, mechanism=f"{plan.mechanism}; {OTHER_ORDER}")
         return _Nodes(
             plan=plan,
