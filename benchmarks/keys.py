@@ -203,7 +203,7 @@ def noise() -> None:
         for epsilon in EPSILONS:
             law = selection_with_counts(epsilon, DELTA, column.max_per_user, K)
             for name in ("laplace", "gaussian"):
-                made: Any = selection_of(name, epsilon, DELTA, column.max_per_user)  # type: ignore[arg-type]
+                made: Any = selection_of(name, epsilon, DELTA, column.max_per_user)
                 draw = rng.laplace if name == "laplace" else rng.normal
                 hits = np.zeros(SIMULATED)
                 for run in range(SIMULATED):

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
+from dpselect.keys.design import GroupsFirst
 from support.engines import held_by
 from support.people import numbered, rows_that_count
 
@@ -34,15 +35,40 @@ class GroupedCase:
         kind: The class.
         fields: What is asked of each group.
         law: The chances of the answers, by the design of one group and the values in it.
+        distinct: Whether equal rows of a person are one.
     """
 
     kind: type
     fields: dict
     law: Callable
+    distinct: bool = False
 
     def query(self, relation=ADDED, **asked):
         fields = {**self.fields, "by": "g", "epsilon": EPSILON, "neighbours": relation, **asked}
         return self.kind(**fields)
+
+    def steps(self, design):
+        """Return the release of the groups, None of public ones, and the design of one."""
+        if self.kind is not dp.TopKeys:
+            return design.grouping.first, lambda _groups: design.each
+        drawn = design.selection
+        if isinstance(drawn, GroupsFirst):
+            return drawn.first.chances()[0], cache(lambda groups: drawn.within(tuple(groups)))
+        return None, lambda _groups: drawn
+
+    def priced(self, asked, wrong):
+        """Return the design of one group with the price of another grouping."""
+        if self.kind is dp.TopKeys:
+            wrong = {"user": None, "max_per_user": None} if "cap" in wrong else wrong
+            return replace(asked, **wrong).design().selection
+        grouping = replace(asked.design().grouping, **wrong)
+        itself = {"column": None} if hasattr(asked, "column") else {}
+        return replace(asked, **grouping.in_each, **itself).design()
+
+
+def of_keys(selection, values):
+    counts = np.bincount(np.array(values, dtype=int), minlength=len(VALUES))
+    return selection.top.mechanism.probabilities(selection.facts.of(counts, VALUES))
 
 
 def of_cells(each, values):
@@ -62,13 +88,22 @@ EVERY = {
         dp.HeavyCells, {**CELLS, "mechanism": "exponential"}, of_cells
     ),
     **{
+        f"top keys, {name}": GroupedCase(
+            dp.TopKeys,
+            {"column": "v", "k": 1, "candidates": VALUES, "mechanism": name},
+            of_keys,
+            distinct=True,
+        )
+        for name in ("permute-and-flip", "exponential")
+    },
+    **{
         f"percentiles, {method}": GroupedCase(
             dp.Percentiles, {**NUMBERS, "method": method}, of_percentiles
         )
         for method in ("one-by-one", "above-threshold", None)
     },
 }
-ONE_OF_EACH = ["cells", "percentiles, one-by-one"]
+ONE_OF_EACH = ["cells", "top keys, permute-and-flip", "percentiles, one-by-one"]
 every_case = pytest.mark.parametrize("case", EVERY.values(), ids=EVERY)
 of_each = pytest.mark.parametrize("case", [EVERY[one] for one in ONE_OF_EACH], ids=ONE_OF_EACH)
 relations = pytest.mark.parametrize("relation", [ADDED, REPLACED])
@@ -96,12 +131,13 @@ def law_of(case, asked, *, limited=rows_that_count, each=None, named=GROUPS):
     Groups that are not ``named`` are missing: their rows can be in the rest alone. Planted
     bugs are ``limited``, which rows count, and ``each``, the design of one group.
     """
-    design, cap = asked.design(), asked.max_per_user
-    made, first = each or design.each, design.grouping.first
-    of_group = cache(lambda values: tuple(case.law(made, values)))
+    cap = asked.max_per_user
+    first, made = case.steps(asked.design())
+    of_group = cache(lambda groups, values: tuple(case.law(each or made(groups), values)))
 
     def of_groups(rows, groups):
-        laws = [of_group(tuple(sorted(v for g, v in rows if g == one))) for one in groups]
+        held = [tuple(sorted(v for g, v in rows if g == one)) for one in groups]
+        laws = [of_group(tuple(groups), values) for values in held]
         return {
             drawn: float(np.prod([law[one] for law, one in zip(laws, drawn, strict=True)]))
             for drawn in product(range(len(VALUES)), repeat=len(groups))
@@ -109,6 +145,8 @@ def law_of(case, asked, *, limited=rows_that_count, each=None, named=GROUPS):
 
     @cache
     def law(database):
+        if case.distinct and cap is not None:
+            database = [tuple(sorted(set(rows))) for rows in database]
         if first is None:
             rows = database if cap is None else limited(database, GROUPS, cap)
             return of_groups(rows, GROUPS)
@@ -168,11 +206,20 @@ def test_public_groups_cost_their_epsilon_once(case, relation, persons):
     assert 0.3 * EPSILON < found <= EPSILON * (1 + 1e-9)
 
 
-@of_each
+OTHERS = [(False, GROUPS), (True, GROUPS), (True, (0,))]
+"""Whether the rest is a group, and which groups are named."""
+
+
 @relations
 @units
 @pytest.mark.parametrize(
-    ("other", "named"), [(False, GROUPS), (True, GROUPS), (True, (0,))], ids=str
+    ("case", "other", "named"),
+    [
+        pytest.param(EVERY[name], *one, id=f"{name}-{one}")
+        for name in ONE_OF_EACH
+        for one in OTHERS
+        if not (one[0] and EVERY[name].distinct)  # the rest of keys is a number
+    ],
 )
 def test_released_groups_cost_their_epsilon_and_delta(case, relation, persons, other, named):
     """With the rest, rows without a group are in it."""
@@ -181,13 +228,6 @@ def test_released_groups_cost_their_epsilon_and_delta(case, relation, persons, o
     found = excess(law_of(case, asked, named=named), pairs_of(relation, persons))
 
     assert 0 < found <= DELTA * (1 + 1e-9)
-
-
-def priced(asked, **grouping):
-    """Return the design of one group with the epsilon of another grouping."""
-    wrong = replace(asked.design().grouping, **grouping)
-    itself = {"column": None} if hasattr(asked, "column") else {}
-    return replace(asked, **wrong.in_each, **itself).design()
 
 
 def in_each(database, groups, most):
@@ -214,7 +254,7 @@ def test_a_fault_of_public_groups_is_seen(case, fault):
     middle = {"p": 50} if "p" in case.fields and not persons else {}
     asked = case.query(relation, groups=GROUPS, **persons, **middle)
     pairs = pairs_of(relation, persons)
-    planted = {"limited": wrong} if callable(wrong) else {"each": priced(asked, **wrong)}
+    planted = {"limited": wrong} if callable(wrong) else {"each": case.priced(asked, wrong)}
 
     assert loss(law_of(case, asked), pairs) <= EPSILON * (1 + 1e-9)
     assert loss(law_of(case, asked, **planted), pairs) > 1.2 * EPSILON
@@ -226,7 +266,9 @@ def test_groups_that_are_not_paid_for_are_seen(case):
     middle = {"p": 50} if "p" in case.fields else {}
     asked = case.query(REPLACED, delta=1e-3, groups_share=0.8, **middle)
     pairs = pairs_of(REPLACED, {})
-    free = priced(asked, neighbours=ADDED, epsilon=EPSILON)
+    public = {"groups": GROUPS, "delta": 0.0, "groups_share": None}
+    free = {"neighbours": ADDED, "epsilon": EPSILON}
+    free = case.priced(asked, {**free, **(public if case.distinct else {})})
 
     assert excess(law_of(case, asked), pairs) <= 1e-3 * (1 + 1e-9)
     assert excess(law_of(case, asked, each=free), pairs) > 1e-3
@@ -242,7 +284,7 @@ def test_rows_without_a_group_beyond_the_limit_are_seen():
     assert excess(wrong, pairs) > 1e-3
 
 
-@of_each
+@pytest.mark.parametrize("case", [EVERY[one] for one in ONE_OF_EACH if "keys" not in one])
 @relations
 @units
 def test_the_price_is_that_of_what_one_individual_changes_whatever_the_groups(

@@ -1,4 +1,4 @@
-"""Groups that are released first: the exact delta of both steps, prices, and what is read."""
+"""Keys of groups that are released first; `tests/test_groups.py` has their privacy."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -62,12 +62,6 @@ class _Counts:
         return [(None, Counted(keys, people, AS_THEY_ARE))]
 
 
-class CappedInEachGroup(Persons):
-    def kept(self, pairs, user):
-        within = [[pair for pair in pairs if pair[0] == group] for group in self.groups]
-        return [one for some in within for one in limited(some, user, self.most)]
-
-
 class GroupsByKeys(Persons):
     def of_groups(self):
         counts = Counter(group for pairs in self.database for group, _ in pairs)
@@ -128,22 +122,6 @@ def added(people=1, sets=SETS):
                 yield database, (*database, pairs)
 
 
-@pytest.mark.parametrize("per_user", [1, 2])
-@pytest.mark.parametrize("asked", [{}, {"mechanism": "exponential"}])
-def test_both_steps_together_cost_their_delta(per_user, asked):
-    """Persons have up to three pairs of two groups and two keys, more than are counted."""
-    law = law_of(design_of(per_user, **asked))
-
-    assert 0.4 * DELTA < exact_delta(added(), law, EPSILON) <= DELTA
-
-
-def test_a_person_who_is_replaced_costs_the_same():
-    few = subsets(PAIRS, 2)
-    pairs = [((base, a), (base, b)) for base in few[:5] for a, b in product(few, few) if a < b]
-
-    assert 0.1 * DELTA < exact_delta(pairs, law_of(design_of(1, REPLACED)), EPSILON) <= DELTA
-
-
 # Planted bugs, each of which the enumeration must see.
 
 
@@ -151,13 +129,6 @@ def test_groups_read_off_the_data_are_caught():
     law = law_of(design_of(1), found=lambda _, people: (people > 0).astype(float))
 
     assert exact_delta(added(), law, EPSILON) > 0.99
-
-
-def test_a_limit_in_each_group_that_is_charged_as_one_of_all_is_caught():
-    law = law_of(design_of(1, groups_share=0.3, epsilon=6.0, delta=0.05), CappedInEachGroup)
-    crowd = tuple(((group, key),) for group in GROUPS for key in KEYS for _ in range(4 + key))
-
-    assert exact_delta([(crowd, (*crowd, ((1, 1), (2, 1))))], law, 6.0) > 0.1
 
 
 def test_groups_counted_by_their_keys_are_caught():

@@ -101,8 +101,14 @@ def test_rounds_do_not_depend_on_how_they_are_shared(monkeypatch):
     assert simple() == alone
 
 
-def test_a_comparison_can_be_drawn():
-    assert simple().plot().get_xlabel() == "pooled tests per person"
+def test_a_picture_shows_what_designs_are_ranked_by():
+    found = simple()
+    best, ax = found.designs[0], found.plot()
+
+    [line] = [one for one in ax.get_lines() if one.get_label() == best.name]
+    shown = list(zip(*line.get_data(), strict=True))
+    assert (best.tests / found.screening.n, best.errors_after_retests) in shown
+    assert "after retests" in ax.get_ylabel()
 
 
 def test_under_the_hardest_cap_everybody_is_tested_alone():

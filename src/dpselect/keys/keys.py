@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 from dpselect import validation
@@ -12,9 +12,9 @@ from dpselect.keys.release import Chances, KeyRelease
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
 from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta
 from dpselect.keys.selection import (
+    LARGEST_EPSILON,
     KeyMethod,
     KeySelection,
-    OptimalSelection,
     selection_of,
     selection_with_counts,
 )
@@ -105,60 +105,31 @@ class Keys(Query[KeyRelease]):
 
     def design(self) -> KeysDesign:
         check_people(self.delta, self.assumed_people)
-        rows = KeyRows.of(self)
-        relation = validation.table_neighbours(self.neighbours)
-        epsilon, delta = validation.positive("epsilon", self.epsilon), checked_delta(self.delta)
         least = validation.at_least("min_people", self.min_people, 1, validation.EXACT)
-        changed = changed_rows(rows.max_per_user, relation)
-        rest = NoisyNumbers.of_rest(self, epsilon, changed)
-        of_keys, method = epsilon - rest.epsilon, self.method
-        if rest and method is None:
-            law: KeySelection | RoundsSelection = selection_with_counts(of_keys, delta, changed)
-        else:
-            simple = self.by is None and least == 1
-            if method is None and rows.max_per_user >= FOR_ROUNDS and simple:
-                method = "rounds"
-            persons = changed // rows.max_per_user
-            law = selection_of(method, of_keys, delta, changed, persons=persons)
-        self._check_method(law, least)
-        in_rounds = isinstance(law, RoundsSelection)
-        return KeysDesign(
-            plan=Plan(
-                mechanism=law.label,
-                spends=(*law.spends(), *rest.spends(REST)),
-                epsilon=epsilon,
-                delta=delta,
-                neighbours=relation,
-                public=(
-                    *["the groups"] * bool(rows.groups),
-                    *["the least number of people"] * (least > 1),
-                ),
-                passes=ROUNDS if in_rounds else 1,
-            ),
-            rows=rows,
-            rest=rest,
-            selection=law
-            if isinstance(law, RoundsSelection)
-            else ByCount(law, least=least, rests=bool(rest)),
-        )
+        return unknown_keys(self, self._law, least=least)
 
-    def _check_method(self, selection: KeySelection | RoundsSelection, least: int) -> None:
-        """Check that the method of selection suits the other fields."""
-        if isinstance(selection, RoundsSelection):
-            if least > 1:
-                raise ParameterError(
-                    "`min_people` is for methods that count people: leave it out"
-                )
-            if self.by is not None:
-                raise ParameterError(
-                    f"`method` {selection.name!r} has no groups: give their column as one more "
-                    "`column`"
-                )
-        if self.other and isinstance(selection, RoundsSelection | OptimalSelection):
+    def _law(
+        self, epsilon: float, delta: float, changed: int, rows: KeyRows
+    ) -> KeySelection | RoundsSelection:
+        """Return how a key is selected."""
+        method, by_count = self.method, self.by is not None or self.min_people > 1
+        if self.other and method is None:
+            return selection_with_counts(epsilon, delta, changed)
+        if method is None and rows.max_per_user >= FOR_ROUNDS and not by_count:
+            method = "rounds"
+        if method == "rounds" and self.min_people > 1:
+            raise ParameterError("`min_people` is for methods that count people: leave it out")
+        if method == "rounds" and self.by is not None:
+            raise ParameterError(
+                "`method` 'rounds' has no groups: give their column as one more `column`"
+            )
+        if self.other and method in {"rounds", "optimal"}:
             raise ParameterError(
                 "`other` needs noisy counts of the keys: `method` must be 'laplace' or "
                 "'gaussian'"
             )
+        persons = changed // rows.max_per_user
+        return selection_of(method, epsilon, delta, changed, persons=persons)
 
     def probabilities(self, people: Indices) -> Probabilities:
         """Return the exact probability that a key is released.
@@ -183,6 +154,51 @@ class Keys(Query[KeyRelease]):
     def chances(self) -> tuple[Chances, ...]:
         """Return the same as a function, for a dry run and a picture."""
         return self.design().chances()
+
+
+def unknown_keys(
+    asked: Any,  # noqa: ANN401 -- ``Keys`` or ``TopKeys``
+    law_of: Callable[[float, float, int, KeyRows], KeySelection | RoundsSelection],
+    *,
+    k: int | None = None,
+    least: int = 1,
+) -> KeysDesign:
+    """Return the design of a release of keys that are not public.
+
+    Args:
+        asked: The query.
+        law_of: Returns how a key is selected, by the epsilon and delta for it, the number of
+            counts that one neighbour step changes, and what is read.
+        k: How many of the largest noisy counts are released of each group; all if not given.
+        least: A key of fewer people is never released.
+
+    Raises:
+        ParameterError: A field is out of its range, or does not go with another.
+    """
+    rows, relation = KeyRows.of(asked), validation.table_neighbours(asked.neighbours)
+    epsilon = validation.within("epsilon", asked.epsilon, 0, LARGEST_EPSILON)
+    changed = changed_rows(rows.max_per_user, relation)
+    rest = NoisyNumbers.of_rest(asked, validation.positive("epsilon", epsilon), changed)
+    law = law_of(epsilon - rest.epsilon, checked_delta(asked.delta), changed, rows)
+    public = {"the groups": rows.groups, "k": k, "the least number of people": least > 1}
+    largest = "" if k is None else f", then the {k} largest{' of each group' * bool(rows.by)}"
+    select = (
+        law if isinstance(law, RoundsSelection) else ByCount(law, k, least, rests=bool(rest))
+    )
+    return KeysDesign(
+        plan=Plan(
+            mechanism=f"{law.label}{largest}",
+            spends=(*law.spends(), *rest.spends(REST)),
+            epsilon=epsilon,
+            delta=float(asked.delta),
+            neighbours=relation,
+            public=tuple(name for name, one in public.items() if one),
+            passes=ROUNDS if select is law else 1,
+        ),
+        rows=rows,
+        rest=rest,
+        selection=select,
+    )
 
 
 def groups_first(asked: Any) -> KeysDesign:  # noqa: ANN401 -- a query

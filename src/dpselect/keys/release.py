@@ -144,9 +144,7 @@ class KeyRelease(ReleaseByGroup):
         if self.scale is None:
             return None
         said = f"noise of scale {self.scale:.3g}"
-        if any(spend.purpose == FRESH for spend in self.plan.spends):
-            return f"{said}, drawn after the selection"
-        if self.scale < LITTLE:
+        if self.scale < LITTLE or any(spend.purpose == FRESH for spend in self.plan.spends):
             return said
         return (
             f"{said}; small ones are too large in the mean, as the largest are chosen by them"
@@ -189,13 +187,12 @@ class Chances(NamedTuple):
         Returns:
             At most ``MOST_PEOPLE``.
         """
-
-        def enough(people: int) -> bool:
-            if people >= MOST_PEOPLE:
-                return True
-            return float(self.probabilities(np.array([people]))[0]) >= probability
-
-        return least(enough)
+        return least(
+            lambda people: (
+                people >= MOST_PEOPLE
+                or float(self.probabilities(np.array([people]))[0]) >= probability
+            )
+        )
 
     def in_words(self, least: int = 1) -> str:
         """Return how many people it takes, in words.

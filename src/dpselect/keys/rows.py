@@ -106,8 +106,10 @@ class KeyRows:
         groups = listed_groups(by, field("groups"))
         if not columns and (cap is not None or by):
             raise validation.needs("by" if cap is None else "user", "column", of="keys")
-        _check_columns((*columns, *by), *([] if cap is None else [cap.user]))
-        _check_columns(columns, *by)
+        names = [*columns, *by, *([] if cap is None else [cap.user])]
+        for name in names:
+            if names.count(name) > 1:
+                raise ParameterError(f"column {name!r} cannot be a part of the key as well")
         _check_listed(missing, candidates=candidates, groups=groups)
         check_parts("candidates", candidates or (), columns)
         return cls(columns, cap, by, groups or (), candidates, missing == "key")
@@ -385,12 +387,6 @@ class Part(NamedTuple):
     left: int = 0
     interval: Sequence[tuple[float, float]] | None = None
     certain: Sequence[bool] | None = None
-
-
-def _check_columns(key: tuple[str, ...], *others: str | None) -> None:
-    for name in others:
-        if name is not None and validation.instance("user or by", name, str) in key:
-            raise ParameterError(f"column {name!r} cannot be a part of the key as well")
 
 
 def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> None:

@@ -164,9 +164,15 @@ class Noise(NamedTuple):
 
 @dataclass(frozen=True)
 class NoisyCountSelection(KeySelection):
-    """Discrete noise on every count, and a threshold for the sum."""
+    """Discrete noise on every count, and a threshold for the sum.
+
+    Attributes:
+        kind: The noise, in words.
+        spread: Its standard deviation, about, in scales.
+    """
 
     kind: ClassVar[str]
+    spread: ClassVar[float]
 
     @cached_property
     @abstractmethod
@@ -189,11 +195,6 @@ class NoisyCountSelection(KeySelection):
     def threshold(self) -> int:
         """The least noisy count that is released."""
         return self.noise.threshold
-
-    @property
-    @abstractmethod
-    def deviation(self) -> float:
-        """Standard deviation of the noise, about."""
 
     @property
     def half(self) -> int:
@@ -232,10 +233,7 @@ class LaplaceSelection(NoisyCountSelection):
 
     name: ClassVar[KeyMethod] = "laplace"
     kind: ClassVar[str] = "discrete Laplace"
-
-    @property
-    def deviation(self) -> float:
-        return sqrt(2) * self.scale
+    spread: ClassVar[float] = sqrt(2)
 
     def __post_init__(self) -> None:
         check_scale(nextafter(self.changed / self.epsilon, inf))
@@ -269,10 +267,7 @@ class GaussianSelection(NoisyCountSelection):
 
     name: ClassVar[KeyMethod] = "gaussian"
     kind: ClassVar[str] = "discrete Gaussian"
-
-    @property
-    def deviation(self) -> float:
-        return self.scale
+    spread: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         # The largest share of delta for the noise makes the least scale.
@@ -354,7 +349,7 @@ def selection_with_counts(
     kinds: list[type[NoisyCountSelection]] = [LaplaceSelection, GaussianSelection]
     many = 0 if k is None else k + 1
     return _best(
-        kinds, epsilon, delta, changed, key=lambda one: one.half + many * one.deviation
+        kinds, epsilon, delta, changed, key=lambda one: one.half + many * one.spread * one.scale
     )
 
 

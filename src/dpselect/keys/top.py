@@ -21,11 +21,11 @@ from typing import Annotated
 from dpselect import validation
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.design import ByCount, GroupsFirst, KeysDesign, OfCandidates, Selection
-from dpselect.keys.keys import REST, groups_first
+from dpselect.keys.design import GroupsFirst, KeysDesign, OfCandidates, Selection
+from dpselect.keys.keys import REST, groups_first, unknown_keys
 from dpselect.keys.release import FRESH, Chances, KeyRelease
-from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta
-from dpselect.keys.selection import LARGEST_EPSILON, selection_with_counts
+from dpselect.keys.rows import KeyRows, Missing, check_people
+from dpselect.keys.selection import selection_with_counts
 from dpselect.mechanisms import MechanismLike, NoisySequence, PermuteAndFlip, TopK
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.mechanisms.top_k import or_gaussian
@@ -262,7 +262,6 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
     Raises:
         ParameterError: A field is out of its range, or for public candidates.
     """
-    rows, relation = KeyRows.of(asked), validation.table_neighbours(asked.neighbours)
     for name in ("above", "groups_share", "counts_share", "mechanism"):
         if getattr(asked, name) != getattr(type(asked), name):
             raise ParameterError(
@@ -271,27 +270,11 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
             )
     if asked.k is None:
         raise ParameterError("without `candidates` give `k`, or see dp.Keys")
-    epsilon = validation.positive("epsilon", asked.epsilon)
-    validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
-    delta = checked_delta(asked.delta)
-    changed = changed_rows(rows.max_per_user, relation)
-    rest = NoisyNumbers.of_rest(asked, epsilon, changed)
     k = validation.at_least("k", asked.k, 1, MOST)
-    law = selection_with_counts(epsilon - rest.epsilon, delta, changed, k)
-    of_each = " of each group" if rows.by else ""
-    return KeysDesign(
-        plan=Plan(
-            mechanism=f"{law.label}, then the {k} largest{of_each}",
-            spends=(*law.spends(), *rest.spends(REST)),
-            epsilon=epsilon,
-            delta=delta,
-            neighbours=relation,
-            public=(*["the groups"] * bool(rows.groups), "k"),
-            passes=1,
-        ),
-        rows=rows,
-        selection=ByCount(law, k=k, rests=bool(rest)),
-        rest=rest,
+    return unknown_keys(
+        asked,
+        lambda epsilon, delta, changed, _: selection_with_counts(epsilon, delta, changed, k),
+        k=k,
     )
 
 

@@ -237,17 +237,9 @@ class Groups:
     @property
     def in_each(self) -> dict[str, Any]:
         """Fields of the query of one group: of single rows, that come or go."""
-        return {
-            "by": None,
-            "groups": None,
-            "groups_share": None,
-            "other": False,
-            "user": None,
-            "max_per_user": None,
-            "epsilon": self.epsilon / self.changed,
-            "delta": 0.0,
-            "neighbours": Neighbours.ADD_REMOVE,
-        }
+        none = dict.fromkeys(("by", "groups", "groups_share", "user", "max_per_user"))
+        each = {"epsilon": self.epsilon / self.changed, "delta": 0.0, "other": False}
+        return {**none, **each, "neighbours": Neighbours.ADD_REMOVE}
 
     def plan(self, each: Plan) -> Plan:
         """Return the plan of the whole from one group's.

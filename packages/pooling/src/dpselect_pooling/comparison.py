@@ -152,7 +152,10 @@ class DesignComparison:
     designs: tuple[SimulatedDesign, ...]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw expected errors against tests per person, one series for each kind of design.
+        """Draw what designs are ranked by, one series for each kind of design.
+
+        Expected wrong answers against tests per person: after retests, with these; of private
+        outcomes before any.
 
         Args:
             ax: Axes to draw into; those of a new figure if not given.
@@ -161,18 +164,19 @@ class DesignComparison:
             from matplotlib.figure import Figure
 
             ax = Figure(layout="constrained").add_subplot()
-        names = sorted({design.name for design in self.designs})
+        names, private = sorted({one.name for one in self.designs}), self.screening.privacy
         for number, name in enumerate(names):
             of_name = [design for design in self.designs if design.name == name]
             of_name.sort(key=lambda design: design.pools)
+            tests = [one.pools if private else one.tests for one in of_name]
             ax.plot(
-                [one.pools / self.screening.n for one in of_name],
-                [one.errors for one in of_name],
+                [number / self.screening.n for number in tests],
+                [one.errors if private else one.errors_after_retests for one in of_name],
                 f"{MARKERS[number // 10 % 4]}-",
                 label=name,
             )
-        ax.set_xlabel("pooled tests per person")
-        ax.set_ylabel("expected wrong answers before retests")
+        ax.set_xlabel("pooled tests per person" if private else "tests per person")
+        ax.set_ylabel(f"expected wrong answers {'before' if private else 'after'} retests")
         ax.set_yscale("symlog", linthresh=0.01)
         ax.legend(fontsize="small")
         return ax
