@@ -59,7 +59,7 @@ def _node_set(text: str, given: Given) -> int | list[Hashable]:
     if text.isdecimal():
         return int(text)
     from dpselect.keys.rows import kind_in
-    from dpselect.networks.edge_files import edge_file
+    from dpselect.networks.reading import edge_file
     from dpselect.tables.key_columns import parsed
     from dpselect.tables.lists import listed_in
 

@@ -1,5 +1,10 @@
 """Edge lists from files, data frames, pairs and matrices, as positions of their two ends.
 
+Files of networks that are no tables are edge lists of SNAP, GraphML, GML, Pajek and
+MatrixMarket: directions, weights and attributes are left out, as of every list of edges. Where
+nodes are the ids 0 to n - 1, vertices of Pajek and rows of MatrixMarket, which count from 1,
+are one less.
+
 An end that is missing, or not among the public nodes, has the position ``UNKNOWN``, whatever
 the other records hold: every value is looked up by itself.
 
@@ -11,11 +16,13 @@ So a person who comes or goes changes at most so many edges, those that nobody e
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set as AbstractSet
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,12 +36,13 @@ from dpselect.errors import (
     ParameterError,
     PublicClaimError,
 )
-from dpselect.networks.edge_files import SNAP, edge_file, lines_of_pairs, pairs_of_file
 from dpselect.tables import values
+from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import coded, declares_nothing, type_name
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.source import ending
+from dpselect.tables.source import Source, ending
+from dpselect.tables.text import TextFiles
 from dpselect.tables.together import collected
 from dpselect.tables.values import pair, plain_value
 from dpselect.typing import Indices, OnInvalid
@@ -47,7 +55,7 @@ if TYPE_CHECKING:
 Nodes: TypeAlias = int | Iterable[Hashable]
 """The public nodes: ``n`` for ids ``0`` to ``n - 1``, or all ids or labels."""
 
-Edges: TypeAlias = "str | os.PathLike[str] | tables.Source | IntoFrame | ArrayLike"
+Edges: TypeAlias = "str | os.PathLike[str] | Source | IntoFrame | ArrayLike"
 """A file, a data frame that narwhals knows, pairs of shape ``(m, 2)``, or a sparse matrix."""
 
 MOST_NODES = 2**31 - 1
@@ -59,6 +67,13 @@ ADJACENCY = "an adjacency is a sparse matrix of SciPy, as scipy.sparse.coo_array
 
 UNKNOWN = -1
 """The position of an end that is not among the nodes."""
+
+
+LINE = Dialect(separator="\x01", quote="none", header=("line",), comment="#")
+"""A text file of lines that are not cut."""
+
+ENDS = r"^([^\s,;]+)[\s,;]+([^\s,;]+)"
+"""The first two fields of a line."""
 
 
 class Ends(NamedTuple):
@@ -102,7 +117,7 @@ def read(
         found: Any = pairs_of_file(file, nodes)
         return of_matrix(found, len(nodes)) if is_sparse(found) else of_pairs(found, nodes)
     # A CSV file declares no types: its ids are read from text, whatever else it holds.
-    untyped = tables.Source.of(edges).is_untyped
+    untyped = Source.of(edges).is_untyped
 
     def opened() -> Ends:
         import narwhals as nw
@@ -142,7 +157,7 @@ def read_of_persons(
     columns = check_ends(source, target)
     cap.check(edges)
     rows = tables.read_columns(edges, numeric=[], plain=[*columns, cap.user])
-    untyped = tables.Source.of(edges).is_untyped
+    untyped = Source.of(edges).is_untyped
     ends = _of_table(_in_memory(rows.select(*columns)), nodes, untyped, folded=False)
     without_invalid(ends, on_invalid)
     persons, there = values.names_in_memory(rows.get_column(cap.user))
@@ -214,7 +229,7 @@ def check_types(
     else:
         types = two.to_native().collect_schema()
     for column, dtype in types.items():
-        _position(column, dtype, nodes, tables.Source.of(edges).is_untyped)
+        _position(column, dtype, nodes, Source.of(edges).is_untyped)
 
 
 def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
@@ -462,3 +477,105 @@ def _in_polars(rows: nw.DataFrame[Any]) -> pl.DataFrame:
         rows.to_polars,
         lambda: ColumnError("the ends must name nodes, which are integers or text"),
     )
+
+
+def edge_file(edges: object) -> Path | None:
+    """Return the path of a file of edges that is no table; None of anything else.
+
+    A ``.txt`` file is one unless it is stated how the table in it is written.
+
+    Raises:
+        DataError: There is no such file.
+        ParameterError: Rows are to be selected, or it is stated how text is written.
+    """
+    source = Source.of(edges)
+    kinds = {*READERS} if source.stated_rows else {*READERS, SNAP}
+    cure = "write the edges as a table"
+    return source.whole_file(lambda path: ending(path) in kinds, cure=cure)
+
+
+def lines_of_pairs(path: Path) -> pl.LazyFrame:
+    """Return the first two fields of each line that is no comment; none is read.
+
+    Fields are apart by blanks, tabs, commas or semicolons. A header is a pair as others are,
+    of ends that are no nodes.
+    """
+    needed("polars", extra="standard")
+    import polars as pl
+
+    ends = pl.col("line").str.strip_chars().str.extract_groups(ENDS).struct
+    lines = TextFiles([path], LINE, ".txt").scan()
+    return lines.select(source=ends.field("1"), target=ends.field("2"))
+
+
+def pairs_of_file(path: Path, nodes: Sequence[Hashable]) -> object:
+    """Return the edges of a file of a graph, as pairs or as a matrix.
+
+    Raises:
+        DataError: It is not complete, or not of its format.
+        MissingDependencyError: networkx is not installed.
+    """
+    kind = ending(path)
+    read = READERS[kind]
+    needed("networkx", extra="formats")
+    try:
+        return read(path, nodes)
+    except Exception:  # noqa: BLE001 -- readers quote what they could not read
+        refusal = DataError(f"{path} cannot be read: it must be a complete {NAMES[kind]} file")
+    raise refusal
+
+
+def _graphml(path: Path, nodes: Sequence[Hashable]) -> Iterable[tuple[object, ...]]:
+    del nodes
+    pairs: Iterable[tuple[object, ...]] = (
+        _networkx().read_graphml(path, force_multigraph=True).edges()
+    )
+    return pairs
+
+
+def _gml(path: Path, nodes: Sequence[Hashable]) -> Iterable[tuple[object, ...]]:
+    # Without this a parallel edge would refuse the file.
+    text = re.sub(r"\bmultigraph\s+[01]\b", "", _text(path))
+    text = re.sub(r"\bgraph\s*\[", "graph [\nmultigraph 1\n", text, count=1)
+    label = "id" if isinstance(nodes, range) else "label"
+    pairs: Iterable[tuple[object, ...]] = _networkx().parse_gml(text, label=label).edges()
+    return pairs
+
+
+def _pajek(path: Path, nodes: Sequence[Hashable]) -> Iterable[tuple[object, ...]]:
+    graph = _networkx().parse_pajek(_text(path))
+    if not isinstance(nodes, range):
+        edges: Iterable[tuple[object, ...]] = graph.edges()
+        return edges
+    place = {label: int(held.get("id", 0)) - 1 for label, held in graph.nodes(data=True)}
+    return [(place[one], place[other]) for one, other in graph.edges()]
+
+
+def _matrix(path: Path, nodes: Sequence[Hashable]) -> object:
+    del nodes
+    from scipy import sparse
+    from scipy.io import mmread
+
+    return sparse.coo_array(mmread(path))
+
+
+def _networkx() -> Any:  # noqa: ANN401 -- it has no types
+    return needed("networkx", extra="formats")
+
+
+def _text(path: Path) -> str:
+    held = path.read_bytes()
+    return (gzip.decompress(held) if path.suffix == ".gz" else held).decode("utf-8-sig")
+
+
+SNAP = ".txt"
+
+READERS: dict[str, Callable[[Path, Sequence[Hashable]], object]] = {
+    ".graphml": _graphml,
+    ".gml": _gml,
+    ".net": _pajek,
+    ".mtx": _matrix,
+}
+"""Readers of files of graphs, by the ending of their names."""
+
+NAMES = {".graphml": "GraphML", ".gml": "GML", ".net": "Pajek", ".mtx": "MatrixMarket"}
