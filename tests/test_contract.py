@@ -202,8 +202,8 @@ def test_the_same_question_of_a_source_is_answered_once(case):
 
     assert (first.repeated, second.repeated) == (False, True)
     assert len(budget.entries) == 1
-    assert is_same(replace(second, repeated=False), first)
-    assert {**second.to_dict(), "repeated": False} == first.to_dict()
+    assert is_same(replace(second, repeated=False, answered=None), first)
+    assert {**second.to_dict(), "repeated": False, "answered": None} == first.to_dict()
     assert second.table() == first.table()
 
 

@@ -36,6 +36,7 @@ def test_json_holds_every_field_and_plain_numbers():
         "version": dp.__version__,
         "entry": None,
         "repeated": False,
+        "answered": None,
     }
 
 
