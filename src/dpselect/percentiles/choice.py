@@ -3,8 +3,9 @@
 Let ``n`` be the number of records, ``N`` that of the candidates, and let the exponential choice
 of a percentile have the epsilon ε and the sensitivity Δ. It can err by ``(2Δ/ε) ln N`` ranks:
 where fewer records lie beyond the percentile, the empty candidates outweigh them, and the
-answer is anything. So it is *drowned* if ``n t ε/(2Δ)`` is below ``DROWNED`` ``ln N``, with the
-share ``t`` of the records beyond. AboveThreshold visits logarithmically many candidates.
+answer is anything. Some ``1/SPREAD`` of the candidates are taken to be near enough. So it is
+*drowned* if ``n t ε/(2Δ)`` is below ``DROWNED ln(N/SPREAD)``, with the share ``t`` of the
+records beyond. AboveThreshold visits logarithmically many candidates.
 
 The first of these that holds is taken:
 
@@ -28,13 +29,15 @@ epsilon by a part of the records of a place, and parts from both ends are visite
 from ``EXACT`` on all are drawn one by one, and ranges that are not listed have no parts.
 
 *The noisy number* costs ``SHARE`` of epsilon, and is released. The method is that of the
-nearest power of ``√2``, so the distribution of the whole is a sum over few methods. One step
-changes the number by at most the records of a person, and discrete Laplace noise makes it
-private; the second step is private for every number. Their epsilons add up.
+nearest power of ``√2``, less ``CAUTION`` scales of the noise, so the distribution of the whole
+is a sum over few methods. One step changes the number by at most the records of a person, and
+discrete Laplace noise makes it private; the second step is private for every number. Their
+epsilons add up.
 
-All constants were chosen by exact distributions over five shapes (even, normal, exponential,
-lognormal and a heavier one) in ranges that are 1, 10 and 300 times as wide
-(``benchmarks/percentiles_default.py``), and by columns of 15 to 1,000 records.
+The constants of the ends were chosen by exact distributions over five shapes (even, normal,
+exponential, lognormal and a heavier one) in ranges that are 1, 10 and 300 times as wide; those
+of the number, of what drowns and of bins by releases of 15 to 1,000 normal, gamma, Pareto,
+zero-inflated and Likert values. ``benchmarks/percentiles_default.py`` has none of these.
 """
 
 from __future__ import annotations
@@ -83,9 +86,9 @@ from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Probabilities, Values
 
-DROWNED = 1.5
-"""Scores of the records beyond a percentile, in logarithms of the number of candidates, up to
-which the exponential choice drowns."""
+DROWNED, SPREAD = 2.0, 10.0
+"""Scores of the records beyond a percentile, in logarithms of the number of candidates over
+``SPREAD``, up to which the exponential choice drowns."""
 
 TAIL = 15.0
 """Percentiles that are as near to an end are near it."""
@@ -117,6 +120,10 @@ SHARE = 0.06
 
 LARGEST = 96
 """Size (``size_of``) of the largest number of records that is told apart."""
+
+CAUTION = 1.5
+"""Scales of the noise that are taken off the number: what is wrong for too many records can be
+off by the whole range, and what is wrong for too few by the distance from the end."""
 
 NEGLIGIBLE = 1e-15
 """Numbers that are less likely are left out of distributions."""
@@ -247,6 +254,11 @@ class Choice:
         return next((gain for near, gain in GAINS if 100 - last <= near), 1.0)
 
     @property
+    def _needed(self) -> float:
+        """The score of the records beyond a percentile up to which its draw by rank drowns."""
+        return DROWNED * log(max(len(self.points) / SPREAD, 1.0))
+
+    @property
     def _quiet(self) -> float:
         """Scales of noise that records must have for AboveThreshold to pass none of them by."""
         return max(LEAST_NOISES, MARGIN * log(len(self.points)))
@@ -266,7 +278,7 @@ class Choice:
         """
         if not percents:
             return False
-        needed, of = DROWNED * log(len(self.points)), self.records
+        needed, of = self._needed, self.records
         tree = split_tree(tuple(p / 100 for p in percents), self.epsilon)
         low_open, high_open = open_to
         for node, low, high in tree.ends(low=low_open, high=high_open):
@@ -285,7 +297,7 @@ class Choice:
         # Of a range AboveThreshold visits few candidates: it is taken only where ranks drown.
         is_listed = not isinstance(self.points, Range)
         is_tail = is_listed and 100 - p <= TAIL and beyond * self._each < MANY
-        if score < DROWNED * log(len(self.points)) or is_tail:
+        if score < self._needed or is_tail:
             return self._by_threshold(p, records)
         return self._by_rank(p)
 
@@ -386,7 +398,7 @@ class AfterCount(Method):
 
     def of_size(self, size: int) -> Method:
         """Return the method of numbers of a size."""
-        return self.choice.of_number(2 ** (size / 2))
+        return self.choice.of_number(max(2 ** (size / 2) - CAUTION * self.scale, 1.0))
 
     def choosing(self, numbers: Numbers) -> Callable[[], tuple[Method, int]]:
         """Count all that any method needs, and return the draw of the method and of the number.
