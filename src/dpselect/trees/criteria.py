@@ -101,7 +101,7 @@ class InformationGainSensitivity(Sensitivity):
         horizon: int | None = None,
     ) -> None:
         relation = validation.table_neighbours(neighbours)
-        self._counts, self._most = counts, max_records - 1
+        self._most = max_records - 1
         bound = float(kernels.rise(self._most, _rises()))
         super().__init__(bound, relation, max_records if horizon is None else horizon)
         self._stride = records_per_step(relation)
@@ -110,10 +110,6 @@ class InformationGainSensitivity(Sensitivity):
         table = np.concatenate(counts).astype(np.int64)
         self._totals, self._least = table.sum(axis=1), table.min(axis=1)
         self._ends = np.cumsum([len(table) for table in counts])
-
-    def take(self, positions: Indices) -> InformationGainSensitivity:
-        taken = [self._counts[position] for position in positions]
-        return InformationGainSensitivity(taken, self._most + 1, self.neighbours, self.horizon)
 
     @property
     def closed_form(self) -> bool:
@@ -131,9 +127,6 @@ class InformationGainSensitivity(Sensitivity):
             self._totals, self._least, self._ends, inside, self._stride, self._most, _rises()
         )
         return summed + (distances - inside) * self.bound
-
-    def shortfall(self) -> Values:
-        return self.horizon * self.bound - self.cumulative(self.horizon)
 
     def locate(self, heights: Values) -> Interval:
         return Interval(

@@ -103,9 +103,6 @@ class RateSensitivity(Sensitivity):
             sums += np.maximum(inside - total, 0) + (distances - inside)
         return sums
 
-    def shortfall(self) -> Values:
-        return self.horizon - self.cumulative(self.horizon)
-
 
 class WeightedRatesSensitivity(Sensitivity):
     """Equal to the local sensitivity of a weighted sum of two rates, 0/0 := 0.
