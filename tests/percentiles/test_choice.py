@@ -46,6 +46,13 @@ def test_one_percentile_is_drawn_by_rank_or_by_a_threshold(p, records, kind):
     assert isinstance(single, kind)
 
 
+@pytest.mark.parametrize("p", [5, 50, 90, 99])
+def test_few_candidates_are_drawn_by_rank_where_no_side_is_quiet(p):
+    [single] = chosen(p, 100, points=np.arange(1.0, 6.0), epsilon=0.1).singles
+
+    assert isinstance(single, ByRank)
+
+
 @pytest.mark.parametrize(
     ("p", "records", "upwards"),
     [

@@ -10,7 +10,7 @@ records beyond. AboveThreshold visits logarithmically many candidates.
 The first of these that holds is taken:
 
 1. One percentile, candidates that do not increase, or ``EXACT`` Δ of epsilon for each: *one by
-   one*, each by rank, but by AboveThreshold if it is drowned or above ``100 - TAIL``.
+   one*, each by rank, but by AboveThreshold if it is drowned, or quiet above ``100 - TAIL``.
 2. Some are within ``TAIL`` of an end, so many records beyond these that no false alarm is
    likely before them, none between drowns, and the error is less than one by one, and by
    halves: *from both ends* (``ends_first``). It is ``PARTS`` times the levels of those
@@ -44,6 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import inf, log, log2
 from typing import get_args
 
@@ -297,9 +298,13 @@ class Choice:
         # Of a range AboveThreshold visits few candidates: it is taken only where ranks drown.
         is_listed = not isinstance(self.points, Range)
         is_tail = is_listed and 100 - p <= TAIL and beyond * self._each < MANY
-        if score < self._needed or is_tail:
-            return self._by_threshold(p, records)
-        return self._by_rank(p)
+        from_side = self._by_threshold(p, records)
+        # From the side of the few, where that is quiet.
+        return (
+            from_side
+            if score < self._needed or (is_tail and from_side.share < Fraction(1, 2))
+            else self._by_rank(p)
+        )
 
     def _by_rank(self, p: float) -> Single:
         draw = self._mechanism(p)
