@@ -284,8 +284,8 @@ class Dying:
         return self.real.execute(*statement)
 
 budget = Budget.open(sys.argv[1])
-opened = connection._opened
-connection._opened = lambda path: Dying(opened(path))
+opened = connection.sqlite3.connect
+connection.sqlite3.connect = lambda *args, **kwargs: Dying(opened(*args, **kwargs))
 budget.spend(1.0, neighbours=Neighbours.ADD_REMOVE)
 """
 

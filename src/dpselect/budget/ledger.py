@@ -26,6 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,6 +45,21 @@ from dpselect.writing import strict
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
 SCHEMA_VERSION = 5
 
+_APART = {"neighbours", "refunded", "answer", "release", "token"}
+"""Fields of an entry that are not in its own row."""
+
+_COLUMNS = tuple(one.name for one in fields(Entry) if one.name not in _APART)
+_TEXTS = tuple(one.name for one in fields(Entry) if one.type in {str, "str"})
+
+_TEXT = "{} TEXT NOT NULL DEFAULT ''"
+
+
+def _only_growing(*tables: str) -> Iterator[str]:
+    for table, action in product(tables, ("UPDATE", "DELETE")):
+        yield f"""CREATE TRIGGER IF NOT EXISTS {table}_no_{action} BEFORE {action} ON {table}
+        BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
+
+
 _ADDED = (
     """CREATE TABLE IF NOT EXISTS lists (
         sha256 TEXT PRIMARY KEY,
@@ -54,12 +70,7 @@ _ADDED = (
         token TEXT NOT NULL,
         answer TEXT NOT NULL
     )""",
-    *(
-        f"""CREATE TRIGGER IF NOT EXISTS {table}_no_{action} BEFORE {action} ON {table}
-        BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
-        for table in ("lists", "draws")
-        for action in ("UPDATE", "DELETE")
-    ),
+    *_only_growing("lists", "draws"),
     # INSERT OR REPLACE deletes a row without the trigger for it.
     """CREATE TRIGGER IF NOT EXISTS lists_once BEFORE INSERT ON lists
     WHEN EXISTS (SELECT * FROM lists WHERE sha256 = NEW.sha256)
@@ -79,22 +90,13 @@ _CREATE = (
         terms TEXT NOT NULL,
         identity TEXT NOT NULL DEFAULT (hex(randomblob(16)))
     )""",
-    """CREATE TABLE entries (
+    f"""CREATE TABLE entries (
         sequence INTEGER PRIMARY KEY,
-        time TEXT NOT NULL,
         epsilon REAL NOT NULL CHECK (epsilon >= 0),
         delta REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
         rho REAL NOT NULL CHECK (rho >= 0),
-        mechanism TEXT NOT NULL,
-        note TEXT NOT NULL,
-        version TEXT NOT NULL,
-        source TEXT NOT NULL DEFAULT '',
-        source_version TEXT NOT NULL DEFAULT '',
-        analyst TEXT NOT NULL DEFAULT '',
-        share TEXT NOT NULL DEFAULT '',
-        period TEXT NOT NULL DEFAULT '',
-        question TEXT NOT NULL DEFAULT '{}',
-        key TEXT NOT NULL DEFAULT '',
+        question TEXT NOT NULL DEFAULT '{{}}',
+        {", ".join(_TEXT.format(name) for name in _TEXTS if name != "token")},
         steps INTEGER NOT NULL DEFAULT 1 CHECK (typeof(steps) = 'integer' AND steps > 0),
         laplace_rounds INTEGER NOT NULL DEFAULT 0 CHECK (laplace_rounds >= 0),
         epsilons TEXT NOT NULL,
@@ -122,12 +124,7 @@ _CREATE = (
     "CREATE INDEX entries_of ON entries (period, share)",
     "CREATE INDEX refunds_of ON refunds (period, share)",
     "CREATE INDEX entries_like ON entries (key) WHERE key <> ''",
-    *(
-        f"""CREATE TRIGGER {table}_no_{action} BEFORE {action} ON {table}
-        BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
-        for table in ("totals", "entries", "answers", "refunds")
-        for action in ("UPDATE", "DELETE")
-    ),
+    *_only_growing("totals", "entries", "answers", "refunds"),
     # INSERT OR REPLACE deletes a row without the trigger for it.
     """CREATE TRIGGER totals_one_row BEFORE INSERT ON totals
     WHEN EXISTS (SELECT * FROM totals)
@@ -149,15 +146,6 @@ _CREATE = (
     *_ADDED,
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
-)
-_COLUMNS = (
-    *("sequence", "time", "epsilon", "delta", "rho", "mechanism", "note", "version", "source"),
-    *("source_version", "analyst", "share", "period", "question", "key", "steps"),
-    "laplace_rounds",
-)
-_TEXTS = (
-    *("time", "mechanism", "note", "version", "source", "source_version", "analyst", "share"),
-    *("period", "key", "token"),
 )
 _SUMS = ("epsilons", "deltas", "rhos")
 _INSERT = (
