@@ -584,3 +584,25 @@ def test_what_a_policy_grants_is_checked_when_it_is_read(wrong):
                 "person": {"epsilon": 1.0, **wrong},
             }
         )
+
+
+def test_whom_a_policy_protects_need_not_be_listed_and_is_not_released():
+    tables = {
+        "data": {"path": "stays.parquet"},
+        "unit": {"neighbours": "add-remove", "user": "who", "max_per_user": 2},
+        "release": {"epsilon": 1.0},
+        "columns": {"ward": {"candidates": WARDS}, "days": {}},
+    }
+    policy = dp.Policy.from_dict(tables)
+    top = {"query": "TopKeys", "column": "ward", "k": 1, "epsilon": 0.5}
+
+    asked = dp.Request.from_dict({"queries": [top]}, policy=policy)
+    assert asked.queries["TopKeys"].user == "who"
+    for other in (
+        {"data": {"where": ["who = 1"]}, "queries": [top]},
+        {"queries": [{**top, "column": "who", "candidates": [1]}]},
+        {"queries": [{**top, "by": "who", "groups": [1]}]},
+        {"queries": [{**top, "user": "days"}]},
+    ):
+        with pytest.raises(dp.errors.DPSelectError):
+            dp.Request.from_dict(other, policy=policy)

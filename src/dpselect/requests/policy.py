@@ -127,7 +127,8 @@ class Policy:
     ``path``, ``neighbours`` and the ``epsilon`` of a release are needed. A request may ask for
     fewer rows of the table (``where``), count fewer rows of a person and release fewer values.
     What a request leaves out is filled in: the table, the ledger, the unit, and bounds and
-    candidates of the columns, and claims. With ``[columns]`` no other column is read.
+    candidates of the columns, and claims. With ``[columns]`` no other column is read but the
+    ``user``, of whom no value is released.
 
     What queries declare public of the data has the value of ``[claims]``, by the name of their
     field: ``n``, ``d``, ``records``, ``max_records``, ``max_degree``, ``positive``, ``label``
@@ -400,6 +401,8 @@ class Policy:
         claimed = claims_of(type(query))
         self._check_claims(claimed, {name: getattr(query, name) for name in claimed})
         for column, released in columns_of(query):
+            if column == self.user and released == NOTHING:
+                continue  # whom it protects; a column that is listed may be released
             self._check_known(column)
             if said := _wider(column, released, (self.columns or {}).get(column)):
                 raise self._beyond(said, "columns", column)
