@@ -17,13 +17,13 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from dpselect import Objective
+from dpselect import ElementSensitivity, Neighbours, Objective
 from dpselect.mechanisms import Mechanism
 from dpselect.trees.candidates import Breeder, PublishedBreeder
 from dpselect.trees.evolution import Evolution
 from dpselect.trees.records import Schema
 from dpselect.trees.samplers import Simulated
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 
 Dominance: TypeAlias = Literal["weak", "standard", "strict"]
@@ -136,10 +136,39 @@ class CodeBreeder(Breeder):
 
 
 class CodeEvolution(Evolution):
-    """Algorithm 1 with the mutation of the authors' code."""
+    """Algorithm 1 with the mutation and the weighted sum of the authors' code."""
 
     def breeder(self, rng: np.random.Generator) -> Breeder:
         return CodeBreeder(self.schema, rng, self.max_depth)
+
+    def _objective(
+        self, hits: Indices, totals: tuple[int, int], noisy: tuple[float, float] | None
+    ) -> Objective:
+        found = super()._objective(hits, totals, noisy)
+        if self.selection != "weighted-sum":
+            return found
+        local = self.rate_bound == "local"
+        return Objective(
+            found.scores, sum_not_private(totals[1] if local else 1, len(hits), self.weights)
+        )
+
+
+def sum_not_private(
+    positives: int, trees: int, weights: tuple[float, float]
+) -> ElementSensitivity:
+    """Return the code's sensitivity of a sum of rates, which is that of one rate alone.
+
+    Both weights are multiplied with what a record changes of the true positive rate, one over
+    the positive records, and it takes two steps at once. Of one positive record: the bound.
+    """
+
+    def change(distance: int) -> Values:
+        first, second = (1 / max(positives - 2 * distance - one, 1) for one in (0, 1))
+        return np.full(trees, weights[1] * first + weights[0] * second)
+
+    return ElementSensitivity(
+        change, bound=sum(weights), neighbours=Neighbours.ADD_REMOVE, horizon=positives
+    )
 
 
 def evolution(schema: Schema, cell: Cell, method: Method, epsilon: float) -> Evolution:

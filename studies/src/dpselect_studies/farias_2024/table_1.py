@@ -194,12 +194,12 @@ score by the number of records, so that its global form needs an epsilon of more
 the number of trees, as here, it needs less, but at these epsilons it is a choice by chance all
 the same.
 
-**As in the text** (local rows: of a score of 0 that is dampened to 0), each of four selections
-has the printed epsilon, equal trees do not dominate each other, and the last columns are the
-classes. The global column is a choice by chance, {C: NLTCS | Pareto, global | standard} on
-NLTCS, {C: ACS | Pareto, global | standard} on ACS and {C: Adult | Pareto, global | standard}
-on Adult; the local form has {C: NLTCS | Pareto, local | standard | 0.1}, {C: ACS | Pareto,
-local | standard | 0.1} and {C: Adult | Pareto, local | standard | 0.1} at .1.
+**As in the text**, each of four selections has the printed epsilon, equal trees do not
+dominate each other, and the last columns are the classes. The global column is a choice by
+chance, {C: NLTCS | Pareto, global | standard} on NLTCS, {C: ACS | Pareto, global | standard}
+on ACS and {C: Adult | Pareto, global | standard} on Adult; the local form has {C: NLTCS |
+Pareto, local | standard | 0.1}, {C: ACS | Pareto, local | standard | 0.1} and {C: Adult |
+Pareto, local | standard | 0.1} at .1.
 
 The **margin over noisy denominators**, which is ours, is dominated least: at most {max C:
 NLTCS | margin, noisy denominators | standard | 0.05} on NLTCS and {max C: Adult | margin,
