@@ -118,6 +118,14 @@ def test_in_the_code_children_are_parents_and_no_deeper_than_they_were():
     assert all(questions(breeder.mutated(one)) <= questions(one) for one in born)
 
 
+def test_the_sum_of_the_code_has_what_moves_one_rate_twice():
+    found = evolving.sum_not_private(10, 2, (2.0, 3.0))
+
+    assert found.at(0) == pytest.approx(3 / 10 + 2 / 9)
+    assert found.at(1) == pytest.approx(3 / 8 + 2 / 7)
+    assert evolving.sum_not_private(1, 2, (2.0, 3.0)).at(0).tolist() == [5.0] * 2
+
+
 def test_a_third_is_held_out_as_in_the_code_and_no_record_is_lost():
     made, held = or_skip(surveys.divided, "nltcs-code")
     table = surveys.load("nltcs-code")
