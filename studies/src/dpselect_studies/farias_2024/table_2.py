@@ -194,7 +194,7 @@ def underflows(unit: Scores, epsilon: float, k: int) -> bool:
     return bool(np.count_nonzero(logs > -UNDERFLOW) < k)
 
 
-@njit  # type: ignore[untyped-decorator] -- numba has no types
+@njit  # type: ignore[untyped-decorator]  # numba has no types
 def dampened_not_private(degrees: Values, densities: Values, scores: Scores) -> Scores:
     """Return the strict Pareto score, dampened as the code does it.
 
