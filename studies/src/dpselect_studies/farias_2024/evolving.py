@@ -17,7 +17,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from dpselect import ElementSensitivity, Neighbours, Objective
+from dpselect import Neighbours, Objective, TabulatedSensitivity
 from dpselect.mechanisms import Mechanism
 from dpselect.trees.candidates import Breeder, PublishedBreeder
 from dpselect.trees.evolution import Evolution
@@ -155,20 +155,16 @@ class CodeEvolution(Evolution):
 
 def sum_not_private(
     positives: int, trees: int, weights: tuple[float, float]
-) -> ElementSensitivity:
+) -> TabulatedSensitivity:
     """Return the code's sensitivity of a sum of rates, which is that of one rate alone.
 
     Both weights are multiplied with what a record changes of the true positive rate, one over
     the positive records, and it takes two steps at once. Of one positive record: the bound.
     """
-
-    def change(distance: int) -> Values:
-        first, second = (1 / max(positives - 2 * distance - one, 1) for one in (0, 1))
-        return np.full(trees, weights[1] * first + weights[0] * second)
-
-    return ElementSensitivity(
-        change, bound=sum(weights), neighbours=Neighbours.ADD_REMOVE, horizon=positives
-    )
+    left = positives - np.arange(positives + positives % 2)
+    table = (1 / np.maximum(left, 1)).reshape(-1, 2) @ (weights[1], weights[0])
+    keys = np.zeros(trees, dtype=np.int64)
+    return TabulatedSensitivity(table, keys, sum(weights), positives, Neighbours.ADD_REMOVE)
 
 
 def evolution(schema: Schema, cell: Cell, method: Method, epsilon: float) -> Evolution:
