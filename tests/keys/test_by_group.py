@@ -397,6 +397,14 @@ def test_prices_of_the_rest():
             assert f"scale {changed / 0.1:g} on" in rest.purpose
 
 
+def test_the_rest_of_no_group_is_a_row_with_its_number():
+    asked = query(other=True, method="laplace", epsilon=400.0, delta=1e-60)
+    release = asked.release(pl.DataFrame({"g": [1], "k": [1]}))
+
+    assert (release.groups, release.other) == ((), ((None, 1),))
+    assert release.table() == {"g": [None], "k": [None], "noisy_count": [1]}
+
+
 def test_no_group_has_no_rest():
     asked = query(
         kind=dp.TopKeys,

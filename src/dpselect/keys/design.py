@@ -76,11 +76,11 @@ class KeysDesign(Design[KeyRelease]):
             pairs = [(one.group, key) for one in parts for key in one.keys or ()]
             noisy = self.rest.noisy([one.left for one in every]) if self.rest else []
             beside = zip((one.group for one in every), noisy, strict=False)
-            scale = parts[0].scale if parts else None
+            scale = every[0].scale if every else None
             return KeyRelease(
                 tuple(pairs) if by else tuple(key for _, key in pairs),
                 plan,
-                counts=None if scale is None else _joined(parts, "counts"),
+                counts=None if scale is None else _joined(parts, "counts") or (),
                 scale=scale,
                 groups=tuple(one.group for one in parts) if by else None,
                 other=tuple(beside) or None,
@@ -153,7 +153,7 @@ class ByCount:
                     places, keys = places[order], [keys[at] for at in order]
                 counts = [] if noisy is None else noisy[start + places] + self.least - 1
                 found.append(Part(group, keys, list(map(int, counts)), self.law.scale, rest))
-            return [*found, *[Part(OTHER, None, left=left)] * hides]
+            return [*found, *[Part(OTHER, None, (), self.law.scale, left)] * hides]
 
         return draw
 

@@ -44,11 +44,10 @@ class ReleaseByGroup(Release[Any], ABC):
     @property
     def by_group(self) -> Mapping[Hashable, tuple[Any, ...]]:
         """The candidates of each group that is answered."""
-        found: dict[Hashable, tuple[Any, ...]] = dict.fromkeys(self.groups or (), ())
-        if self.groups is not None:
-            for group, one in self.answer:
-                found[group] = (*found.get(group, ()), one)
-        return found
+        found: dict[Hashable, list[Any]] = {group: [] for group in self.groups or ()}
+        for group, one in () if self.groups is None else self.answer:
+            found[group].append(one)
+        return {group: tuple(some) for group, some in found.items()}
 
     @property
     @abstractmethod

@@ -360,14 +360,12 @@ def _best(
     changed: int,
     key: Callable[[Selection], float],
 ) -> Selection:
-    every: list[Selection] = []
+    made: list[Selection] = []
     for kind in kinds:
         # Where one method needs more noise than can be drawn, another may do.
         with suppress(ParameterError):
-            every.append(kind(epsilon, delta, changed))
-    if not every:
-        return kinds[0](epsilon, delta, changed)
-    return min(every, key=key)
+            made.append(kind(epsilon, delta, changed))
+    return min(made, key=key) if made else kinds[0](epsilon, delta, changed)
 
 
 def composed_delta(epsilon: float, each: float, times: int) -> float:
