@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -313,3 +314,14 @@ def test_spark_refuses_a_quoted_field_that_a_line_does_not_hold(tmp_path, field)
     assert "secret" not in str(caught.value)
     with refused("skip_lines"):
         tables.spark_table(tables.Source(str(path), skip_lines=1), master=[None, *master()][-1])
+
+
+def test_the_page_counts_the_pairs_that_were_compared():
+    root = Path(__file__).parents[2]
+    table = pl.read_csv(root / "benchmarks" / "results" / "text_records.csv")
+    read = table.filter(pl.col("engine") != "duckdb")
+    stated = read.filter(pl.col("writer of the record") != "none")
+    pairs = stated["same"].sum() + stated["changed"].sum()
+
+    assert stated["changed"].sum() == 0
+    assert f"of {pairs:,} pairs" in (root / "docs" / "privacy.md").read_text(encoding="utf-8")

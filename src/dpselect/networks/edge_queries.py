@@ -16,7 +16,8 @@ import narwhals as nw
 from dpselect.errors import ParameterError
 from dpselect.networks.reading import check_ends, not_of_nodes
 from dpselect.tables.collecting import collect, counts
-from dpselect.tables.engine import Column, engine_of
+from dpselect.tables.embedded import Column
+from dpselect.tables.engine import engine_of
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import named
 from dpselect.tables.opening import check_columns, schema

@@ -38,12 +38,12 @@ from dpselect.errors import (
 )
 from dpselect.tables import values
 from dpselect.tables.dialect import Dialect
+from dpselect.tables.embedded import collected
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import coded, declares_nothing, type_name
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import Source, ending
 from dpselect.tables.text import TextFiles
-from dpselect.tables.together import collected
 from dpselect.tables.values import pair, plain_value
 from dpselect.typing import Indices, OnInvalid
 

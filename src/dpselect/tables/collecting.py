@@ -11,7 +11,8 @@ from dpselect import passes
 from dpselect._optional import replaced
 from dpselect.errors import DataError
 from dpselect.passes import MOST_SUMS
-from dpselect.tables.engine import Column, Frame, engine_of
+from dpselect.tables.embedded import Column, Frame
+from dpselect.tables.engine import engine_of
 from dpselect.tables.opening import unreadable
 from dpselect.typing import Indices
 

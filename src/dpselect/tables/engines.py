@@ -9,7 +9,7 @@ from dpselect import validation
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.tables.dialect import DEFAULTS, WRITTEN
-from dpselect.tables.engine import Frame
+from dpselect.tables.embedded import Frame
 from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.opening import open_table
 from dpselect.tables.source import Source, TextRows

@@ -14,7 +14,6 @@ from typing import Any
 
 import narwhals as nw
 
-from dpselect._optional import needed
 from dpselect.errors import no_field
 from dpselect.passes import note
 from dpselect.tables.dialect import Dialect, FieldType
@@ -29,9 +28,6 @@ _PATTERNS = {
     "date": f"^{_DAY}$",
     "time": f"^{_DAY}({_CLOCK})?$",
 }
-CLOCK = re.compile("%[-_0]?[HIMSTRpPrXfs]")
-"""Parts of a form that say a time of day."""
-
 PLAIN = Dialect()
 """Plain numbers, dates and times."""
 
@@ -101,48 +97,3 @@ def _ungrouped(field: nw.Expr, dialect: Dialect) -> nw.Expr:
     plain = field.str.replace_all(mark, "", literal=True)
     is_read = field.str.contains(grouped) | ~field.str.contains(mark, literal=True)
     return nw.when(is_read).then(plain)
-
-
-def of_polars(column: str, kind: FieldType, dialect: Dialect) -> Any:  # noqa: ANN401 -- of polars
-    """Return what fields of text are as values of a type."""
-    needed("polars", extra="standard")
-    import polars as pl
-
-    field = pl.col(column)
-    if kind in {"number", "integer"}:
-        return field.cast(pl.Float64 if kind == "number" else pl.Int64, strict=False)
-    form = dialect.date_format
-    if form is not None:
-        times = _by_form(field, form, dialect)
-        return times.cast(pl.Date) if kind == "date" else times
-    if kind == "date":
-        return field.str.to_date("%Y-%m-%d", strict=False)
-    spaced = field.str.replace("T", " ", literal=True)
-    if dialect.time_zone is not None:
-        spaced = spaced.str.replace("Z$", "+00:00")
-        return pl.coalesce(
-            _by_form(spaced, form, dialect)
-            for form in ("%Y-%m-%d %H:%M:%S%.f%z", "%Y-%m-%d %H:%M%z")
-        )
-    times = [
-        spaced.str.to_datetime(form, time_unit="us", strict=False)
-        for form in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M")
-    ]
-    days = spaced.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us"))
-    return pl.coalesce(*times, days)
-
-
-def _by_form(field: Any, form: str, dialect: Dialect) -> Any:  # noqa: ANN401 -- of polars
-    """Return the local times that fields of one form stand for."""
-    needed("polars", extra="standard")
-    import polars as pl
-
-    if not CLOCK.search(form):
-        return field.str.to_date(form, strict=False).cast(pl.Datetime("us"))
-    if "%z" not in form:
-        return field.str.to_datetime(form, time_unit="us", strict=False)
-    moments = field.str.replace("Z$", "+0000").str.to_datetime(
-        form, time_unit="us", time_zone="UTC", strict=False
-    )
-    zone = dialect.time_zone or "UTC"
-    return moments.dt.convert_time_zone(zone).dt.replace_time_zone(None)

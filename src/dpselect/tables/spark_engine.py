@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError
-from dpselect.tables.engine import Column, Edges, Engine, plain_column
+from dpselect.tables.embedded import Column, Edges, Engine, plain_column
 from dpselect.tables.kinds import DAY, DIGITS, Moment
 
 if TYPE_CHECKING:

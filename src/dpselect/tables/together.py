@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from dataclasses import replace
 from queue import SimpleQueue
 from threading import Thread
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
+from dpselect.tables.embedded import STEP
 from dpselect.tables.engine import engine_of
 from dpselect.tables.opening import check_columns, is_lazy, open_table, unreadable
 from dpselect.tables.source import Source
@@ -60,24 +61,13 @@ class _Step(Generic[Out]):
         return self._replies.get()()
 
     def _run(self, work: Callable[[], Out]) -> None:
-        _STEP.set(self)
+        STEP.set(self)
         try:
             made = work()
             self.made = lambda: made
         except BaseException as error:  # noqa: BLE001 -- raised where it is waited for
             self.made = _raising(error)
         self._turns.put(None)
-
-
-_STEP: ContextVar[_Step[Any] | None] = ContextVar("step", default=None)
-
-
-def collected(query: pl.LazyFrame, *, streaming: bool) -> pl.DataFrame:
-    """Return the rows of a query of polars, which other steps' queries are read along with."""
-    step = _STEP.get()
-    if step is not None:
-        return step.ask(query)
-    return query.collect(engine="streaming" if streaming else "auto")
 
 
 def in_rounds(works: Sequence[Callable[[], Out]]) -> list[Out]:
