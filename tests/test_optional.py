@@ -43,7 +43,7 @@ EXTRAS = {
     "formats": ["fastexcel", "networkx", "pyreadstat"],
     "geo": ["geopandas", "pyarrow", "pyproj", "rasterio", "shapely", "xarray"],
     "spark": ["pyspark"],
-    "standard": ["matplotlib", "polars", "rich", "sklearn", "typer", "zstandard"],
+    "standard": ["matplotlib", "polars", "rich", "sklearn", "typer", "xlsxwriter", "zstandard"],
 }
 PACKAGES = {package: extra for extra, packages in EXTRAS.items() for package in packages}
 """Import names of the optional packages, with the extra that installs each."""

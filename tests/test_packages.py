@@ -20,7 +20,6 @@ from support.releases import all_cases
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (dpselect_planner, dpselect_pooling)
-LONGEST = 500
 every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.__name__)
 QUERIES = [
     getattr(dpselect_pooling, name)
@@ -58,13 +57,12 @@ def test_public_names_are_documented_and_in_the_reference(package):
 
 
 @every_package
-def test_modules_have_titles_stay_short_and_import_public_names(package):
+def test_modules_have_titles_and_import_public_names(package):
     for path in folder(package).rglob("*.py"):
         text = path.read_text("utf-8")
         tree = ast.parse(text)
         title = (ast.get_docstring(tree) or "").split("\n", maxsplit=1)[0]
         assert re.fullmatch(r"[A-Z`].*[.:]", title), f"{path} starts with {title!r}"
-        assert len(text.splitlines()) <= LONGEST, path
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("dpselect."):
                 words = [*node.module.split("."), *(alias.name for alias in node.names)]

@@ -240,6 +240,7 @@ def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
 
 
 def _write_table(release: Release[Any], out: Path) -> None:
+    needed("polars", extra="standard")
     import polars as pl
 
     from dpselect.release import for_csv
