@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from dpselect import tables, validation
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.neighbours import Neighbours
-from dpselect.tables.groups import changed_rows, listed_groups
+from dpselect.tables.groups import listed_groups
 from dpselect.tables.key_columns import (
     KeyColumns,
     check_parts,
@@ -110,6 +109,8 @@ class KeyRows:
         for name in names:
             if names.count(name) > 1:
                 raise ParameterError(f"column {name!r} cannot be a part of the key as well")
+        if candidates is not None:
+            validation.different("candidates", candidates)
         _check_listed(missing, candidates=candidates, groups=groups)
         check_parts("candidates", candidates or (), columns)
         return cls(columns, cap, by, groups or (), candidates, missing == "key")
@@ -123,13 +124,6 @@ class KeyRows:
     def hides_groups(self) -> bool:
         """Whether there are groups that are not public."""
         return bool(self.by) and not self.groups
-
-    def moved(self, neighbours: Neighbours) -> int:
-        """Return by how much one neighbour step moves the counts of all pairs together."""
-        changed = changed_rows(self.max_per_user, neighbours)
-        if self.candidates is None:
-            return changed
-        return min(changed, len(self.candidates) * max(1, len(self.groups)))
 
     def check(self, data: object) -> None:
         """Check that data can be read, by their schema alone.
@@ -391,11 +385,8 @@ class Part(NamedTuple):
 
 def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> None:
     for name, listed in values.items():
-        if listed is None:
-            continue
-        validation.different(name, listed)
-        parts = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in listed)
-        if missing == "drop" and any(map(is_missing, parts)):
+        parts = (one if isinstance(one, tuple) else (one,) for one in listed or ())
+        if missing == "drop" and any(map(is_missing, chain.from_iterable(parts))):
             raise ParameterError(
                 f"`{name}` has a missing value: give `missing_keys`='key' as well"
             )

@@ -162,13 +162,13 @@ def _of_candidates(asked: TopKeys) -> KeysDesign:
     validation.probability("counts_share", asked.counts_share)
     if asked.delta != 0 and asked.mechanism is not None:
         raise ParameterError("with `candidates` and `mechanism` leave out `delta`")
-    moved = rows.moved(relation)
+    changed = changed_rows(rows.max_per_user, relation)
+    many = len(rows.candidates or ()) * max(1, len(rows.groups))
+    moved = min(changed, many)
     rest = NoisyNumbers.of_rest(asked, epsilon, moved)
     of_keys = epsilon - rest.epsilon
     for_counts = of_keys * asked.counts_share
     candidates, groups = rows.candidates or (), rows.groups
-    changed = changed_rows(rows.max_per_user, relation)
-    many = len(candidates) * max(1, len(groups))
     facts = facts_of(len(candidates), relation, changed)
     times = min(changed, max(1, len(groups)))
     needs_counts = asked.other and asked.mechanism is None and for_counts == 0
