@@ -240,6 +240,13 @@ class Query(ABC, Generic[Out]):
         """Return what a candidate is, and its noisy score, as heads of a table."""
         return "answer", "score, noisy"
 
+    def expected_error(self) -> str | None:
+        """Return how far an answer is from the truth, predicted in units of a column, in words.
+
+        None where nothing is predicted but the bound of the plan.
+        """
+        return None
+
     @cached_property
     def written_form(self) -> dict[str, Any]:
         """``to_dict``; where a field holds a function, its name stands for it."""

@@ -78,6 +78,15 @@ def test_the_limited_do_not_name_their_limit(run, ledger):
     assert run("run", ledger / "asked.toml", "--dry-run").code == 0
 
 
+def test_a_dry_run_says_errors_in_units_of_the_columns(run, ledger):
+    shown = run("run", ledger / "hospital.toml", "--dry-run")
+    queries = run("run", ledger / "hospital.toml", "--dry-run", "--json").json["queries"]
+
+    [within] = {one["expected_error"] for one in queries.values()} - {None}
+    assert "records" in within
+    assert f"error in days: {within[:12]}" in " ".join(shown.out.split())
+
+
 def test_a_contradiction_is_told_to_the_curator_alone(run, ledger):
     claims = "\n[claims]\non_invalid = 'raise'\n"
     policy = (ledger / "policy.toml").read_text("utf-8") + claims

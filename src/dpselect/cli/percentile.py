@@ -99,8 +99,6 @@ def _numeric(given: Mapping[str, Any]) -> list[str]:
 
 def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
     """Return what can be released, and the error in percentiles and in units."""
-    from dpselect.percentiles.prediction import TYPICAL, expected
-
     design, column, records = _of_one(query), query.column, query.assumed_records
     points, unit = design.points, design.unit
     ends = " to ".join(_in_unit(unit.value(points[at])) for at in (0, len(points) - 1))
@@ -115,7 +113,7 @@ def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
             if share < 100
             else f"no useful bound for {records:,} records"
         )
-    if (within := expected(query, TYPICAL if records is None else [records])) is not None:
+    if (within := query.expected_error()) is not None:
         facts[f"error in {column}"] = within
     return facts
 

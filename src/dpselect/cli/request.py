@@ -132,14 +132,21 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
             "epsilon": plan.epsilon,
             "delta": plan.delta,
             "neighbours": str(plan.neighbours),
-            "queries": {name: one.plan.to_dict() for name, one in request.queries.items()},
+            "queries": {
+                name: {**one.plan.to_dict(), "expected_error": one.expected_error()}
+                for name, one in request.queries.items()
+            },
             "counting": {"queries": plan.passes},
             "remaining_budget": remaining,
         }
         output.print_json(content)
         return
     for name, query in request.queries.items():
-        output.console().print(f"{name}\n{query.plan}\n")
+        within = query.expected_error()
+        more = (
+            "" if within is None else f"\nerror in {getattr(query, 'column', None)}: {within}"
+        )
+        output.console().print(f"{name}\n{query.plan}{more}\n")
     facts: dict[str, object] = {
         "file": f"{request.document.path}, SHA-256 {request.sha256}",
         "price of all": plan.price,

@@ -165,6 +165,16 @@ class Percentiles(Query[PercentileRelease]):
     mechanism: MechanismLike | None = None
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
 
+    def expected_error(self) -> str | None:
+        """Return how far values are from their percentiles with probability 0.95, in words.
+
+        For ``assumed_records`` where they are given, else for typical numbers of records.
+        """
+        from dpselect.percentiles.prediction import TYPICAL, expected
+
+        records = self.assumed_records
+        return expected(self, TYPICAL if records is None else [records])
+
     def design(self) -> PercentilesDesign | GroupedPercentiles:
         for name in ("column", "minus", "user"):
             if (named := getattr(self, name)) is not None:
