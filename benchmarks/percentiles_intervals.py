@@ -7,13 +7,12 @@ Made-up stays (lognormal, rounded) in values 0 to 60 and 0 to 6,000, under add/r
 probability 0.95 for these records. The mean width and the share that hold the percentile are
 those of ``REPEATS`` exact draws, and the error is the mean distance of the answer in values.
 
-- ``ours``: a fiftieth of epsilon for the interval, the rest for the value.
+- ``ours``: an eleventh of epsilon for the interval, the rest for the value.
 - ``width by the exponential mechanism``: as PostRI (arXiv:2604.07581), written from its
   abstract: after the value the smallest distance around it is drawn that has enough records on
-  both sides, by the exponential mechanism over distances that double, with the same share or
-  with half of epsilon.
+  both sides, by the exponential mechanism over distances that double, with half of epsilon.
 - ``three percentiles``: two more percentiles, so far from the wanted one that the bounds on
-  their rank errors hold together, with a fiftieth or with two thirds of epsilon.
+  their rank errors hold together, with two thirds of epsilon.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ import numpy as np
 import dpselect as dp
 from dpselect.mechanisms import ExponentialMechanism
 from dpselect.objective import Objective
-from dpselect.percentiles.intervals import SHARE
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Values
 
@@ -102,9 +100,7 @@ def three(share: float) -> Callable[..., Interval]:
 
 WAYS: dict[str, Callable[..., Interval]] = {
     "ours": ours,
-    "width by the exponential mechanism, same share": by_width(float(SHARE)),
     "width by the exponential mechanism, half": by_width(0.5),
-    "three percentiles, same share": three(float(SHARE)),
     "three percentiles, two thirds": three(2 / 3),
 }
 
