@@ -370,6 +370,7 @@ def _position(value: nw.Expr, edges: Sequence[float] | Indices | Values) -> nw.E
 
 def _searched(column: str, edges: Sequence[float] | Indices | Values) -> Any:  # noqa: ANN401
     """Return the positions of numbers among edges, as an expression of polars."""
+    needed("polars", extra="standard")
     import polars as pl
 
     ascending = np.asarray(edges, dtype=np.float64)
