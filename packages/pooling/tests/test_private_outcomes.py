@@ -72,16 +72,6 @@ def test_the_delta_of_replaced_samples_is_rounded_up(people, beta):
     assert delta == pytest.approx(1 - beta / people, rel=1e-15)
 
 
-def test_replaced_samples_are_charged_before_they_are_drawn():
-    budget = dp.Budget(1.0, delta=0.8, neighbours=dp.Neighbours.SWAP, composition="sum")
-    ReplacedSamples(people=10, beta=5).draw(budget=budget)
-
-    (entry,) = budget.entries
-    assert (entry.epsilon, entry.delta) == (0.0, 0.5)
-    with pytest.raises(InsufficientBudgetError):
-        ReplacedSamples(people=10, beta=5).draw(budget=budget)
-
-
 def test_replacing_nobody_is_not_charged_for():
     budget = dp.Budget(1.0, delta=0.8, neighbours=dp.Neighbours.SWAP, composition="sum")
 
