@@ -290,7 +290,7 @@ class Ibis(Engine):
         """
         types = self.table.collect_schema()
         integers = [name for name, dtype in types.items() if dtype.is_integer()]
-        if not integers:
+        if not integers or self.native.get_backend().name != "sqlite":
             return super().whole()
         apart = {f"missing {name}": nw.col(name).is_null() for name in integers}
         filled = self.table.with_columns(**apart).with_columns(nw.col(*integers).fill_null(0))
