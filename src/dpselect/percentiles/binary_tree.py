@@ -116,15 +116,37 @@ class Branches:
 
 @dataclass(frozen=True, eq=False)
 class Recursive(Recursion):
-    """Percentiles from increasing candidates, each draw by permute-and-flip."""
+    """Percentiles from increasing candidates, each draw by a mechanism of ``PROPORTIONAL``."""
 
     points: Values
 
     def prepare_groups(self, ranks: Ranks, records: Indices) -> Callable[[], Values]:  # noqa: ARG002
         branches = Branches.of_all(ranks)
-        fractions = np.array([[one / 100] for one in self.percents])
-        fractions = np.repeat(fractions, ranks.numbers.size, axis=1)
-        return lambda: self.points[draw_halves(branches, fractions, self.epsilon, self.records)]
+        if type(self.whole) is PermuteAndFlip:
+            fractions = np.array([[one / 100] for one in self.percents])
+            fractions = np.repeat(fractions, ranks.numbers.size, axis=1)
+            of = fractions, self.epsilon, self.records
+            return lambda: self.points[draw_halves(branches, *of)]
+
+        def draw() -> Values:
+            drawn = np.empty((ranks.numbers.size, len(self.percents)), dtype=np.int64)
+            for group, of_group in enumerate(drawn):
+                self._draw(self.tree, branches.some(np.array([group])), of_group)
+            return self.points[drawn]
+
+        return draw
+
+    def _draw(self, node: Node, branches: Branches, drawn: Indices) -> None:
+        """Draw every percentile of a node and below, from the half of one group."""
+        [objective], shares = self.objectives(node, branches), self.shares(node)
+        mechanism = self.mechanisms[node.position]
+        at, part = np.divmod(mechanism.draw_positions(objective), shares.size)
+        place, share = branches.first + at, shares[part]
+        drawn[node.position] = place[0]
+        sides = branches.split(place, share)
+        for following, side in zip((node.below, node.above), sides, strict=True):
+            if following is not None:
+                self._draw(following, side, drawn)
 
     def shares(self, node: Node) -> Values:
         """Return which parts of the records of a place can go below."""
@@ -153,8 +175,7 @@ class Recursive(Recursion):
 
     def _follow(self, node: Node, branches: Branches, chances: Values, found: Values) -> None:
         """Add the distributions of a node, of rows that are reached with some probabilities."""
-        mechanism = PermuteAndFlip(epsilon=price_of_draw(node, self.records.neighbours))
-        shares = self.shares(node)
+        mechanism, shares = self.mechanisms[node.position], self.shares(node)
         for row, objective in enumerate(self.objectives(node, branches)):
             one = branches.some(np.array([row]))
             law = chances[row] * mechanism.probabilities(objective).reshape(-1, shares.size)

@@ -72,6 +72,7 @@ from dpselect.percentiles.ranges import Range
 from dpselect.percentiles.ranks import Ranks
 from dpselect.percentiles.reading import Numbers, Records
 from dpselect.percentiles.single import (
+    PROPORTIONAL,
     Answer,
     ByPieces,
     ByRank,
@@ -165,13 +166,18 @@ class Choice:
             return AfterCount.of(self)
         if name is not None:
             validation.one_of("method", name, get_args(MethodName))
-            if name != "one-by-one" and self.mechanism is not None:
+            if name == "above-threshold" and self.mechanism is not None:
                 raise ParameterError(f"`method`={name!r} has no other `mechanism`")
         if name == "above-threshold":
             return OneByOne(tuple(self._by_threshold(p, None) for p in self.percents))
         if name == "recursive":
             if not self._increase:
                 raise ParameterError(f"`candidates` must increase for `method`={name!r}")
+            if type(self._mechanism(self.percents[0])) not in PROPORTIONAL:
+                raise ParameterError(
+                    "`method`='recursive' needs the `mechanism` 'exponential', "
+                    "'permute-and-flip' or 'noisy-max'"
+                )
             return self._halves()
         return OneByOne(tuple(map(self._by_rank, self.percents)))
 
@@ -217,7 +223,7 @@ class Choice:
         of = self.records, self.epsilon
         if isinstance(self.points, Range):
             return RecursiveOfRange(self.percents, self.points, *of)
-        return Recursive(self.percents, self.points, *of)
+        return Recursive(self.percents, self.points, *of, self.mechanism or "permute-and-flip")
 
     def _from_ends(self, records: float) -> EndsFirst | None:
         """Return the method from both ends, if it is quiet and nothing between them drowns."""

@@ -124,9 +124,10 @@ class Percentiles(Query[PercentileRelease]):
         neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
         mechanism: Mechanism that draws a value. A short name
             (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; percentiles are
-            then drawn one by one. The default is permute-and-flip, whose expected rank error is
-            never larger than that of the exponential mechanism; for a range that is not listed,
-            it is the exponential mechanism, the only one that can weigh intervals of values.
+            then drawn one by one, or by ``"recursive"``. The default is permute-and-flip, whose
+            expected rank error is never larger than that of the exponential mechanism; for a
+            range that is not listed, it is the exponential mechanism, the only one that can
+            weigh intervals of values.
         on_invalid: ``"repair"`` or ``"raise"``, for missing values. Repair drops them, at no
             cost; use raise if it is public that none is missing.
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpselect.draws.place_exponential import Places, draw_place
-from dpselect.mechanisms import ExponentialMechanism, Mechanism
+from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import rank_bound
 from dpselect.percentiles.ranges import Range
@@ -84,7 +84,7 @@ class RecursiveOfRange(Recursion):
     """Percentiles from a range, each draw by the exponential mechanism."""
 
     points: Range
-    drawn_by: ClassVar[type[Mechanism]] = ExponentialMechanism
+    factory: MechanismLike = "exponential"
     how: ClassVar[str] = " by pieces of a range"
 
     def shares(self, node: Node) -> int:

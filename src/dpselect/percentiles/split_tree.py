@@ -6,12 +6,13 @@ are levels (``dpselect.percentiles.binary_tree``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from dpselect.draws.grid import ROUNDING_STEPS, STEPS_PER_UNIT
-from dpselect.mechanisms import Mechanism, PermuteAndFlip
+from dpselect.mechanisms import Mechanism, MechanismLike, by_name
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.objectives import FIRST
 from dpselect.percentiles.ranges import Range
@@ -175,25 +176,41 @@ class Recursion(Method):
         points: The candidates.
         records: How records are read.
         epsilon: Epsilon of the whole release, in nats.
+        factory: The mechanism, for the epsilon of each draw.
     """
 
     percents: tuple[float, ...]
     points: Values | Range
     records: Records
     epsilon: float
-    drawn_by: ClassVar[type[Mechanism]] = PermuteAndFlip
+    factory: MechanismLike = "permute-and-flip"
     how: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        # Whether epsilon can be drawn with.
-        _ = self.mechanism
+        _ = self.percents and self.mechanisms
+
+    @cached_property
+    def whole(self) -> Mechanism:
+        """The mechanism with the epsilon of all draws."""
+        return by_name(self.factory, self.epsilon)
+
+    @cached_property
+    def mechanisms(self) -> Mapping[int, Mechanism]:
+        """That of each draw, by the position of its percentile; made before any is paid for."""
+        return {
+            node.position: by_name(self.factory, price_of_draw(node, self.records.neighbours))
+            for node in self.tree.all()
+        }
+
+    @property
+    def exact(self) -> bool:
+        return self.whole.exact
 
     @property
     def mechanism(self) -> str:
         levels = len(self.percents).bit_length()
         gain = f"{levels} levels instead of {len(self.percents)} percentiles"
-        whole = self.drawn_by(epsilon=self.epsilon)
-        return f"recursion of halves in {gain}, {whole}{self.how} in all"
+        return f"recursion of halves in {gain}, {self.whole}{self.how} in all"
 
     @property
     def tree(self) -> Node:
@@ -204,7 +221,7 @@ class Recursion(Method):
     def spends(self) -> tuple[Spend, ...]:
         # Those of the path with the largest rho, which is convex and 0 at 0: weights and halves
         # that sum to 1 pay at most what one half pays with its whole weight.
-        rho = self.drawn_by(epsilon=self.epsilon).draw.rho
+        rho = self.whole.draw.rho
         paths = (
             tuple(
                 Spend(
