@@ -308,9 +308,13 @@ def test_a_mechanism_that_takes_too_much_is_refused_before_anything_is_paid():
 
     with pytest.raises(ParameterError, match="keep to the epsilon"):
         dp.Percentiles(
-            p=[10, 50, 90], candidates=range(9), method="recursive", mechanism=whole, epsilon=1.0,
+            p=[10, 50, 90],
+            candidates=range(9),
+            method="recursive",
+            mechanism=whole,
+            epsilon=1.0,
             neighbours="add-remove",
-        )  # fmt: skip
+        )
     assert min(calls) < 1.0
 
 
