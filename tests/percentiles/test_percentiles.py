@@ -97,7 +97,9 @@ def test_another_number_of_records_than_is_declared_is_refused():
 def test_the_column_names_the_values():
     release = dp.Percentiles(column="pay", **VALUE).release(TABLE)
 
-    assert release.table() == {"p": [50.0], "pay": [release.candidate]}
+    assert release.table() == {
+        "p": [50.0], "pay": [release.candidate], "usable": list(release.usable),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("p", [50, [10, 50, 90]], ids=str)
