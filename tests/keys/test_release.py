@@ -187,3 +187,16 @@ def test_any_epsilon_has_a_law_or_is_refused(method, epsilon, delta):
     assert chances[0] == 0
     assert chances[1] <= delta * (1 + 1e-12)
     assert chances[-1] <= 1
+
+
+def test_intervals_of_counts_drawn_afterwards_are_the_shortest_that_hold_together():
+    """Half of epsilon is for the noise of two counts, which one row changes by one."""
+    query = dp.TopKeys(
+        k=2, candidates=range(9), counts_share=0.5, mechanism="permute-and-flip", interval=0.9,
+        epsilon=1.0, neighbours="add-remove",
+    )  # fmt: skip
+    [(low, high), _] = query.release([0] * 50 + [1] * 30).interval
+    q, reach = np.exp(-1 / 2), int(high - low) // 2
+    chances = [(1 - 2 * q ** (one + 1) / (1 + q)) ** 2 for one in (reach - 1, reach)]
+
+    assert chances[0] < 0.9 <= chances[1]

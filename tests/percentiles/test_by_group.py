@@ -193,3 +193,11 @@ def test_an_empty_column_is_called_noise_and_a_full_one_is_not(interval):
         .usable
         is None
     )
+
+
+def test_groups_in_which_no_number_is_missing_raise_nothing():
+    rows = pl.DataFrame({"g": ["a"] * 9, "v": [1.0] * 9})
+    asked = {"column": "v", "by": "g", "groups": ["a"], "p": 50, "candidates": range(3)}
+    query = dp.Percentiles(**asked, epsilon=100.0, neighbours=ADDED, on_invalid="raise")
+
+    assert query.release(rows).by_group == {"a": (1,)}
