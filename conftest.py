@@ -62,6 +62,8 @@ def _write_beside_no_page(request: pytest.FixtureRequest) -> None:
     if request.path.suffix == ".md":
         folder = request.getfixturevalue("tmp_path")
         request.getfixturevalue("monkeypatch").chdir(folder)
+        if request.path.name == "README.md":  # which is read in a clone
+            (folder / "examples").symlink_to(request.path.parent / "examples")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,11 +2,9 @@
 
 import pytest
 
-from support.commands import EXAMPLES, Example, written
+from support.commands import EXAMPLES, written
 
 DRAWN = {
-    "keys": ("--dry-run",),
-    "top": ("--delta", 1e-6, "--dry-run"),
     "nodes": ("--data-is-public",),
     "map": (),
     "tree": (),
@@ -17,8 +15,6 @@ DRAWN = {
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_picture_is_drawn(run, tmp_path, name):
     picture, example = tmp_path / "p.png", EXAMPLES[name]
-    if name == "top":
-        example = Example("top --column kind --k 1")
     ran = run(*example.line(written(tmp_path), *DRAWN[name], "--plot", picture))
 
     assert ran.code == 0, ran.error

@@ -38,10 +38,12 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Write the help, a star before what is needed."""
-        for one in self.params:
-            if getattr(one, "rich_help_panel", None) == PANELS[0]:
-                one.required = True
+        needed = [one for one in self.params if _place(one) == 0 and not one.required]
+        for one in needed:
+            one.required = True
         super().format_help(ctx, formatter)
+        for one in needed:  # the query itself says what it misses, with the next line
+            one.required = False
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Read the arguments; an option that takes one value is refused a second."""

@@ -176,9 +176,10 @@ def unknown_keys(
         ParameterError: A field is out of its range, or does not go with another.
     """
     rows, relation = KeyRows.of(asked), validation.table_neighbours(asked.neighbours)
-    epsilon = validation.within("epsilon", asked.epsilon, 0, LARGEST_EPSILON)
+    epsilon = validation.positive("epsilon", asked.epsilon)
+    epsilon = validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
     changed = changed_rows(rows.max_per_user, relation)
-    rest = NoisyNumbers.of_rest(asked, validation.positive("epsilon", epsilon), changed)
+    rest = NoisyNumbers.of_rest(asked, epsilon, changed)
     law = law_of(epsilon - rest.epsilon, checked_delta(asked.delta), changed, rows)
     public = {"the groups": rows.groups, "k": k, "the least number of people": least > 1}
     largest = "" if k is None else f", then the {k} largest{' of each group' * bool(rows.by)}"

@@ -298,8 +298,8 @@ class Percentiles(Query[PercentileRelease]):
             ...     p=[25, 50], candidates=[0, 25, 50, 75], epsilon=0.1,
             ...     neighbours="add-remove",
             ... ).probabilities(range(100)).round(3)
-            array([[0.207, 0.589, 0.195, 0.009],
-                   [0.006, 0.12 , 0.687, 0.186]])
+            array([[0.217, 0.572, 0.2  , 0.01 ],
+                   [0.007, 0.127, 0.666, 0.199]])
         """
         if self.by is not None:
             raise ParameterError(
