@@ -34,7 +34,7 @@ from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
 from dpselect.percentiles.split_tree import Node
 from dpselect.percentiles.thresholds import ByThreshold
 from dpselect.typing import Indices, Probabilities, Values
-from dpselect.writing import digits
+from dpselect.writing import digits, lines
 
 if TYPE_CHECKING:
     from dpselect.percentiles.percentiles import Percentiles, PercentilesDesign
@@ -107,28 +107,41 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
     if query.candidates is None and (query.lower in ends or query.upper in ends):
         return None
     each = "" if query.by is None else " in each group"
-    return (
-        "; ".join(f"{_within(design, one)} for {one:,} records{each}" for one in numbers)
-        + f", with probability 0.95, if they have one of these shapes: {', '.join(shapes(1))}"
-    )
+    given, probability = list(numbers), "with probability 0.95, if they have one of these"
+    after = f"{probability} shapes: {', '.join(shapes(1))}"
+    if len(given) == 1:
+        return f"{_within(design, given[0])} for {given[0]:,} records{each}, {after}"
+    columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.percents]}
+    for one in given:
+        columns[f"{one:,} rows"] = found = _in_words(design, predicted(design, one, 0.95))
+        if design.intervals is not None:
+            pairs = zip(found, _in_words(design, widths(design, one)), strict=True)
+            columns[f"{one:,} rows"] = [f"{far} ({wide})" for far, wide in pairs]
+    around = "" if design.intervals is None else ", in brackets the width of the interval,"
+    return "\n".join([*lines(columns), f"error{around}{each} {after}"])
 
 
 def _within(design: PercentilesDesign, records: int) -> str:
     """Return the predicted errors for a number of records, in words."""
-    far = _in_words(design, predicted(design, records, 0.95))
+    far = _listed(design, predicted(design, records, 0.95))
     found = "0" if far == "0" else f"within about {far}"
     if design.intervals is None:
         return found
-    return f"{found} in intervals of about {_in_words(design, widths(design, records))}"
+    return f"{found} in intervals of about {_listed(design, widths(design, records))}"
 
 
-def _in_words(design: PercentilesDesign, far: Values) -> str:
-    """Return a distance for each percentile with two significant digits."""
-    found = [_distance(design.unit.distance(one)) if one else "0" for one in far.tolist()]
+def _listed(design: PercentilesDesign, far: Values) -> str:
+    """Return a distance, or one for each percentile."""
+    found = _in_words(design, far)
     if len(found) == 1:
         return found[0]
     named = (f"{p:g}: {one}" for p, one in zip(design.percents, found, strict=True))
     return f"({', '.join(named)})"
+
+
+def _in_words(design: PercentilesDesign, far: Values) -> list[str]:
+    """Return a distance for each percentile with two significant digits."""
+    return [_distance(design.unit.distance(one)) if one else "0" for one in far.tolist()]
 
 
 def _distance(far: float | timedelta) -> str:

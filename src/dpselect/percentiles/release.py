@@ -12,7 +12,7 @@ from dpselect.tables.groups import OTHER, columns_of_groups
 from dpselect.writing import as_text
 
 TOO_FEW = "too few rows"
-"""What people read beside a value that is noise."""
+"""What people read in place of a value that is noise; ``answer`` and ``table`` have it."""
 
 NOISES = 2.0
 """Records beyond a percentile, in scales of noise, from which on its value is of use."""
@@ -182,11 +182,9 @@ class PercentileRelease(Release[Any]):
         if low is not None and high is not None:
             ends = zip(values, map(as_text, low), map(as_text, high), strict=True)
             values = [f"{one} ({a} to {b})" for one, a, b in ends]
-        if usable is not None and not all(usable):
-            pairs = zip(table[self._name], values, usable, strict=True)
-            values = [
-                text if fine else f"{as_text(one)} ({TOO_FEW})" for one, text, fine in pairs
-            ]
+        if usable is not None:
+            pairs = zip(values, usable, strict=True)
+            values = [text if fine else TOO_FEW for text, fine in pairs]
         table[self._name] = values
         if self.groups is None:
             return table
