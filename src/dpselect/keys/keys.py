@@ -123,7 +123,7 @@ class Keys(Query[KeyRelease]):
             raise ParameterError(
                 "`method` 'rounds' has no groups: give their column as one more `column`"
             )
-        if self.other and method in {"rounds", "optimal"}:
+        if self.other and method in ("rounds", "optimal"):
             raise ParameterError(
                 "`other` needs noisy counts of the keys: `method` must be 'laplace' or "
                 "'gaussian'"
@@ -136,8 +136,8 @@ class Keys(Query[KeyRelease]):
 
         It depends on the number of people who have the key alone, and keys are drawn
         independently: these are the probabilities of the whole release. For ``"rounds"`` it is
-            the least
-        probability, that of people with ``max_per_user`` keys each, all of which stay in.
+        the least probability, that of people with ``max_per_user`` keys each, all of which
+        stay in.
 
         Args:
             people: Numbers of people, any shape; >= 0.

@@ -8,6 +8,7 @@ order of the rows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -106,8 +107,8 @@ class KeyRows:
         if not columns and (cap is not None or by):
             raise validation.needs("by" if cap is None else "user", "column", of="keys")
         names = [*columns, *by, *([] if cap is None else [cap.user])]
-        for name in names:
-            if names.count(name) > 1:
+        for name, times in Counter(names).items():
+            if times > 1:
                 raise ParameterError(f"column {name!r} cannot be a part of the key as well")
         if candidates is not None:
             validation.different("candidates", candidates)
