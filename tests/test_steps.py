@@ -9,7 +9,7 @@ import pytest
 
 from support import steps
 
-LINES = 500
+LINES = 1000
 """Lines of the library for one distance up to the horizon, at most: five candidates."""
 
 

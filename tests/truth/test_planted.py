@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 import pytest
 
+from dpselect import combine
 from dpselect.draws import above_threshold
 from dpselect.maps.box import Box
 from dpselect.mechanisms import base, sequence
@@ -82,9 +83,9 @@ def default(metric, mechanism):
     return metrics, "METRICS", changed
 
 
-def combined(combine, mechanism):
-    changed = {**metrics.COMBINED, combine: (mechanism, metrics.COMBINED[combine][1])}
-    return metrics, "COMBINED", changed
+def combined(mechanism):
+    """Return what lets combinations be drawn by another mechanism."""
+    return combine, "mechanism_for", lambda *_, **__: mechanism
 
 
 def agreeing(parts, factors):
@@ -113,7 +114,7 @@ to_steps, first_above = sequence.to_steps, above_threshold.first_above
 
 def cut(scores, l1, step, *more):
     """Cut scores at a number of units that falls with how many there are."""
-    most = l1 * 2.0 ** (37 - ceil(log2(max(2, scores.size))))
+    most = l1 * 2.0 ** (34 - ceil(log2(max(2, scores.size))))
     return to_steps(np.clip(scores, -most, most), l1, step, *more)
 
 
@@ -160,8 +161,8 @@ PLANTED = {
     "rooms subset": (statuses, "word", truth_as_its_word),
     "networks TopNodes ego-density by default": default("ego-density", "anchored"),
     "networks TopNodes ego-betweenness by default": default("ego-betweenness", GROWING),
-    "networks TopNodes pareto by default": combined("pareto", FALLING),
-    "networks TopNodes weighted-sum by default": combined("weighted-sum", GROWING),
+    "networks TopNodes pareto by default": combined(FALLING),
+    "networks TopNodes weighted-sum by default": combined(GROWING),
     "combine weighted_sum by its direction": (weighted_sum, "_direction", agreeing),
     "combine disjoint_sum by its direction": (weighted_sum, "_direction", agreeing),
     "tuning BestColumns information-gain": by_direction(best_columns),

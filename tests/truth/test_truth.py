@@ -3,6 +3,7 @@
 ``python tests/truth/counted.py 200`` counts what is wrong, by query.
 """
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -58,6 +59,8 @@ def check(name, cases, part=0, engine=None):
     def is_right(question):
         if engine is not None:
             question = question.held and question.held(engine)
+            if engine == "spark" and question and OF_NO_SPARK.search(question.text):
+                question = None
         assert question is None or not wrong(question)
 
     is_right()
@@ -67,6 +70,9 @@ def check(name, cases, part=0, engine=None):
 def test_answers_are_right(name):
     check(name, share(name, FAST))
 
+
+OF_NO_SPARK = re.compile(r"Duration\(|dp\.Subset\((?!.*label=)")
+"""Questions that Spark refuses in words: durations, and row numbers where no row has one."""
 
 OF_ROWS = [name for name in QUESTIONS if name.split()[0] in {"keys", "percentiles", "rooms"}]
 
