@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from dpselect.draws.exact import bits
 from support.engines import SPARK
 
-FAST, SLOW, PART = 450, 50_000, 500
+FAST, SLOW, PART = 450, 30_000, 500
 """Cases of all questions together, in the plain tests and in the slow ones; and of one test."""
 
 ROOMS = sorted(one.stem for one in Path(__file__).with_name("questions").glob("[a-z]*.py"))
@@ -81,7 +81,7 @@ OF_ROWS = [name for name in QUESTIONS if name.split()[0] in {"keys", "percentile
 @pytest.mark.parametrize("engine", ["polars lazy", "duckdb", SPARK])
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_engines_answer_alike(name, engine):
-    check(name, 10 if engine == "spark" else 60, engine=engine)
+    check(name, 10 if engine == "spark" else 20, engine=engine)
 
 
 @pytest.mark.slow
