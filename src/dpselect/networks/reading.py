@@ -123,10 +123,7 @@ def read(
         import narwhals as nw
 
         if nw.from_native(edges, pass_through=True) is edges and values.is_listed(edges):
-            listed = list(edges)
-            if is_adjacency(listed, len(nodes)):
-                raise DataError(ADJACENCY)
-            return of_pairs(listed, nodes)
+            return of_pairs(list(edges), nodes)
         if file is not None:
             return _of_table(lines_of_pairs(file), nodes, lambda _column: True)
         return _of_table(_opened(edges, source, target, nodes), nodes, untyped)
@@ -173,15 +170,6 @@ def is_sparse(data: object) -> bool:
     # Whoever holds one has imported its package: nothing is imported here.
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and sparse.issparse(data)
-
-
-def is_adjacency(entries: Sequence[object], n: int) -> bool:
-    """Return whether lists are the rows of a matrix of all nodes, and none is a pair."""
-    return (
-        n > 2
-        and len(entries) == n
-        and all(isinstance(one, list | np.ndarray) and len(one) == n for one in entries)
-    )
 
 
 def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class of SciPy
