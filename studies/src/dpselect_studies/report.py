@@ -205,7 +205,10 @@ def filled(text: str, name: str, stored: Stored) -> str:
         rounded = f"{getattr(np, end or 'mean')(found):,.{digits or 2}f}"
         return re.sub(r"^(-?)0\.", r"\1.", rounded)
 
-    return "\n\n".join(fill(QUOTED.sub(number, one), WIDTH) for one in text.split("\n\n"))
+    return "\n\n".join(
+        fill(QUOTED.sub(number, one), WIDTH, break_on_hyphens=False)
+        for one in text.split("\n\n")
+    )
 
 
 def _made(name: str, folder: Path) -> str:
