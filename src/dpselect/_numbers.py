@@ -1,9 +1,18 @@
-"""Numbers from which on a condition holds."""
+"""Numbers from which on a condition holds, and amounts as exact decimal numbers.
+
+A float is a binary fraction: a hundred times the float ``0.01`` is a little more than 1. What a
+data owner grants is the decimal number 0.01, and a hundred of those are 1. So an amount is the
+shortest decimal that identifies its float, its ``repr``, and sums of amounts are exact
+fractions. The decimal and the float differ by less than one part in 10^15.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import floor, log10, sqrt
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import floor as whole, inf, log10, nextafter, sqrt
 
 LARGEST_EXPONENT = 700.0
 """An exponent with a power of e that is a float."""
@@ -32,7 +41,7 @@ def largest_to_three_digits(fits: Callable[[float], bool], most: float) -> float
 
     What fits is smaller than what does not.
     """
-    last = floor(log10(most)) - 2
+    last = whole(log10(most)) - 2
 
     def is_beyond(steps: int) -> bool:
         number = float(f"{steps}e{last}")
@@ -60,3 +69,26 @@ def boundary(
             break
         low, high = (low, middle) if holds(middle) else (middle, high)
     return low, high
+
+
+@lru_cache(maxsize=4096)
+def exact(number: float) -> Fraction:
+    """Return the decimal number that a finite float prints as.
+
+    Examples:
+        >>> exact(0.1) + exact(0.2) == exact(0.3), 0.1 + 0.2 == 0.3
+        (True, False)
+    """
+    return Fraction(Decimal(repr(number)))
+
+
+def floor(amount: Fraction) -> float:
+    """Return the largest float that does not print as more than ``amount``, for >= 0."""
+    number = float(amount)
+    return nextafter(number, 0.0) if exact(number) > amount else number
+
+
+def ceiling(amount: Fraction) -> float:
+    """Return the least float that does not print as less than ``amount``, for > 0."""
+    number = float(amount)
+    return nextafter(number, inf) if exact(number) < amount else number

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from math import exp
 
 from dpselect import validation
-from dpselect._numbers import LARGEST_EXPONENT
-from dpselect.budget.amount import exact
+from dpselect._numbers import LARGEST_EXPONENT, exact
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.plan import Plan, Spend

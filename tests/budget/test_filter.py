@@ -10,8 +10,8 @@ from typing import get_args
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
+from dpselect._numbers import exact
 from dpselect.budget import filter as stopping
-from dpselect.budget.amount import exact
 from dpselect.budget.entry import priced
 from dpselect.budget.filter import Sums
 from dpselect.budget.totals import Composition, Totals

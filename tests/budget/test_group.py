@@ -7,9 +7,8 @@ from math import exp, log
 import pytest
 from hypothesis import given, strategies as st
 
-from dpselect.budget.amount import exact
-from dpselect.budget.entry import priced
-from dpselect.budget.group import grouped
+from dpselect._numbers import exact
+from dpselect.budget.entry import grouped, priced
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import InsufficientBudgetError
 

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.budget import Budget, connection
+from dpselect.budget import Budget, ledger
 from dpselect.budget.totals import Period, Persons
 from dpselect.errors import (
     BudgetError,
@@ -145,7 +145,7 @@ def test_a_long_answer_is_kept_whole_and_exported_by_its_ends_and_hash(budget):
 @pytest.mark.parametrize("text", ["no JSON", "[1]", "1"])
 def test_an_answer_that_is_not_one_is_a_ledger_error(path, budget, text):
     budget.spend(0.1, neighbours=EDGE)
-    tamper(path, f"INSERT INTO answers SELECT 1, token, '{text}', NULL FROM entries")  # noqa: S608
+    tamper(path, f"INSERT INTO answers SELECT 1, 1, token, '{text}', NULL FROM entries")  # noqa: S608
 
     with pytest.raises(LedgerError):
         _ = budget.entries
@@ -312,7 +312,7 @@ FORBIDDEN = [
             *(f"entries ({COLUMNS}) VALUES {entry(at)}" for at in (1, 2, 4, "NULL", 0)),
         )
     ),
-    *(f"INSERT INTO answers VALUES ({at}, 'x', '{{}}', 0)" for at in (1, 2, 3)),  # noqa: S608
+    *(f"INSERT INTO answers VALUES ({at}, 1, 'x', '{{}}', 0)" for at in (1, 2, 3)),  # noqa: S608
     *(
         f"INSERT INTO entries ({COLUMNS}) VALUES {entry(3, *amounts)}"  # noqa: S608
         for amounts in AMOUNTS
@@ -377,7 +377,7 @@ def test_a_file_may_have_any_name(tmp_path, name):
 
 
 def test_who_waits_too_long_spends_nothing(path, budget, monkeypatch):
-    monkeypatch.setattr(connection, "PATIENCE", 0.05)
+    monkeypatch.setattr(ledger, "PATIENCE", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerError, match="locked"):
@@ -421,7 +421,7 @@ def test_ledger_and_memory_agree(tmp_path_factory, requests, delta):
 
 def test_the_journal_s_removal_is_synced_with_its_folder(path, budget):
     """Durability against power loss cannot be tried here; this is the setting behind it."""
-    with connection.connected(Path(path)) as opened:
+    with ledger.connected(Path(path)) as opened:
         (level,) = opened.execute("PRAGMA synchronous").fetchone()
 
     assert (level, budget.remaining) == (3, 1.0)

@@ -94,28 +94,6 @@ def test_a_list_cannot_be_changed(budget):
     assert json.loads(stored(budget)[digest_of(LONG)]) == LONG
 
 
-def test_a_ledger_made_before_keeps_reading_and_gets_the_table(budget):
-    """Its lists are files beside it, in a folder."""
-    asked().release(WARD, budget=budget.for_request(source="stays.csv"))
-    folder = budget.path.with_name("budget.lists")
-    folder.mkdir()
-    (folder / f"{digest_of(LONG)}.json").write_text(json.dumps(LONG), encoding="utf-8")
-    with sqlite3.connect(budget.path) as connection:
-        connection.execute("DROP TABLE lists")
-        connection.execute("DROP TABLE draws")
-    old = dp.Budget.open(budget.path)
-
-    assert dp.Query.from_dict(old.entries[0].question["written"]) == asked()
-    assert asked().release(WARD, budget=old.for_request(source="stays.csv")).repeated
-    other = asked(candidates=LONG[::-1])
-    other.release(WARD, budget=old)
-    assert list(stored(budget)) == [digest_of(LONG[::-1])]
-    # A list that is gone is named by its hash, and nothing else is lost.
-    (folder / f"{digest_of(LONG)}.json").unlink()
-    kept = old.entries[0].question["written"]["candidates"]
-    assert (kept["count"], kept["sha256"]) == (1000, digest_of(LONG))
-
-
 def test_what_is_refused_leaves_no_list(tmp_path):
     budget = dp.Budget(0.1, neighbours="add-remove", path=tmp_path / "budget")
 

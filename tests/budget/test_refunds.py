@@ -47,7 +47,7 @@ def test_what_is_refunded_can_be_spent_again(budget):
 
 
 def test_a_spend_is_refunded_once_and_by_no_more_than_it_cost(budget):
-    first, other = spend(budget, 0.5), replace(spend(budget, 0.125), mechanism="other")
+    first, other = spend(budget, 0.5), replace(spend(budget, 0.125), token="other")  # noqa: S106
     with pytest.raises(ParameterError):
         budget.refund(first, 0.6)
     for wrong in (0.0, -1.0, float("nan")):

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 
-from dpselect.budget import Budget, admission
+from dpselect.budget import Budget, accountant
 from dpselect.budget.totals import Period, Persons
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.neighbours import Neighbours
@@ -26,7 +26,7 @@ def clock(monkeypatch):
     """Return a setter of the time."""
 
     def show(time):
-        monkeypatch.setattr(admission, "now", lambda: f"{time}T12:00:00+00:00")
+        monkeypatch.setattr(accountant, "now", lambda: f"{time}T12:00:00+00:00")
 
     show("2026-01-31")
     return show
@@ -185,7 +185,7 @@ class TestPersons:
 
 CROWD = """
 import os, random, signal, sys, time
-from dpselect.budget import Budget, admission
+from dpselect.budget import Budget, accountant
 from dpselect.errors import InsufficientBudgetError
 from dpselect.neighbours import Neighbours
 
@@ -198,7 +198,7 @@ def now():
     day = "2026-02-01" if os.path.exists(turned) and not late else "2026-01-31"
     return f"{day}T00:00:00+00:00"
 
-admission.now = now
+accountant.now = now
 answers = os.open(published, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 gate, opener = os.pipe()
 children = []
@@ -249,7 +249,7 @@ def test_kills_at_the_turn_of_a_period_lose_nothing_and_grant_nothing_twice(
         number <= {"Ann": 32, "Bob": 16, "": 16}[share] for (_, share), number in paid.items()
     )
     # What is left of the second month fits to the last bit, and no more.
-    monkeypatch.setattr(admission, "now", lambda: "2026-02-01T00:00:00+00:00")
+    monkeypatch.setattr(accountant, "now", lambda: "2026-02-01T00:00:00+00:00")
     budget = Budget.open(path)
     for name, granted in (("Ann", 32), ("Bob", 16), ("Carl", 16)):
         left = (granted - paid["2026-02", name if name != "Carl" else ""]) / 64
@@ -262,10 +262,10 @@ def test_kills_at_the_turn_of_a_period_lose_nothing_and_grant_nothing_twice(
 
 DIE = """
 import os, signal, sys
-from dpselect.budget import Budget, admission, connection
+from dpselect.budget import Budget, accountant, ledger
 from dpselect.neighbours import Neighbours
 
-admission.now = lambda: "2026-02-01T00:00:00+00:00"
+accountant.now = lambda: "2026-02-01T00:00:00+00:00"
 steps = int(sys.argv[2])
 
 class Dying:
@@ -284,8 +284,8 @@ class Dying:
         return self.real.execute(*statement)
 
 budget = Budget.open(sys.argv[1])
-opened = connection.sqlite3.connect
-connection.sqlite3.connect = lambda *args, **kwargs: Dying(opened(*args, **kwargs))
+opened = ledger.sqlite3.connect
+ledger.sqlite3.connect = lambda *args, **kwargs: Dying(opened(*args, **kwargs))
 budget.spend(1.0, neighbours=Neighbours.ADD_REMOVE)
 """
 

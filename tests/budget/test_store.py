@@ -14,7 +14,7 @@ import pytest
 from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Sums
 from dpselect.budget.ledger import Ledger
-from dpselect.budget.store import Memory, State
+from dpselect.budget.store import Memory, sums_of
 from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
 
@@ -31,12 +31,11 @@ def store(request, tmp_path):
 
 def following(state, many=1, share="", period=""):
     """Return so many entries that follow, with the sums of their share after each."""
-    made = []
+    made, sums = [], state.sums(period, share)
     for _ in range(many):
-        at = {"sequence": state.number + 1, "share": share, "period": period}
+        at = {"share": share, "period": period}
         entry = Entry(epsilon=0.1, delta=0.0, rho=0.005, neighbours=EDGE, **at)
-        sums = state.sums(period, share).plus(entry)
-        state.add(entry, sums)
+        sums = sums.plus(entry)
         made.append((entry, sums))
     return made
 
@@ -51,32 +50,16 @@ def test_entries_are_kept_in_order(store):
 def test_every_share_and_period_has_sums_of_its_own(store):
     for share, period, many in (("a", "1", 2), ("", "1", 1), ("a", "2", 3), ("a", "1", 1)):
         store.append(partial(following, many=many, share=share, period=period))
-
-    number = {where: len(at) for where, at in by_place(store.entries()).items()}
-    assert number == {("1", "a"): 3, ("1", ""): 1, ("2", "a"): 3}
-    for (period, share), entries in by_place(store.entries()).items():
-        assert store.look(lambda state, *at: state.sums(*at or (period, share))) == Sums.of(  # noqa: B023
-            entries
-        )
-    assert store.look(lambda state: state.sums("3", "a")) == Sums()
-    assert store.look(lambda state: (state.number, state.period)) == (7, "2")
-
-
-def by_place(entries):
-    places = {}
-    for entry in entries:
-        places.setdefault((entry.period, entry.share), []).append(entry)
-    return places
-
-
-def test_the_state_of_entries_is_that_of_the_store(store):
-    store.append(partial(following, many=3, share="a", period="1"))
     store.refund(store.entries()[1], 0.05)
 
-    state = State.of(store.entries())
-
-    assert state == store.look(lambda now: now.sums("1", "a") and now.copy())
-    assert state.sums("1", "a").refunded > 0
+    found = sums_of(store.entries())
+    number = {where: round(10 * sums.epsilon + sums.refunded) for where, sums in found.items()}
+    assert number == {("1", "a"): 3, ("1", ""): 1, ("2", "a"): 3}
+    assert found["1", "a"].refunded > 0
+    for where, sums in found.items():
+        assert store.look(lambda state, where=where: state.sums(*where)) == sums
+    assert store.look(lambda state: state.sums("3", "a")) == Sums()
+    assert store.look(lambda state: state[:2]) == (7, "2")
 
 
 def test_no_thread_comes_between_a_decision_and_its_entry(store):
@@ -94,12 +77,8 @@ def test_no_thread_comes_between_a_decision_and_its_entry(store):
 
 
 def test_a_refusal_changes_nothing_and_frees_the_lock(store):
-    def refuse(state):
-        following(state)
-        raise KeyError
-
     with pytest.raises(KeyError):
-        store.append(refuse)
+        store.append(lambda _: {}["refused"])
     assert store.append(following)[0].sequence == 1
 
 

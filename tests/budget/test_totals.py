@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from dpselect._numbers import exact
 from dpselect.budget import Budget
-from dpselect.budget.amount import exact
 from dpselect.budget.totals import Period, Persons, Totals, part
 from dpselect.errors import InsufficientBudgetError, NeighboursError
 from dpselect.neighbours import Neighbours

@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from functools import partial
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dpselect import validation, writing
+from dpselect._numbers import exact
+from dpselect._optional import version
 from dpselect.budget import lists
-from dpselect.budget.admission import asked, decided, entries_of, period_now
-from dpselect.budget.amount import exact
-from dpselect.budget.entry import Entry
-from dpselect.budget.filter import Pot, Sums
+from dpselect.budget.entry import Entry, Question, grouped, priced
+from dpselect.budget.filter import Pot, Sums, admit
 from dpselect.budget.ledger import Ledger
-from dpselect.budget.origin import Origin, stated_rows
+from dpselect.budget.origin import Origin, stated_rows, text
 from dpselect.budget.store import Entries, Memory, State
-from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals
-from dpselect.errors import BudgetError
+from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals, part
+from dpselect.errors import BudgetError, InsufficientBudgetError
 from dpselect.neighbours import Neighbours, NeighboursLike, relation
 
 if TYPE_CHECKING:
     import dp_accounting
+
+
+Decision: TypeAlias = tuple[str, Sums, list[tuple[Entry, Sums]]]
+"""Period and sums of a share before spends, and their entries with the sums after each."""
 
 
 class Budget:
@@ -111,11 +115,10 @@ class Budget:
         Raises:
             LedgerError: There is no ledger at ``path``, or one of another schema version.
         """
-        ledger = Ledger.open(path)
+        ledger = Ledger(path)
         budget = cls.__new__(cls)
         # Not through __init__, which would make a file if this one vanished just now.
-        budget._totals, budget._store = ledger.totals, ledger  # noqa: SLF001 -- its own
-        budget._origin = Origin()  # noqa: SLF001 -- its own
+        vars(budget).update(_totals=ledger.totals, _store=ledger, _origin=Origin())
         return budget
 
     @property
@@ -241,7 +244,8 @@ class Budget:
             InsufficientBudgetError: They do not fit together; nothing was recorded.
             ParameterError, NeighboursError, LedgerError: As for ``spend``.
         """
-        return self.reserve(spends)()
+        made = self._asked(spends)
+        return self._store.append(lambda state: self._decided(made, state)[-1])
 
     def reserve(self, spends: Sequence[Mapping[str, Any]]) -> Callable[[], Entries]:
         """Decide on several spends, and return the function that records them.
@@ -260,19 +264,84 @@ class Budget:
             ParameterError, NeighboursError, LedgerError: As for ``spend``.
         """
         made = self._asked(spends)
-        if not made:
-            return tuple
-        share = self._totals.share_of(self._origin.analyst)
-        known = self._store.look(lambda state: decided(made, self._totals, share, state))
-
-        def decide(state: State) -> list[tuple[Entry, Sums]]:
-            decision = decided(made, self._totals, share, state, known)
-            return entries_of(made, share, decision, state)
-
-        return partial(self._store.append, decide)
+        known = self._store.look(lambda state: self._decided(made, state))
+        return lambda: self._store.append(lambda state: self._decided(made, state, known)[-1])
 
     def _asked(self, spends: Sequence[Mapping[str, Any]]) -> list[Entry]:
-        return [asked(self._totals, self._origin, **one) for one in spends]
+        return [self._entry(**one) for one in spends]
+
+    def _entry(  # noqa: PLR0913 -- the arguments of a spend
+        self,
+        epsilon: float,
+        *,
+        neighbours: NeighboursLike,
+        delta: float = 0.0,
+        rho: float | None = None,
+        user: str | None = None,
+        mechanism: str = "",
+        note: str = "",
+        laplace_rounds: int = 0,
+        question: Mapping[str, object] | Callable[[], Mapping[str, object]] | None = None,
+        repeatable: bool = False,
+    ) -> Entry:
+        """Return the entry of a spend, whether it fits or not.
+
+        Nothing of the question is written down before somebody reads it.
+        """
+        totals, origin = self._totals, self._origin
+        steps = totals.steps(neighbours, origin.user if user is None else user)
+        alone = priced(epsilon, delta, rho, laplace_rounds, neighbours=totals.neighbours)
+
+        def written() -> Mapping[str, object]:
+            found = question() if callable(question) else question
+            return origin.stated(writing.strict(found or {}))
+
+        whole = Question(written)
+        return replace(
+            grouped(alone, steps),
+            mechanism=text("mechanism", mechanism),
+            question=whole,
+            note=text("note", note) or origin.note,
+            source=origin.source,
+            source_version=origin.version,
+            analyst=origin.analyst,
+            share=totals.share_of(origin.analyst),
+            key=origin.key(whole.get("written")) if repeatable and origin.source else "",
+            version=version(),
+        )
+
+    def _decided(
+        self, spends: Sequence[Entry], state: State, known: Decision | None = None
+    ) -> Decision:
+        """Admit spends in the state of the store.
+
+        Args:
+            spends: Of the current analyst.
+            state: What was spent before.
+            known: An earlier decision on them, which stands if nothing was spent in between.
+
+        Raises:
+            InsufficientBudgetError: They do not fit together.
+        """
+        time, share = now(), self._totals.share_of(self._origin.analyst)
+        period = self._totals.period_at(time, state.period)
+        before = sums = state.sums(period, share)
+        if known is not None and known[:2] == (period, before):
+            return known
+        granted, made = part(self._totals, share), []
+        for new in spends:
+            try:
+                sums = admit(granted, sums, new)
+            except InsufficientBudgetError as error:
+                raise error.adding(self._whose(share, period)) from None
+            made.append((replace(new, time=time, period=period), sums))
+        return period, before, made
+
+    def _whose(self, share: str, period: str) -> str:
+        """Return whose totals did not suffice, where they are not those of all."""
+        whose = f"the share of {share}" if share else "what is in nobody's share"
+        terms = [whose if self._totals.shares else "", f"in {period}" if period else ""]
+        return f" ({' '.join(filter(None, terms))})" if any(terms) else ""
 
     def answered(self, question: Mapping[str, object]) -> Entry | None:
         """Return the entry that answers a question of the same source once more, if one does.
@@ -286,11 +355,10 @@ class Budget:
         """
         if self._origin.again or not (key := self._origin.key(question)):
             return None
-        period = self._store.look(self._period)
-        return self._store.find(key, period)
+        return self._store.find(key, self._store.look(self._period))
 
     def _period(self, state: State) -> str:
-        return period_now(self._totals, state)
+        return self._totals.period_at(now(), state.period)
 
     def _pot(self, state: State, share: str) -> Pot:
         return Pot.of(self._totals, share, state.sums(self._period(state), share))
@@ -371,7 +439,7 @@ class Budget:
     def _view(self, origin: Origin) -> Self:
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
-        view._origin = origin.checked()
+        view._origin = origin
         return view
 
     def refund(self, entry: Entry, epsilon: float) -> None:
@@ -428,13 +496,8 @@ class Budget:
         made = self._asked(spends)
         if not made:
             return self.remaining
-        share = self._totals.share_of(self._origin.analyst)
-
-        def after(state: State) -> float:
-            sums = decided(made, self._totals, share, state).after[-1]
-            return Pot.of(self._totals, share, sums).remaining
-
-        return self._store.look(after)
+        *_, (last, sums) = self._store.look(lambda state: self._decided(made, state)[-1])
+        return Pot.of(self._totals, last.share, sums).remaining
 
     def to_json(self) -> str:
         """Return totals and their terms, what is left of each share and entries as strict JSON.
@@ -519,3 +582,8 @@ class Budget:
 
 def _reopened(kind: type[Budget], path: Path, origin: Origin) -> Budget:
     return kind.open(path).for_request(**asdict(origin))
+
+
+def now() -> str:
+    """Return the time, as entries have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,15 +1,30 @@
-"""Entries: the guarantee of a release, and what was asked."""
+"""Entries: the guarantee of a release with its price, and what was asked.
+
+A release by rows protects a person with several rows by group privacy. Let it be (ε, δ)-DP for
+one row more or less, and let x and y differ in one person, who has at most m rows.
+Then there are ``x = z_0, z_1, ..., z_m = y``, each a neighbour of the one before. With ``P_i``
+the distribution on ``z_i``,
+
+    P_0 - e^(mε) P_m = ∑_(i<m) e^(iε) (P_i - e^ε P_(i+1)),
+    ∑_o [P_0 - e^(mε) P_m]_+ ≤ δ ∑_(i<m) e^(iε) = δ (e^(mε) - 1)/(e^ε - 1).
+
+So it is ``(mε, δ')``-DP for a person with that δ', which some releases attain. Where the price
+is that of the outcome, ``c(o) ≤ ε``, the same sum with ``e^(c(o))`` for ``e^ε`` shows
+``m c(o)`` and the same δ': m times what is given back is given back. A ρ-zCDP release is
+``m^2 ρ``-zCDP (Bun & Steinke 2016, arXiv:1605.02065, Proposition 27).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import expm1, inf
 
 from dpselect import validation
+from dpselect._numbers import LARGEST_EXPONENT, ceiling, exact, floor
 from dpselect.budget import zcdp
-from dpselect.budget.amount import exact, floor
-from dpselect.errors import ParameterError
+from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.neighbours import Neighbours
 
 
@@ -105,13 +120,6 @@ class Entry:
     release: Mapping[str, object] | None = field(default=None, hash=False)
     token: str = field(default="", compare=False, repr=False)
 
-    def is_record_of(self, entry: Entry) -> bool:
-        """Return whether it is what a store keeps of an entry."""
-        kept, given = (
-            (one.sequence, one.token, one.time, one.mechanism) for one in (self, entry)
-        )
-        return kept == given
-
     def given_back(self, epsilon: float) -> float:
         """Return what a refund of the release gives back of the whole.
 
@@ -153,3 +161,30 @@ def priced(
         neighbours=neighbours,
         laplace_rounds=validation.at_least("laplace_rounds", laplace_rounds, 0),
     )
+
+
+def grouped(cost: Entry, rows: int) -> Entry:
+    """Return the price of a release by rows for a person with at most so many rows.
+
+    Laplace rounds are not kept. A delta of 1 or more is returned as 1, which no budget allows.
+
+    Raises:
+        InsufficientBudgetError: Its epsilon is more than any float.
+    """
+    if rows == 1:
+        return cost
+    try:
+        epsilon = ceiling(rows * exact(cost.epsilon))
+    except OverflowError:
+        raise InsufficientBudgetError(
+            f"epsilon does not suffice for {rows} rows of a person"
+        ) from None
+    rho = zcdp.rho_of_pure(epsilon)
+    if cost.delta == 0:
+        rho = min(rho, rows**2 * cost.rho * (1 + zcdp.SLACK))
+        return replace(cost, epsilon=epsilon, rho=rho, laplace_rounds=0, steps=rows)
+    times = float(rows)
+    if cost.epsilon > 0:
+        times = expm1(epsilon) / expm1(cost.epsilon) if epsilon < LARGEST_EXPONENT else inf
+    delta = min(1.0, cost.delta * times * (1 + zcdp.SLACK))
+    return replace(cost, epsilon=epsilon, delta=delta, rho=rho, laplace_rounds=0, steps=rows)

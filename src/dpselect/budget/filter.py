@@ -75,8 +75,8 @@ from fractions import Fraction
 from math import inf
 from typing import Self
 
+from dpselect._numbers import exact, floor
 from dpselect.budget import zcdp
-from dpselect.budget.amount import exact, floor
 from dpselect.budget.entry import Entry
 from dpselect.budget.totals import Totals, part
 from dpselect.errors import InsufficientBudgetError

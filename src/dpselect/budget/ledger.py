@@ -4,7 +4,8 @@ One spend is one transaction: it takes the write lock, reads, decides, inserts a
 SIGKILL at any moment leaves the file as it was before the transaction or after it, and the
 next reader rolls back what was begun. A file system without working locks (some network
 mounts) is no place for a ledger, nor is one without hard links: a new ledger gets its name
-when it is complete.
+when it is complete. Each operation has a connection of its own, so threads and forks share
+none, and a file at rest is one file, and whole.
 
 Each entry holds the exact sums of all entries of its share and period up to it, so a spend
 takes the same time however many there are, and a random token. A ledger has a random
@@ -22,7 +23,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import partial
@@ -30,57 +31,42 @@ from itertools import product
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Self
+from typing import Any, Self
 
 from dpselect.budget import lists
-from dpselect.budget.connection import check_folder, connected, not_ours
 from dpselect.budget.entry import Entry, Question
 from dpselect.budget.filter import Sums
-from dpselect.budget.store import Decide, Entries, State, T
+from dpselect.budget.store import Decide, Entries, State, T, sums_of
 from dpselect.budget.totals import Totals
 from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
 from dpselect.writing import strict
 
-APPLICATION_ID = int.from_bytes(b"dpsl", "big")
-SCHEMA_VERSION = 5
+PATIENCE = 120.0
+"""Seconds to wait for one's turn; 200 spends at once need about 3."""
 
-_APART = {"neighbours", "refunded", "answer", "release", "token"}
+APPLICATION_ID = int.from_bytes(b"dpsl", "big")
+SCHEMA_VERSION = 6
+
+_APART = {"neighbours", "refunded", "answer", "release"}
 """Fields of an entry that are not in its own row."""
 
 _COLUMNS = tuple(one.name for one in fields(Entry) if one.name not in _APART)
 _TEXTS = tuple(one.name for one in fields(Entry) if one.type in {str, "str"})
-
-_TEXT = "{} TEXT NOT NULL DEFAULT ''"
+_SUMS = ("epsilons", "deltas", "rhos")
 
 
 def _only_growing(*tables: str) -> Iterator[str]:
     for table, action in product(tables, ("UPDATE", "DELETE")):
-        yield f"""CREATE TRIGGER IF NOT EXISTS {table}_no_{action} BEFORE {action} ON {table}
+        yield f"""CREATE TRIGGER {table}_no_{action} BEFORE {action} ON {table}
         BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
 
 
-_ADDED = (
-    """CREATE TABLE IF NOT EXISTS lists (
-        sha256 TEXT PRIMARY KEY,
-        json TEXT NOT NULL
-    )""",
-    """CREATE TABLE IF NOT EXISTS draws (
-        sequence INTEGER PRIMARY KEY,
-        token TEXT NOT NULL,
-        answer TEXT NOT NULL
-    )""",
-    *_only_growing("lists", "draws"),
+def _unless(table: str, refused: str, act: str = "ABORT, 'a ledger only grows'") -> str:
     # INSERT OR REPLACE deletes a row without the trigger for it.
-    """CREATE TRIGGER IF NOT EXISTS lists_once BEFORE INSERT ON lists
-    WHEN EXISTS (SELECT * FROM lists WHERE sha256 = NEW.sha256)
-    BEGIN SELECT RAISE(IGNORE); END""",
-    """CREATE TRIGGER IF NOT EXISTS draws_once BEFORE INSERT ON draws
-    WHEN EXISTS (SELECT * FROM draws WHERE sequence = NEW.sequence)
-        OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)
-    BEGIN SELECT RAISE(ABORT, 'an entry is drawn once'); END""",
-)
-"""Tables that a ledger made before gets with the first row of one."""
+    return f"""CREATE TRIGGER {table}_in_order BEFORE INSERT ON {table} WHEN {refused}
+        BEGIN SELECT RAISE({act}); END"""
+
 
 _CREATE = (
     """CREATE TABLE totals (
@@ -96,22 +82,23 @@ _CREATE = (
         delta REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
         rho REAL NOT NULL CHECK (rho >= 0),
         question TEXT NOT NULL DEFAULT '{{}}',
-        {", ".join(_TEXT.format(name) for name in _TEXTS if name != "token")},
+        {", ".join(f"{name} TEXT NOT NULL DEFAULT ''" for name in _TEXTS)},
         steps INTEGER NOT NULL DEFAULT 1 CHECK (typeof(steps) = 'integer' AND steps > 0),
         laplace_rounds INTEGER NOT NULL DEFAULT 0 CHECK (laplace_rounds >= 0),
         epsilons TEXT NOT NULL,
         deltas TEXT NOT NULL,
         rhos TEXT NOT NULL,
-        token TEXT NOT NULL DEFAULT (hex(randomblob(16))),
         CHECK (typeof(epsilon) = 'real' AND typeof(delta) = 'real' AND typeof(rho) = 'real'),
         CHECK (typeof(laplace_rounds) = 'integer'),
         CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
     )""",
     """CREATE TABLE answers (
-        sequence INTEGER PRIMARY KEY,
+        sequence INTEGER NOT NULL,
+        is_last INTEGER NOT NULL CHECK (is_last IN (0, 1)),
         token TEXT NOT NULL,
         answer TEXT NOT NULL,
-        release TEXT
+        release TEXT,
+        PRIMARY KEY (sequence, is_last)
     )""",
     """CREATE TABLE refunds (
         number INTEGER PRIMARY KEY,
@@ -121,48 +108,47 @@ _CREATE = (
         share TEXT NOT NULL DEFAULT '',
         period TEXT NOT NULL DEFAULT ''
     )""",
+    "CREATE TABLE lists (sha256 TEXT PRIMARY KEY, json TEXT NOT NULL)",
     "CREATE INDEX entries_of ON entries (period, share)",
     "CREATE INDEX refunds_of ON refunds (period, share)",
     "CREATE INDEX entries_like ON entries (key) WHERE key <> ''",
-    *_only_growing("totals", "entries", "answers", "refunds"),
-    # INSERT OR REPLACE deletes a row without the trigger for it.
-    """CREATE TRIGGER totals_one_row BEFORE INSERT ON totals
-    WHEN EXISTS (SELECT * FROM totals)
-    BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END""",
-    """CREATE TRIGGER entries_in_order BEFORE INSERT ON entries
-    WHEN NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM entries)
-    BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END""",
-    """CREATE TRIGGER answers_once BEFORE INSERT ON answers
-    WHEN EXISTS (SELECT * FROM answers WHERE sequence = NEW.sequence)
-        OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)
-    BEGIN SELECT RAISE(ABORT, 'an entry has one answer'); END""",
-    """CREATE TRIGGER refunds_in_order BEFORE INSERT ON refunds
-    WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM refunds)
-        OR EXISTS (SELECT * FROM refunds WHERE sequence = NEW.sequence)
-        OR NOT EXISTS (
-            SELECT * FROM entries WHERE sequence = NEW.sequence AND epsilon >= NEW.epsilon
-        )
-    BEGIN SELECT RAISE(ABORT, 'a spend is refunded once'); END""",
-    *_ADDED,
+    *_only_growing("totals", "entries", "answers", "refunds", "lists"),
+    _unless("totals", "EXISTS (SELECT * FROM totals)"),
+    _unless(
+        "entries",
+        "NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM entries)",
+    ),
+    _unless(
+        "answers",
+        "NEW.is_last <= (SELECT max(is_last) FROM answers WHERE sequence = NEW.sequence)"
+        " OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)",
+        "ABORT, 'an entry has one answer'",
+    ),
+    _unless(
+        "refunds",
+        "NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM refunds)"
+        " OR EXISTS (SELECT * FROM refunds WHERE sequence = NEW.sequence) OR NOT EXISTS"
+        " (SELECT * FROM entries WHERE sequence = NEW.sequence AND epsilon >= NEW.epsilon)",
+        "ABORT, 'a spend is refunded once'",
+    ),
+    _unless("lists", "EXISTS (SELECT * FROM lists WHERE sha256 = NEW.sha256)", "IGNORE"),
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
-_SUMS = ("epsilons", "deltas", "rhos")
 _INSERT = (
     f"INSERT INTO entries ({', '.join(_COLUMNS + _SUMS)}) "  # noqa: S608 -- names of ours
     f"VALUES ({', '.join('?' * len(_COLUMNS + _SUMS))})"
 )
-_MARK_OF = "SELECT token FROM entries WHERE sequence = ?"
-_MARKS_FROM = "SELECT token FROM entries WHERE sequence >= ? ORDER BY sequence"
 _ENTRIES = (
     f"SELECT {', '.join(f'entries.{column}' for column in _COLUMNS)}, "  # noqa: S608
-    "entries.token, coalesce(answers.answer, {drawn}), release, "
-    "coalesce(refunds.epsilon, 0.0) FROM entries "
-    "LEFT JOIN answers USING (sequence) LEFT JOIN refunds USING (sequence) "
+    "answer, release, coalesce(refunds.epsilon, 0.0) FROM entries "
+    "LEFT JOIN answers ON answers.sequence = entries.sequence AND is_last = "
+    "(SELECT max(is_last) FROM answers WHERE answers.sequence = entries.sequence) "
+    "LEFT JOIN refunds ON refunds.sequence = entries.sequence "
 )
-_DRAWN = "(SELECT answer FROM draws WHERE draws.sequence = entries.sequence)"
 _IN_ORDER = "ORDER BY entries.sequence"
-_AT = "WHERE entries.sequence = ?"
+_IS_THERE = "SELECT 1 FROM entries WHERE sequence = ? AND token = ?"
+_AT = "WHERE entries.sequence = ? AND entries.token = ?"
 _LIKE = (
     "WHERE key = ? AND entries.period = ? AND release IS NOT NULL "
     "ORDER BY entries.sequence DESC LIMIT 1"
@@ -176,21 +162,81 @@ _SUMS_OF = (
     "WHERE period = ?1 AND share = ?2 ORDER BY number DESC LIMIT 1), '0') "
     "FROM entries WHERE period = ?1 AND share = ?2 ORDER BY sequence DESC LIMIT 1"
 )
+_REFUND = "INSERT INTO refunds SELECT count(*) + 1, ?, ?, ?, ?, ? FROM refunds"
+
+
+@contextmanager
+def connected(
+    path: Path, what: str = "ledger", begin: str = ""
+) -> Iterator[sqlite3.Connection]:
+    """Open the database at ``path`` for one operation; roll back what was not committed.
+
+    Args:
+        path: The file.
+        what: What it is, in an error.
+        begin: A statement that begins a transaction.
+
+    Raises:
+        LedgerError: There is no folder for it, or SQLite cannot use the file.
+    """
+    check_folder(path, what)
+    uri = f"{path.as_uri()}?mode=rw"
+    try:
+        # Closing rolls back a transaction that was not committed.
+        with closing(
+            sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
+        ) as connection:
+            # FULL alone may forget a commit at a power loss: the rollback journal's removal is
+            # not on the disk until its folder is. EXTRA syncs the folder; fullfsync is for
+            # macOS.
+            for statement in ("PRAGMA synchronous = EXTRA", "PRAGMA fullfsync = ON", begin):
+                connection.execute(statement)
+            yield connection
+    except sqlite3.Error as error:
+        if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
+            raise not_ours(path, what) from None
+        raise LedgerError(f"the {what} {path} cannot be used: {error}") from error
+    except UnicodeDecodeError:  # of what SQLite says of a damaged file
+        raise LedgerError(f"the {what} {path} cannot be used: it is damaged") from None
+
+
+def check_folder(path: Path, what: str) -> None:
+    """Raise a ``LedgerError`` if there is no folder for a file."""
+    if not path.parent.is_dir():
+        raise LedgerError(f"there is no folder {path.parent} for the {what}")
+
+
+def not_ours(path: Path, what: str) -> LedgerError:
+    """Return the error for a file that another program made."""
+    return LedgerError(f"{path} is not a {what} of dpselect; it was left as it is")
 
 
 class Ledger:
     """A store in a file.
 
+    Args:
+        path: An existing ledger.
+
     Attributes:
         path: Absolute path of the file.
         totals: What the file says that it grants.
+
+    Raises:
+        LedgerError: There is no ledger of this schema version at ``path``.
     """
 
-    def __init__(self, path: Path, totals: Totals) -> None:
-        self.path = path
-        self.totals = totals
-        self._identity: str | None = None
+    def __init__(self, path: str | Path) -> None:
+        self.path = _absolute(path)
+        if not self.path.exists():
+            raise LedgerError(
+                f"there is no ledger at {self.path}; make one first, by `dpselect budget FILE "
+                "--create` or dpselect.Budget(..., path=...)"
+            )
+        with connected(self.path) as connection:
+            self._stated = _stated(connection, self.path)
+        self.totals = _totals(self._stated, self.path)
         self._seen: tuple[int, str] = (0, "")
+        self.entries()
 
     @classmethod
     def create_or_open(cls, path: str | Path, totals: Totals) -> Self:
@@ -200,28 +246,16 @@ class Ledger:
             LedgerError: The file is not a ledger, is one for other totals or of another
                 schema version, or cannot be opened.
         """
-        ledger = cls(_absolute(path), totals)
-        if not os.path.lexists(ledger.path):
-            _create(totals, ledger.path)
-        ledger.entries()
-        return ledger
-
-    @classmethod
-    def open(cls, path: str | Path) -> Self:
-        """Open the ledger at ``path`` with the totals that it states; never make a file.
-
-        Raises:
-            LedgerError: There is no ledger of this schema version at ``path``.
-        """
-        where = _absolute(path)
-        if not where.exists():
-            raise LedgerError(
-                f"there is no ledger at {where}; make one first, by `dpselect budget FILE "
-                "--create` or dpselect.Budget(..., path=...)"
-            )
-        with connected(where) as connection:
-            ledger = cls(where, _stored_totals(connection, where)[0])
-        ledger.entries()
+        if not os.path.lexists(where := _absolute(path)):
+            _create(totals, where)
+        ledger = cls(where)
+        for one in fields(Totals):
+            says, asked = (getattr(of, one.name) for of in (ledger.totals, totals))
+            if says != asked:
+                raise LedgerError(
+                    f"the ledger {where} is for {one.name} {says}, not {asked}; open it with "
+                    "its own totals, or give another path"
+                )
         return ledger
 
     def entries(self) -> Entries:
@@ -232,13 +266,12 @@ class Ledger:
                 invalid entry, or cannot be read.
         """
         # One snapshot for all that is read.
-        with connected(self.path, begin="BEGIN") as connection:
-            state = self._checked(connection)
+        with self._opened() as (connection, state):
             entries = tuple(self._entries(connection, _IN_ORDER))
-            found = State.of(entries)
-            for where in found.known:
-                state.sums(*where)
-        if found != state:
+            found = sums_of(entries)
+            adds_up = all(state.sums(*at) == sums for at, sums in found.items())
+        last = max((period for period, _ in found), default="")
+        if not adds_up or (len(entries), last) != state[:2]:
             raise LedgerError(f"the ledger {self.path} does not add up")
         return entries
 
@@ -248,8 +281,8 @@ class Ledger:
         Raises:
             LedgerError: As for ``entries``.
         """
-        with connected(self.path, begin="BEGIN") as connection:
-            return at(self._checked(connection))
+        with self._opened() as (_, state):
+            return at(state)
 
     def append(self, decide: Decide) -> Entries:
         """Add the entries that ``decide`` makes of the state, on the disk, or none.
@@ -258,20 +291,19 @@ class Ledger:
             LedgerError: The file is gone, was replaced, emptied or restored, or cannot be
                 written.
         """
-        with connected(self.path, begin="BEGIN IMMEDIATE") as connection:
-            after = self._checked(connection).copy()
-            made = decide(after)
-            for entry, sums in made:
+        made = []
+        with self._opened("BEGIN IMMEDIATE") as (connection, state):
+            for number, (new, sums) in enumerate(decide(state), state.number + 1):
+                (token,) = connection.execute("SELECT hex(randomblob(16))").fetchone()
+                entry = replace(new, sequence=number, token=token)
                 row = [getattr(entry, column) for column in _COLUMNS]
                 row[_COLUMNS.index("question")] = _written(connection, dict(entry.question))
                 totals = [str(sums.epsilon + sums.refunded), str(sums.delta), str(sums.rho)]
                 connection.execute(_INSERT, row + totals)
-            first = after.number - len(made) + 1
-            marks = [mark for (mark,) in connection.execute(_MARKS_FROM, (first,))]
+                made.append(entry)
             connection.execute("COMMIT")
-        self._seen = max(self._seen, (after.number, marks[-1]))
-        marked = zip(made, marks, strict=True)
-        return tuple(replace(entry, token=mark) for (entry, _), mark in marked)
+        self._seen = max([self._seen, *((one.sequence, one.token) for one in made)])
+        return tuple(made)
 
     def find(self, key: str, period: str) -> Entry | None:
         """Return the last entry of a key and a period that a release can be made of.
@@ -279,8 +311,7 @@ class Ledger:
         Raises:
             LedgerError: As for ``entries``.
         """
-        with connected(self.path, begin="BEGIN") as connection:
-            self._checked(connection)
+        with self._opened() as (connection, _):
             found = next(self._entries(connection, _LIKE, key, period), None)
         return found if found is not None and lists.is_whole(found.release) else None
 
@@ -299,14 +330,9 @@ class Ledger:
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
         with self._holding(entry) as (connection, found, _):
-            row = [found.sequence, found.token, _written(connection, strict(answer))]
-            if is_last:
-                row.append(None if release is None else _written(connection, release))
-            elif not _has_draws(connection):
-                _add_tables(connection)
-            table = "answers" if is_last else "draws"
-            marks = ", ".join("?" * len(row))
-            connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)  # noqa: S608
+            kept = None if release is None else _written(connection, release)
+            row = found.sequence, is_last, found.token, _written(connection, strict(answer))
+            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", (*row, kept))
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon, on the disk; errors as for ``answer``."""
@@ -314,33 +340,50 @@ class Ledger:
             given = found.given_back(epsilon)
             refunds = state.sums(found.period, found.share).less(given).refunded
             row = found.sequence, given, str(refunds), found.share, found.period
-            insert = "INSERT INTO refunds SELECT count(*) + 1, ?, ?, ?, ?, ? FROM refunds"
-            connection.execute(insert, row)
+            connection.execute(_REFUND, row)
 
     @contextmanager
     def _holding(self, entry: Entry) -> Iterator[tuple[sqlite3.Connection, Entry, State]]:
         """Write what belongs to an entry in one transaction, as it is kept."""
-        with connected(self.path, begin="BEGIN IMMEDIATE") as connection:
-            state = self._checked(connection)
-            found = next(self._entries(connection, _AT, entry.sequence), None)
-            if found is None or not found.is_record_of(entry):
+        with self._opened("BEGIN IMMEDIATE") as (connection, state):
+            at = entry.sequence, entry.token
+            found = next(self._entries(connection, _AT, *at), None)
+            if found is None:
                 raise LedgerError(f"the ledger {self.path} does not hold the entry")
             yield connection, found, state
             connection.execute("COMMIT")
+
+    @contextmanager
+    def _opened(self, begin: str = "BEGIN") -> Iterator[tuple[sqlite3.Connection, State]]:
+        """Open the file, if it is the one seen before, for one transaction."""
+        with connected(self.path, begin=begin) as connection:
+            yield connection, self._checked(connection)
+
+    def _checked(self, connection: sqlite3.Connection) -> State:
+        """Return the state of a file that is the one seen before, and remember it."""
+        if _stated(connection, self.path) != self._stated:
+            raise LedgerError(f"the ledger {self.path} was replaced by another one")
+        if self._seen[0] and not connection.execute(_IS_THERE, self._seen).fetchone():
+            raise LedgerError(
+                f"the ledger {self.path} has lost spends: it was emptied or restored from a "
+                "copy"
+            )
+        sequence, token, period = connection.execute(_LAST).fetchone() or (0, "", "")
+        if not (isinstance(sequence, int) and isinstance(token, str)):
+            raise _no_entry(self.path)
+        self._seen = max(self._seen, (sequence, token))
+        # Without the ledger itself, which would then be deleted late.
+        return State(sequence, str(period), partial(_sums, connection, self.path))
 
     def _entries(
         self, connection: sqlite3.Connection, which: str, *values: object
     ) -> Iterator[Entry]:
         """Yield entries, by the end of a query of them."""
-        drawn = _DRAWN if _has_draws(connection) else "NULL"
-        yield from map(
-            self._entry, connection.execute(_ENTRIES.format(drawn=drawn) + which, values)
-        )
+        yield from map(self._entry, connection.execute(_ENTRIES + which, values))
 
-    def _entry(self, row: tuple[object, ...]) -> Entry:
-        found = dict(
-            zip((*_COLUMNS, "token", "answer", "release", "refunded"), row, strict=True)
-        )
+    def _entry(self, row: tuple[Any, ...]) -> Entry:
+        names = (*_COLUMNS, "answer", "release", "refunded")
+        found = dict(zip(names, row, strict=True))
         texts = [found[name] for name in _TEXTS]
         try:
             for name in ("question", "answer", "release"):
@@ -355,57 +398,18 @@ class Ledger:
             and all(isinstance(found[name], int) for name in ("laplace_rounds", "steps"))
         ):
             raise _no_entry(self.path)
-        return Entry(**found, neighbours=self.totals.neighbours)  # type: ignore[arg-type]
+        return Entry(**found, neighbours=self.totals.neighbours)
 
     def _list(self, digest: str) -> str | None:
-        """Return the JSON of a long list; of a ledger made before that of a file beside it."""
+        """Return the JSON of a long list."""
         with suppress(LedgerError), connected(self.path) as connection:
             asked = "SELECT json FROM lists WHERE sha256 = ?"
             for (text,) in connection.execute(asked, (digest,)):
                 return str(text)
-        with suppress(OSError, UnicodeDecodeError):
-            beside = self.path.with_name(f"{self.path.name}.lists") / f"{digest}.json"
-            return beside.read_text(encoding="utf-8")
         return None
 
-    def _checked(self, connection: sqlite3.Connection) -> State:
-        """Return the state of a file that is the one seen before, and remember it."""
-        self._check_totals(connection)
-        sequence, token = self._seen
-        if sequence:
-            found = connection.execute(_MARK_OF, (sequence,)).fetchone()
-            if found != (token,):
-                raise LedgerError(
-                    f"the ledger {self.path} has lost spends: it was emptied or restored from "
-                    "a copy"
-                )
 
-        # Without the ledger itself, which would then be deleted late.
-        read = partial(_stored_sums, connection, self.path)
-        last = connection.execute(_LAST).fetchone()
-        if last is None:
-            return State(read=read)
-        sequence, token, period = last
-        if not (isinstance(sequence, int) and isinstance(token, str)):
-            raise _no_entry(self.path)
-        self._seen = max(self._seen, (sequence, token))
-        return State(sequence, str(period), read=read)
-
-    def _check_totals(self, connection: sqlite3.Connection) -> None:
-        stored, identity = _stored_totals(connection, self.path)
-        for one in fields(Totals):
-            name, says = one.name, getattr(stored, one.name)
-            if says != (asked := getattr(self.totals, name)):
-                raise LedgerError(
-                    f"the ledger {self.path} is for {name} {says}, not {asked}; open it with "
-                    "its own totals, or give another path"
-                )
-        if self._identity not in (None, identity):
-            raise LedgerError(f"the ledger {self.path} was replaced by another one")
-        self._identity = identity
-
-
-def _stored_sums(connection: sqlite3.Connection, path: Path, period: str, share: str) -> Sums:
+def _sums(connection: sqlite3.Connection, path: Path, period: str, share: str) -> Sums:
     found = connection.execute(_SUMS_OF, (period, share)).fetchone()
     if found is None:
         return Sums()
@@ -420,20 +424,8 @@ def _written(connection: sqlite3.Connection, value: Mapping[str, object]) -> str
     """Return a plain value as JSON, and keep its long lists."""
     found: dict[str, str] = {}
     text = json.dumps(lists.folded(value, found))
-    if found:
-        _add_tables(connection)
-        connection.executemany("INSERT INTO lists VALUES (?, ?)", found.items())
+    connection.executemany("INSERT INTO lists VALUES (?, ?)", found.items())
     return text
-
-
-def _has_draws(connection: sqlite3.Connection) -> bool:
-    tables = connection.execute("SELECT * FROM sqlite_master WHERE name = 'draws'")
-    return tables.fetchone() is not None
-
-
-def _add_tables(connection: sqlite3.Connection) -> None:
-    for statement in _ADDED:
-        connection.execute(statement)
 
 
 def _no_entry(path: Path) -> LedgerError:
@@ -461,11 +453,6 @@ def _no_place(path: str | Path, why: object) -> LedgerError:
     return LedgerError(f"a ledger cannot be made at {str(path)!r}: {why}")
 
 
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
-    return int(value)
-
-
 def _create(totals: Totals, path: Path) -> None:
     """Make a ledger under another name and link it to ``path``, unless one is there by then."""
     check_folder(path, "ledger")
@@ -473,16 +460,12 @@ def _create(totals: Totals, path: Path) -> None:
         with TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
             made = Path(folder) / "new"
             made.touch()
-            with connected(made) as connection:
-                connection.execute("BEGIN IMMEDIATE")
+            with connected(made, begin="BEGIN IMMEDIATE") as connection:
                 for statement in _CREATE:
                     connection.execute(statement)
-                amounts = totals.epsilon, totals.delta, totals.neighbours.value
-                connection.execute(
-                    "INSERT INTO totals (epsilon, delta, neighbours, terms) "
-                    "VALUES (?, ?, ?, ?)",
-                    (*amounts, json.dumps(totals.terms())),
-                )
+                row = totals.epsilon, totals.delta, totals.neighbours.value
+                insert = "INSERT INTO totals VALUES (?, ?, ?, ?, hex(randomblob(16)))"
+                connection.execute(insert, (*row, json.dumps(totals.terms())))
                 connection.execute("COMMIT")
             with suppress(FileExistsError):
                 os.link(made, path)
@@ -490,20 +473,30 @@ def _create(totals: Totals, path: Path) -> None:
         raise _no_place(path, error.strerror) from None
 
 
-def _stored_totals(connection: sqlite3.Connection, path: Path) -> tuple[Totals, str]:
-    if _pragma(connection, "application_id") != APPLICATION_ID:
+def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]:
+    """Return what a file states: totals, terms and identity.
+
+    Raises:
+        LedgerError: It is not a ledger, or one of another version.
+    """
+    application, version = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("application_id", "user_version")
+    )
+    if application != APPLICATION_ID:
         raise not_ours(path, "ledger")
-    version = _pragma(connection, "user_version")
     if version != SCHEMA_VERSION:
         raise LedgerError(
             f"the ledger {path} has schema version {version}, this dpselect reads version "
             f"{SCHEMA_VERSION}"
         )
+    return connection.execute("SELECT * FROM totals").fetchall()
+
+
+def _totals(stated: list[tuple[Any, ...]], path: Path) -> Totals:
     try:
-        (row,) = connection.execute("SELECT * FROM totals")
-        epsilon, delta, relation, terms, identity = row
+        [(epsilon, delta, relation, terms, _)] = stated
         amounts = {"epsilon": epsilon, "delta": delta, "neighbours": Neighbours(relation)}
-        totals = Totals.read(terms=json.loads(terms), **amounts)
+        return Totals.read(terms=json.loads(terms), **amounts)
     except (TypeError, ValueError, LookupError):
         raise LedgerError(f"the ledger {path} does not state its totals") from None
-    return totals, str(identity)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from glob import has_magic
 from os.path import relpath
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -24,6 +24,9 @@ class Origin:
     """Analyst and source that entries state.
 
     The fields are the arguments of ``dpselect.Budget.for_request``.
+
+    Raises:
+        ParameterError: A text is none.
     """
 
     note: str = ""
@@ -34,15 +37,10 @@ class Origin:
     user: str | None = None
     again: bool = False
 
-    def checked(self) -> Self:
-        """Return the request with plain arguments.
-
-        Raises:
-            ParameterError: A text is none.
-        """
+    def __post_init__(self) -> None:
         for name in ("note", "source", "version", "analyst"):
             text(name, getattr(self, name))
-        return replace(self, arguments=strict(self.arguments))
+        object.__setattr__(self, "arguments", strict(self.arguments))
 
     def key(self, question: object) -> str:
         """Return what two entries of one question of one source share; empty without one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from html import escape
 from math import ceil, exp
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from dpselect._numbers import LARGEST_EXPONENT
 from dpselect.budget import words
-from dpselect.budget.amount import exact
 from dpselect.budget.entry import Entry
 from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
@@ -28,8 +27,8 @@ h3 { font-size: 1rem; margin: 0 0 .4rem; }
 section.release { border: 1px solid #999; padding: .8rem 1rem; margin: 1rem 0;
                   break-inside: avoid; }
 dl { display: grid; grid-template-columns: 10rem 1fr; gap: .15rem 1rem; margin: 0; }
-dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; }
-.answer { font-weight: bold; } pre { white-space: pre-wrap; font-size: .8rem; margin: 0; }
+dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+.answer { font-weight: bold; } .in { font-size: .8rem; }
 .spent { height: .9rem; border: 1px solid #333; margin: .4rem 0; }
 .spent div { height: 100%; background: #555; print-color-adjust: exact; }
 table.sign { width: 100%; border-collapse: collapse; margin-top: 1rem; }
@@ -41,6 +40,9 @@ small, footer { color: #555; overflow-wrap: anywhere; }
 """
 
 
+CELLS = "".join(f"<td>{word}</td>" for word in ("name and role", "date", "signature"))
+
+
 def html(budget: Budget, *, name: str, first: str = "") -> str:
     """Return the report of a budget; self-contained, without any script or address.
 
@@ -49,53 +51,32 @@ def html(budget: Budget, *, name: str, first: str = "") -> str:
         name: What to call it, such as the name of its file.
         first: HTML of a page that comes before.
     """
-    entries = budget.entries
+    entries, totals = budget.entries, budget.totals
+    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    digest = hashlib.sha256(budget.to_json().encode()).hexdigest()
+    state = f"Made {made} by dpselect. State of the record (SHA-256 of its JSON): {digest}"
+    share = min(100.0, 100 * budget.spent / totals.epsilon)
     body = [
-        *([first] if first else []),
+        first,
         f"<h1>Privacy report: {escape(name)}</h1>",
-        f"<small>{_state(budget)}</small>",
-        *_summary(budget, len(entries)),
+        f"<small>{state}</small>",
+        "<h2>The budget</h2>",
+        f'<div class="spent"><div style="width: {share:.1f}%"></div></div>',
+        _facts({**words.facts(budget), "releases": str(len(entries))}),
         *_promise(budget),
         "<h2>Releases</h2>",
-        *(part for entry in entries for part in _release(entry, budget.totals)),
-        *([] if entries else ["<p>Nothing was released.</p>"]),
-        *_signatures(),
+        *(_release(entry, totals) for entry in entries),
+        "" if entries else "<p>Nothing was released.</p>",
+        "<h2>Approval</h2>",
+        f'<table class="sign">{2 * f"<tr>{CELLS}</tr>"}</table>',
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Privacy report: {escape(name)}</title><style>{STYLE}</style></head>\n<body>\n"
-        + "\n".join(body)
+        + "\n".join(filter(None, body))
         + "\n</body></html>\n"
     )
-
-
-def _state(budget: Budget) -> str:
-    digest = hashlib.sha256(budget.to_json().encode()).hexdigest()
-    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    return f"Made {made} by dpselect. State of the record (SHA-256 of its JSON): {digest}"
-
-
-def _summary(budget: Budget, number: int) -> Iterator[str]:
-    totals = budget.totals
-    share = min(100.0, 100 * budget.spent / totals.epsilon)
-    now = "" if totals.period is None else f" in the {totals.period.length} of now"
-    left = sum(exact(pot.remaining) for pot in budget.pots)
-    yield "<h2>The budget</h2>"
-    yield f'<div class="spent"><div style="width: {share:.1f}%"></div></div>'
-    yield _facts(
-        {
-            "granted": words.granted(totals),
-            "protects": words.protected(totals),
-            "composition": words.COMPOSITIONS[totals.composition],
-            "releases": str(number),
-            "spent": f"epsilon {budget.spent:.6g}{now}",
-            "left": f"epsilon {float(left):.6g}{now}",
-        }
-    )
-    if totals.shares:
-        yield "<h3>Shares</h3>"
-        yield _facts({pot.share or "all others": words.pot(pot) for pot in budget.pots})
 
 
 def _promise(budget: Budget) -> Iterator[str]:
@@ -111,23 +92,21 @@ def _promise(budget: Budget) -> Iterator[str]:
         f"change the odds of that suspicion, for one {escape(totals.unit)}, by a factor of at "
         f"most <b>{escape(words.odds(totals.epsilon))}</b> (e to the power of the granted "
         f"epsilon); {listed} by at most <b>{escape(words.odds(budget.spent))}</b>"
-        f"{_apart(totals.delta)}.</p>"
+        f"{words.apart(totals.delta)}.</p>"
     )
     cells = [
         f"from {before:.0%} to at most "
         f"{ceil(1000 * words.suspicion(totals.epsilon, before)) / 10:g}%"
         for before in (0.01, 0.1, 0.5)
     ]
-    yield f"<p>A suspicion can grow {'; '.join(cells)}{_apart(totals.delta)}.</p>"
+    yield f"<p>A suspicion can grow {'; '.join(cells)}{words.apart(totals.delta)}.</p>"
     if totals.neighbours is Neighbours.ADD_REMOVE:
         yield (
             f"<p>What the data say of one {escape(totals.unit)} that is known to be there is "
             "protected by half as much: the odds of two of its values change by a factor of at "
             f"most <b>{escape(words.odds(2 * totals.epsilon))}</b>"
-            f"{_apart(_of_two_steps(totals))}.</p>"
+            f"{words.apart(_of_two_steps(totals))}.</p>"
         )
-    if totals.period is not None:
-        yield f"<p>{escape(words.renewal(totals.period, totals))}</p>"
     if totals.unit == "row":
         yield (
             "<p>Rows are protected one by one: a person with several rows is protected less, "
@@ -139,47 +118,12 @@ def _promise(budget: Budget) -> Iterator[str]:
     )
 
 
-def _release(entry: Entry, totals: Totals) -> Iterator[str]:
-    asked = entry.question
-    yield f'<section class="release"><h3>{entry.sequence}. {escape(_title(entry))}</h3>'
-    delta = f", delta {entry.delta:.3g}" if entry.delta else ""
-    back = f" ({entry.refunded:.6g} of it given back)" if entry.refunded else ""
-    yield _facts(
-        {
-            "question": words.question_of(entry),
-            "in full": _lines(words.whole_question(entry)),
-            "answer": _Html(f'<span class="answer">{_answer(entry)}</span>'),
-            "price": f"epsilon {entry.epsilon:.6g}{delta}{back}, for one {totals.unit}: odds "
-            f"change by a factor of at most {words.odds(entry.epsilon)}{_apart(entry.delta)}",
-            "group privacy": _by_rows(entry, totals),
-            "declared public": "; ".join(map(str, _list(asked.get("public")))) or None,
-            "error": _error(asked.get("error_bound")),
-            "mechanism": entry.mechanism,
-            "steps": _steps(asked.get("spends")),
-            "asked by": entry.analyst or None,
-            "paid by": _paid_by(entry, totals),
-            "source": _source(entry),
-            "note": entry.note or None,
-            "recorded": f"{entry.time}, dpselect {entry.version}",
-        }
-    )
-    yield "</section>"
-
-
-def _by_rows(entry: Entry, totals: Totals) -> str | None:
-    if entry.steps == 1:
-        return None
-    return f"asked by rows, and charged for the {entry.steps} rows of one {totals.unit}"
-
-
-def _paid_by(entry: Entry, totals: Totals) -> str | None:
-    share = f"the share of {entry.share}" if entry.share else "the share of all others"
-    return ", ".join(filter(None, (share if totals.shares else "", entry.period))) or None
-
-
-def _source(entry: Entry) -> str | None:
-    version = f", {entry.source_version}" if entry.source_version else ""
-    return f"{entry.source}{version}" or None
+def _release(entry: Entry, totals: Totals) -> str:
+    function = entry.question.get("query")
+    name = words.question(function, {}, entry.source) if function else "spend"
+    title = f"<h3>{entry.sequence}. {escape(name[:1].upper() + name[1:])}</h3>"
+    facts = _facts(words.facts_of(entry, totals))
+    return f'<section class="release">{title}{facts}</section>'
 
 
 def _of_two_steps(totals: Totals) -> float:
@@ -187,71 +131,10 @@ def _of_two_steps(totals: Totals) -> float:
     return min(1.0, totals.delta * (1 + exp(min(totals.epsilon, LARGEST_EXPONENT))))
 
 
-def _apart(delta: float) -> str:
-    if not delta:
-        return ""
-    return f", apart from a case of probability {delta:.3g} (delta) where nothing is promised"
-
-
-def _title(entry: Entry) -> str:
-    function = entry.question.get("query")
-    what = words.question(function, {}, entry.source) if function else "spend"
-    return what[:1].upper() + what[1:]
-
-
-def _answer(entry: Entry) -> str:
-    if entry.answer is None:
-        return (
-            "none was kept: the program ended between spend and answer, or only the spend "
-            "was recorded"
-        )
-    text = words.answer_of(entry)
-    return f"<pre>{escape(text)}</pre>" if "\n" in text else escape(text)
-
-
-def _error(bound: object) -> str | None:
-    if not isinstance(bound, Mapping):
-        return None
-    return (
-        f"at most {bound['value']:.4g} {bound['unit']} with probability "
-        f"{bound['probability']:g}, on any data"
-    )
-
-
-def _steps(spends: object) -> str | None:
-    steps = [
-        f"{one['times']} x epsilon {one['epsilon']:.6g}: {one['purpose']}"
-        for one in _list(spends)
-        if isinstance(one, Mapping)
-    ]
-    return "; ".join(steps) or None
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _lines(lines: Iterable[str]) -> _Html | None:
-    text = escape("\n".join(lines))
-    return _Html(f"<pre>{text}</pre>") if text else None
-
-
-class _Html(str):
-    """A text that is HTML already."""
-
-    __slots__ = ()
-
-
-def _facts(facts: Mapping[str, str | None]) -> str:
+def _facts(facts: Mapping[str, str]) -> str:
     rows = (
-        f"<dt>{escape(name)}</dt><dd>{one if isinstance(one, _Html) else escape(one)}</dd>"
+        f'<dt>{escape(name)}</dt><dd class="{name.partition(" ")[0]}">{escape(one)}</dd>'
         for name, one in facts.items()
-        if one is not None
+        if one
     )
     return f"<dl>{''.join(rows)}</dl>"
-
-
-def _signatures() -> Iterator[str]:
-    cells = "".join(f"<td>{word}</td>" for word in ("name and role", "date", "signature"))
-    yield "<h2>Approval</h2>"
-    yield f'<table class="sign">{2 * f"<tr>{cells}</tr>"}</table>'

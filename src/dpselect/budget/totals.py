@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 from dpselect import validation
-from dpselect.budget.amount import exact, floor
+from dpselect._numbers import exact, floor
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike, relation
 
@@ -189,6 +189,10 @@ class Totals:
                 f"{persons.column!r}, who may have another number: {cure}"
             )
         return persons.rows
+
+    def period_at(self, time: str, last: str) -> str:
+        """Return the period that a spend is charged to, never one before the last charged."""
+        return "" if self.period is None else max(self.period.at(time), last)
 
     def share_of(self, analyst: str) -> str:
         """Return the share that an analyst spends from; empty for what all others have."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
+from typing import TYPE_CHECKING, Any
 
 from dpselect import writing
 from dpselect.budget import lists
 from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Pot
-from dpselect.budget.totals import Period, Totals
+from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    from dpselect.budget.accountant import Budget
 
 HIDDEN = {
     Neighbours.ADD_REMOVE: "whether one {unit} is in the data at all",
@@ -34,17 +38,24 @@ COMPOSITIONS = {
 }
 """Composition, in words."""
 
-PERIODS = {
+RENEWAL = {
     "each-period": (
-        "Protected is what one {unit} has in one {length}: who has data in n {length}s is "
-        "protected by n times the totals."
+        "The totals are granted anew with each {length} of UTC, for the data of that {length} "
+        "alone. Protected is what one {unit} has in one {length}: who has data in n {length}s "
+        "is protected by n times the totals."
     ),
-    "one-period": "Declared public is that all data of one {unit} lie in one {length}.",
+    "one-period": (
+        "The totals are granted anew with each {length} of UTC, for the data of that {length} "
+        "alone. Declared public is that all data of one {unit} lie in one {length}."
+    ),
 }
-"""Conditions for a renewal."""
+"""How totals are granted anew, and what makes that honest."""
 
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 """Between the words of a name such as TopKeys."""
+
+BOUND = "at most {value:.4g} {unit} with probability {probability:g}, on any data"
+"""Error of a release, in words."""
 
 LARGEST_FACTOR = 1e6
 """Odds that grow by more are written as such, without digits."""
@@ -64,33 +75,82 @@ def hidden_by(neighbours: Neighbours, unit: str, *, persons: bool) -> str:
     return known[neighbours].format(unit=unit)
 
 
-def protected(totals: Totals) -> str:
-    """Return what a budget protects, and what is said of its persons."""
-    rows = None if totals.persons is None else totals.persons.rows
-    most = "" if rows is None else f"; declared public: at most {rows} rows each"
-    return f"{hidden(totals)} ({totals.neighbours}){most}"
-
-
-def granted(totals: Totals) -> str:
-    """Return epsilon, delta and how long they last."""
-    delta = f", delta {totals.delta:.3g}" if totals.delta else ""
-    each = "" if totals.period is None else f" in each {totals.period.length}"
-    return f"epsilon {totals.epsilon:g}{delta}{each}"
-
-
-def pot(of: Pot) -> str:
-    """Return what a share has."""
-    delta = f", delta {of.delta:.3g}" if of.delta else ""
-    return f"epsilon {of.epsilon:g}{delta}: spent {of.spent:.6g}, {of.remaining:.6g} is left"
-
-
-def renewal(period: Period, totals: Totals) -> str:
-    """Return how a budget is granted anew, and what makes that honest."""
-    said = PERIODS[period.unit].format(unit=totals.unit, length=period.length)
-    return (
-        f"The totals are granted anew with each {period.length} of UTC, for the data of that "
-        f"{period.length} alone. {said}"
+def facts(budget: Budget) -> dict[str, str]:
+    """Return what a budget grants, protects and has left, by name; texts may be empty."""
+    totals, pots = budget.totals, budget.pots
+    persons, period = totals.persons, totals.period
+    most = "" if persons is None or persons.rows is None else persons.rows
+    now = "" if period is None else f" in the {period.length} of now"
+    said = {
+        "total": f"{_amounts(totals)}{f' in each {period.length}' if period else ''}",
+        "protects": f"{hidden(totals)} ({totals.neighbours})"
+        + (f"; declared public: at most {most} rows each" if most else ""),
+        "composition": COMPOSITIONS[totals.composition],
+        "renewal": ""
+        if period is None
+        else RENEWAL[period.unit].format(unit=totals.unit, length=period.length),
+    }
+    if totals.shares:
+        said[f"shares{now}"] = "\n".join(
+            f"{pot.share or 'all others'}: {_amounts(pot)}: spent {pot.spent:.6g}, "
+            f"{pot.remaining:.6g} is left"
+            for pot in pots
+        )
+    else:
+        said[f"spent{now}"] = f"{budget.spent:.6g}"
+        said["remaining"] = f"{budget.remaining:.6g}"
+    said["odds"] = (
+        "all releases together change them by a factor of at most "
+        f"{odds(totals.epsilon)}, for one {totals.unit}"
     )
+    return said
+
+
+def _amounts(of: Totals | Pot | Entry) -> str:
+    """Return epsilon and delta."""
+    return f"epsilon {of.epsilon:.6g}{f', delta {of.delta:.3g}' if of.delta else ''}"
+
+
+def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
+    """Return all that a ledger knows of a release, by name; empty where there is nothing."""
+    asked: Mapping[str, Any] = entry.question
+    back = f" ({entry.refunded:.6g} of it given back)" if entry.refunded else ""
+    share = f"the share of {entry.share}" if entry.share else "the share of all others"
+    paid = [share if totals.shares else "", entry.period]
+    error = asked.get("error_bound")
+    steps = [
+        f"{one['times']} x epsilon {one['epsilon']:.6g}: {one['purpose']}"
+        for one in asked.get("spends") or ()
+    ]
+    return {
+        "question": question_of(entry),
+        "in full": "\n".join(whole_question(entry)),
+        "answer": answer_of(entry),
+        "price": f"{_amounts(entry)}{back} ({entry.neighbours} neighbours), for one "
+        f"{totals.unit}: odds change by a factor of at most {odds(entry.epsilon)}"
+        f"{apart(entry.delta)}",
+        "group privacy": ""
+        if entry.steps == 1
+        else f"asked by rows, and charged for the {entry.steps} rows of one {totals.unit}",
+        "zCDP": "" if totals.composition == "sum" else f"rho {entry.rho:.6g}",
+        "declared public": "; ".join(map(str, asked.get("public") or ())),
+        "error": BOUND.format(**error) if error else "",
+        "mechanism": entry.mechanism,
+        "in steps": "\n".join(steps),
+        "composition": str(asked.get("composition") or ""),
+        "asked by": entry.analyst,
+        "paid by": ", ".join(filter(None, paid)),
+        "source": ", ".join(filter(None, [entry.source, entry.source_version])),
+        "note": entry.note,
+        "recorded": f"{entry.time}, by dpselect {entry.version}",
+    }
+
+
+def apart(delta: float) -> str:
+    """Return what a delta takes off a promise."""
+    if not delta:
+        return ""
+    return f", apart from a case of probability {delta:.3g} (delta) where nothing is promised"
 
 
 def question(query: object, arguments: object, source: str = "") -> str:
@@ -130,7 +190,10 @@ def whole_question(entry: Entry) -> Iterator[str]:
 def answer_of(entry: Entry) -> str:
     """Return the answer of an entry, in one paragraph."""
     if entry.answer is None:
-        return "none was kept"
+        return (
+            "none was kept: the program ended between spend and answer, or only the spend was "
+            "recorded"
+        )
     shown = lists.folded(dict(entry.answer), {}, most=MOST_LISTED)
     if set(shown) == {"answer"}:
         return value_text(shown["answer"])

@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -180,26 +180,7 @@ def _show(shown: Budget, file: Path) -> None:
     from dpselect.budget import words
     from dpselect.requests.contradictions import file_of
 
-    totals = shown.totals
-    facts = {
-        "ledger": file,
-        "total": words.granted(totals),
-        "protects": words.protected(totals),
-        "composition": words.COMPOSITIONS[totals.composition],
-    }
-    if totals.period is not None:
-        facts["renewal"] = words.renewal(totals.period, totals)
-    now = "" if totals.period is None else f" in the {totals.period.length} of now"
-    if totals.shares:
-        shares = (f"{pot.share or 'all others'}: {words.pot(pot)}" for pot in shown.pots)
-        facts[f"shares{now}"] = "\n".join(shares)
-    else:
-        facts[f"spent{now}"] = f"{shown.spent:.6g}"
-        facts["remaining"] = f"{shown.remaining:.6g}"
-    facts["odds"] = (
-        f"all releases together change them by a factor of at most "
-        f"{words.odds(totals.epsilon)}, for one {totals.unit}"
-    )
+    facts = {"ledger": str(file), **words.facts(shown)}
     if (found := file_of(file)).exists() and found.stat().st_size > 0:
         facts["beware"] = (
             f"data contradict a claim of a policy, which stops queries: see {found}"
@@ -239,30 +220,8 @@ def _show_entry(shown: Budget, number: int, *, as_json: bool) -> None:
         entries = json.loads(shown.to_json())["entries"]
         output.print_json(next(one for one in entries if one["sequence"] == number))
         return
-    of_plan = found.question
-    steps = [
-        f"{one['times']} x {one['epsilon']:.6g}  {one['purpose']}"
-        for one in cast("list[dict[str, Any]]", of_plan.get("spends") or [])
-    ]
-    delta = f", delta {found.delta:.3g}" if found.delta else ""
-    output.print_facts(
-        {
-            "entry": f"{number} of {shown.path}",
-            "question": words.question_of(found),
-            "answer": words.answer_of(found),
-            "mechanism": found.mechanism,
-            "in steps": "\n".join(steps),
-            "composition": of_plan.get("composition"),
-            "public": ", ".join(cast("list[str]", of_plan.get("public") or [])),
-            "privacy": f"epsilon {found.epsilon:.6g}{delta} ({found.neighbours} neighbours)",
-            "refunded": f"{found.refunded:.6g}" if found.refunded else None,
-            "zCDP": f"rho {found.rho:.6g}",
-            "source version": found.source_version,
-            "analyst": found.analyst,
-            "note": found.note,
-            "drawn": f"{found.time}, by dpselect {found.version}",
-        }
-    )
+    known = words.facts_of(found, shown.totals)
+    output.print_facts({"entry": f"{number} of {shown.path}", **known})
 
 
 def _short(answer: str) -> str:

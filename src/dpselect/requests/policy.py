@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args, get_type_hints
 
 from dpselect import validation, writing
+from dpselect._numbers import exact
 from dpselect.budget import Budget
-from dpselect.budget.amount import exact
 from dpselect.budget.totals import Period
 from dpselect.errors import ParameterError, PolicyError
 from dpselect.neighbours import NeighboursLike, relation

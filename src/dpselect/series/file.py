@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from dpselect.budget import Budget
-from dpselect.budget.connection import connected, not_ours
 from dpselect.budget.entry import Entry
+from dpselect.budget.ledger import connected, not_ours
 from dpselect.budget.origin import source_name, stated_rows
 from dpselect.errors import LedgerError
 from dpselect.tables import Source
