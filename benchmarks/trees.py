@@ -19,7 +19,6 @@ from math import log2
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
-from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -209,19 +208,6 @@ def evolution(folder: Path, runs: int, workers: ProcessPoolExecutor) -> None:
             f"DP-MOET {selection}, {rate_bound}: {runs} runs in {done}, mean TPR {tpr:.3f}, "
             f"TNR {tnr:.3f}"
         )
-        if (selection, rate_bound) == ("pareto", "local"):
-            one = partial(distance_by_distance, folder)
-            list(workers.map(one, range(2 * WORKERS)))
-            naive = measure(workers, one, range(runs))
-            if (naive.values != done.values).any():
-                raise AssertionError("both ways must evolve the same trees")
-            print(f"  the same, one distance after the other, in {naive}")
-
-
-def distance_by_distance(folder: Path, run: int) -> tuple[float, float]:
-    """Run the same, with rivals counted at one distance after the other."""
-    with mock.patch("dpselect.combine.pareto.sensitivity.FEW", 0):
-        return evolve(folder, 1.0, "pareto", "local", run)
 
 
 def main() -> None:

@@ -31,12 +31,6 @@ def test_a_name_without_weights_is_the_function_on_the_objectives(name, objectiv
         assert found.sensitivity.bound == expected.sensitivity.bound
 
 
-def test_weights_are_those_of_the_sum():
-    total = by_name("weighted-sum", parts([5, 9], [7, 2]), [1, -10])
-
-    assert total.scores.tolist() == [-65, -11]
-
-
 @pytest.mark.parametrize("name", ["pareto", "margin"])
 def test_of_weights_only_the_signs_matter_elsewhere(name):
     both = parts([5, 9, 1], [7, 2, 1])

@@ -72,14 +72,6 @@ def test_a_sum_is_monotone_only_if_that_is_claimed_or_one_objective_counts():
     assert not dp.weighted_sum([counts(3, 5, monotone=False)], [1]).monotone
 
 
-def test_a_weight_of_zero_takes_an_objective_out():
-    parts = [counts(3, 5), counts(1, 7, monotone=False)]
-
-    assert dp.disjoint_sum(parts, [2, 0]).monotone
-    assert dp.disjoint_sum(parts, [2, 0]).scores.tolist() == [6, 10]
-    assert dp.weighted_sum(parts, [2, 0]).sensitivity.bound == 2
-
-
 @st.composite
 def terms_with_a_direction(draw, n=5):
     """Objectives whose sensitivity goes with the score, or is flat, and their weights.
@@ -148,14 +140,6 @@ def test_no_sum_exceeds_its_highest(drawn, weights, combine):
     total = combine(parts, weights[: len(parts)])
 
     assert total.scores.max() <= total.highest + 1e-9 * (1 + abs(total.highest))
-
-
-def test_the_highest_sum_is_that_of_the_highest_parts():
-    sensitivity = dp.GlobalSensitivity(1, ADD_REMOVE)
-    parts = [dp.Objective([0, 1], sensitivity, highest=top) for top in (2, 5)]
-
-    assert dp.weighted_sum(parts, [3, 2]).highest == 16
-    assert dp.disjoint_sum(parts, [3, 0]).highest == 6
 
 
 def test_a_sum_with_an_unknown_or_negative_part_states_no_highest():

@@ -38,7 +38,7 @@ def test_cumulative_sums_the_function(sensitivity, distance):
 @compiling
 @given(sensitivities(), st.data())
 def test_cumulative_takes_a_distance_for_each_node(sensitivity, data):
-    n = sensitivity.keys.size
+    n = sensitivity.at(0).size
     distances = np.array(data.draw(st.lists(st.integers(0, 80), min_size=n, max_size=n)))
 
     expected = [sensitivity.cumulative(int(t))[node] for node, t in enumerate(distances)]
@@ -56,7 +56,7 @@ def test_shortfall_sums_what_is_missing(sensitivity):
 @compiling
 @given(sensitivities(), st.floats(0, 2000))
 def test_heights_are_located_as_by_walking(sensitivity, height):
-    heights = np.full(sensitivity.keys.size, height)
+    heights = np.full(sensitivity.at(0).size, height)
     found, walked = sensitivity.locate(heights), _walk(sensitivity, heights)
 
     def reached(at):
@@ -69,7 +69,7 @@ def test_heights_are_located_as_by_walking(sensitivity, height):
 @given(sensitivities())
 def test_values_grow_with_the_distance_up_to_the_bound(sensitivity):
     values = np.array(
-        [np.broadcast_to(sensitivity.at(t), sensitivity.keys.shape) for t in range(90)]
+        [np.broadcast_to(sensitivity.at(t), sensitivity.at(0).shape) for t in range(90)]
     )
 
     assert (np.diff(values, axis=0) >= 0).all()
@@ -79,23 +79,13 @@ def test_values_grow_with_the_distance_up_to_the_bound(sensitivity):
 @compiling
 @given(sensitivities(), st.data())
 def test_part_of_the_nodes_keep_their_values(sensitivity, data):
-    n = sensitivity.keys.size
+    n = sensitivity.at(0).size
     positions = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1)))
     part = sensitivity.take(positions)
 
     for t in range(sensitivity.horizon):
         assert np.array_equal(part.at(t), sensitivity.at(t)[positions])
     assert np.array_equal(part.cumulative(7), sensitivity.cumulative(7)[positions])
-
-
-@compiling
-@given(sensitivities())
-def test_equal_keys_mean_equal_values(sensitivity):
-    same = sensitivity.keys[:, None] == sensitivity.keys
-
-    for t in range(sensitivity.horizon):
-        values = sensitivity.at(t)
-        assert (values[:, None] == values)[same].all()
 
 
 def test_sums_of_small_terms_keep_their_digits():

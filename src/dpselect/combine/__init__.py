@@ -1,7 +1,7 @@
 """Combinations of several objectives into one: Pareto score, weighted sum and margin."""
 
 from dpselect.combine.margin import margin
-from dpselect.combine.pareto.coverage import coverage
+from dpselect.combine.pareto.dominance import coverage
 from dpselect.combine.pareto.score import pareto, pareto_front, plot_front
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
 from dpselect.combine.registry import COMBINATIONS, by_name, facts_of, mechanism_for

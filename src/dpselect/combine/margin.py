@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpselect._compiled import compiled
 from dpselect._parallel import each_stride
 from dpselect._twofold import difference
 from dpselect.combine.score_range import aligned
@@ -151,13 +153,49 @@ def _running_best(values: Indices) -> tuple[Indices, Indices, Indices]:
 
 
 def _by_pairs(parts: Sequence[Objective]) -> Values:
-    from dpselect.combine.pair_kernels import margins
-
     worst = np.full(len(parts[0]), -np.inf)
     scores, rests = (
         np.stack(digits) for digits in zip(*(p.scores_twofold for p in parts), strict=True)
     )
     widths = [np.broadcast_to(part.sensitivity.bounds, worst.shape) for part in parts]
     monotone = np.array([part.monotone for part in parts])
-    each_stride(partial(margins, scores, rests, np.stack(widths), monotone, worst), worst.size)
+    each_stride(partial(_margins, scores, rests, np.stack(widths), monotone, worst), worst.size)
     return worst
+
+
+@compiled
+def _margins(
+    scores: Values,
+    rests: Values,
+    widths: Values,
+    monotone: NDArray[np.bool_],
+    worst: Values,
+    first: int,
+    step: int,
+) -> None:
+    """Find the largest, over rivals, of the least lead in any objective over widths.
+
+    Args:
+        scores: Shape ``(m, n)``, ``n >= 2``.
+        rests: What the scores as floats lack, shape ``(m, n)``.
+        widths: Sensitivity of each objective and candidate, shape ``(m, n)``.
+        monotone: Shape ``(m,)``: the larger width of a pair instead of the sum.
+        worst: Minus infinity, shape ``(n,)``; the leads are written here.
+        first: The first candidate to do.
+        step: From each candidate to the next.
+    """
+    m, n = scores.shape
+    for candidate in range(first, n, step):
+        for rival in range(n):
+            if rival == candidate:
+                continue
+            least = np.inf
+            for i in range(m):
+                one, other = widths[i, candidate], widths[i, rival]
+                width = max(one, other) if monotone[i] else one + other
+                lead = scores[i, rival] - scores[i, candidate]
+                lead += rests[i, rival] - rests[i, candidate]
+                least = min(least, lead / width)
+                if least <= worst[candidate]:
+                    break
+            worst[candidate] = max(worst[candidate], least)

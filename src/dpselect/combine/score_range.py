@@ -107,9 +107,3 @@ def running_sums(sensitivity: Sensitivity) -> Iterator[Values]:
         running.add(sensitivity.at(distance))
     for beyond in count():
         yield running.total + beyond * sensitivity.bound
-
-
-def all_overlap(objective: Objective, sums: Values) -> bool:
-    """Return whether, after these sums, the ranges of every two candidates overlap."""
-    spread = objective.scores.max() - objective.scores.min()
-    return bool(2 * share(objective) * sums.min() >= spread)

@@ -162,10 +162,6 @@ class CodegreeSensitivity(Sensitivity):
     def closed_form(self) -> bool:
         return True
 
-    @property
-    def keys(self) -> Indices:
-        return self._first.keys * (self._second.keys.max() + 1) + self._second.keys
-
     def take(self, positions: Indices) -> CodegreeSensitivity:
         return CodegreeSensitivity(
             self._first.take(positions), self._second.take(positions), self._crossing[positions]

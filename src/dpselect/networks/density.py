@@ -131,10 +131,6 @@ class SpreadSensitivity(Sensitivity):
     def closed_form(self) -> bool:
         return True
 
-    @property
-    def keys(self) -> Indices:
-        return self._degrees * (self._spreads.max() + 1) + self._spreads
-
     def take(self, positions: Indices) -> SpreadSensitivity:
         return SpreadSensitivity(
             self._degrees[positions], self._spreads[positions], self.horizon

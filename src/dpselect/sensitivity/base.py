@@ -119,14 +119,6 @@ class Sensitivity(ABC):
         """Whether ``cumulative`` costs the same at every distance."""
         return False
 
-    @property
-    def keys(self) -> Indices | None:
-        """Integers, shape ``(n,)``, or None where none are known; private.
-
-        Candidates with equal keys have equal values at every distance.
-        """
-        return None
-
     def take(self, positions: Indices) -> Sensitivity:
         """Return the sensitivity of some candidates, in the order of ``positions``."""
         return self if self.flat else _Taken(self, positions)
@@ -259,11 +251,6 @@ class _Taken(Sensitivity):
     @property
     def closed_form(self) -> bool:
         return self._whole.closed_form
-
-    @property
-    def keys(self) -> Indices | None:
-        keys = self._whole.keys
-        return None if keys is None else keys[self._positions]
 
     def _local(self, distance: int) -> ArrayLike:
         return self._of(self._whole.at(distance))

@@ -143,10 +143,6 @@ class _Grouped(Sensitivity):
     def closed_form(self) -> bool:
         return self._part.closed_form
 
-    @property
-    def keys(self) -> Indices | None:
-        return self._part.keys
-
     def _local(self, distance: int) -> Values:
         first = distance * self._size
         return np.sum([self._part.at(first + j) for j in range(self._size)], axis=0)

@@ -206,10 +206,6 @@ class TabulatedSensitivity(Sensitivity):
     def closed_form(self) -> bool:
         return True
 
-    @property
-    def keys(self) -> Indices:
-        return self._keys
-
     def take(self, positions: Indices) -> TabulatedSensitivity:
         return TabulatedSensitivity(
             self._table,

@@ -71,10 +71,6 @@ class RateSensitivity(Sensitivity):
     def closed_form(self) -> bool:
         return True
 
-    @property
-    def keys(self) -> Indices:
-        return 2 * self._more + (self._last < 1)
-
     def _local(self, distance: int) -> Values:
         hits = np.column_stack([self._hits, np.zeros_like(self._hits)])
         totals = np.array([self._total, 0])

@@ -31,14 +31,6 @@ def test_counts_equal_those_of_all_pairs(drawn):
     assert (dominance.count_at_least(points, queries) == at_least(points, queries)).all()
 
 
-@given(points_and_queries())
-def test_strict_counts_equal_those_of_all_pairs(drawn):
-    points, queries = drawn
-    expected = (points[:, None, :] > queries[:, :, None]).all(axis=0).sum(axis=1)
-
-    assert (dominance.count_above(points, queries) == expected).all()
-
-
 @given(points_and_queries(coordinates=2))
 def test_the_sweep_counts_small_problems_too(drawn):
     assert (dominance._in_two(*drawn) == at_least(*drawn)).all()
@@ -68,18 +60,3 @@ def test_dominators_are_better_somewhere_and_worse_nowhere(drawn):
     assert (dominance.dominators(scores, "weak") == noworse.sum(axis=1) - 1).all()
     everywhere = (scores[:, None, :] > scores[:, :, None]).all(axis=0)
     assert (dominance.dominators(scores, "strict") == everywhere.sum(axis=1)).all()
-
-
-def test_alike_numbers_equal_columns_equally():
-    groups, first = dominance.alike(np.array([[1.0, 2.0, 1.0, 1.0], [0.0, 0.0, 0.0, 5.0]]))
-
-    assert groups[0] == groups[2]
-    assert len(set(groups)) == 3
-    assert (groups[first] == np.arange(3)).all()
-
-
-def test_counts_know_the_signs_of_zero_and_both_infinities():
-    points = np.tile([0.0, -0.0, -1e-320, 1e-320, 1e308, -1e308], (2, 1))
-    queries = np.tile([-np.inf, -0.0, 0.0, np.inf], (2, 1))
-
-    assert dominance._in_two(points, queries).tolist() == [6, 4, 4, 0]

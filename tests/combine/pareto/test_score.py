@@ -5,15 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect import scaling, trees
 from dpselect.combine import ParetoSensitivity, pareto_front
-from dpselect.combine.pareto import sensitivity as module
-from support.strategies import (
-    dampened_by_definition,
-    element_objectives,
-    several_objectives,
-    widths_of,
-)
+from support.strategies import dampened_by_definition, several_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
 dominances = st.sampled_from(["standard", "weak", "strict"])
@@ -74,32 +67,8 @@ def test_score_and_sensitivity_equal_their_definitions(objectives, distance, dom
     others = [sum(row) - row[r] for r, row in enumerate(pairs)]
     assert objective.scores.tolist() == [-others[r] for r in everyone]
     found = np.broadcast_to(objective.sensitivity.at(distance), len(objective))
+    assert objective.sensitivity.bound == max(len(objective) - 1, 1)
     assert found.tolist() == (deltas if len(objective) > 1 else [1])
-
-
-@given(several_objectives(), st.integers(0, 6))
-def test_possible_less_sure_is_what_can_begin_and_cease(objectives, distance):
-    """The identity of errata 2.6: |dom-| + |ndom+| = #possible - #sure."""
-    n = len(objectives[0])
-    for candidate in range(n):
-        rivals = [r for r in range(n) if r != candidate]
-        now = {r for r in rivals if dominates(objectives, r, candidate)}
-        may = {r for r in rivals if possible(objectives, distance + 1, r, candidate)}
-        must = {r for r in rivals if sure(objectives, distance + 1, r, candidate)}
-
-        assert must <= now <= may
-        assert len(now - must) + len(may - now) == len(may) - len(must)
-
-
-@given(several_objectives(), st.integers(0, 12))
-def test_scores_and_sensitivity_are_bounded_by_the_number_of_rivals(objectives, distance):
-    objective = dp.pareto(objectives, horizon=9)
-    n = len(objective)
-
-    assert objective.sensitivity.bound == max(n - 1, 1)
-    assert (objective.scores <= 0).all()
-    assert (objective.scores >= -(n - 1)).all()
-    assert (objective.sensitivity.at(distance) <= objective.sensitivity.bound).all()
 
 
 @given(several_objectives(), st.integers(0, 12), dominances)
@@ -110,49 +79,18 @@ def test_the_shortfall_adds_what_every_distance_falls_short(objectives, horizon,
     assert (sensitivity.shortfall() == expected).all()
 
 
-@given(several_objectives(most_candidates=5), st.integers(0, 12))
-def test_the_shortfall_is_the_same_distance_by_distance(objectives, horizon):
-    expected = ParetoSensitivity(objectives, horizon).shortfall()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "LARGEST_TABLE", -1)
-
-        assert (ParetoSensitivity(objectives, horizon).shortfall() == expected).all()
-
-
 @given(
     several_objectives(),
     st.integers(0, 12),
     st.lists(st.floats(0, 40), min_size=7, max_size=7),
-    st.sampled_from([0, module.FEW]),
 )
-def test_locate_finds_the_intervals_that_the_base_class_finds(
-    objectives, horizon, heights, few
-):
+def test_locate_finds_the_intervals_that_the_base_class_finds(objectives, horizon, heights):
     sensitivity = ParetoSensitivity(objectives, horizon)
     heights = np.array(heights[: len(objectives[0])])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "FEW", few)
-        found = sensitivity.locate(heights)
-
+    found = sensitivity.locate(heights)
     expected = super(type(sensitivity), sensitivity).locate(heights)
     for ours, theirs in zip(found, expected, strict=True):
         assert (ours == theirs)[heights > 0].all()
-
-
-@given(st.lists(st.integers(0, 300), min_size=2, max_size=20), st.integers(0, 300))
-def test_few_candidates_are_located_as_many_are(hits, misses):
-    """Rates of classes so large that a walk takes several blocks of distances."""
-    total = max(hits) + misses + 1
-    rates = [
-        trees.true_positive_rate(some, total, neighbours="add-remove")
-        for some in (hits, hits[::-1])
-    ]
-    objective = dp.pareto(rates)
-    few = scaling.dampened(objective)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "FEW", 0)
-
-        assert (scaling.dampened(objective) == few).all()
 
 
 @given(several_objectives(), st.integers(0, 5))
@@ -165,32 +103,6 @@ def test_dampened_scores_follow_the_definition(objectives, horizon):
     ]
 
     assert dp.scaling.dampened(objective) == pytest.approx(expected)
-
-
-def test_many_groups_take_the_same_path_as_few():
-    """Large enough for every algorithm, small enough to add distance by distance."""
-    rng = np.random.default_rng(5)
-    keys = rng.integers(0, 9, 700)
-    table = np.cumsum(np.full(12, 0.125))
-    parts = [
-        dp.Objective(rng.integers(0, 30, 700), dp.GlobalSensitivity(1, EDGE)),
-        dp.Objective(
-            rng.integers(0, 40, 700) / 4, dp.TabulatedSensitivity(table, keys, 2.0, 50, EDGE)
-        ),
-    ]
-    sensitivity = ParetoSensitivity(parts, 60)
-    by_distance = sum((sensitivity.bound - sensitivity.at(t) for t in range(60)), 0.0)
-
-    assert (sensitivity.shortfall() == by_distance).all()
-
-
-def test_identical_candidates_dominate_each_other_only_in_the_weak_sense():
-    one = dp.GlobalSensitivity(1, EDGE)
-    parts = [dp.Objective([3, 3, 1], one), dp.Objective([4, 4, 4], one)]
-
-    assert dp.pareto(parts).scores.tolist() == [0, 0, -2]
-    assert dp.pareto(parts, dominance="weak").scores.tolist() == [-1, -1, -2]
-    assert dp.pareto(parts, dominance="strict").scores.tolist() == [0, 0, 0]
 
 
 def test_one_candidate_is_drawn_by_every_mechanism():
@@ -213,37 +125,11 @@ def test_the_horizon_is_the_largest_of_the_objectives_unless_it_is_given():
     assert dp.pareto(parts, horizon=2).sensitivity.at(2).tolist() == [1, 1]
 
 
-def test_a_candidate_counts_no_more_than_its_rivals_as_in_example_4_6():
-    """The paper counts two, the candidate itself and a rival; errata, row 4, has one."""
-    parts = [
-        dp.Objective([5.0, 5.0], dp.GlobalSensitivity(1, EDGE)),
-        dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, EDGE)),
-    ]
-
-    assert dp.pareto(parts).sensitivity.at(0).tolist() == [1, 1]
-
-
 def test_the_front_is_where_the_score_is_zero():
     one = dp.GlobalSensitivity(1, EDGE)
     parts = [dp.Objective([3, 1, 2, 0], one), dp.Objective([0, 4, 2, 2], one)]
 
     assert pareto_front(parts).tolist() == [0, 1, 2]
-
-
-def test_candidates_and_neighbours_are_those_of_the_objectives():
-    part = dp.Objective([1, 2], dp.GlobalSensitivity(1, EDGE), candidates=["a", "b"])
-    objective = dp.pareto([part, part])
-
-    assert objective.candidates == ["a", "b"]
-    assert objective.neighbours is EDGE
-    assert not objective.monotone
-
-
-@given(element_objectives())
-def test_one_objective_ranks_as_it_does_alone(objective):
-    ranks = dp.pareto([objective]).scores
-
-    assert ranks.tolist() == [-np.sum(objective.scores > u) for u in objective.scores]
 
 
 @given(several_objectives())

@@ -23,35 +23,18 @@ difference of the two numbers, hence by at most the larger one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import islice
-from math import log2
 from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
-from dpselect._parallel import each_stride
-from dpselect.combine.candidate_groups import (
-    GroupTable,
-    groups_of,
-    last_distances,
-    sum_keys,
-    tabulate,
-)
 from dpselect.combine.pareto.dominance import Dominance, count_above, count_at_least, dominators
 from dpselect.combine.score_range import aligned, radius, running_sums
 from dpselect.objective import Objective
 from dpselect.sensitivity import Interval, Sensitivity
 from dpselect.typing import Indices, Values
-
-LARGEST_TABLE = 2**25
-"""Numbers that the shortfall may tabulate before it counts distance by distance: 256 MB."""
-
-FEW = 128
-"""Candidates up to which all are compared, and the radii of many distances taken at once; and
-distances up to which sums are added without a closed form."""
 
 
 class _Rivals(NamedTuple):
@@ -146,8 +129,6 @@ class ParetoSensitivity(Sensitivity):
         On real graphs nearly all candidates are done after two distances. A height of 0 is
         placed at distance 0.
         """
-        if self._everyone.size <= FEW and all(p.sensitivity.closed_form for p in self._parts):
-            return self._located_by_blocks(heights)
         steps, start = np.zeros(heights.shape), np.zeros(heights.shape)
         width = np.array(np.broadcast_to(self.at(0), heights.shape))
         radii = islice(self._each_radii(), 1, None)
@@ -170,31 +151,6 @@ class ParetoSensitivity(Sensitivity):
         steps[active], start[active], width[active] = self.horizon, below, self.bound
         return Interval(steps, start, width)
 
-    def _located_by_blocks(self, heights: Values) -> Interval:
-        """Return the same intervals, with the radii of many distances at once."""
-        from dpselect.combine.pair_kernels import pareto_intervals
-
-        steps, start, width = found = np.zeros((3, heights.size))
-        width[:] = self.at(0)
-        left = np.array([self.dominators, self.dominators, heights > 0], dtype=np.int64)
-        first, size = 0, 16
-        while first < self.horizon and left[2].any():
-            after = np.arange(first, min(first + size, self.horizon)) + 1
-            radii = np.stack(
-                [
-                    radius(part, part.sensitivity.sums(after), after[:, np.newaxis])
-                    for part in self._parts
-                ],
-                axis=1,
-            )
-            pareto_intervals(
-                self._scores, radii, heights, first, self.horizon, self.bound, left, found
-            )
-            first, size = first + size, min(4 * size, 256)
-        inside = left[2] > 0
-        steps[inside], width[inside] = self.horizon, self.bound
-        return Interval(steps, start, width)
-
     def leading_zeros(self, positions: Indices, most: int) -> Indices:
         """Return for how many steps the rivals of some candidates are those at hand.
 
@@ -204,16 +160,6 @@ class ParetoSensitivity(Sensitivity):
         """
         found = np.zeros(positions.size, dtype=np.int64)
         most = min(most, self.horizon)
-        sums = [part.sensitivity for part in self._parts]
-        if any(not one.closed_form and one.horizon > FEW for one in sums):
-            # Sums to far distances cost as much as to all before them.
-            left = np.arange(positions.size)
-            for radii in islice(self._each_radii(), 1, most + 1):
-                left = left[_settled(self._rivals(radii, positions[left]))]
-                if left.size == 0:
-                    break
-                found[left] += 1
-            return found
         # Of each span: steps after which all of some are settled, and after which none is.
         spans = [(0, most + 1, 1, np.arange(positions.size))]
         while spans:
@@ -229,55 +175,17 @@ class ParetoSensitivity(Sensitivity):
         return found
 
     def shortfall(self) -> Values:
-        """Return the sums over all distances, exactly, without a pass over all candidates.
-
-        For each pair of groups of identical candidates, the distances are found at which one
-        can begin or cease to dominate the other: O(c^2 log T) for c groups. It needs a table
-        of one number per distinct sensitivity and distance. Where that is larger than
-        ``LARGEST_TABLE``, or slower as for few distances, rivals are counted among all at every
-        distance.
-        """
-        if self.horizon == 0:
-            return np.zeros(self._everyone.shape)
-        keys = sum_keys(self._parts, self.horizon)
-        groups, members = groups_of(self._parts, keys)
-        lasts = last_distances(self._parts, keys, self.horizon)
-        most = max(1, int(lasts.max()))
-        if self._groups_are_cheaper(keys, lasts, members.size):
-            of = tabulate(self._parts, keys, members, lasts)
-            totals = self._shortfall_of_groups(of, members, np.bincount(groups), most)
-        else:
-            totals = self._shortfall_by_distance(members, most)
-        return totals[groups].astype(np.float64)
-
-    def _groups_are_cheaper(self, keys: Indices, lasts: Indices, size: int) -> bool:
-        rows = np.array([np.unique(row).size for row in keys])
-        if rows @ lasts > LARGEST_TABLE:
-            return False
-        everyone, most = self._everyone.size, int(lasts.max())
-        # Measured, in ns: 25 a candidate, distance and halving.
-        by_distance = 25 * (everyone + size) * most * log2(everyone + 1)
-        # 25 a pair and objective, 2 a group and distance.
-        return 25 * len(self._parts) * size**2 + 2 * size * most <= by_distance
-
-    def _shortfall_of_groups(
-        self, of: GroupTable, members: Indices, weights: Indices, most: int
-    ) -> Indices:
-        from dpselect.combine.pair_kernels import KINDS, pareto_shortfall
-
-        kind = KINDS.index(self._dominance)
-        totals = np.zeros(members.shape, dtype=np.int64)
-        adding = partial(pareto_shortfall, of, weights, most, kind, totals)
-        each_stride(adding, members.size)
-        return totals
-
-    def _shortfall_by_distance(self, members: Indices, most: int) -> Indices:
-        totals = np.zeros(members.shape, dtype=np.int64)
-        before = self._rivals_at(0).of(members)
-        for radii in islice(self._each_radii(), 1, most + 1):
-            now = self._rivals(radii, members)
-            totals += self._everyone.size - 1 - _change(before, now)
-            before = now
+        """Return the sums over all distances, for candidates that are not at the bound yet."""
+        totals = np.zeros(self._everyone.size)
+        active, before = self._everyone, self._rivals_at(0)
+        for radii in islice(self._each_radii(), 1, self.horizon + 1):
+            now = self._rivals(radii, active)
+            missing = self.bound - _change(before, now)
+            totals[active] += missing
+            left = np.flatnonzero(missing > 0)
+            active, before = active[left], now.of(left)
+            if active.size == 0:
+                break
         return totals
 
 
