@@ -2,7 +2,7 @@
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/keys.py [PART...]`` with the parts
 ``people``, ``recall``, ``show`` (what ``recall`` stored), ``noise``, ``time``, ``memory``; it
-prints the tables of ``docs/measurements.md``.
+prints the tables of ``docs/report/measurements.md``.
 Each peer is measured in the same run: OpenDP's threshold mechanism with the same persons,
 epsilon and delta, and the sums without noise.
 """

@@ -1,7 +1,7 @@
 """Persons reached by k keys together: chosen one after the other, and the k most common.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/keys_cover.py``; it prints the table of
-``docs/measurements.md``. Keys are public, and no key of a person is left out.
+``docs/report/measurements.md``. Keys are public, and no key of a person is left out.
 
 A cover draws ``k`` keys by the exponential mechanism on how many persons each adds to those
 that are reached (Gupta, Ligett, McSherry, Roth and Talwar 2010; Dick, Joseph and Raman 2026).

@@ -1,7 +1,7 @@
 """Exact expected errors of percentile selection on the three DPBench histograms.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles.py``; it prints the tables of
-``docs/measurements.md`` in a minute or two, most of it for the 3,000,001 candidates of
+``docs/report/measurements.md`` in a minute or two, most of it for the 3,000,001 candidates of
 INCOME. The error is the mean distance, in bin counts, of what is released from the true
 percentile, as each is defined, computed from exact laws: nothing is drawn.
 """

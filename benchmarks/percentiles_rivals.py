@@ -1,7 +1,7 @@
 """Exact expected errors of one percentile: ours beside published rivals, by ``compare``.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_rivals.py``; it prints the table of
-``docs/measurements.md``. Substitution, as the rivals are stated; the error is the mean distance
+rivals. Substitution, as the rivals are stated; the error is the mean distance
 of the released value from the percentile, in units of the values: of NumPy (the record nearest
 to it) for ours, and of Definition 18, two records above at p = 99, for all others.
 """

@@ -1,7 +1,7 @@
 """Rank errors of several percentiles by method, and of the two forms of ranks.
 
-Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_several.py``; it prints the tables
-of ``docs/measurements.md`` in some minutes. One by one with held ranks is the baseline. The
+Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_several.py``; it prints its tables
+in some minutes. One by one with held ranks is the baseline. The
 rank error is the distance of ``1/2 + a(n - 1)`` from the ranks that a released value holds,
 averaged over the percentiles: of the nearest candidates, which no method can go below; one by
 one in exact expectation; and of the recursion over exact draws. The errors of the forms are

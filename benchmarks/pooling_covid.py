@@ -1,7 +1,7 @@
 """Real SARS-CoV-2 tests: the pools of a study, and simulated pools of real samples.
 
 Run: ``DPSELECT_DATA=folder python benchmarks/pooling_covid.py``. The tables of
-``docs/measurements.md``; about a minute.
+``docs/report/measurements.md``; about a minute.
 
 A pool of Ghent samples is positive if its mixed signal crosses the threshold: with ``s``
 samples the cycle is ``log2 s - log2 sum 2^-cq``, and what is above the highest cycle that

@@ -2,7 +2,7 @@
 
 Run: ``python benchmarks/scale.py FOLDER [--rows 1e6,1e7] [--edges 1e6] [--engines ...]
 [--tasks ...] [--repeats 1]`` with FOLDER on a large disk; ``--show`` prints the table of
-``docs/measurements.md``. Every run is a whole release from a Parquet file (22 bytes a
+``docs/report/measurements.md``. Every run is a whole release from a Parquet file (22 bytes a
 record, 6 an edge) in a process of its own that has made the same release of a small file
 before: imports, compiled kernels and the start of the engine do not count. Time is that of
 all processors, which other work on the machine changes little; memory is the most that the

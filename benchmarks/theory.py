@@ -1,6 +1,6 @@
 """Draw the picture of the theory page: five theorems, each on exact laws.
 
-Run: ``python benchmarks/theory.py``; writes ``docs/theory.png``.
+Run: ``python benchmarks/theory.py``; writes ``docs/report/theory.png``.
 """
 
 from __future__ import annotations

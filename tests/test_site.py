@@ -9,17 +9,14 @@ from pathlib import Path
 
 import griffe
 import markdown
-import polars as pl
 import pytest
-from benchmarks import scale
-from site_build import accuracy, built, docstrings, examples, mathml, pages
+from site_build import built, docstrings, examples, mathml, pages, tables
 
 import dpselect as dp
 from support import chromium
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "site"
-NAMES = tuple(scale.TASKS)
 
 PAGE = r"""
 *For $x_1$,
@@ -89,15 +86,6 @@ def test_the_reference_shows_what_rooms_offer():
     assert docstrings.offered("dpselect.plan", "Plan")
     assert docstrings.offered("dpselect.errors", "BudgetError")
     assert not docstrings.offered("dpselect.draws.exact.samplers", "sampler")
-
-
-def test_the_page_states_the_costs_that_were_measured(capsys):
-    page = (Path(__file__).parents[1] / "docs" / "measurements.md").read_text("utf-8")
-    scale.show()
-
-    rows = [line for line in capsys.readouterr().out.splitlines() if line[2:].startswith(NAMES)]
-    assert len(rows) == len(scale.TASKS)
-    assert [row for row in rows if row not in page] == []
 
 
 def test_a_class_shows_what_its_private_base_says():
@@ -210,23 +198,55 @@ def test_a_docstring_becomes_markdown(text, shown):
     assert docstrings.as_markdown(text) == shown
 
 
-def test_a_table_holds_the_median_of_each_method_and_epsilon():
-    stored = pl.DataFrame(
-        {"method": ["a"] * 3 + ["b"], "epsilon": [1.0] * 4, "value": [1.0, 9.0, 2.0, 5.0]}
-    )
-    task = accuracy.Task(
-        rows=lambda: stored, methods={"a": "**ours**", "b": "theirs"}, epsilons=(1.0, 2.0)
-    )
-
-    assert task.table().splitlines()[2:] == ["| **ours** | 2.00 |  |", "| theirs | 5.00 |  |"]
+STORED = {
+    "a.csv": "data,mechanism,epsilon,run,error\n"
+    "x,ours,1,0,1\nx,ours,1,1,3\ny,ours,1,0,8\nx,theirs,1,0,4\ny,theirs,1,0,4\n",
+    "b.csv": "data,method,epsilon,error\nx,other,1,1\nx,other,2,10\nz,other,2,99\n",
+}
+"""Two runs of one cell, which count as one; and a column with another name."""
 
 
-@pytest.mark.slow
-def test_the_page_of_accuracies_is_made_of_the_stored_results():
-    page = accuracy.PAGE.read_text("utf-8")
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    for name, text in STORED.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.setattr(tables, "FOLDERS", (tmp_path,))
+    tables._read.cache_clear()
+    yield
+    tables._read.cache_clear()
 
-    assert accuracy.with_tables(page) == page
-    assert page.count("<!-- table ") == len(accuracy.TASKS)
+
+TABLE = """<!-- table a.csv + b.csv [data=x / y] | rows method
+  | columns epsilon | values error{} -->"""
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_mark_becomes_a_table_of_medians_over_the_data_and_means_over_runs():
+    shown = tables.with_tables(f"before\n{TABLE.format('')}\nafter").splitlines()
+
+    assert shown[1:3] == ["|  | ε = 1 | ε = 2 |", "| --- | ---: | ---: |"]
+    assert shown[3:] == [
+        "| ours | 5.00 |  |", "| theirs | 4.00 |  |", "| other | 1.00 | 10.00 |", "after"
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_mark_selects_names_and_divides():
+    named = TABLE.format(" | names theirs=**peer**; ours | digits 1")
+    relative = "a.csv [run=0] | rows method | columns epsilon | values error | relative ours"
+
+    assert tables.with_tables(named).splitlines()[2:] == [
+        "| **peer** | 4.0 |  |", "| ours | 5.0 |  |"
+    ]  # fmt: skip
+    assert tables.with_tables(f"<!-- range {relative} | row theirs -->") == "2.25 to 2.25"
+
+
+def test_every_mark_of_the_site_is_a_table_of_stored_results():
+    marked = [one for folder in (ROOT / "docs",) for one in folder.rglob("*.md")]
+    shown = [tables.with_tables(page.read_text("utf-8")) for page in marked]
+
+    assert sum(page.count(" ---: |\n") for page in shown) > 30
+    assert not any("<!--" in page for page in shown)
 
 
 def listed(entries):
@@ -236,14 +256,46 @@ def listed(entries):
             yield from [inside] if isinstance(inside, str) else listed(inside)
 
 
-def test_every_page_is_in_the_navigation_once():
-    nav = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
-    docs = ROOT / "docs"
-    sources = [page for page in docs.rglob("*") if page.suffix in {".md", ".ipynb"}]
+@pytest.mark.parametrize("book", pages.books(), ids=lambda book: book.settings)
+def test_every_page_is_in_the_navigation_of_its_book_once(book):
+    nav = tomllib.loads((ROOT / book.settings).read_text("utf-8"))["project"]["nav"]
+    names = [Path(name) for path, name in book.files().items() if path.suffix in pages.PAGES]
+    made = [Path("print.md")] if book.place else []
 
     assert sorted(listed(nav)) == sorted(
-        page.relative_to(docs).with_suffix(".md").as_posix() for page in sources
+        name.with_name(f"{name.stem.replace('README', 'index')}.md").as_posix()
+        for name in [*names, *made]
     )
+
+
+ADDRESSES = {
+    ROOT / "docs" / "index.md": ".",
+    ROOT / "docs" / "budget.md": "budget",
+    ROOT / "docs" / "report" / "maps.md": "report/maps",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "link", "shown"),
+    [
+        ("docs/index.md", "report/maps.md#errors", "report/maps/#errors"),
+        ("docs/budget.md", "report/maps.md", "report/maps/"),
+        ("docs/report/maps.md", "../budget.md#a", "../budget/#a"),
+        ("docs/report/maps.md", "../index.md", "../"),
+        ("docs/budget.md", "nobody.md", "nobody.md"),
+    ],
+)
+def test_links_lead_from_one_book_to_the_other(source, link, shown):
+    text = f"[a]({link}) `[a]({link})`"
+
+    assert pages.with_links(text, ROOT / source, ADDRESSES) == f"[a]({shown}) `[a]({link})`"
+
+
+def test_the_report_is_one_page_too():
+    whole = pages.whole_report()
+
+    assert "](#theorem-" in whole
+    assert not re.search(r"\]\([a-z]+\.md", whole)
 
 
 def pages_of(kind):
@@ -307,10 +359,10 @@ def test_code_names_pages_that_exist():
         (name, path.relative_to(ROOT).as_posix())
         for folder in folders
         for path in (ROOT / folder).rglob("*.py")
-        for name in re.findall(r"docs/[a-z-]+\.md", path.read_text("utf-8"))
+        for name in re.findall(r"docs/[a-z/-]+\.md", path.read_text("utf-8"))
     }
 
-    gone = {"docs/reference.md"}  # which a test forbids
+    gone = {"docs/reference.md", "docs/reference/"}  # which a test forbids
     assert {
         one for one in named if one[0] not in gone and not (ROOT / one[0]).exists()
     } == set()

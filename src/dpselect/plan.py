@@ -58,7 +58,7 @@ class Spend:
         delta: Delta of one step, in [0, 1].
         rho: zCDP parameter of one step; if not given, that of any ``epsilon``-DP step.
         laplace: Whether the Laplace mechanism at ``epsilon`` dominates each step (Theorem 3
-            of ``docs/theory.md``).
+            of ``docs/report``).
 
     Raises:
         ParameterError: A number is out of its range.

@@ -16,8 +16,8 @@ from dpselect_studies.comparison import AGREES, CODE, DIFFERS, IN_CODE, NULL_TOO
 from dpselect_studies.report import COUNTS, MISSING, Stored, filled, page
 from dpselect_studies.study import Null, Printed, Reason, Spread, of_parts, of_shares
 
-DOCS = Path(__file__).parents[2] / "docs"
-STORED = Stored(DOCS / "results")
+RESULTS = Path(__file__).parents[1] / "results"
+STORED = Stored(RESULTS)
 PICTURE = studies.load("farias-2023/figure-7")
 """A study of which only the comparison is used."""
 
@@ -69,9 +69,9 @@ def test_a_reason_that_its_run_does_not_show_is_rejected():
 
 
 def test_the_page_shows_what_is_stored():
-    shown = (DOCS / "papers.md").read_text(encoding="utf-8")
+    shown = (RESULTS / "README.md").read_text(encoding="utf-8")
 
-    assert page(shown, DOCS / "results") == shown
+    assert page(shown, RESULTS) == shown
     assert MISSING not in shown
     assert all(f"### {studies.load(name).title}\n" in shown for name in studies.STUDIES)
 
@@ -175,8 +175,8 @@ def test_spreads_are_those_of_one_repetition():
 
 
 def test_the_list_holds_every_number_and_what_was_made_of_it():
-    rows = {row["name"]: row for row in studies.listed(DOCS / "results")}
-    nothing = studies.listed(DOCS)
+    rows = {row["name"]: row for row in studies.listed(RESULTS)}
+    nothing = studies.listed(RESULTS)
 
     assert list(rows) == list(studies.STUDIES)
     for row in rows.values():
@@ -194,7 +194,7 @@ def test_the_list_holds_every_number_and_what_was_made_of_it():
 
 
 def test_the_list_is_printed_in_80_columns_and_as_json():
-    folder = str(DOCS / "results")
+    folder = str(RESULTS)
     table = CliRunner().invoke(commands, ["list", "--folder", folder])
     as_json = CliRunner().invoke(commands, ["list", "--folder", folder, "--json"])
 

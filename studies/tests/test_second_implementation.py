@@ -14,7 +14,7 @@ import pytest
 
 from support.real_data import folder_or_skip
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results" / "farias-2023"
+RESULTS = Path(__file__).parents[1] / "results" / "farias-2023"
 
 
 def stored(name, column, **where):

@@ -39,7 +39,7 @@ class Ends:
 
 
 def exact(x, k, r, t, top=TOP):
-    """Theorem 25 of docs/theory.md, with the numbers of its lines."""
+    """Theorem 25 of docs/report, with the numbers of its lines."""
     if len(x) == 1:
         return 0
     s, ends = x[r], Ends(x, k, r, top)

@@ -1,4 +1,4 @@
-"""Theorems of docs/theory.md on what no mechanism can do better, by linear programmes."""
+"""Theorems of docs/report on what no mechanism can do better, by linear programmes."""
 
 import csv
 from itertools import combinations, product

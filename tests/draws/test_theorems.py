@@ -1,4 +1,4 @@
-"""Theorems 2 to 11 of docs/theory.md, on exact laws."""
+"""Theorems 2 to 11 of docs/report, on exact laws."""
 
 from decimal import Decimal, getcontext
 from itertools import chain, combinations, permutations, product
@@ -472,7 +472,7 @@ def expected_sum(law, scores, rounds):
 
 
 def test_sums_over_rounds_of_permute_and_flip_are_not_below_exponential_ones():
-    """Searched, no theorem (docs/theory.md, Theorem 11)."""
+    """Searched, no theorem (docs/report, Theorem 11)."""
     rng = np.random.default_rng(4)
     for n, rounds in [(3, 2), (4, 2), (4, 3)] * 15:
         scores = rng.exponential(rng.choice([0.5, 2, 6]), n)

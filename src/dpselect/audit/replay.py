@@ -9,7 +9,7 @@ number of draws, another outcome.
 
 Where the best of a hidden number of runs is released, that number and the choices are frozen,
 the losses are added up run by run, and the whole is charged what Theorem 47 of
-``docs/theory.md`` states for the largest of them.
+``docs/report`` states for the largest of them.
 
 Only samplers of ``dpselect.draws.exact`` are frozen. Of other noise, such as NumPy's, no loss
 is known: it passes where a seed makes it the same in both runs and the outcomes agree. A

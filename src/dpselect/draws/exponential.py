@@ -3,7 +3,7 @@
 Source: McSherry and Talwar, FOCS 2007. It is bounded-range: Durfee and Rogers 2019; its
 Kullback-Leibler divergence: Dong et al. 2020, arXiv:1909.13830, and Cesar and Rogers 2021,
 arXiv:2004.07223; its zCDP: Harrison and Manurangsi 2026, arXiv:2510.25746, and Theorem 8 of
-``docs/theory.md``. One round of Gumbel noise and its ``k`` largest equal ``k`` rounds without
+``docs/report``. One round of Gumbel noise and its ``k`` largest equal ``k`` rounds without
 replacement: Yellott 1977; Efraimidis and Spirakis 2006.
 
 With weights ``w_r`` the rounds draw in the order in which independent exponential clocks of

@@ -53,7 +53,7 @@ class LaplaceNoisyMax(Draw):
 
         The integer noise of ``sample`` is covered: with ``h = epsilon / 2S`` for scores that
         move by ``S`` steps of the grid, it is dominated by the Laplace mechanism at
-        ``ε + h^2/4`` (Theorem 3 of ``docs/theory.md``).
+        ``ε + h^2/4`` (Theorem 3 of ``docs/report``).
         """
         # Beyond 10^12 the rho of any epsilon-DP draw, which is at most epsilon, is less.
         return min(zcdp.of_laplace(epsilon * (1 + epsilon / (16 * STEPS_PER_UNIT**2))), epsilon)

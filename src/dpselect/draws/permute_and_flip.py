@@ -33,7 +33,7 @@ class PermuteAndFlip(Draw):
     Guarantee:
         ``epsilon``-DP. Not bounded-range. Its trade-off function is that of the Laplace
         mechanism with sensitivity 1 and scale ``1 / epsilon`` (Theorem 4 of
-        ``docs/theory.md``).
+        ``docs/report``).
     """
 
     name = "permute-and-flip"
@@ -56,7 +56,7 @@ class PermuteAndFlip(Draw):
         return selection.top_k_exponential_noise(scores, epsilon, k)
 
     def rho(self, epsilon: float) -> float:
-        """Return the least rho, that of two candidates (Theorem 6 of ``docs/theory.md``)."""
+        """Return the least rho, that of two candidates (Theorem 6 of ``docs/report``)."""
         return zcdp.of_permute_and_flip(epsilon)
 
     def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:

@@ -2,7 +2,7 @@
 
 A draw is ρ-zCDP if the Renyi divergence of its distributions on neighbouring databases is at
 most ``αρ`` for every order ``α > 1``. The theorems that are cited by number are those of
-``docs/theory.md``.
+``docs/report``.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ The vectors of all rounds are as private as one with ``μ^2 = R/σ^2``, whose ex
 ``z_r = Φ^-1((1 - δ_2r)^(1/m))``: a person's own keys have at most the weight 1 in each round,
 so none of ``m`` is released after round ``r`` but with probability ``δ_2r``, whatever the rest
 does.
-``docs/methods.md`` has the proof. The noise is exact discrete Gaussian noise on weights in
+``docs/report`` has the proof. The noise is exact discrete Gaussian noise on weights in
 steps so fine that its density differs from the normal one by far less than ``MARGIN``.
 
 Source: Gopi, Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020, arXiv:2002.09745 (weights);

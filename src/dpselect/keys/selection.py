@@ -6,7 +6,7 @@ probability that delta pays for. A selection is for persons who change the count
 
 Let a person bring ``m`` keys, of which some had nobody before. Outside of the event that one of
 these is released, the two distributions of the other keys are compared, so the delta of that
-event and the delta of the noise add up (``docs/methods.md`` has the proof).
+event and the delta of the noise add up (``docs/report`` has the proof).
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Estimates:
 
         With a limit per person they are of the points that are counted. Both errors are
         assumed to be normal. The coverage is ``level`` if the error of non-uniformity is
-        estimated well; ``docs/measurements.md`` has measured coverages.
+        estimated well; ``docs/report/measurements.md`` has measured coverages.
 
         Args:
             level: Above 0 and below 1.

@@ -336,7 +336,7 @@ class Candidates:
         sizes = validation.listed("grids", grids) or ()
         if method is None:
             # Of all partitions that need no tuning the quadtree has the least median error on
-            # most of the data sets of docs/measurements.md.
+            # most of the data sets of docs/report/measurements.md.
             method = "uniform" if sizes else Quadtree(c=10.0)
         rules = rules_of(method)
         return cls(tuple(uniform_grids(sizes)) if sizes or not rules else (), rules)

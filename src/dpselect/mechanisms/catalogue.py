@@ -238,7 +238,7 @@ class PairwiseLocalDampening(_EitherDraw):
     """Local dampening of the differences between candidates: the best is always first.
 
     Each of ``k`` draws compares the candidates that have not been drawn before (Theorem 11 of
-    ``docs/theory.md``).
+    ``docs/report``).
     """
 
     name: ClassVar[str] = "pairwise"

@@ -188,10 +188,11 @@ class Hubs(Query[Release[Any]]):
     estimates are the ``noisy_scores`` of the answer.
 
     The estimate of ego betweenness is that of a random ego network of the same degree and
-    density; ``docs/measurements.md`` compares it with the order of the degrees. From an epsilon
-    of 50 on (times ``max_per_user``) it is the ego betweenness itself, with noise. Below 2, of
-    10,000 nodes or more below 1 (times ``max_per_user``), estimates find fewer hubs than the
-    degrees alone: then all of epsilon is spent on these, and the scores are noisy degrees.
+    density; ``docs/report/measurements.md`` compares it with the order of the degrees. From an
+    epsilon of 50 on (times ``max_per_user``) it is the ego betweenness itself, with noise.
+    Below 2, of 10,000 nodes or more below 1 (times ``max_per_user``), estimates find fewer
+    hubs than the degrees alone: then all of epsilon is spent on these, and the scores are
+    noisy degrees.
 
     Data are edges or a graph, as for ``TopNodes``, in memory.
 

@@ -102,7 +102,7 @@ class TopNodes(Query[Release[Any]]):
         mechanism: Mechanism that draws the nodes. A short name
             (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; by default one
             that finds the best nodes of every graph at a large epsilon
-            (``docs/measurements.md``). If the metric is given by name, the bounds on the
+            (``docs/report/measurements.md``). If the metric is given by name, the bounds on the
             sensitivity are those that suit the mechanism.
 
     Source: Farias et al., VLDB J. 2023, Algorithm 3 (PrivTopk); PrivPareto and PrivAgg,
@@ -207,7 +207,7 @@ class _Nodes(Design[Release[Any]]):
         """Return the draw of one node after the other, by the scores among the remaining.
 
         What was drawn is public, so each round is a mechanism on a public candidate set, and
-        the rounds compose adaptively (Theorem 11 of ``docs/theory.md``).
+        the rounds compose adaptively (Theorem 11 of ``docs/report``).
         """
         mechanism = self.draw.mechanism.single_round(self.draw.k)
 

@@ -1,6 +1,6 @@
 """Percentiles of private numbers: the record at a percentile, or a public value near it.
 
-``docs/measurements.md`` compares the two by exact expected errors.
+``docs/report/measurements.md`` compares the two by exact expected errors.
 """
 
 from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of

@@ -69,7 +69,7 @@ def percentile(
         labels: Label to release for each record; by default row numbers from 0.
         horizon: From this distance on the sensitivity is taken to be ``upper``. Plain
             dampening looks only at distance 0, and the shifted mechanism is best near 1
-            on the histograms of ``docs/measurements.md`` and up to twice worse without.
+            on the histograms of ``docs/report/measurements.md`` and up to twice worse without.
         missing_as: Value that replaces a missing one, in ``[0, upper]``. Public.
         on_invalid: ``"raise"`` instead of repairing, if it is public that nothing needs it.
 
@@ -105,7 +105,7 @@ def percentile(
         PercentileSensitivity(numbers, k, upper, validation.at_least("horizon", horizon, 0)),
         candidates=labels,
         highest=0.0,
-        # On the histograms of docs/measurements.md; any direction is admissible.
+        # On the histograms of docs/report/measurements.md; any direction is admissible.
         direction="non-decreasing",
     )
 
@@ -140,7 +140,7 @@ def percentile_rank(
         Add/remove: ``Δ = max(a, 1 - a)``, and the number of records is private. Substitution:
         ``Δ = 1``. Not monotone under either. ``candidates`` and ``p`` are public. All forms:
         one more record moves ``l`` and ``h`` up by 0 to 1 each and ``w`` by ``a``
-        (``docs/methods.md`` has the proof).
+        (``docs/report`` has the proof).
 
     Args:
         data: One number per record: an array, a list or a Series; or a frame, or the path
@@ -171,7 +171,7 @@ def percentile_rank(
     Source: Smith, STOC 2011, with ties counted; interpolated as in the piecewise Laplace
         mechanism (Durfee 2025); signed is ours. Compared with each other and with
         ``|(1-a)L - aG|``, which prefers a wrong value where many records share the right one,
-        in ``docs/measurements.md``.
+        in ``docs/report/measurements.md``.
     """
     p = percent(p)
     relation = validation.table_neighbours(neighbours)

@@ -51,7 +51,7 @@ class PercentileRecord(Query[Release[Any]]):
         upper: The largest possible value. Values are clamped to ``[0, upper]``. Not derived
             from the data.
         horizon: Distance from which on the sensitivity is ``upper``. At least 0. The default is
-            the best one of the shifted mechanism in ``docs/measurements.md``.
+            the best one of the shifted mechanism on three histograms.
         missing_as: Value that replaces a missing one, in ``[0, upper]``. Without a value a
             record would have no score, and which records can be released would be private.
         records: Number of records, with which an error bound can be stated. Data with another
@@ -59,7 +59,7 @@ class PercentileRecord(Query[Release[Any]]):
         epsilon: Price of the release, in nats; finite, > 0.
         mechanism: Mechanism that draws the record, by default ``"shifted"``. A short name
             (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``. The default has
-            the least expected error on average over the histograms of ``docs/measurements.md``.
+            the least expected error on average over three histograms.
         on_invalid: ``"repair"`` or ``"raise"``, for values that are missing or out of range.
             They are replaced by the nearest end, or by ``missing_as``; use raise if it is
             public that there are none.

@@ -10,7 +10,7 @@ for ``t = 1`` the same with ``X_(k+2) - X_k`` among the terms, and for ``t = 0``
 ``max{X_(k+1) - X_k, X_k - s, s, Λ - X_(k+1) - X_k + s}``. A candidate sorted after the
 percentile is one before it in the reflected database ``Λ - x``.
 
-Source: ours; equal to the O(1) form in ``docs/methods.md`` and to Definition 5 of Farias
+Source: ours; equal to the O(1) form in ``docs/report`` and to Definition 5 of Farias
 et al., VLDB J. 2023, in every cell that the tests enumerate. The forms in the paper (Lemma 10,
 Algorithm 2) are not equal to it: one is too large, the other not admissible.
 """

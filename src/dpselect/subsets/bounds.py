@@ -43,7 +43,7 @@ def theorem_1_lower(
         δ ≥ (1-f) ((d-β)(n-d-β) - e^ε β^2)/(d(n-d)) - e^ε f.
 
     At ``ε = f = 0`` it is Theorem 1's bound; for others it is ours. It holds for outputs of
-    any size; ``docs/theory.md`` has the proof.
+    any size; ``docs/report`` has the proof.
 
     Args:
         n: Number of people.

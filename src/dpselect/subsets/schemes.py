@@ -183,7 +183,7 @@ def optimal_distribution(
     one at ``beta``, the mass beyond is reduced to that ratio: the distribution of the pure
     scheme, with ``δ = 0``.
 
-    Source: the optimum is ours; ``docs/theory.md`` has the proof.
+    Source: the optimum is ours; ``docs/report`` has the proof.
     """
     most = min(d, n - d)
     pure = DistanceDistribution(n, d, (Part(0, most, 1.0, epsilon),))

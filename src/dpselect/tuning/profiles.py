@@ -17,7 +17,7 @@ to 0, as ``∫ [w - z]_+ dν(w)``. The best of K runs has the profile
     ∫ w dν(w) = Φ(0) = E[K].
 
 Proof. An outcome y is released with probability ``Q(y) ∫_0^1 h(s_u) du``, where ``s_u`` is the
-probability of what is better and of a part u of y itself (Theorem 47 of ``docs/theory.md``).
+probability of what is better and of a part u of y itself (Theorem 47 of ``docs/report``).
 For the neighbour ``s'_u ≤ T(s_u)``, so as h falls,
 
     [h(s_u) Q(y) - t h(s'_u) Q'(y)]_+ ≤ Q(y) [h(s_u) - h(T(s_u)) t Q'(y)/Q(y)]_+

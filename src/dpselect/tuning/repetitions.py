@@ -3,7 +3,7 @@
 With ``f(x) = E[x^K]`` an outcome that a run draws with probability ``Q(y)``, and anything worse
 with ``Q(<y)``, is the best of ``K`` runs with probability ``f(Q(<y) + Q(y)) - f(Q(<y))``. Costs
 are stated for a run that is (ε, δ)-DP under any neighbour relation; Theorem 47 of
-``docs/theory.md`` has the proof.
+``docs/report`` has the proof.
 
 Source: Liu and Talwar 2019, arXiv:1811.07971; Papernot and Steinke 2022, arXiv:2110.03620,
 Theorems 2 and 6 for Renyi divergences; their conversion to a delta is Canonne, Kamath and

@@ -34,7 +34,7 @@ class StableArgmax(Query[Release[Any]]):
 
     Guarantee:
         ``(epsilon, delta)``-DP under ``neighbours``, the relation of the objective's
-        sensitivity, if that is admissible (Theorem 49 of ``docs/theory.md``).
+        sensitivity, if that is admissible (Theorem 49 of ``docs/report``).
 
     Attributes:
         epsilon: Price of the release, in nats; finite, > 0.

@@ -58,7 +58,7 @@ def register(app: typer.Typer) -> None:
 @commands.command("list")
 def listing(
     *,
-    folder: Folder = Path("docs/results"),
+    folder: Folder = Path("studies/results"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON, with every printed number.")
     ] = False,
@@ -229,8 +229,10 @@ def _show(name: str, done: Run, path: Path, *, paper: bool, code: bool) -> None:
 
 @commands.command("page")
 def page(
-    folder: Folder = Path("docs/results"),
-    out: Annotated[Path, typer.Option(help="The Markdown file.")] = Path("docs/papers.md"),
+    folder: Folder = Path("studies/results"),
+    out: Annotated[Path, typer.Option(help="The Markdown file.")] = Path(
+        "studies/results/README.md"
+    ),
 ) -> None:
     """Write the stored results between the marks of a page."""
     from dpselect_studies import page as filled

@@ -70,7 +70,7 @@ def page(text: str, folder: Path) -> str:
 
     Args:
         text: The page.
-        folder: The folder of results, which the page lies beside.
+        folder: The folder of results, in which the page lies, too.
     """
     parts = MARK.split(text)
     for place in range(1, len(parts), 2):
@@ -162,7 +162,7 @@ def _section(name: str, folder: Path) -> str:
     study = load(name)
     parts = [
         f"### {study.title}",
-        f"![{study.title}]({folder.name}/{name}.png)",
+        f"![{study.title}]({name}.png)",
         filled(study.discussion.strip(), name, Stored(folder)),
     ]
     beside = Stored(folder).beside(name)
@@ -218,7 +218,7 @@ def _made(name: str, folder: Path) -> str:
         return ""
     made = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     return (
-        f"[All {frame.height} numbers]({folder.name}/{name}.parquet) · `{made['command']}` · "
+        f"[All {frame.height} numbers]({name}.parquet) · `{made['command']}` · "
         f"{_minutes(made['seconds'])} on {made['cores']} cores"
     )
 

@@ -49,7 +49,7 @@ def betweenness(graph):
 
 
 def steps(degree):
-    """What one edge changes of ego betweenness, at most (docs/methods.md)."""
+    """What one edge changes of ego betweenness, at most (docs/report)."""
     return max(1, degree, degree * (degree - 1) / 4)
 
 

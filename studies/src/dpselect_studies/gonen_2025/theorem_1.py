@@ -132,7 +132,8 @@ A1 as stated draws from the sphere, *exactly* beta swaps away, and **breaks its 
 | epsilon=0.0 | beta=2 | printed upper bound (Theorem 1) | .3} at 4 of 10 people and beta 2.
 The ball, *at most* beta swaps, which the proof has, keeps the bound and is better than it
 ({delta: n=10 | d=4 | epsilon=0.0 | beta=2 | ball (A1 as proved) | .3}). At epsilon 0 the ball
-is the optimum. Above epsilon 0 the [closed form](theory.md#why-nothing-is-better) is the least
+is the optimum. Above epsilon 0 the [closed
+form](../../docs/report/subsets.md#why-nothing-is-better) is the least
 of all mechanisms ({delta: n=10 | d=4 | epsilon=1.0 | beta=2 | optimum | .3} at epsilon 1).
 
 **At nearly every beta a neighbour is ruled out in a large share of the releases**: that is
