@@ -32,7 +32,7 @@ LINK = re.compile(
 )
 PAGES = {".md", ".ipynb"}
 INDEX = {"index", "README"}
-DATA = {".parquet", ".json", ".toml"}
+DATA = {".json", ".toml"}
 LINE = 34
 """Characters of code that fit on a line of a telephone, also in a list."""
 TABLE = re.compile(
