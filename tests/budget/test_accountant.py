@@ -21,6 +21,7 @@ from dpselect.errors import (
     ParameterError,
 )
 from dpselect.neighbours import Neighbours
+from support.refusals import refused
 
 EDGE = Neighbours.EDGE
 
@@ -168,6 +169,12 @@ def test_a_dry_run_refuses_exactly_what_a_spend_refuses(spends, total):
         else:
             budget.spend(epsilon, delta=delta, rho=rho, neighbours=EDGE)
             assert budget.remaining == promised
+
+
+def test_a_note_does_not_fill_the_disk(make):
+    for name in ("note", "source", "version", "analyst"):
+        with refused(name):
+            make().for_request(**{name: "x" * 10_001})
 
 
 def test_under_zcdp_small_spends_go_further():

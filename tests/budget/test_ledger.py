@@ -148,7 +148,7 @@ def test_an_answer_that_is_not_one_is_a_ledger_error(path, budget, text):
     tamper(path, f"INSERT INTO answers SELECT 1, 1, token, '{text}', NULL FROM entries")  # noqa: S608
 
     with pytest.raises(LedgerError):
-        _ = budget.entries
+        dict(budget.entries[0].answer)
 
 
 def database(path):

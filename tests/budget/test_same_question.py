@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +10,6 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.budget import lists
 from dpselect.errors import InsufficientBudgetError
 from dpselect.tables import Source
 
@@ -116,22 +114,9 @@ def test_a_long_answer_is_given_again_whole(make, query, data):
     later = budget if budget.path is None else dp.Budget.open(budget.path)
     second = query.release("no.parquet", budget=later.for_request(source="many.csv"))
 
-    assert lists.is_whole(budget.entries[0].answer)
     assert (second.repeated, len(later.entries)) == (True, 1)
     assert second.to_frame().equals(first.to_frame())
     assert second.released() == first.released()
-
-
-def test_an_answer_whose_list_is_another_is_drawn_anew(tmp_path):
-    budget = dp.Budget(30.0, 0.1, neighbours=AR, path=tmp_path / "budget")
-    board = budget.for_request(source="many.csv")
-    KEYS.release(MANY, budget=board)
-    with sqlite3.connect(budget.path) as connection:
-        connection.execute("DROP TRIGGER lists_no_UPDATE")
-        connection.execute("UPDATE lists SET json = '[]'")
-
-    assert KEYS.plan.answered(board) is None
-    assert not KEYS.release(MANY, budget=board).repeated
 
 
 def test_a_map_given_again_answers_districts_alike():

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 import pytest
 
+import dpselect as dp
 from dpselect.budget import Budget, words
 from dpselect.budget.entry import Entry
 from dpselect.budget.totals import Period, Persons
@@ -93,6 +97,25 @@ def test_odds_that_say_nothing_are_not_written_out():
     assert words.odds(1.0) == "2.72"
     assert words.odds(20.0) == "more than a million (no meaningful protection)"
     assert words.suspicion(1.0, 0.5) == pytest.approx(0.7311, abs=1e-4)
+
+
+@pytest.mark.parametrize("path", [None, "budget"])
+def test_a_long_question_is_kept_whole_and_shown_by_its_ends(tmp_path, path):
+    budget = Budget(1.0, neighbours="add-remove", path=path and tmp_path / path)
+    wards = [f"ward {n}" for n in range(1001)]
+    top = dp.TopKeys(column="w", k=1, candidates=wards, epsilon=0.5, neighbours="add-remove")
+    top.plan.reserve(budget)()
+    [entry] = budget.entries
+    digest = hashlib.sha256(json.dumps(wards).encode()).hexdigest()
+    shown = {"count": 1001, "first": "ward 0", "last": "ward 1000", "sha256": digest}
+
+    assert dp.Query.from_dict(entry.question["written"]) == top
+    assert words.folded(wards[1:]) == wards[1:]
+    assert words.folded({"few": [1], "deep": {"wards": wards}}) == {
+        "few": [1], "deep": {"wards": shown}
+    }  # fmt: skip
+    assert not words.is_folded(shown | {"sha256": "3"})
+    assert any("1001 values from ward 0" in line for line in words.whole_question(entry))
 
 
 @pytest.mark.parametrize(("rows", "shown"), [(20, True), (120, False)])

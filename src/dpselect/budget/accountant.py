@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from dpselect import validation, writing
 from dpselect._numbers import exact
 from dpselect._optional import version
-from dpselect.budget import lists
+from dpselect.budget import words
 from dpselect.budget.entry import Entry, Question, grouped, priced
 from dpselect.budget.filter import Pot, Sums, admit
 from dpselect.budget.ledger import Ledger
@@ -502,7 +502,7 @@ class Budget:
     def to_json(self) -> str:
         """Return totals and their terms, what is left of each share and entries as strict JSON.
 
-        Of a list of more than 2,000 characters its length, its ends and its SHA-256 are there.
+        Of a list of more than 1,000 values its length, its ends and its SHA-256 are there.
         What a release is made of again (``Entry.release``) is left out: its answer is there.
         So is what tells entries of several budgets apart.
         """
@@ -516,7 +516,7 @@ class Budget:
             "spent": float(sum(exact(pot.spent) for pot in pots)),
             "pots": [asdict(pot) for pot in pots],
             "entries": [
-                lists.folded({name: writing.strict(getattr(entry, name)) for name in shown}, {})
+                words.folded({name: writing.strict(getattr(entry, name)) for name in shown})
                 for entry in self.entries
             ],
         }

@@ -33,7 +33,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from dpselect.budget import lists
 from dpselect.budget.entry import Entry, Question
 from dpselect.budget.filter import Sums
 from dpselect.budget.store import Decide, Entries, State, T, sums_of
@@ -62,10 +61,10 @@ def _only_growing(*tables: str) -> Iterator[str]:
         BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
 
 
-def _unless(table: str, refused: str, act: str = "ABORT, 'a ledger only grows'") -> str:
+def _unless(table: str, refused: str, why: str = "a ledger only grows") -> str:
     # INSERT OR REPLACE deletes a row without the trigger for it.
     return f"""CREATE TRIGGER {table}_in_order BEFORE INSERT ON {table} WHEN {refused}
-        BEGIN SELECT RAISE({act}); END"""
+        BEGIN SELECT RAISE(ABORT, '{why}'); END"""
 
 
 _CREATE = (
@@ -108,11 +107,10 @@ _CREATE = (
         share TEXT NOT NULL DEFAULT '',
         period TEXT NOT NULL DEFAULT ''
     )""",
-    "CREATE TABLE lists (sha256 TEXT PRIMARY KEY, json TEXT NOT NULL)",
     "CREATE INDEX entries_of ON entries (period, share)",
     "CREATE INDEX refunds_of ON refunds (period, share)",
     "CREATE INDEX entries_like ON entries (key) WHERE key <> ''",
-    *_only_growing("totals", "entries", "answers", "refunds", "lists"),
+    *_only_growing("totals", "entries", "answers", "refunds"),
     _unless("totals", "EXISTS (SELECT * FROM totals)"),
     _unless(
         "entries",
@@ -122,16 +120,15 @@ _CREATE = (
         "answers",
         "NEW.is_last <= (SELECT max(is_last) FROM answers WHERE sequence = NEW.sequence)"
         " OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)",
-        "ABORT, 'an entry has one answer'",
+        "an entry has one answer",
     ),
     _unless(
         "refunds",
         "NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM refunds)"
         " OR EXISTS (SELECT * FROM refunds WHERE sequence = NEW.sequence) OR NOT EXISTS"
         " (SELECT * FROM entries WHERE sequence = NEW.sequence AND epsilon >= NEW.epsilon)",
-        "ABORT, 'a spend is refunded once'",
+        "a spend is refunded once",
     ),
-    _unless("lists", "EXISTS (SELECT * FROM lists WHERE sha256 = NEW.sha256)", "IGNORE"),
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
@@ -297,7 +294,7 @@ class Ledger:
                 (token,) = connection.execute("SELECT hex(randomblob(16))").fetchone()
                 entry = replace(new, sequence=number, token=token)
                 row = [getattr(entry, column) for column in _COLUMNS]
-                row[_COLUMNS.index("question")] = _written(connection, dict(entry.question))
+                row[_COLUMNS.index("question")] = json.dumps(dict(entry.question))
                 totals = [str(sums.epsilon + sums.refunded), str(sums.delta), str(sums.rho)]
                 connection.execute(_INSERT, row + totals)
                 made.append(entry)
@@ -312,8 +309,7 @@ class Ledger:
             LedgerError: As for ``entries``.
         """
         with self._opened() as (connection, _):
-            found = next(self._entries(connection, _LIKE, key, period), None)
-        return found if found is not None and lists.is_whole(found.release) else None
+            return next(self._entries(connection, _LIKE, key, period), None)
 
     def answer(
         self,
@@ -330,9 +326,9 @@ class Ledger:
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
         with self._holding(entry) as (connection, found, _):
-            kept = None if release is None else _written(connection, release)
-            row = found.sequence, is_last, found.token, _written(connection, strict(answer))
-            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", (*row, kept))
+            kept = None if release is None else json.dumps(release)
+            row = found.sequence, is_last, found.token, json.dumps(strict(answer)), kept
+            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", row)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon, on the disk; errors as for ``answer``."""
@@ -385,12 +381,10 @@ class Ledger:
         names = (*_COLUMNS, "answer", "release", "refunded")
         found = dict(zip(names, row, strict=True))
         texts = [found[name] for name in _TEXTS]
-        try:
-            for name in ("question", "answer", "release"):
-                plain = _mapping(found[name])
-                found[name] = plain and Question(partial(lists.unfolded, plain, self._list))
-        except ValueError:
-            texts.append(None)
+        for name in ("question", "answer", "release"):
+            if (kept := found[name]) is not None:
+                texts.append(kept)
+                found[name] = Question(partial(_read, kept, self.path))
         amounts = [found[name] for name in ("epsilon", "delta", "rho", "refunded")]
         if not (
             all(isinstance(text, str) for text in texts)
@@ -399,14 +393,6 @@ class Ledger:
         ):
             raise _no_entry(self.path)
         return Entry(**found, neighbours=self.totals.neighbours)
-
-    def _list(self, digest: str) -> str | None:
-        """Return the JSON of a long list."""
-        with suppress(LedgerError), connected(self.path) as connection:
-            asked = "SELECT json FROM lists WHERE sha256 = ?"
-            for (text,) in connection.execute(asked, (digest,)):
-                return str(text)
-        return None
 
 
 def _sums(connection: sqlite3.Connection, path: Path, period: str, share: str) -> Sums:
@@ -420,25 +406,18 @@ def _sums(connection: sqlite3.Connection, path: Path, period: str, share: str) -
     return Sums(epsilon - refunded, delta, rho, refunded)
 
 
-def _written(connection: sqlite3.Connection, value: Mapping[str, object]) -> str:
-    """Return a plain value as JSON, and keep its long lists."""
-    found: dict[str, str] = {}
-    text = json.dumps(lists.folded(value, found))
-    connection.executemany("INSERT INTO lists VALUES (?, ?)", found.items())
-    return text
-
-
 def _no_entry(path: Path) -> LedgerError:
     return LedgerError(f"the ledger {path} holds an entry that is not one")
 
 
-def _mapping(text: object) -> dict[str, object] | None:
-    """Return a JSON object, or None for no text; ValueError for anything else."""
-    if text is None:
-        return None
-    value = json.loads(text) if isinstance(text, str) else None
+def _read(text: str, path: Path) -> dict[str, object]:
+    """Return the JSON object of a text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
     if not isinstance(value, dict):
-        raise ValueError("not a JSON object")  # noqa: TRY004 -- as json.loads does
+        raise _no_entry(path)
     return value
 
 
