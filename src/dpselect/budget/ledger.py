@@ -47,6 +47,9 @@ PATIENCE = 120.0
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
 SCHEMA_VERSION = 6
 
+OLDER = 5
+"""Had draws and long lists in tables of their own; it is upgraded in place."""
+
 _APART = {"neighbours", "refunded", "answer", "release"}
 """Fields of an entry that are not in its own row."""
 
@@ -67,6 +70,35 @@ def _unless(table: str, refused: str, why: str = "a ledger only grows") -> str:
         BEGIN SELECT RAISE(ABORT, '{why}'); END"""
 
 
+_ANSWERS = """CREATE TABLE answers (
+    sequence INTEGER NOT NULL,
+    is_last INTEGER NOT NULL CHECK (is_last IN (0, 1)),
+    token TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    release TEXT,
+    PRIMARY KEY (sequence, is_last)
+)"""
+_TRIGGERS = (
+    *_only_growing("totals", "entries", "answers", "refunds"),
+    _unless("totals", "EXISTS (SELECT * FROM totals)"),
+    _unless(
+        "entries",
+        "NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM entries)",
+    ),
+    _unless(
+        "answers",
+        "NEW.is_last <= (SELECT max(is_last) FROM answers WHERE sequence = NEW.sequence)"
+        " OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)",
+        "an entry has one answer",
+    ),
+    _unless(
+        "refunds",
+        "NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM refunds)"
+        " OR EXISTS (SELECT * FROM refunds WHERE sequence = NEW.sequence) OR NOT EXISTS"
+        " (SELECT * FROM entries WHERE sequence = NEW.sequence AND epsilon >= NEW.epsilon)",
+        "a spend is refunded once",
+    ),
+)
 _CREATE = (
     """CREATE TABLE totals (
         epsilon REAL NOT NULL CHECK (epsilon > 0),
@@ -91,14 +123,7 @@ _CREATE = (
         CHECK (typeof(laplace_rounds) = 'integer'),
         CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
     )""",
-    """CREATE TABLE answers (
-        sequence INTEGER NOT NULL,
-        is_last INTEGER NOT NULL CHECK (is_last IN (0, 1)),
-        token TEXT NOT NULL,
-        answer TEXT NOT NULL,
-        release TEXT,
-        PRIMARY KEY (sequence, is_last)
-    )""",
+    _ANSWERS,
     """CREATE TABLE refunds (
         number INTEGER PRIMARY KEY,
         sequence INTEGER NOT NULL UNIQUE,
@@ -110,25 +135,7 @@ _CREATE = (
     "CREATE INDEX entries_of ON entries (period, share)",
     "CREATE INDEX refunds_of ON refunds (period, share)",
     "CREATE INDEX entries_like ON entries (key) WHERE key <> ''",
-    *_only_growing("totals", "entries", "answers", "refunds"),
-    _unless("totals", "EXISTS (SELECT * FROM totals)"),
-    _unless(
-        "entries",
-        "NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM entries)",
-    ),
-    _unless(
-        "answers",
-        "NEW.is_last <= (SELECT max(is_last) FROM answers WHERE sequence = NEW.sequence)"
-        " OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)",
-        "an entry has one answer",
-    ),
-    _unless(
-        "refunds",
-        "NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM refunds)"
-        " OR EXISTS (SELECT * FROM refunds WHERE sequence = NEW.sequence) OR NOT EXISTS"
-        " (SELECT * FROM entries WHERE sequence = NEW.sequence AND epsilon >= NEW.epsilon)",
-        "a spend is refunded once",
-    ),
+    *_TRIGGERS,
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
@@ -230,6 +237,8 @@ class Ledger:
                 "--create` or dpselect.Budget(..., path=...)"
             )
         with connected(self.path) as connection:
+            if _version(connection, self.path) == OLDER:
+                _upgrade(connection)
             self._stated = _stated(connection, self.path)
         self.totals = _totals(self._stated, self.path)
         self._seen: tuple[int, str] = (0, "")
@@ -452,11 +461,11 @@ def _create(totals: Totals, path: Path) -> None:
         raise _no_place(path, error.strerror) from None
 
 
-def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]:
-    """Return what a file states: totals, terms and identity.
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of the schema of a ledger.
 
     Raises:
-        LedgerError: It is not a ledger, or one of another version.
+        LedgerError: It is not a ledger.
     """
     application, version = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -464,12 +473,53 @@ def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]
     )
     if application != APPLICATION_ID:
         raise not_ours(path, "ledger")
-    if version != SCHEMA_VERSION:
+    return int(version)
+
+
+def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]:
+    """Return what a ledger states: totals, terms and identity.
+
+    Raises:
+        LedgerError: It is not a ledger, or one of another version.
+    """
+    if (version := _version(connection, path)) != SCHEMA_VERSION:
         raise LedgerError(
             f"the ledger {path} has schema version {version}, this dpselect reads version "
             f"{SCHEMA_VERSION}"
         )
     return connection.execute("SELECT * FROM totals").fetchall()
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Bring a ledger of the older version to this one, in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    lists = {}
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    if "lists" in tables:
+        lists = dict(connection.execute("SELECT sha256, json FROM lists").fetchall())
+
+    def whole(one: dict[str, Any]) -> Any:  # noqa: ANN401 -- any JSON value
+        is_list = {*one} == {"count", "first", "last", "sha256"} and one["sha256"] in lists
+        return json.loads(lists[one["sha256"]]) if is_list else one
+
+    connection.create_function(
+        "whole", 1, lambda text: text and json.dumps(json.loads(text, object_hook=whole))
+    )
+    for name in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+        connection.execute(f"DROP TRIGGER {name[0]}")
+    fill = "INSERT INTO answers SELECT sequence,"
+    for statement in (
+        "UPDATE entries SET question = whole(question)",
+        "ALTER TABLE answers RENAME TO older",
+        _ANSWERS,
+        f"{fill} 1, token, whole(answer), whole(release) FROM older",
+        f"{fill} 0, token, whole(answer), NULL FROM draws",
+        *(f"DROP TABLE {name}" for name in ("older", "draws", "lists")),
+        *_TRIGGERS,
+        f"PRAGMA user_version = {SCHEMA_VERSION}",
+        "COMMIT",
+    ):
+        connection.execute(statement)
 
 
 def _totals(stated: list[tuple[Any, ...]], path: Path) -> Totals:

@@ -7,6 +7,7 @@ most ``αρ`` for every order ``α > 1``. The theorems that are cited by number 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, expm1, log, log1p
 from sys import float_info
 
@@ -56,6 +57,7 @@ def of_bounded_range(epsilon: float) -> float:
     return max(min(rho, epsilon * epsilon / 8 * (1 + SLACK)), float_info.min)
 
 
+@lru_cache(maxsize=4096)
 def of_permute_and_flip(epsilon: float) -> float:
     """Return the least rho of permute-and-flip, at every order (Theorem 6).
 
