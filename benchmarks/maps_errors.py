@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -36,6 +36,7 @@ from dpselect.maps import (
     Quadtree,
     lattice_rectangles,
 )
+from dpselect.maps.areas import sums_over
 from dpselect.maps.box import Box
 from dpselect.maps.counting import noisy
 from dpselect.maps.postprocess import consistent, nonnegative, spread_of_parts
@@ -114,10 +115,11 @@ def processed(held: Points, epsilon: float) -> Iterator[tuple[str, CountedCells]
 def bounds_of(map_: MapRelease, queries: Values, exact: Values) -> Values:
     """Return errors and their bounds: noise, with cells, and as stated; shape ``(4, m)``."""
     found = map_.estimate(queries)
-    edges = lattice_rectangles(queries, bounds=map_.box.bounds)
     spread = spread_of_parts(map_.counts, map_.non_uniformity, map_.scale)
-    cells = CountedCells(map_.partition, spread).of_cut_cells(edges)
-    with_cells = np.sqrt(found.noise_errors**2 + cells)
+    # Without counts no strip differs from those beside it.
+    even = np.zeros(map_.counts.shape)
+    *_, cells = sums_over(queries, map_.box, map_.partition, even, spread)
+    with_cells = np.hypot(found.noise_errors, cells)
     bounds = np.stack([found.noise_errors, with_cells, found.standard_errors])
     return np.vstack([np.abs(found.values - exact), 1.96 * bounds])
 
@@ -169,16 +171,14 @@ def rows() -> Iterator[Row]:
                 }  # fmt: skip
 
 
-def main() -> None:
-    """Measure, print and store."""
-    found = list(rows())
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+def store(path: Path, rows: Iterable[Row]) -> None:
+    """Write measured rows as a table."""
+    found = list(rows)
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, found[0], lineterminator="\n")
         writer.writeheader()
         writer.writerows(found)
-    for row in found:
-        print(*row.values())
 
 
 if __name__ == "__main__":
-    main()
+    store(RESULTS, rows())

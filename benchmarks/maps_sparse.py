@@ -10,7 +10,6 @@ below 0. The best grid of each row is known only afterwards. Results:
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import numpy as np
 from dpselect.maps import CountedCells, Points, lattice_rectangles, uniform_grid
 from dpselect.maps.counting import noisy
 from dpselect.typing import Values
-from maps_errors import BOXES, points_of, processed, queries_of
+from maps_errors import BOXES, points_of, processed, queries_of, store
 
 RESULTS = Path(__file__).with_name("results") / "maps_sparse.csv"
 POINTS, EPSILONS, MAPS, SIDES = 5_000, (0.1, 1.0), 30, (1 / 30, 0.1, 0.25)
@@ -60,14 +59,5 @@ def rows() -> Iterator[dict[str, Any]]:
                 yield {"data": name, "epsilon": epsilon, "side": round(side, 3), **means}
 
 
-def main() -> None:
-    """Measure, and write the results."""
-    found = list(rows())
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, found[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found)
-
-
 if __name__ == "__main__":
-    main()
+    store(RESULTS, rows())

@@ -66,11 +66,11 @@ def test_rectangles_hold_the_points_that_are_in_them(points, queries):
     assert as_points(points).in_rectangles(np.array(queries)).tolist() == expected
 
 
-def test_many_points_and_rectangles_go_in_blocks(monkeypatch):
-    monkeypatch.setattr(counting, "POINTS_AT_ONCE", 20)
+def test_many_rectangles_go_in_blocks(monkeypatch):
+    monkeypatch.setattr(counting.Points, "at_once", 20)
     rng = np.random.default_rng(0)
     points = as_points(rng.integers(0, POSITIONS, (50, 2)))
-    corners = np.sort(rng.integers(0, POSITIONS, (2500, 2, 2)), axis=1)
+    corners = np.sort(rng.integers(0, POSITIONS, (250, 2, 2)), axis=1)
     queries = np.column_stack([corners[:, 0], corners[:, 1]])
     x, y = points.x[:, None], points.y[:, None]
     x0, y0, x1, y1 = queries.T
@@ -128,7 +128,11 @@ def test_all_regions_that_a_query_meets_are_found_among_many(shuffled):
     overlap, counted = Overlap.of(partition, queries), CountedCells(partition, counts)
 
     assert counted.answers(queries) == pytest.approx(alpha @ counts)
-    assert counted.of_cut_cells(queries) == pytest.approx((alpha * (1 - alpha)) @ counts)
+    edges = np.arange(13) * POSITIONS // 12
+    low = np.column_stack(np.divmod(np.arange(144), 12))
+    squares = edges[np.hstack([low, low + 1])]
+    raster = counted.raster(edges, edges)
+    assert raster.ravel() == pytest.approx(counted.answers(squares))
     assert overlap.l1 == pytest.approx(alpha.sum(axis=1))
     assert overlap.l2**2 == pytest.approx((alpha**2).sum(axis=1))
     assert overlap.added(weights) == pytest.approx(loads.max())

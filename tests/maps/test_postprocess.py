@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dpselect.maps import Partition, Points, uniform_grid
+from dpselect.maps.areas import sums_over
 from dpselect.maps.box import Box
 from dpselect.maps.counting import noisy
-from dpselect.maps.overlap import CountedCells, polygon_answers
 from dpselect.maps.partition import nested
 from dpselect.maps.postprocess import non_uniformity, spread_of_parts
 from dpselect.maps.queries import lattice_rectangles
@@ -26,6 +26,14 @@ def rectangles(rng, count, least=0.0):
     """Return rectangles in the unit square with sides of at least that length."""
     low = rng.random((count, 2)) * (1 - least)
     return np.hstack([low, low + least + rng.random((count, 2)) * (1 - least - low)])
+
+
+def shares(part, areas):
+    """Return the share of each cell that each area covers."""
+    x0, y0, x1, y1 = part.rectangles().T
+    low_x, low_y, high_x, high_y = areas.T[:, :, None]
+    across = np.clip(np.minimum(x1, high_x) - np.maximum(x0, low_x), 0, None) / (x1 - x0)
+    return across * np.clip(np.minimum(y1, high_y) - np.maximum(y0, low_y), 0, None) / (y1 - y0)
 
 
 def sides_by_definition(part, counts, query):
@@ -90,46 +98,31 @@ def test_regions_of_one_cell_are_compared_with_the_three_beside_them():
     )
 
 
-def test_the_errors_of_cut_cells_are_summed_as_by_definition():
-    part, rng = uniform_grid((5, 7)), np.random.default_rng(3)
-    counts = rng.integers(0, 50, part.cells).astype(float)
-    queries = np.sort(rng.random((40, 2, 2)), axis=1).reshape(40, 4)
-    queries[0], queries[1] = [0, 0, 1, 1], [0.2, 0, 0.8, 1]
-    x0, y0, x1, y1 = part.rectangles().T
-    for query, found in zip(
-        queries,
-        CountedCells(part, counts).of_cut_cells(
-            lattice_rectangles(queries, bounds=(0, 0, 1, 1))
-        ),
-        strict=True,
-    ):
-        across = np.clip(np.minimum(x1, query[2]) - np.maximum(x0, query[0]), 0, None)
-        along = np.clip(np.minimum(y1, query[3]) - np.maximum(y0, query[1]), 0, None)
-        alpha = across * along * part.cells
-        assert found == pytest.approx((alpha * (1 - alpha)) @ counts, abs=1e-5)
-
-
 def test_points_placed_independently_are_the_least():
     assert spread_of_parts(np.array([-5.0, 0.0, 9.0]), 0.0, 1.0).tolist() == [0, 0, 9]
     assert spread_of_parts(np.array([100.0]), 0.5, LITTLE).tolist() == [5000]
 
 
 @every_partition
-def test_what_cells_along_a_side_have_in_common_is_as_by_definition(part):
+def test_what_cells_have_apart_and_in_common_is_as_by_definition(part):
     """Sides in the middle of cells, on their edges, and two in one cell."""
     rng = np.random.default_rng(4)
-    counts = rng.integers(0, 50, part.cells).astype(float)
+    counts, spread = rng.integers(0, 50, (2, part.cells)).astype(float)
     anywhere = rectangles(rng, 60)
     aligned = np.rint(rectangles(rng, 40, least=0.2) * 8) / 8
     narrow = aligned[:, [0, 1, 0, 1]] * 0.9 + [0.01, 0.02, 0.03, 0.05]
     aligned_in_one_region = [[0.625, 0.1, 0.66, 0.9]]
-    edges = np.rint(
-        np.vstack([anywhere, aligned, narrow, aligned_in_one_region]) * 2**32
-    ).astype(np.int64)
-    found = CountedCells(part, counts).of_sides(edges)
-    expected = [sides_by_definition(part, counts, one / 2**32) for one in edges]
+    areas = np.vstack([anywhere, aligned, narrow, aligned_in_one_region])
+    inside, values, norms, uneven = sums_over(areas, Box(*UNIT), part, counts, spread)
+    alpha = shares(part, areas)
+    sides = [sides_by_definition(part, counts, one) for one in areas]
 
-    assert found == pytest.approx(np.array(expected), rel=1e-6, abs=1e-6)
+    assert (inside == 1).all()
+    assert values == pytest.approx(alpha @ counts, abs=1e-6)
+    assert norms == pytest.approx(np.linalg.norm(alpha, axis=1), abs=1e-6)
+    assert uneven**2 == pytest.approx(
+        (alpha * (1 - alpha)) @ spread + sides, rel=1e-6, abs=1e-6
+    )
 
 
 @every_partition
@@ -137,16 +130,15 @@ def test_rectangles_as_polygons_have_the_same_errors(part):
     shapely = pytest.importorskip("shapely")
     rng = np.random.default_rng(5)
     counts = rng.integers(0, 50, part.cells).astype(float)
-    queries = rectangles(rng, 40, least=0.26)
+    areas = rectangles(rng, 40, least=0.26)
     if part.cells == 1:
-        queries[:, :2] = 0
-    edges = lattice_rectangles(queries, bounds=UNIT)
-    sums, _ = polygon_answers(Box(*UNIT), part, counts, counts, shapely.box(*queries.T))
-    counted = CountedCells(part, counts)
-
-    assert sums[2] == pytest.approx(
-        counted.of_cut_cells(edges) + counted.of_sides(edges), rel=1e-5, abs=1e-5
+        areas[:, :2] = 0
+    as_rectangles, as_polygons = (
+        sums_over(one, Box(*UNIT), part, counts, counts)
+        for one in (areas, shapely.box(*areas.T))
     )
+
+    assert as_polygons == pytest.approx(as_rectangles, rel=1e-5, abs=1e-5)
 
 
 @pytest.mark.parametrize("shape", ["one cluster", "thirty clusters", "blocks"])
@@ -163,14 +155,13 @@ def test_errors_of_a_cluster_across_cut_cells_are_within_the_bound(shape):
         spread = 0.1 if many == 1 else 0.03
         points = centres[rng.integers(many, size=50_000)] + rng.normal(0, spread, (50_000, 2))
     held, part = Points.of(*points.T, bounds=UNIT), uniform_grid(32)
-    counted = CountedCells(part, held.in_cells(part))
-    edges = lattice_rectangles(rectangles(rng, 400, least=0.2), bounds=UNIT)
-    errors = np.abs(counted.answers(edges) - held.in_rectangles(edges))
-    rho = non_uniformity(part, counted.counts, LITTLE)
-    spread = spread_of_parts(counted.counts, rho, LITTLE)
-    cells, sides = CountedCells(part, spread).of_cut_cells(edges), counted.of_sides(edges)
-    bound = 1.96 * np.sqrt(cells + sides)
+    counts, areas = held.in_cells(part), rectangles(rng, 400, least=0.2)
+    spread = spread_of_parts(counts, non_uniformity(part, counts, LITTLE), LITTLE)
+    _, values, _, uneven = sums_over(areas, Box(*UNIT), part, counts, spread)
+    errors = np.abs(values - held.in_rectangles(lattice_rectangles(areas, bounds=UNIT)))
+    alpha = shares(part, areas)
+    alone = np.sqrt((alpha * (1 - alpha)) @ spread)
 
-    assert (errors <= bound).mean() >= 0.95
-    assert (errors <= 1.96 * np.sqrt(cells)).mean() < 0.9
-    assert bound.mean() < 2 * np.quantile(errors, 0.95)
+    assert (errors <= 1.96 * uneven).mean() >= 0.95
+    assert (errors <= 1.96 * alone).mean() < 0.9
+    assert 1.96 * uneven.mean() < 2 * np.quantile(errors, 0.95)

@@ -16,9 +16,10 @@ import numpy as np
 
 from dpselect import tables
 from dpselect._lines import EXACT, decimals
-from dpselect.maps.box import POSITIONS, Box, Outside
-from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.queries import blocks_of
+from dpselect.maps.box import Box, Outside
+from dpselect.maps.counting import Counts
+from dpselect.maps.partition import Partition
+from dpselect.maps.queries import RECTANGLES_AT_ONCE
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.tables.lookup import with_positions, without_nan
@@ -30,7 +31,7 @@ SIDES = ("lower", "upper")
 """Lines of a cell along an axis."""
 
 
-class EngineCounts:
+class EngineCounts(Counts):
     """Counts over a lazy frame; each method is one or few aggregations in the engine.
 
     Args:
@@ -39,47 +40,28 @@ class EngineCounts:
         box: The public box.
     """
 
+    at_once = RECTANGLES_AT_ONCE
+
     def __init__(self, points: nw.LazyFrame[Any], box: Box) -> None:
-        self._points, self._box = points, box
+        self._points, self.box = points, box
 
     def in_cells(self, partition: Partition) -> Values:
         """Count the points of every cell by one grouping."""
-        if partition.is_of_squares and partition.base > 1:
-            # Engines take no case expression of one branch for each square; sums need none.
-            held = self.in_cells(uniform_grid(partition.base))
-            whole = np.bincount(partition.cells_of_squares().ravel(), held)
-            return whole.astype(np.float64)
         if partition.shape is not None:
-            cells = in_grid(self._points, self._box, partition.shape)
+            cells = in_grid(self._points, self.box, partition.shape)
             counts = _counted(cells, "xy", self._points, partition.shape)
             return counts.ravel().astype(np.float64)
         return self._in_regions(partition)
 
-    def in_rectangles(self, queries: Indices) -> Values:
-        """Count the points of every rectangle.
-
-        The edges of some rectangles cut the plane into an irregular grid: one grouping by its
-        cells, and sums over them, instead of comparing every point with every rectangle.
-        """
-        parts = []
-        for block in blocks_of(queries):
-            edges = x_edges, y_edges = np.unique(block[:, ::2]), np.unique(block[:, 1::2])
-            places = self._points.select("x", "y")
-            lines = [self._box.thresholds(i, one, POSITIONS) for i, one in enumerate(edges)]
-            cells = with_positions(places, {"x": lines[0], "y": lines[1]})
-            below = _counted(cells, "xy", self._points, (x_edges.size + 1, y_edges.size + 1))
-            below = below.cumsum(axis=0).cumsum(axis=1)
-            x0, y0, x1, y1 = (
-                np.searchsorted(edges, block[:, column])
-                for column, edges in enumerate((x_edges, y_edges, x_edges, y_edges))
-            )
-            # A point at or above i edges lies below edge i: sums up to i count those below it.
-            parts.append(below[x1, y1] - below[x0, y1] - below[x1, y0] + below[x0, y0])
-        return np.concatenate(parts).astype(np.float64)
+    def between(self, x_lines: Values, y_lines: Values) -> Indices:
+        """Count by one grouping, instead of comparing every point with every rectangle."""
+        places = self._points.select("x", "y")
+        cells = with_positions(places, {"x": x_lines, "y": y_lines})
+        return _counted(cells, "xy", self._points, (x_lines.size + 1, y_lines.size + 1))
 
     def _in_regions(self, partition: Partition) -> Values:
         """Count by base square and cell of its region, then add up what is one cell."""
-        squares = in_grid(self._points, self._box, (partition.base, partition.base), "ij")
+        squares = in_grid(self._points, self.box, (partition.base, partition.base), "ij")
         key = nw.col("i") * partition.base + nw.col("j")
         _, _, spans, nx, ny, _ = partition.regions.T
         # All regions are squares at multiples of their sides, so that their cells are some of
@@ -92,7 +74,7 @@ class EngineCounts:
             _by_square(key, partition, partition.base // spans * ny).alias("along"),
         )
         sizes = {"x": nw.col("across"), "y": nw.col("along")}
-        cells = _with_cells(cut, self._box, sizes, ("a", "b")).select(
+        cells = _with_cells(cut, self.box, sizes, ("a", "b")).select(
             "key", nw.col("a") % nw.col("nx"), nw.col("b") % nw.col("ny")
         )
         key_, a, b, count = _grouped(

@@ -8,6 +8,10 @@ one if it lies in the query. So it moves their difference ``g_t`` by
 
 which is 0 unless the query cuts the cell.
 
+Along an axis of a region a query covers a share of the first cell that it meets, whole cells,
+and a share of the last one. So the cells that it meets are nine blocks of one share each, and
+sums over cells are sums over blocks, whatever the size of a query.
+
 Source: ours. Lemma 7.4 of Fanaeepour and Rubinstein has ``|1 - α_i|`` alone, which a point
 outside the query, but in its cell, exceeds.
 """
@@ -16,22 +20,118 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpselect._optional import needed
-from dpselect.errors import ParameterError
-from dpselect.maps.box import Box
+from dpselect.maps.box import POSITIONS
 from dpselect.maps.partition import Partition
+from dpselect.maps.queries import blocks_of
 from dpselect.typing import Indices, Values
+
+EACH = (1, 2, 3)
+"""Axes of all blocks of a query."""
+
+
+class Blocks(NamedTuple):
+    """The blocks of cells of all regions that queries cover, or cover a part of."""
+
+    x: Indices
+    """Columns of cells of a region at which blocks begin and end, shape ``(m, 4, R)``."""
+
+    y: Indices
+    """The same of rows of cells."""
+
+    shares: Values
+    """The share that a query covers of each cell of a block, shape ``(m, 3, 3, R)``."""
+
+    @classmethod
+    def of(cls, partition: Partition, queries: Indices) -> Self:
+        """Return the blocks of queries: lattice edges, shape ``(m, 4)``."""
+        (x, across), (y, along) = (
+            along_axis(partition, axis, queries[:, axis], queries[:, axis + 2])
+            for axis in (0, 1)
+        )
+        return cls(x, y, across[:, :, None] * along[:, None])
+
+    @property
+    def cells(self) -> Indices:
+        """The number of cells of each block, shape ``(m, 3, 3, R)``."""
+        return np.diff(self.x, axis=1)[:, :, None] * np.diff(self.y, axis=1)[:, None]
+
+    @property
+    def cut(self) -> NDArray[np.bool]:
+        """Whether a query covers a part of each cell of a block, shape ``(m, 3, 3, R)``."""
+        return (self.cells > 0) & (self.shares < 1)
+
+
+def along_axis(
+    partition: Partition, axis: int, low: Indices, high: Indices
+) -> tuple[Indices, Values]:
+    """Return the blocks of cells of each region along an axis, and the shares of their cells.
+
+    In units of the cells of a region that starts at square ``i``, spans ``k`` of ``b`` squares
+    and is cut into ``s``, a position ``X`` lies at ``(X b - i 2^32) s / (k 2^32)``: a quotient
+    of integers, so that nothing but a share is rounded.
+
+    Args:
+        partition: The cells.
+        axis: 0 or 1.
+        low: Lower edges, shape ``(m,)``; positions of the lattice.
+        high: Upper edges.
+
+    Returns:
+        Where blocks begin and end, shape ``(m, 4, R)``, and shares, shape ``(m, 3, R)``.
+    """
+    first, span, many = partition.regions[:, [axis, 2, 3 + axis]].T
+    width = span * POSITIONS
+    start, end = (
+        np.clip((edge[:, None] * partition.base - first * POSITIONS) * many, 0, width * many)
+        for edge in (low, high)
+    )
+    met = start // width
+    beyond = np.maximum(-(-end // width), met)
+    inner = np.minimum(met + 1, beyond)
+    last = np.maximum(inner, beyond - 1)
+    of_first = (np.minimum(end, (met + 1) * width) - start) / width
+    of_last = (end - (beyond - 1) * width) / width
+    shares = np.stack([of_first, np.ones(met.shape), of_last], axis=1)
+    return np.stack([met, inner, last, beyond], axis=1), shares
+
+
+class Corners:
+    """Numbers at the corners of cells, those of each region after each other.
+
+    Args:
+        partition: The cells.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        self.shapes = partition.regions[:, 3:5] + 1
+        many = self.shapes.prod(axis=1)
+        self.ends = np.cumsum(many)
+        self.starts = self.ends - many
+
+    def at(self, x: Indices, y: Indices, region: Any = np.s_[:]) -> Indices:  # noqa: ANN401
+        """Return the places of corners by their columns and rows, of all regions or of some."""
+        return self.starts[region] + x * self.shapes[region, 1] + y
+
+    def tables(self, numbers: Values) -> list[Values]:
+        """Return the numbers of each region by column and row, as views."""
+        parts = np.split(numbers, self.ends[:-1])
+        return [one.reshape(shape) for one, shape in zip(parts, self.shapes, strict=True)]
+
+    def summed(self, numbers: Values) -> Values:
+        """Return for each corner the sum of its region up to its column and row, in place."""
+        for table in self.tables(numbers):
+            table.cumsum(axis=0, out=table).cumsum(axis=1, out=table)
+        return numbers
 
 
 class CountedCells:
     """A partition with a count in each cell, and its answers ``∑_i α_i c_i``.
-
-    Prefix sums are made once; a query then costs a few look-ups for each region, whatever
-    its size.
 
     Args:
         partition: The cells.
@@ -41,42 +141,55 @@ class CountedCells:
     def __init__(self, partition: Partition, counts: Values) -> None:
         self.partition = partition
         self.counts = counts
+        self._corners = Corners(partition)
 
     @cached_property
-    def _prefix(self) -> tuple[Values, Indices]:
-        from dpselect.maps import kernels
-
-        return kernels.prefix_sums(self.counts, self.partition.regions)
+    def _sums(self) -> Values:
+        """The points in the columns and rows before each corner."""
+        sums = np.zeros(self._corners.ends[-1])
+        tables = self._corners.tables(sums)
+        for table, region in zip(tables, self.partition.regions, strict=True):
+            _, _, _, nx, ny, first = region
+            table[1:, 1:] = self.counts[first : first + nx * ny].reshape(nx, ny)
+        return self._corners.summed(sums)
 
     def answers(self, queries: Indices) -> Values:
-        """Return the answers to lattice rectangles, ``(m,)``; as private as the counts."""
-        return self.sums(queries, 1)
+        """Return the answers to lattice rectangles, ``(m,)``; as private as the counts.
 
-    def of_cut_cells(self, queries: Indices) -> Values:
-        """Return ``∑_i α_i (1 - α_i) c_i`` for counts >= 0, ``(m,)``."""
-        return np.maximum(self.sums(queries, 1) - self.sums(queries, 2), 0.0)
-
-    def of_sides(self, queries: Indices) -> Values:
-        """Return the variance that the cells along a side of a query have in common, ``(m,)``.
-
-        ``spread_of_parts`` takes cells as independent. Here the cells that a side cuts are one
-        strip, and its share is as uncertain as the strip differs from those beside it: points
-        that are as uneven within a strip of count ``m`` as across two strips, ``m`` and ``m'``,
-        have the variance ``s (1 - s) (m - m')^2 / 4``. It is the mean of both strips beside it,
-        summed over the four sides.
+        Of counts that are integers the sums of blocks are exact. With counts >= 0 fewer than
+        32 roundings follow, each relative to the answer, as numpy adds blocks by pairs.
         """
-        from dpselect.maps import kernels
+        return np.concatenate([self._answers(some) for some in blocks_of(queries)])
 
-        part = self.partition
-        found = kernels.strip_differences(queries, part.base, part.regions, *self._prefix)
-        return (found**2).sum(axis=1) / 8
+    def _answers(self, queries: Indices) -> Values:
+        blocks = Blocks.of(self.partition, queries)
+        held = self._sums[self._corners.at(blocks.x[:, :, None], blocks.y[:, None])]
+        sums = blocks.shares * np.diff(np.diff(held, axis=1), axis=2)
+        return np.asarray(sums.reshape(len(queries), -1).sum(axis=1))
 
-    def sums(self, queries: Indices, power: int) -> Values:
-        """Return ``∑_i α_i^k c_i`` for a power ``k`` of 1 or 2, ``(m,)``."""
-        from dpselect.maps import kernels
+    def raster(self, x: Indices, y: Indices) -> Values:
+        """Return the answers to all rectangles between edges of the lattice.
 
-        part = self.partition
-        return kernels.answers(queries, part.base, part.regions, *self._prefix, power)
+        Args:
+            x: Ascending, shape ``(a + 1,)``.
+            y: Ascending, shape ``(b + 1,)``.
+
+        Returns:
+            Shape ``(a, b)``.
+        """
+        found = np.zeros((x.size - 1, y.size - 1))
+        (x, across), (y, along) = (
+            along_axis(self.partition, axis, edges[:-1], edges[1:])
+            for axis, edges in enumerate((x, y))
+        )
+        for r, table in enumerate(self._corners.tables(self._sums)):
+            a, b = (np.flatnonzero(one[:, 3, r] > one[:, 0, r]) for one in (x, y))
+            held = table[x[a, :, r][:, :, None, None], y[b, :, r]]
+            sums = np.diff(np.diff(held, axis=1), axis=3)
+            found[np.ix_(a, b)] += np.einsum(
+                "ai,bj,aibj->ab", across[a, :, r], along[b, :, r], sums
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -90,6 +203,7 @@ class Overlap:
         spread: ``S_t = max a_t - min a_t``, shape ``(m,)``, 0 to 2: the largest change by a
             point that moves.
         l2: ``‖α_t‖_2``, shape ``(m,)``.
+        l1: ``‖α_t‖_1``, shape ``(m,)``.
     """
 
     partition: Partition
@@ -97,27 +211,13 @@ class Overlap:
     largest: Values
     spread: Values
     l2: Values
+    l1: Values
 
     @classmethod
-    def of(cls, partition: Partition, queries: Indices) -> Overlap:
-        """Compute it; O(m) for a uniform grid, and a sum over its cells."""
-        from dpselect.maps import kernels
-
-        least, most = kernels.partial_range(queries, partition.base, partition.regions)
-        cut = most > 0
-        ones = CountedCells(partition, np.ones(partition.cells))
-        return cls(
-            partition,
-            queries,
-            largest=np.where(cut, np.maximum(most, 1 - least), 0.0),
-            spread=np.where(cut, most + 1 - least, 0.0),
-            l2=np.sqrt(ones.sums(queries, 2)),
-        )
-
-    @property
-    def l1(self) -> Values:
-        """``‖α_t‖_1``, shape ``(m,)``."""
-        return CountedCells(self.partition, np.ones(self.partition.cells)).answers(self.queries)
+    def of(cls, partition: Partition, queries: Indices) -> Self:
+        """Compute it, in ``O(m R)`` of ``R`` regions."""
+        norms = [_norms(Blocks.of(partition, some)) for some in blocks_of(queries)]
+        return cls(partition, queries, *np.concatenate(norms, axis=1))
 
     def added(self, weights: Values) -> float:
         """Return a bound on ``∑_t w_t |a_t|`` for one point more or less.
@@ -140,113 +240,36 @@ class Overlap:
         return min(max(first + second, inside), float(weights @ self.spread))
 
     def _loads(self, weights: Values) -> tuple[float, float, float]:
-        from dpselect.maps import kernels
+        """Return the two largest loads of cells, and the largest weight that cuts one cell.
 
-        part = self.partition
-        return kernels.largest_loads(self.queries, weights, part.base, part.regions, part.cells)
-
-
-def are_polygons(areas: object) -> bool:
-    """Return whether these are geometries of shapely or geopandas, or a list of some."""
-    if hasattr(areas, "geometry") or hasattr(areas, "geom_type"):
-        return True
-    first = areas[0] if isinstance(areas, list | tuple | np.ndarray) and len(areas) else None
-    return hasattr(first, "geom_type")
-
-
-def polygon_answers(
-    box: Box,
-    partition: Partition,
-    counts: Values,
-    spread: Values,
-    polygons: Any,  # noqa: ANN401 -- an array of geometries
-) -> tuple[Values, Values]:
-    """Return three sums over the cells of every polygon, and how much of it is in the box.
-
-    Args:
-        box: The box.
-        partition: The cells ``i``.
-        counts: Shape ``(cells,)``, ``c_i``.
-        spread: Shape ``(cells,)``, ``v_i``.
-        polygons: Polygons of ``polygons_of``; they cover a share ``α_i`` of each cell.
-
-    Returns:
-        ``∑_i α_i c_i``, ``‖α‖_2`` and the variance of uneven cells, ``∑_i α_i (1 - α_i) v_i``
-        and that of the sides as for rectangles, shape ``(3, m)``; and the shares of the areas
-        that are in the box, shape ``(m,)``.
-    """
-    shapely = needed("shapely", extra="geo")
-    shapes = shapely.intersection(polygons, shapely.box(*box.bounds))
-    inside = np.minimum(shapely.area(shapes) / shapely.area(polygons), 1.0)
-    low_x, low_y, high_x, high_y = partition.in_box(box).T
-    values, squares, variance = sums = np.zeros((3, shapes.size))
-    for position in np.flatnonzero(inside):
-        shape = shapes[position]
-        left, bottom, right, top = shape.bounds
-        near = np.flatnonzero(
-            (low_x < right) & (high_x > left) & (low_y < top) & (high_y > bottom)
-        )
-        cells = shapely.box(low_x[near], low_y[near], high_x[near], high_y[near])
-        alpha, centre = _covered(shape, cells)
-        values[position], squares[position] = alpha @ counts[near], alpha @ alpha
-        # The shares along x and y of a rectangle with that centre, at two sides of its cell.
-        along = np.clip(1 - 2 * np.abs(centre), alpha, 1)
-        weights = np.sign(centre) * np.sqrt(along * (1 - along)) * alpha / along
-        sides = np.stack([np.maximum(weights, 0), np.minimum(weights, 0)])
-        differences = counts[_beside(near, partition.regions)] - counts[near]
-        of_sides = np.einsum("san,adn->sad", sides, differences)
-        variance[position] = (alpha * (1 - alpha)) @ spread[near] + (of_sides**2).sum() / 8
-    squares[:], variance[:] = np.sqrt(squares), np.maximum(variance, 0)
-    return sums, inside
+        A block adds to the sums from its first corner on, and takes it away beyond its last
+        ones. The second load is 0 if there is one cell only.
+        """
+        corners = Corners(self.partition)
+        loads, cut = np.zeros((2, corners.ends[-1]))
+        for some, weight in zip(blocks_of(self.queries), blocks_of(weights), strict=True):
+            blocks = Blocks.of(self.partition, some)
+            t, i, j, r = np.nonzero(blocks.cut)
+            share = blocks.shares[t, i, j, r]
+            for a, b in product((0, 1), repeat=2):
+                place = corners.at(blocks.x[t, i + a, r], blocks.y[t, j + b, r], r)
+                more = weight[t] if a == b else -weight[t]
+                np.add.at(cut, place, more)
+                np.add.at(loads, place, more * np.maximum(share, 1 - share))
+        second, first = np.partition(corners.summed(loads), -2)[-2:]
+        return float(first), max(float(second), 0.0), float(corners.summed(cut).max())
 
 
-def _beside(cells: Indices, regions: Indices) -> Indices:
-    """Return the cells before and after each of ``n`` along x and y, shape ``(2, 2, n)``.
-
-    They are of its region: on its border the same one twice, and itself if there is no other.
-    """
-    nx, ny, first = regions[np.searchsorted(regions[:, 5], cells, side="right") - 1, 3:].T
-    found = []
-    for place, many, step in zip(np.divmod(cells - first, ny), (nx, ny), (ny, 1), strict=True):
-        one = np.where(many > 1, step, 0)
-        before, after = np.where(place > 0, -one, one), np.where(place < many - 1, one, -one)
-        found.append([cells + before, cells + after])
-    return np.array(found)
-
-
-def polygons_of(box: Box, areas: Any) -> Any:  # noqa: ANN401 -- any geometries
-    """Return polygons in the reference system of a box, shape ``(m,)``.
-
-    Raises:
-        ParameterError: There is none, or one is empty, of no area or invalid.
-        MissingDependencyError: shapely is not installed.
-    """
-    shapely = needed("shapely", extra="geo")
-    geometry = getattr(areas, "geometry", areas)
-    if box.crs is not None and getattr(geometry, "crs", None) is not None:
-        geometry = geometry.to_crs(box.crs)
-    geometry = getattr(geometry, "array", geometry)
-    shapes = np.atleast_1d(np.asarray(geometry, dtype=object))
-    wrong = ~shapely.is_valid(shapes) | ~(shapely.area(shapes) > 0)
-    if wrong.size == 0 or wrong.any():
-        which = f"; the first that is not is number {wrong.argmax()}" if wrong.size else ""
-        raise ParameterError(f"polygons must be at least one, valid and of some area{which}")
-    return shapes
-
-
-def _covered(shape: Any, cells: Any) -> tuple[Values, Values]:  # noqa: ANN401 -- shapely has no types
-    """Return the share of each cell that a polygon covers, and the centre of what it covers.
-
-    The centre is relative to that of the cell, in cells along x and y, shape ``(2, cells)``.
-    """
-    shapely = needed("shapely", extra="geo")
-    shapely.prepare(shape)
-    alpha, centre = shapely.covers(shape, cells).astype(np.float64), np.zeros((2, cells.size))
-    cut = np.flatnonzero((alpha == 0) & shapely.intersects(shape, cells))
-    pieces = shapely.intersection(cells[cut], shape)
-    alpha[cut] = shapely.area(pieces) / shapely.area(cells[cut])
-    low_x, low_y, high_x, high_y = shapely.bounds(cells[cut]).T
-    middle = shapely.centroid(pieces)
-    centre[0, cut] = (shapely.get_x(middle) - low_x) / (high_x - low_x) - 0.5
-    centre[1, cut] = (shapely.get_y(middle) - low_y) / (high_y - low_y) - 0.5
-    return alpha, np.where(alpha > 0, centre, 0)
+def _norms(blocks: Blocks) -> Values:
+    """Return the four norms of an ``Overlap``, shape ``(4, m)``."""
+    shares, cells, cut = blocks.shares, blocks.cells, blocks.cut
+    least = np.where(cut, shares, 1).min(axis=EACH)
+    most = np.where(cut, shares, 0).max(axis=EACH)
+    return np.stack(
+        [
+            np.where(most > 0, np.maximum(most, 1 - least), 0.0),
+            np.where(most > 0, most + 1 - least, 0.0),
+            np.sqrt((cells * shares**2).sum(axis=EACH)),
+            (cells * shares).sum(axis=EACH),
+        ]
+    )

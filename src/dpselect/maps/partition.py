@@ -59,8 +59,6 @@ class Partition:
         """The most groups by which an engine counts the cells."""
         if self.shape is not None:
             return self.cells
-        if self.is_of_squares:
-            return self.base**2
         # Along an axis, squares and cells of a region cut each other into no more groups.
         _, _, span, along_x, along_y, _ = self.regions.T
         return int(((span + along_x) * (span + along_y)).sum())
@@ -84,37 +82,29 @@ class Partition:
         cell = np.arange(parts.size) - np.repeat(starts, many)
         return first * parts + span * cell, self.base * parts, starts
 
-    def corners(self) -> list[tuple[Indices, Indices]]:
-        """Return the sides of the cells: ``x0, y0, x1, y1``, each as places over parts."""
-        region = np.repeat(self.regions, self.regions[:, 3] * self.regions[:, 4], axis=0)
-        span, ny, offset = region[:, [2, 4, 5]].T
-        cell = np.divmod(np.arange(self.cells) - offset, ny)
+    def regions_of(self, cells: Indices) -> Indices:
+        """Return the region of each cell by its position."""
+        return np.searchsorted(self.regions[:, 5], cells, side="right") - 1
+
+    def corners(self, cells: Indices) -> list[tuple[Indices, Indices]]:
+        """Return the sides of cells: ``x0, y0, x1, y1``, each as places over parts."""
+        first_x, first_y, span, nx, ny, offset = self.regions[self.regions_of(cells)].T
+        a, b = np.divmod(cells - offset, ny)
         return [
-            (region[:, axis] * many + span * (cell[axis] + upper), self.base * many)
+            (first * many + span * (cell + upper), self.base * many)
             for upper in (0, 1)
-            for axis, many in enumerate(region[:, 3:5].T)
+            for first, many, cell in ((first_x, nx, a), (first_y, ny, b))
         ]
 
     def rectangles(self) -> Values:
         """Return the cells as shares of the box ``(x0, y0, x1, y1)``, shape ``(cells, 4)``."""
-        return np.column_stack([places / parts for places, parts in self.corners()])
+        every = self.corners(np.arange(self.cells))
+        return np.column_stack([places / parts for places, parts in every])
 
-    def in_box(self, box: Box) -> Values:
-        """Return the cells as west, south, east and north, shape ``(cells, 4)``."""
-        sides = [box.lines(i % 2, *corner) for i, corner in enumerate(self.corners())]
-        return np.column_stack(sides)
-
-    @property
-    def is_of_squares(self) -> bool:
-        """Whether every cell is made of whole base squares."""
-        span, nx, ny = self.regions[:, 2:5].T
-        return bool(((span % nx == 0) & (span % ny == 0)).all())
-
-    def cells_of_squares(self) -> Indices:
-        """Return the cell of every base square, shape ``(base, base)``, if each is in one."""
-        x, y = np.indices((self.base, self.base))
-        first_x, first_y, span, nx, ny, offset = np.moveaxis(self.regions[self.labels()], -1, 0)
-        return offset + (x - first_x) * nx // span * ny + (y - first_y) * ny // span
+    def in_box(self, box: Box, cells: Indices | None = None) -> Values:
+        """Return cells, all by default, as west, south, east and north, shape ``(n, 4)``."""
+        corners = self.corners(np.arange(self.cells) if cells is None else cells)
+        return np.column_stack([box.lines(i % 2, *one) for i, one in enumerate(corners)])
 
     def __repr__(self) -> str:
         return f"Partition({self.label}, {self.cells} cells)"

@@ -150,10 +150,10 @@ def non_uniformity(partition: Partition, counts: Values, scale: float) -> float:
         counts: Noisy counts, shape ``(cells,)``, without post-processing.
         scale: Their noise scale.
     """
-    from dpselect.maps import kernels
-
-    sums = np.array(kernels.squares_of_four(counts, partition.regions))
-    sums += _squares_of_single_cells(partition.regions, counts)
+    sums = _of_single_cells(partition.regions, counts)
+    for _, _, _, nx, ny, first in partition.regions:
+        table = counts[first : first + nx * ny].reshape(nx, ny)[: nx // 2 * 2, : ny // 2 * 2]
+        sums += _of_fours(table.reshape(nx // 2, 2, ny // 2, 2).sum(axis=(1, 3)), table)
     many, squared_totals, squares = sums
     variance = standard_deviation(scale) ** 2
     within = squares - squared_totals / 4 - 3 * many * variance
@@ -161,8 +161,13 @@ def non_uniformity(partition: Partition, counts: Values, scale: float) -> float:
     return float(np.clip(within / whole, 0, 1)) if whole > 0 else 1.0
 
 
-def _squares_of_single_cells(regions: Indices, counts: Values) -> Values:
-    """Return the same sums for four regions of one cell each."""
+def _of_fours(totals: Values, cells: Values) -> Values:
+    """Return the number of squares, and the sums of squares of their totals and cells."""
+    return np.array([totals.size, (totals**2).sum(), (cells**2).sum()])
+
+
+def _of_single_cells(regions: Indices, counts: Values) -> Values:
+    """Return the same of four regions of one cell each."""
     single = regions[(regions[:, 3:5] == 1).all(axis=1)]
     side = single[:, 2:3]
     _, square, members = np.unique(
@@ -172,8 +177,7 @@ def _squares_of_single_cells(regions: Indices, counts: Values) -> Values:
         return_counts=True,
     )
     values, whole = counts[single[:, 5]], members == 4
-    totals, squares = np.bincount(square, values), np.bincount(square, values**2)
-    return np.array([whole.sum(), (totals[whole] ** 2).sum(), squares[whole].sum()])
+    return _of_fours(np.bincount(square, values)[whole], values[whole[square]])
 
 
 def spread_of_parts(counts: Values, rho: float, scale: float) -> Values:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,6 +17,8 @@ SIDES = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4)
 
 RECTANGLES_AT_ONCE = 100
 """Rectangles of one grouping, which has at most 201 x 201 groups."""
+
+Array = TypeVar("Array", Indices, Values)
 
 
 def lattice_rectangles(queries: ArrayLike, *, bounds: ArrayLike) -> Indices:
@@ -30,38 +34,23 @@ def lattice_rectangles(queries: ArrayLike, *, bounds: ArrayLike) -> Indices:
             than the lattice, or leaves the box.
     """
     box = Box.of(bounds)
-    rectangles = _checked(queries)
-    _refuse(
-        np.any(_cut(rectangles, box) != rectangles, axis=1),
-        f"must lie inside the `bounds` {box.bounds}; cut them to these",
-    )
-    edges = _edges(rectangles, box)
+    rectangles = checked_rectangles(queries)
+    west, south, east, north = box.bounds
+    cut = np.clip(rectangles, [west, south, west, south], [east, north, east, north])
+    leaves = np.any(cut != rectangles, axis=1)
+    _refuse(leaves, f"must lie inside the `bounds` {box.bounds}; cut them to these")
+    edges = np.column_stack([box.edges(one, i % 2) for i, one in enumerate(rectangles.T)])
     thin = (edges[:, 0] >= edges[:, 2]) | (edges[:, 1] >= edges[:, 3])
     _refuse(thin, "must be wider than 2**-32 of the box")
     return edges
 
 
-def rectangles_on_map(queries: ArrayLike, box: Box) -> tuple[Indices, Values]:
-    """Return the parts of rectangles that are in a box, as lattice edges, and their shares.
-
-    Args:
-        queries: As for ``lattice_rectangles``, but they may leave the box. Public.
-        box: The box.
-
-    Returns:
-        Shape ``(m, 4)``, one of no width where none of it is in the box; and the shares of the
-        areas, shape ``(m,)``.
+def checked_rectangles(queries: ArrayLike) -> Values:
+    """Return rectangles as numbers: west, south, east and north, shape ``(m, 4)``.
 
     Raises:
         ParameterError: There is none, or one is not finite or has its edges swapped.
     """
-    rectangles = _checked(queries)
-    cut = _cut(rectangles, box)
-    inside = np.prod(cut[:, 2:] - cut[:, :2], axis=1)
-    return _edges(cut, box), inside / np.prod(rectangles[:, 2:] - rectangles[:, :2], axis=1)
-
-
-def _checked(queries: ArrayLike) -> Values:
     try:
         table = np.atleast_2d(np.asarray(queries, dtype=np.float64))
     except (TypeError, ValueError, OverflowError):
@@ -76,20 +65,9 @@ def _checked(queries: ArrayLike) -> Values:
     return table
 
 
-def _cut(rectangles: Values, box: Box) -> Values:
-    """Return the parts in the box; of no width, at an edge of it, where there is none."""
-    west, south, east, north = box.bounds
-    return np.clip(rectangles, [west, south, west, south], [east, north, east, north])
-
-
-def _edges(rectangles: Values, box: Box) -> Indices:
-    columns = [box.edges(column, axis % 2) for axis, column in enumerate(rectangles.T)]
-    return np.column_stack(columns)
-
-
-def blocks_of(queries: Indices) -> list[Indices]:
-    """Return rectangles in parts that an engine counts at once."""
-    return np.split(queries, range(RECTANGLES_AT_ONCE, len(queries), RECTANGLES_AT_ONCE))
+def blocks_of(rows: Array, most: int = RECTANGLES_AT_ONCE) -> list[Array]:
+    """Return rectangles, or what belongs to each, in parts of at most so many."""
+    return np.split(rows, range(most, len(rows), most))
 
 
 def even_queries(

@@ -13,18 +13,12 @@ import numpy as np
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.maps import export, geo, postprocess
+from dpselect.maps.areas import shapes_of, sums_over
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.counting import standard_deviation
 from dpselect.maps.estimates import Estimates, names_of
-from dpselect.maps.overlap import (
-    CountedCells,
-    Overlap,
-    are_polygons,
-    polygon_answers,
-    polygons_of,
-)
+from dpselect.maps.overlap import CountedCells
 from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.queries import rectangles_on_map
 from dpselect.maps.rules import CoarseGrid
 from dpselect.release import Release
 from dpselect.typing import Values
@@ -165,30 +159,16 @@ class MapRelease(Release[str]):
                 differs.
         """
         spread = postprocess.spread_of_parts(self.counts, self.non_uniformity, self.scale)
-        part = self.partition
-        if are_polygons(areas):
-            shapes = polygons_of(self.box, areas)
-            sums, inside = polygon_answers(self.box, part, self.counts, spread, shapes)
-            values, norms, uneven = sums
-        else:
-            # A frame holds rectangles row by row.
-            rows: Any = getattr(areas, "to_numpy", lambda: areas)()
-            shapes = np.atleast_2d(rows)
-            edges, inside = rectangles_on_map(shapes, self.box)
-            counted = CountedCells(part, self.counts)
-            values = counted.answers(edges)
-            norms = Overlap.of(part, edges).l2
-            uneven = CountedCells(part, spread).of_cut_cells(edges) + counted.of_sides(edges)
+        shapes = shapes_of(self.box, areas)
         called = names_of(areas, len(shapes), names)
         if len(called) != len(shapes):
             raise ParameterError(f"`names` must be {len(shapes)}, one for each area")
-        noise = self.standard_deviation * norms
-        # An area off the map has no estimate.
-        values, noise, uneven = (
-            np.where(inside > 0, one, np.nan) for one in (values, noise, uneven)
+        inside, values, norms, uneven = sums_over(
+            shapes, self.box, self.partition, self.counts, spread
         )
+        noise = self.standard_deviation * norms
         return Estimates(
-            values, noise, np.sqrt(uneven), inside, tuple(map(str, called)), shapes, self.box
+            values, noise, uneven, inside, tuple(map(str, called)), shapes, self.box
         )
 
     def nonnegative(self) -> Self:
@@ -219,9 +199,9 @@ class MapRelease(Release[str]):
                     "raster, such as (256, 256)"
                 )
             return self.counts.reshape(own)
-        grid = uniform_grid(shape)
-        edges = np.floor(grid.rectangles() * POSITIONS).astype(np.int64)
-        return CountedCells(self.partition, self.counts).answers(edges).reshape(shape)
+        _, _, _, nx, ny, _ = uniform_grid(shape).regions[0]
+        edges = [np.arange(many + 1) * POSITIONS // many for many in (nx, ny)]
+        return CountedCells(self.partition, self.counts).raster(*edges)
 
     def to_file(self, path: str | Path, *, shape: tuple[int, int] | None = None) -> None:
         """Write the cells in the format that the suffix of the path names.
