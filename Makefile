@@ -14,7 +14,7 @@ PYTHON ?= 3.13
 .PHONY: demo screens pages test test-fast test-slow test-python test-lowest spark witness check types style format docs notebooks dist clean
 
 demo: .venv
-	$(RUN) --no-default-groups --extra standard dpselect demo --plot dpselect-demo.png
+	$(RUN) --no-default-groups --extra standard python examples/demo.py dpselect-demo.png
 
 test: style
 	$(MAKE) --no-print-directory --jobs=2 types test-fast

@@ -26,12 +26,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dpselect import tables, validation
 from dpselect.cli.command import Given, Option, QueryCommand
-from dpselect.cli.map import BOUNDS
 from dpselect.maps.counting import Counts
 from dpselect.maps.points import PointRows
 from dpselect.maps.queries import lattice_rectangles
@@ -60,7 +60,7 @@ def example():
 def program(example):
     app = typer.Typer(rich_markup_mode="rich")
     app.command("-", hidden=True)(lambda: None)
-    example.BUSY.register(app)
+    example.Areas().register(app)
     return app
 
 

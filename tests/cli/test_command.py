@@ -5,14 +5,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
-import typer
 
 import dpselect as dp
 from dpselect.cli import app
-from dpselect.cli.command import Option, QueryCommand, flag
+from dpselect.cli.command import OUTPUT, Option, QueryCommand, extra
+from dpselect.cli.help import flag
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Spend
@@ -97,24 +97,33 @@ class Child(Toy):
 
 
 READ = []
-COMMAND = QueryCommand(
-    name="toy",
-    query=lambda: Toy,
-    help="Release a toy.",
-    options={
+
+
+class ToyCommand(QueryCommand):
+    """Release a toy."""
+
+    name, query, left_out = "toy", "Toy", ("inner",)
+    options = {
         "names": Option(
             read=lambda text, given: [f"{one} of {given.options['column']}" for one in text],
             help="Names, joined.",
             kind=list[str],
         ),
         "share": Option(read=lambda text, _given: float(text.removesuffix("%")) / 100),
-    },
-    more={"shout": Annotated[bool, typer.Option("--shout")]},
-    left_out=("inner",),
-    facts=lambda query, _given: {"limit": query.limit},
-    before=lambda _query, given: READ.append(f"before, shout={given.options['shout']}"),
-    after=lambda release, _given: {"twice": 2 * release.candidate},
-)
+    }
+    more = extra(bool, "shout", OUTPUT, "Shout.")
+
+    def kind(self):
+        return Toy
+
+    def facts(self, query, given):  # noqa: ARG002
+        return {"limit": query.limit}
+
+    def check(self, query, given):  # noqa: ARG002
+        READ.append(f"before, shout={given.options['shout']}")
+
+    def after(self, release, given):  # noqa: ARG002
+        return {"twice": 2 * release.candidate}
 
 
 @pytest.fixture
@@ -123,7 +132,7 @@ def toy(run, monkeypatch, tmp_path):
     path = tmp_path / "toys.csv"
     path.write_text("age,name\n7,a\n9,b\n", encoding="utf-8")
     module = ModuleType("toys")
-    module.register = COMMAND.register
+    module.register = ToyCommand().register
     monkeypatch.setitem(sys.modules, "toys", module)
     monkeypatch.setitem(app.COMMANDS, "toy", app.Home("toys", "Release a toy."))
     READ.clear()
@@ -190,7 +199,7 @@ class TestRun:
         assert re.search(r"^answer +7 *$", ran.out, re.MULTILINE)
         assert re.search(r"twice +14", ran.out)
         assert "privacy epsilon 1" in " ".join(ran.out.split())
-        assert READ == ["before, shout=None", "prepare"]
+        assert READ == ["before, shout=False", "prepare"]
 
     def test_a_dry_run_reads_no_row(self, toy):
         ran = toy(*ASK, "--dry-run", "--json", "--shout")

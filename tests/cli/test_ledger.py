@@ -54,5 +54,3 @@ def test_a_page_holds_all_that_is_signed_for_and_no_address(run, tmp_path, monke
     assert [one for one in LISTED if one not in text] == []
     assert text.count('<section class="release">') == 3
     assert not re.search(r"<script|https?:|src=|@import|url\(", text)
-    assert run("report", "clinic.budget", "--registry", "--out", page).code == 0
-    assert 'url_slug: "report"' in page.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Refusals of tables, of values that queries cannot count, and of entries of the registry."""
+"""Refusals of tables, and of values that queries cannot count."""
 
 import duckdb
 import numpy as np
@@ -9,7 +9,6 @@ import pyarrow as pa
 import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError
-from dpselect.requests.registry import entry
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import names_in_memory
 from dpselect.trees import records
@@ -51,7 +50,6 @@ HALF = releasing(dp.Percentiles, column="days", p=50, upper=9, step=1, **AR)
 TOP = releasing(dp.TopKeys, k=1, candidates=["a"], **AR)
 CHECKED = refusing(tables.check_columns, STAYS)
 KEPT = refusing(kept_by)
-ENTRY = refusing(entry, dp.Budget(1.0, neighbours="add-remove"))
 
 ROWS = [
     refusing(tables.numeric_column, [1, 2])(
@@ -89,6 +87,4 @@ ROWS = [
     ),
     refusing(above)("must be an integer", query=SECOND),
     TOP("k must be an integer", k=SECOND),
-    ENTRY("small letters", slug="Clinic"),
-    ENTRY("nothing was released", slug="clinic"),
 ]

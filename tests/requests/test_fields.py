@@ -20,10 +20,10 @@ TYPES |= {"object": dict, "array": list}
 
 def holds(value, rule):
     """Return whether a value is of a schema, by the keywords of it that are used here."""
-    kind = rule.get("type")
-    if kind is not None and not isinstance(value, TYPES[kind]):
-        return False
-    if kind in {"integer", "number"} and isinstance(value, bool):
+    kinds = rule.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    plain = [one for one in kinds if one == "boolean" or not isinstance(value, bool)]
+    if kinds and not any(isinstance(value, TYPES[one]) for one in plain):
         return False
     checks = [
         "const" not in rule or value == rule["const"],

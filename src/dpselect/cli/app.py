@@ -100,7 +100,6 @@ COMMANDS = {
     "schema": _ours(
         "request", "Print the JSON schema of the files of 'dpselect run', for editors.", KEEP
     ),
-    "demo": _ours("demo", "Release contacts, deciles and a map of public data.", RESEARCH),
     "papers": Home(
         "dpselect_studies.command",
         "Reproduce numbered results of the papers; needs dpselect-studies.",
@@ -121,25 +120,25 @@ FOLDERS = {
 class Commands(TyperGroup):
     """A group that makes a command when it is called, and knows the others by a line each."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 -- typer's own
+    def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order in which the help lists them."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command that has a line of help, for the list of commands."""
         home = COMMANDS.get(cmd_name)
         return home and TyperCommand(
             name=cmd_name, callback=None, help=home.summary, rich_help_panel=home.panel
         )
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the whole command that some arguments call."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and made(str(name)), rest
 
 
 @functools.cache
-def made(name: str) -> Any:  # noqa: ANN401 -- typer's own
+def made(name: str) -> Any:
     """Return a command with its options.
 
     Raises:
@@ -166,8 +165,8 @@ def made(name: str) -> Any:  # noqa: ANN401 -- typer's own
         from dpselect.cli.command import QueryCommand
 
         for one in vars(home).values():
-            if isinstance(one, QueryCommand):
-                one.register(part)
+            if isinstance(one, type) and issubclass(one, QueryCommand) and hasattr(one, "name"):
+                one().register(part)
     shaped(part)
     return typer.main.get_group(part).commands[name]
 

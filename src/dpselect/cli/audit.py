@@ -9,11 +9,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
-from dpselect.cli import options, output
+from dpselect.cli import output
+from dpselect.cli.help import command
 from dpselect.errors import DPSelectError, ParameterError, no_file
 
 if TYPE_CHECKING:
@@ -21,37 +22,35 @@ if TYPE_CHECKING:
 
 Database: TypeAlias = Hashable
 
-HELP = """Check an objective or a mechanism of your own on every pair of neighbours of a small
-universe of databases, and report the worst pair.
-
-FILE.py is run. It must define [bold]universe[/bold], a list of tens to a few thousand synthetic
-databases; [bold]neighbours[/bold], a relation such as "add-remove" or a function (x, y) ->
-bool; and at least one of
-
-[bold]objective(x)[/bold]: the Objective of a database; its sensitivity is checked. With
-[bold]mechanism[/bold], a dpselect mechanism, its distribution is checked as well.
-
-[bold]probabilities(x)[/bold] and [bold]epsilon[/bold]: the probabilities of all outcomes on a
-database, and the claimed epsilon.
-
-[bold]release(x)[/bold]: makes a release that carries its plan; it is replayed on every pair.
-
-The exit code is 0 if all claims hold and 1 if one does not.
-
-[bold]dpselect audit mine.py[/bold]
-"""
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("audit", help=HELP)(audit)
+    command(app, audit)
 
 
-def audit(
-    file: Annotated[Path, typer.Argument(help="Python code; it is run.")],
-    as_json: options.Json = False,
-) -> int:
-    """Run the checks that a file asks for and print their reports."""
+def audit(file: Path, *, as_json: bool = False) -> int:
+    """Check an objective or a mechanism of your own on every pair of neighbours.
+
+    The pairs are those of a small universe of databases; the worst is reported. FILE.py is run.
+    It must define `universe`, a list of tens to a few thousand synthetic databases;
+    `neighbours`, a relation such as "add-remove" or a function (x, y) -> bool; and at least one
+    of
+
+    `objective(x)`: the Objective of a database; its sensitivity is checked. With `mechanism`, a
+    dpselect mechanism, its distribution is checked as well.
+
+    `probabilities(x)` and `epsilon`: the probabilities of all outcomes on a database, and the
+    claimed epsilon.
+
+    `release(x)`: makes a release that carries its plan; it is replayed on every pair.
+
+    The exit code is 0 if all claims hold and 1 if one does not.
+
+    $ dpselect audit mine.py
+
+    Args:
+        file: Python code; it is run.
+    """
     if not file.is_file():
         raise no_file(file)
     with _code_of(file):
@@ -115,7 +114,7 @@ def _checks(defined: dict[str, Any], file: Path) -> Iterator[_Check]:
 def _replayed(
     release: Callable[[Database], object],
     universe: Iterable[Database],
-    neighbours: Any,  # noqa: ANN401 -- checked where the pairs are made
+    neighbours: Any,
 ) -> _Check:
     """Replay a release on every pair of neighbours, and report the worst pair."""
     from dpselect.audit.replay import replay

@@ -9,31 +9,26 @@ and what is shown beside an answer.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import MISSING, Field, dataclass, field, fields
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
 from datetime import date, timedelta
 from importlib import import_module
 from pathlib import Path
-from types import NoneType
 from typing import (
     TYPE_CHECKING,
-    Annotated,
     Any,
+    ClassVar,
     Literal,
     NamedTuple,
-    get_args,
-    get_origin,
     get_type_hints,
 )
 
 import typer
-from rich.markup import escape
 
-from dpselect.cli import guide, options, output
+from dpselect.cli import guide, help as said, options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
-from dpselect.requests.fields import documented
+from dpselect.requests.fields import documented, members, words as words_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,13 +54,17 @@ PANELS = {
 COLUMNS = ("column", "minus", "by", "label", "period", "source", "target", "user")
 """Fields that name a column whose values are compared or ordered."""
 
-SCALARS = (bool, int, float, str, Path)
-
 PROTECTED = (
     "add-remove hides whether any one is in the data; substitute hides its values, and the "
     "number is public."
 )
 """What the help says of the two relations of tables."""
+
+AFTER = (
+    *("master", "ledger", "note", "analyst", "source_version", "again"),
+    *("dry_run", "as_json"),
+)
+"""Shared options that every command has, after those of its question."""
 
 
 class Given(NamedTuple):
@@ -81,21 +80,95 @@ class Given(NamedTuple):
     numeric: Sequence[str] = ()
     """Columns of numbers."""
 
-    def remark(self, query: object) -> dict[str, str]:
-        """Return how the fields of a text file are read, by name; public, and no rows tell.
 
-        Args:
-            query: The query, whose range says whether its column is of moments.
-        """
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """An option of a field whose type does not say how it is written.
+
+    Attributes:
+        read: Returns the value of the field from the text and the other options.
+        help: In place of the first sentence of the field's documentation.
+        kind: What is typed: a type that typer knows.
+        default: What is used where the option is not given; None is left to the query.
+    """
+
+    read: Callable[[Any, Given], Any] = lambda value, _given: value
+    help: str = ""
+    kind: Any = str
+    default: Any = None
+
+
+class QueryCommand:
+    """A command that plans and releases a query of one table; its docstring is its help.
+
+    Attributes:
+        name: The name of the command.
+        query: The class of its queries: its name in ``dpselect``.
+        options: By field, where its type does not say how it is written.
+        more: Options that are not fields, by name, from ``extra``.
+        left_out: Fields that have no option, and ``where`` if a row that is replaced matters.
+        needed: Fields that a question of a file hardly does without, though they have defaults.
+        numeric: Fields that name columns of numbers.
+        leaving: What leaves an engine, as the help of ``--engine`` says it.
+    """
+
+    name: ClassVar[str]
+    query: ClassVar[str]
+    options: ClassVar[Mapping[str, Option]] = {}
+    more: ClassVar[Mapping[str, inspect.Parameter]] = {}
+    left_out: ClassVar[Sequence[str]] = ()
+    needed: ClassVar[Sequence[str]] = ("column",)
+    numeric: ClassVar[Sequence[str]] = ()
+    leaving: ClassVar[str] = "Only counts"
+
+    def kind(self) -> type[Query[Any]]:
+        """Return the class of its queries."""
+        found: type[Query[Any]] = getattr(import_module("dpselect"), self.query)
+        return found
+
+    def declared(self, given: Given) -> Mapping[str, Any]:
+        """Return fields that a file states, by what was given."""
+        return {}
+
+    def numbers(self, given: Mapping[str, Any]) -> Sequence[str]:
+        """Return the columns that are read as numbers, by what was given."""
+        return [given[name] for name in self.numeric if given[name] is not None]
+
+    def asked(self, given: Given) -> Mapping[str, object]:
+        """Return what is asked beside the fields of the query, by name."""
+        return {}
+
+    def facts(self, query: Any, given: Given) -> Mapping[str, object]:
+        """Return what a dry run shows beside the plan, by name."""
+        return {}
+
+    def check(self, query: Any, given: Given) -> None:
+        """Check what else was given, before anything is spent."""
+
+    def release(self, query: Any, given: Given, budget: Budget | None) -> Release[Any]:
+        """Make the release, charged to a budget, if there is one."""
+        found: Release[Any] = query.release(given.table, budget=budget)
+        return found
+
+    def after(self, release: Any, given: Given) -> Mapping[str, object]:
+        """Write files, and return what is shown beside the answer, by name."""
+        return {}
+
+    def plot(self, query: Any, release: Any, given: Given) -> Axes:
+        """Draw the picture of ``--plot``, of the query and of the release, if one was made."""
+        raise NotImplementedError
+
+    def remark(self, query: object, given: Given) -> dict[str, str]:
+        """Return how the fields of a text file are read, by name; public, and no rows tell."""
         from dpselect.tables import Source
 
-        source = Source.of(self.source)
+        source = Source.of(given.source)
         if not source.is_csv:
             return {}
         ends = (getattr(query, name, None) for name in ("lower", "upper", "step"))
         of_moments = any(isinstance(one, date | timedelta) for one in ends)
-        kinds = dict.fromkeys(self.numeric, "number")
-        for field_, columns in ((one, self.options.get(one)) for one in COLUMNS):
+        kinds = dict.fromkeys(given.numeric, "number")
+        for field_, columns in ((one, given.options.get(one)) for one in COLUMNS):
             kind = "date" if of_moments and field_ in {"column", "minus"} else "text"
             for name in [columns] if isinstance(columns, str) else columns or ():
                 kinds.setdefault(name, kind)
@@ -123,111 +196,33 @@ class Given(NamedTuple):
         said[:1] = [one + aside for one in said[:1]]
         return {"text file": "; ".join(said)} if said else {}
 
-
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """An option of a field whose type does not say how it is written.
-
-    Attributes:
-        read: Returns the value of the field from the text and the other options.
-        help: In place of the first sentence of the field's documentation.
-        kind: What is typed: a type that typer knows.
-        default: What is used where the option is not given; None is left to the query.
-    """
-
-    read: Callable[[Any, Given], Any] = lambda value, _given: value
-    help: str = ""
-    kind: Any = str
-    default: Any = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class QueryCommand:
-    """A command that plans and releases a query of one table.
-
-    Attributes:
-        name: The name of the command.
-        query: The class of its queries: its name in ``dpselect``, or what returns it.
-        help: Paragraphs and examples.
-        options: By field, where its type does not say how it is written.
-        more: Options that are not fields, by name.
-        left_out: Fields that have no option, and ``where`` if a row that is replaced matters.
-        needed: Fields that a question of a file hardly does without, though they have defaults.
-        declared: Fields that a file states which an option names, by what was given.
-        numeric: Fields that name columns of numbers; or such columns, by what was given.
-        facts: What a dry run shows beside the plan, by name.
-        before: Checks what else was given, before anything is spent.
-        release: Makes the release, charged to a budget, if there is one.
-        after: Writes files, and returns what is shown beside the answer, by name.
-        plot: Draws the picture of ``--plot``, of the query and of the release, if one was made.
-        leaving: What leaves an engine, as the help of ``--engine`` says it.
-    """
-
-    name: str
-    query: str | Callable[[], type[Query[Any]]]
-    help: str
-    options: Mapping[str, Option] = field(default_factory=dict)
-    more: Mapping[str, Any] = field(default_factory=dict)
-    left_out: Sequence[str] = ()
-    needed: Sequence[str] = ("column",)
-    declared: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda _options: {}
-    numeric: Sequence[str] | Callable[[Mapping[str, Any]], Sequence[str]] = ()
-    facts: Callable[[Any, Given], Mapping[str, object]] = lambda _query, _given: {}
-    before: Callable[[Any, Given], None] = lambda _query, _given: None
-    release: Callable[[Any, Given, Budget | None], Release[Any]] = lambda query, given, paid: (
-        query.release(given.table, budget=paid)
-    )
-    after: Callable[[Any, Given], Mapping[str, object]] = lambda _release, _given: {}
-    plot: Callable[[Any, Any, Given], Axes] | None = None
-    leaving: str = "Only counts"
-
-    @property
-    def kind(self) -> type[Query[Any]]:
-        """The class of its queries, imported."""
-        if not isinstance(self.query, str):
-            return self.query()
-        kind: type[Query[Any]] = getattr(import_module("dpselect"), self.query)
-        return kind
-
     def register(self, app: typer.Typer) -> None:
         """Add the command."""
+        said.add(app, self.name, self.run, [*self._parameters()], type(self).__doc__)
 
-        def run(**given: Any) -> None:  # noqa: ANN401 -- the options
-            self.run(given)
-
-        parameters = [*self._parameters(self.kind)]
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
-        app.command(self.name, help=self.help)(run)
-
-    def _parameters(self, kind: type[Query[Any]]) -> list[inspect.Parameter]:
-        types, said = get_type_hints(kind), self._said(kind)
-        reading = (name for name in ROWS if name not in self.left_out)
-        every = [_parameter("data", options.Data)]
+    def _parameters(self) -> Iterator[inspect.Parameter]:
+        kind = self.kind()
+        types, words = get_type_hints(kind), documented(kind, said.flag)
+        words["epsilon"] = options.EPSILON
+        yield said.argument("data", str, options.DATA)
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
-            stated, shown = self.options.get(one.name), said[one.name]
+            stated, shown = self.options.get(one.name), words[one.name]
             if stated is None:
+                typed = _typed(types[one.name])
                 shown += _choices(one.name, types[one.name], shown)
-            if one.name == "neighbours" and stated is None:
-                shown += f" {PROTECTED}"
-            default = False if _plain_type(types[one.name]) is bool else None
-            annotated: Any = Annotated[
-                _typed(types[one.name]) if stated is None else stated.kind | None,
-                typer.Option(
-                    flag(one.name),
-                    help=escape(shown) + _usual(one.default),
-                    rich_help_panel=self._panel(one),
-                    show_default=False,
-                ),
-            ]
-            every.append(_parameter(one.name, annotated, default))
-        every += [_parameter(name, kind, None) for name, kind in self.more.items()]
-        every += map(_shared, reading)
-        drawn = ("out",) * self._has_out + ("plot",) * (self.plot is not None)
-        engine = _parameter("engine", options.engine(self.leaving), "memory")
-        return [*every, engine, *map(_shared, (*AFTER, *drawn))]
+            else:
+                typed, shown = stated.kind, stated.help or shown
+            yield said.parameter(one.name, typed, shown, self._panel(one), usual=one.default)
+        yield from self.more.values()
+        if "where" not in self.left_out:
+            yield said.shared("where")
+        yield from said.dialect()
+        leaving = options.ENGINE.format(leaving=self.leaving)
+        yield said.parameter("engine", str, leaving, ENGINE, usual="memory")
+        yield from map(said.shared, AFTER)
+        yield from map(said.shared, ("out",) * self._has_out + ("plot",) * self._has_plot)
 
     def _panel(self, one: Field[Any]) -> str:
         """Return the panel of a field: those that must be given, or should be, come first."""
@@ -241,80 +236,67 @@ class QueryCommand:
         """Whether ``--out`` writes the table of the answer."""
         return not {"out", "save"} & set(self.more)
 
-    def _said(self, kind: type[Query[Any]]) -> dict[str, str]:
-        """Return the help of each field."""
-        stated = {name: one.help for name, one in self.options.items() if one.help}
-        return {**documented(kind, flag), "epsilon": options.EPSILON, **stated}
+    @property
+    def _has_plot(self) -> bool:
+        return type(self).plot is not QueryCommand.plot
 
-    def run(self, options_given: dict[str, Any]) -> None:
+    def run(self, **typed: Any) -> None:
         """Run the command."""
-        query, given = self._made(options_given)
-        shared = given.options
+        query, given = self._made(typed)
+        shared, source, asked = given.options, given.source, self.asked(given)
         budget = options.open_ledger(
             shared["ledger"],
-            source=given.source,
+            source=source,
             note=shared["note"],
             analyst=shared["analyst"],
             version=shared["source_version"],
             again=shared["again"],
+            asked=asked,
         )
-        as_json = shared["as_json"]
-        query.check_where(options.stated(given.source))
-        output.check_outputs(shared, given.source)
-        self.before(query, given)
+        query.check_where(options.stated(source))
+        output.check_outputs(shared, source)
+        self.check(query, given)
         if self._has_out:
             output.check_table(shared["out"])
-        release, remark = None, given.remark(query)
-        if as_json:
+        release, remark = None, self.remark(query, given)
+        if shared["as_json"]:
             output.print_notes(remark)
             remark = {}
+        printing: dict[str, Any] = {"source": source, "as_json": shared["as_json"]}
         if shared["dry_run"]:
             query.check(given.table)
-            output.print_plan(
-                query.plan,
-                budget,
-                source=given.source,
-                as_json=as_json,
-                more={**self.facts(query, given), **remark},
-                engine=shared["engine"],
-            )
+            more = {**asked, **self.facts(query, given), **remark}
+            engine = shared["engine"] or "memory"
+            output.print_plan(query.plan, budget, more=more, engine=engine, **printing)
         else:
             with options.working("counting and choosing"):
                 release = self.release(query, given, budget)
-                beside = self.after(release, given)
+                beside = {**self.after(release, given)}
                 if self._has_out:
                     beside = {**output.table_facts(release, shared["out"]), **beside}
-            output.print_release(
-                release,
-                budget,
-                source=given.source,
-                as_json=as_json,
-                more={**beside, **remark},
-            )
-        if self.plot is not None and shared["plot"] is not None:
+            more = {**beside, **remark}
+            output.print_release(release, budget, more=more, asked=asked, **printing)
+        if self._has_plot and shared["plot"] is not None:
             output.save(self.plot(query, release, given), shared["plot"])
 
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
-        source = options.rows_of(given["data"], **reading(given))
-        kind = self.kind
-        missing = [
-            one.name
-            for one in fields(kind)  # type: ignore[arg-type]
-            if one.default is MISSING and given.get(one.name, one.default) is None
-        ]
+        source, kind = options.rows_of(given["data"], **reading(given)), self.kind()
+        every = [one for one in fields(kind) if one.name not in self.left_out]  # type: ignore[arg-type]
+        needed = [one.name for one in every if one.default is MISSING]
+        needed += [name for name, one in self.more.items() if said.panel_of(one) == NEEDED]
+        missing = [name for name in needed if given[name] in (None, [])]
         table = options.opened(source, given["engine"], given["master"])
         if missing:
             raise self._incomplete(missing, source, table, given)
-        given = {**given, **self.declared(given)}
-        known = [one for one in fields(kind) if one.name in given]  # type: ignore[arg-type]
-        numeric = self.numeric
-        if callable(numeric):
-            numeric = numeric(given)
-        else:
-            numeric = [given[name] for name in numeric if given[name] is not None]
-        held = Given(source, table, given, numeric)
-        stated = {one.name: self._read(one.name, held) for one in known}
+        given = {**given, **self.declared(Given(source, table, given))}
+        held = Given(source, table, given, self.numbers(given))
+        types = get_type_hints(kind)
+        stated = {
+            one.name: self._read(one.name, types[one.name], held)
+            for one in fields(kind)  # type: ignore[arg-type]
+            if one.name in given
+        }
         stated = {name: value for name, value in stated.items() if value is not None}
         return kind(**stated), held
 
@@ -328,117 +310,73 @@ class QueryCommand:
         """Return the error of a question that is not whole, with the next line to type."""
         *most, last = (f"`{name}`" for name in missing)
         error = ParameterError(f"give {' and '.join(filter(None, (', '.join(most), last)))}")
-        flags = {one.name: flag(one.name) for one in fields(self.kind)}  # type: ignore[arg-type]
-        numeric = callable(self.numeric) or "column" in self.numeric
-        known = guide.typed(given, flags)
-        for note in guide.notes(self.help, source, table, known, numeric=numeric):
+        names = [*self.more, *(one.name for one in fields(self.kind()))]  # type: ignore[arg-type]
+        known = guide.typed({name: given.get(name) for name in names})
+        text, numeric = inspect.getdoc(self) or "", "column" in self.numeric
+        for note in guide.notes(text, source, table, known, numeric=numeric):
             error.add_note(note)
         return error
 
-    def _read(self, name: str, given: Given) -> Any:  # noqa: ANN401 -- of any field
+    def _read(self, name: str, kind: Any, given: Given) -> Any:
         value, option = given.options[name], self.options.get(name)
         if isinstance(value, list):
             value = None if not value else value[0] if len(value) == 1 else tuple(value)
         if option is None:
-            return value
+            return _value(name, kind, value)
         return option.default if value is None else option.read(value, given)
-
-
-SHARED: dict[str, tuple[Any, Any]] = {
-    "where": (options.Where, None),
-    **{name: (kind, None) for name, kind in options.DIALECT.items()},
-    "master": (options.Master, None),
-    "ledger": (options.Ledger, None),
-    "note": (options.Note, ""),
-    "analyst": (options.Analyst, ""),
-    "source_version": (options.SourceVersion, ""),
-    "again": (options.Again, False),
-    "dry_run": (options.DryRun, False),
-    "as_json": (options.Json, False),
-    "plot": (options.Plot, None),
-    "out": (options.Out, None),
-}
-"""Options of every query, with their defaults."""
-
-
-ROWS = ("where", *options.DIALECT)
-"""Options that say which rows are read and how, as ``options.rows_of`` takes them."""
-
-AFTER = (
-    *("master", "ledger", "note", "analyst", "source_version", "again"),
-    *("dry_run", "as_json"),
-)
-"""Those that every command has, after those of its question."""
 
 
 def reading(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of the options of a command that say which rows are read and how."""
-    return {name: given[name] for name in ROWS if given.get(name) is not None}
+    from dpselect.tables.dialect import DEFAULTS
+
+    names = ("where", *DEFAULTS)
+    return {name: given[name] for name in names if given.get(name) is not None}
 
 
-def _shared(name: str) -> inspect.Parameter:
-    return _parameter(name, *SHARED[name])
+def extra(kind: Any, name: str, panel: str, words: str) -> dict[str, inspect.Parameter]:
+    """Return an option that is no field, by its name."""
+    return {name: said.parameter(name, kind, words, panel)}
 
 
-def flag(name: str) -> str:
-    """Return the option of a field."""
-    return f"--{name.replace('_', '-')}"
+def _typed(annotation: Any) -> Any:
+    """Return what is typed for a field: a type that typer knows."""
+    found = [*members(annotation)]
+    if timedelta in found:
+        return str
+    several = Sequence in found
+    for one in found:
+        if one in {bool, int, float, Path}:
+            return str if several else one
+    return list[str] if several and {str, Hashable} & {*found} else str
 
 
-def extra(kind: Any, name: str, panel: str, said: str) -> Any:  # noqa: ANN401 -- types
-    """Return the type of an option that is no field, whose default is None."""
-    option = typer.Option(flag(name), help=said, rich_help_panel=panel, show_default=False)
-    return Annotated[kind | None, option]
+def _value(name: str, annotation: Any, given: Any) -> Any:
+    """Return the value of a field that is typed: numbers and names of a list by commas."""
+    found = [*members(annotation)]
+    if not isinstance(given, str):
+        return given
+    if timedelta in found:
+        from dpselect.percentiles.units import quantity
+
+        return quantity(name, given)
+    if Sequence not in found:
+        return given
+    read: list[Any] | None = None
+    if int in found:
+        read = options.integers(name, given)
+    elif float in found:
+        read = options.numbers(name, given)
+    elif Literal in found:
+        read = [one.strip() for one in given.split(",")]
+    lone = found[0] is not Sequence
+    return given if read is None else read[0] if lone and len(read) == 1 else read
 
 
-def _parameter(
-    name: str,
-    annotation: Any,  # noqa: ANN401
-    default: Any = inspect.Parameter.empty,  # noqa: ANN401
-) -> inspect.Parameter:
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
-    )
-
-
-def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 -- a type
-    """Return the one type that a command line can hold, of those that a field can have."""
-    options_ = [one for one in get_args(annotation) if one is not NoneType] or [annotation]
-    for one in options_:
-        with suppress(TypeError):
-            if issubclass(one, SCALARS):
-                return one
-    return str
-
-
-def _choices(name: str, annotation: Any, said: str) -> str:  # noqa: ANN401 -- a type
+def _choices(name: str, annotation: Any, words: str) -> str:
     """Return the words that a field takes, unless its help has named them; else nothing."""
     if name == "neighbours":  # its sentence names those that the query has
-        return ""
-    names = list(MECHANISMS) if name == "mechanism" else _words(annotation)
-    return (
-        "" if not names or all(one in said for one in names) else f" One of {', '.join(names)}."
-    )
-
-
-def _words(annotation: Any) -> list[str]:  # noqa: ANN401 -- a type
-    """Return the texts of the literals in an annotation."""
-    if get_origin(annotation) is Literal:
-        return [one for one in get_args(annotation) if isinstance(one, str)]
-    return [word for one in get_args(annotation) for word in _words(one)]
-
-
-def _typed(annotation: Any) -> Any:  # noqa: ANN401 -- a type
-    found = _plain_type(annotation)
-    several = any("Sequence" in str(one) for one in get_args(annotation))
-    if several and found is str:
-        return list[str] | None
-    return found if found is bool else found | None
-
-
-def _usual(value: object) -> str:
-    """Return what the help says of a default."""
-    unsaid = any(value is one for one in (None, MISSING, False)) or value == ()
-    if isinstance(value, tuple):
-        value = ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
-    return "" if unsaid else rf" [dim]\[default: {value}][/]"
+        return f" {PROTECTED}"
+    names = list(MECHANISMS) if name == "mechanism" else words_of(annotation)
+    unsaid = any(one not in words for one in names)
+    return f" One of {', '.join(names)}." if unsaid else ""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli.help import EXAMPLE
+from dpselect.cli.help import EXAMPLE, flag
 from dpselect.errors import ColumnError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _example(text: str) -> tuple[list[str], dict[str, str]]:
     Words stand for what it cannot know.
     """
     found = next(filter(None, map(EXAMPLE.fullmatch, text.strip().split("\n\n"))), None)
-    words = shlex.split(found["command"].replace("\\\n", " ")) if found else []
+    words = shlex.split(found["command"]) if found else []
     first = next((at for at, one in enumerate(words) if one.startswith("--")), len(words))
     options = {
         flag: flag[2:].upper() if flag in UNKNOWN else shlex.quote(one) if one else ""
@@ -104,10 +104,10 @@ def _pairs(words: list[str]) -> Iterable[tuple[str, str]]:
             yield word, "" if after.startswith("--") else after
 
 
-def typed(given: Mapping[str, Any], flags: Mapping[str, str]) -> dict[str, str]:
+def typed(given: Mapping[str, Any]) -> dict[str, str]:
     """Return options of the question as they would be typed, by flag."""
     return {
-        flags[name]: shlex.quote(",".join(map(str, one)) if isinstance(one, list) else str(one))
+        flag(name): shlex.quote(",".join(map(str, one)) if isinstance(one, list) else str(one))
         for name, one in given.items()
-        if name in flags and one not in (None, False, [], "")
+        if one not in (None, False, [], "")
     }

@@ -1,16 +1,27 @@
-"""The shape of every command's help: what is needed first, examples last."""
+"""Helps of commands, made of what is documented: one shape, one place for each sentence.
+
+The docstring of a command is its help: what it does, paragraphs, and examples that begin with
+``$ dpselect``. An option of a query is described where its field is, one of a function in the
+``Args`` of its docstring, and one that several commands share in ``options.SHARED``.
+"""
 
 from __future__ import annotations
 
+import inspect
 import re
 import textwrap
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING
+from types import NoneType
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from rich.markup import escape
 from typer.core import TyperCommand
 
+from dpselect.cli import options
 from dpselect.errors import ParameterError
+from dpselect.requests.fields import documented
 
 PANELS = (
     *("Needed", "Data", "Question", "Privacy", "New ledger", "Output", "File", "Engine"),
@@ -18,17 +29,160 @@ PANELS = (
 )
 """Panels of options, in the order of the help; those of no panel stand before all."""
 
-EXAMPLE = re.compile(r"\[bold\](?P<command>dpselect .*)\[/bold\]", re.DOTALL)
+EXAMPLE = re.compile(r"\$ (?P<command>dpselect .*)", re.DOTALL)
 """A paragraph that is an example."""
 
 WIDTH = 76
 """Columns of an example, beside its margin."""
 
 
+def flag(name: str) -> str:
+    """Return the option of a field or of a parameter."""
+    return f"--{name.removeprefix('as_').replace('_', '-')}"
+
+
+def parameter(
+    name: str,
+    kind: Any,
+    said: str,
+    panel: str | None = None,
+    *,
+    usual: object = None,
+) -> inspect.Parameter:
+    """Return an option of a command; of an option that is not given the value is None.
+
+    Args:
+        name: The name of the field or parameter.
+        kind: What is typed: a type that typer knows. Flags are never None.
+        said: What it is.
+        panel: The part of the help that it stands in.
+        usual: What the help says of its default.
+    """
+    words = flag(name)
+    if kind == bool | None:  # may be switched off, too
+        words = f"{words}/--no-{words[2:]}"
+    option = typer.Option(
+        words, help=escape(said) + _usual(usual), rich_help_panel=panel, show_default=False
+    )
+    is_flag = kind is bool
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=Annotated[kind if is_flag else kind | None, option],
+        default=False if is_flag else None,
+    )
+
+
+def argument(
+    name: str, kind: Any, words: str, default: Any = inspect.Parameter.empty
+) -> inspect.Parameter:
+    """Return an argument of a command, as ``parameter`` does an option."""
+    typed: Any = Annotated[kind, typer.Argument(help=words)]
+    only = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, only, annotation=typed, default=default)
+
+
+def panel_of(made: inspect.Parameter) -> str | None:
+    """Return the panel of an option."""
+    panel: str | None = made.annotation.__metadata__[0].rich_help_panel
+    return panel
+
+
+def _usual(value: object) -> str:
+    """Return what the help says of a default."""
+    unsaid = any(value is one for one in (None, MISSING, False, inspect.Parameter.empty))
+    if isinstance(value, tuple):
+        value = ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
+    return "" if unsaid or value == "" else rf" [dim]\[default: {value}][/]"
+
+
+def shared(name: str) -> inspect.Parameter:
+    """Return an option that several commands share."""
+    return parameter(name, *options.SHARED[name])
+
+
+def dialect() -> list[inspect.Parameter]:
+    """Return the options that say how a text file is written: the fields of a dialect."""
+    from dpselect.tables.dialect import DEFAULTS, Dialect
+
+    said = documented(Dialect, flag) | options.OF_A_DIALECT
+    types = {"strip": bool | None, "skip_lines": int, "column_type": list[str]}
+    return [parameter(name, types.get(name, str), said[name], "File") for name in DEFAULTS]
+
+
+def command(
+    app: typer.Typer,
+    run: Callable[..., Any],
+    name: str | None = None,
+    *,
+    panels: Mapping[str, str] | None = None,
+) -> None:
+    """Add a function as a command, whose docstring is the help.
+
+    Parameters that are keyword-only are options, and those before them arguments. A function
+    that takes any keywords takes the options of a text file as well.
+
+    Args:
+        app: Where to add it.
+        run: The function.
+        name: The name of the command, by default that of the function.
+        panels: Panels of its options, by name.
+    """
+    types, said = get_type_hints(run), documented(run, flag)
+    every: list[inspect.Parameter] = []
+    for one in inspect.signature(run).parameters.values():
+        if one.kind is one.VAR_KEYWORD:
+            every += dialect()
+        elif one.name in options.SHARED and one.name not in said:
+            every.append(shared(one.name))
+        elif one.kind is one.KEYWORD_ONLY:
+            needed = one.default is one.empty
+            kind, panel = types[one.name], (panels or {}).get(one.name)
+            kinds = [each for each in get_args(kind) if each is not NoneType]
+            kind = kinds[0] if NoneType in get_args(kind) else kind
+            made = parameter(one.name, kind, said[one.name], panel, usual=one.default)
+            every.append(made.replace(default=one.default) if not needed else _required(made))
+        else:
+            every.append(argument(one.name, types[one.name], said[one.name], one.default))
+
+    def call(**given: Any) -> Any:
+        first = inspect.signature(run).parameters.values()
+        places = [given.pop(one.name) for one in first if one.kind is one.POSITIONAL_OR_KEYWORD]
+        return run(*places, **given)
+
+    add(app, name or run.__name__, call, every, run.__doc__)
+
+
+def _required(made: inspect.Parameter) -> inspect.Parameter:
+    """Return an option that must be given."""
+    kind, option = get_args(made.annotation)
+    [first] = [one for one in get_args(kind) if one is not NoneType]
+    return made.replace(annotation=Annotated[first, option], default=made.empty)
+
+
+def add(
+    app: typer.Typer,
+    name: str,
+    run: Callable[..., Any],
+    parameters: list[inspect.Parameter],
+    said: str | None,
+) -> None:
+    """Add what takes some parameters as a command with a help."""
+    # Not the arguments of the function, which are told one by one.
+    text = inspect.cleandoc(said or "").partition("\n\nArgs:")[0]
+
+    def call(**given: Any) -> Any:
+        return run(**given)
+
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    app.command(name, help=text)(call)
+
+
 class Command(TyperCommand):
     """A command whose help keeps to ``PANELS`` and which takes an option once."""
 
-    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 -- typer's own
+    def get_params(self, ctx: Any) -> list[Any]:
         """Return the options in the order of the help, flags without a type."""
         found = super().get_params(ctx)
         for one in found:
@@ -36,7 +190,7 @@ class Command(TyperCommand):
                 one.metavar = ""
         return sorted(found, key=_place)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+    def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, a star before what is needed."""
         needed = [one for one in self.params if _place(one) == 0 and not one.required]
         for one in needed:
@@ -45,7 +199,7 @@ class Command(TyperCommand):
         for one in needed:  # the query itself says what it misses, with the next line
             one.required = False
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; an option that takes one value is refused a second."""
         order: list[Any] = self.make_parser(ctx).parse_args(args=list(args))[2]
         once = [one for one in order if one.param_type_name == "option" and not one.is_flag]
@@ -55,7 +209,7 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def _place(option: Any) -> int:  # noqa: ANN401 -- typer's own
+def _place(option: Any) -> int:
     panel = getattr(option, "rich_help_panel", None)
     return PANELS.index(panel) if panel in PANELS else -1
 
@@ -70,7 +224,7 @@ def shaped(commands: typer.Typer) -> None:
             paragraphs = info.help.strip().split("\n\n")
             examples = [found for one in paragraphs if (found := EXAMPLE.fullmatch(one))]
             texts = [one for one in paragraphs if not EXAMPLE.fullmatch(one)]
-            info.help = "\n\n".join(" ".join(one.split("\n")) for one in texts)
+            info.help = "\n\n".join(escape(" ".join(one.split("\n"))) for one in texts)
             if examples:
                 shown = "\n\n".join(_wrapped(found["command"]) for found in examples)
                 info.epilog = f"Examples:\n\n{shown}"
@@ -84,8 +238,7 @@ def _wrapped(command: str) -> str:
 
     What looks like the code of an emoji is kept apart by an empty style.
     """
-    words = " ".join(command.replace("\\[", "[").split())
-    parts = re.sub(r" (?!-)", "\N{NO-BREAK SPACE}", words)
+    parts = re.sub(r" (?!-)", "\N{NO-BREAK SPACE}", " ".join(command.split()))
     lines = textwrap.wrap(
         parts, WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )

@@ -1,7 +1,4 @@
-"""``dpselect keys`` and ``dpselect top``: which values there are, and the most common.
-
-``TOP`` and ``KEYS`` are the commands.
-"""
+"""``dpselect keys`` and ``dpselect top``: which values there are, and the most common."""
 
 from __future__ import annotations
 
@@ -13,48 +10,6 @@ from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpselect.keys import KeyRelease, Keys, TopKeys
-
-KEYS_HELP = """Release the values of a column that enough people have.
-
-With --user all rows of a person are protected together, and at most --max-per-user different
-values of each person are counted; without it one row is protected. --dry-run prints how many
-people a value needs to be released.
-
-[bold]dpselect keys visits.parquet --column diagnosis --user patient --max-per-user 3 \
---epsilon 1 --delta 1e-6 --neighbours add-remove[/bold]
-
-[bold]dpselect keys visits.parquet --column diagnosis --by ward --other --epsilon 1 \
---delta 1e-6 --neighbours add-remove[/bold]
-
-With --by the values of each group are released, for one epsilon; with --other the noisy number
-of all others, too.
-
-With --engine spark only values of at least --min-people leave the cluster, and with --other
-all values.
-"""
-
-TOP_HELP = """Release the k values of a column that most people have.
-
-With --candidates the answer is drawn from these public values. Without them, the counts of all
-values get noise, and the largest ones above a threshold are released with their noisy counts;
-this needs --delta. With --user all rows of a person are protected together, and at most
---max-per-user different values of each person are counted; without it one row is protected.
---dry-run prints how many people a value needs to be released.
-
-[bold]dpselect top visits.parquet --column diagnosis --k 10 --user patient --max-per-user 3 \
---epsilon 1 --delta 1e-6 --neighbours add-remove[/bold]
-
-[bold]dpselect top visits.csv --column ward --k 3 --candidates wards.txt --epsilon 0.5 \
---neighbours add-remove[/bold]
-
-With --by the most common values of each group are released. The groups are public (--groups),
-or those with a value above the threshold; with --candidates the groups are released first. With
---other the noisy number of all other values is released, too.
-
-With --above instead of --k, all candidates with at least this noisy count are released.
-
-With --engine spark only counts leave the cluster: those of the candidates, or of all values.
-"""
 
 
 def names_in(text: str | Sequence[str], given: Given) -> list[str]:
@@ -95,7 +50,7 @@ def values_of(field: str, column: str) -> Option:
     )
 
 
-def _groups(text: str | Sequence[str], given: Given) -> Any:  # noqa: ANN401 -- of a field
+def _groups(text: str | Sequence[str], given: Given) -> Any:
     names = names_in(given.options["by"] or (), given)
     lists = [text] if isinstance(text, str) else text
     if not names or len(lists) != len(names):
@@ -128,34 +83,67 @@ BY = {
 """Options of groups."""
 
 
-def _facts(query: Keys | TopKeys, _given: Given) -> Mapping[str, object]:
-    """Return how many people it takes until a value is released."""
-    from dpselect.keys.release import in_words
+class _OfKeys(QueryCommand):
+    def facts(self, query: Keys | TopKeys, given: Given) -> Mapping[str, object]:
+        """Return how many people it takes until a value is released."""
+        from dpselect.keys.release import in_words
 
-    return {"released": words} if (words := in_words(query)) else {}
+        return {"released": words} if (words := in_words(query)) else {}
+
+    def after(self, release: KeyRelease, given: Given) -> Mapping[str, object]:
+        """Return the groups, if these were released."""
+        if release.groups is None or release.arguments.get("groups") is not None:
+            return {}
+        return {"groups": ", ".join(map(str, release.groups)) or "(none)"}
 
 
-def _besides(release: KeyRelease, _given: Given) -> dict[str, Any]:
-    """Return the groups, if these were released."""
-    if release.groups is None or release.arguments.get("groups") is not None:
-        return {}
-    return {"groups": ", ".join(map(str, release.groups)) or "(none)"}
+class Values(_OfKeys):
+    """Release the values of a column that enough people have.
+
+    With --user all rows of a person are protected together, and at most --max-per-user
+    different values of each person are counted; without it one row is protected. --dry-run
+    prints how many people a value needs to be released.
+
+    $ dpselect keys visits.parquet --column diagnosis --user patient --max-per-user 3
+    --epsilon 1 --delta 1e-6 --neighbours add-remove
+
+    $ dpselect keys visits.parquet --column diagnosis --by ward --other --epsilon 1
+    --delta 1e-6 --neighbours add-remove
+
+    With --by the values of each group are released, for one epsilon; with --other the noisy
+    number of all others, too.
+
+    With --engine spark only values of at least --min-people leave the cluster, and with --other
+    all values.
+    """
+
+    name, query, options = "keys", "Keys", BY
 
 
-KEYS = QueryCommand(
-    name="keys",
-    query="Keys",
-    help=KEYS_HELP,
-    options=BY,
-    facts=_facts,
-    after=_besides,
-)
+class Top(_OfKeys):
+    """Release the k values of a column that most people have.
 
-TOP = QueryCommand(
-    name="top",
-    query="TopKeys",
-    help=TOP_HELP,
-    options={"candidates": values_of("candidates", "column"), **BY},
-    facts=_facts,
-    after=_besides,
-)
+    With --candidates the answer is drawn from these public values. Without them, the counts of
+    all values get noise, and the largest ones above a threshold are released with their noisy
+    counts; this needs --delta. With --user all rows of a person are protected together, and at
+    most --max-per-user different values of each person are counted; without it one row is
+    protected. --dry-run prints how many people a value needs to be released.
+
+    $ dpselect top visits.parquet --column diagnosis --k 10 --user patient --max-per-user 3
+    --epsilon 1 --delta 1e-6 --neighbours add-remove
+
+    $ dpselect top visits.csv --column ward --k 3 --candidates wards.txt --epsilon 0.5
+    --neighbours add-remove
+
+    With --by the most common values of each group are released. The groups are public
+    (--groups), or those with a value above the threshold; with --candidates the groups are
+    released first. With --other the noisy number of all other values is released, too.
+
+    With --above instead of --k, all candidates with at least this noisy count are released.
+
+    With --engine spark only counts leave the cluster: those of the candidates, or of all
+    values.
+    """
+
+    name, query = "top", "TopKeys"
+    options = {"candidates": values_of("candidates", "column"), **BY}

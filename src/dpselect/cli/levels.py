@@ -14,36 +14,8 @@ from dpselect.errors import DataError
 if TYPE_CHECKING:
     from dpselect.levels import Levels, LevelsRelease
 
-HELP = """Release counts of codes, at the finest useful level of their tree.
-
-The tree is public: a CSV file with the columns code and parent, or with one column per level,
-coarsest first; or, with --prefixes, a text file with one code per line, whose first characters
-are the levels above.
-
-[bold]dpselect levels visits.csv --column diagnosis --tree icd.csv --epsilon 1 \
---neighbours add-remove[/bold]
-
-[bold]dpselect levels visits.csv --column diagnosis --tree codes.txt --prefixes 1,3 \
---user patient --max-per-user 3 --epsilon 1 --neighbours add-remove --out table.csv[/bold]
-
-Every code of the tree is in one cell of the table, or above several. Each cell gets a noisy
-count; the count of a code above is the sum of its cells. Rows whose value is not one of the
-finest codes are dropped. With --engine spark only the counts of these codes leave the
-cluster.
-"""
-
 DROPPED = "values that are no leaf of the tree, such as deeper codes, are dropped"
 """What is said of rows, whatever there are."""
-
-MORE = {
-    "prefixes": extra(
-        str,
-        "prefixes",
-        DATA,
-        "Numbers of characters, 1,3: --tree has one code per line, whose first characters are "
-        "the codes above.",
-    ),
-}
 
 
 def _tree(path: Path, given: Given) -> dict[str, str]:
@@ -72,21 +44,40 @@ def _tree(path: Path, given: Given) -> dict[str, str]:
     return path_tree([one for one in row if one] for row in rows)
 
 
-def _facts(query: Levels, _given: Given) -> Mapping[str, object]:
-    beyond = f"at most {query.excess():.6g} above that of the best level, on average"
-    return {"leaves": len(query.hierarchy.values), "sum of errors": beyond, "rows": DROPPED}
+class Detail(QueryCommand):
+    """Release counts of codes, at the finest useful level of their tree.
 
+    The tree is public: a CSV file with the columns code and parent, or with one column per
+    level, coarsest first; or, with --prefixes, a text file with one code per line, whose first
+    characters are the levels above.
 
-def _after(release: LevelsRelease, _given: Given) -> dict[str, Any]:
-    return {"cells": len(release.answer), "rows": DROPPED}
+    $ dpselect levels visits.csv --column diagnosis --tree icd.csv --epsilon 1 --neighbours
+    add-remove
 
+    $ dpselect levels visits.csv --column diagnosis --tree codes.txt --prefixes 1,3 --user
+    patient --max-per-user 3 --epsilon 1 --neighbours add-remove --out table.csv
 
-LEVELS = QueryCommand(
-    name="levels",
-    query="Levels",
-    help=HELP,
-    options={"tree": Option(read=_tree, kind=Path, help="Text file of the tree.")},
-    more=MORE,
-    facts=_facts,
-    after=_after,
-)
+    Every code of the tree is in one cell of the table, or above several. Each cell gets a noisy
+    count; the count of a code above is the sum of its cells. Rows whose value is not one of the
+    finest codes are dropped. With --engine spark only the counts of these codes leave the
+    cluster.
+    """
+
+    name, query = "levels", "Levels"
+    options = {"tree": Option(read=_tree, kind=Path, help="Text file of the tree.")}
+    more = extra(
+        str,
+        "prefixes",
+        DATA,
+        "Numbers of characters, 1,3: --tree has one code per line, whose first characters are "
+        "the codes above.",
+    )
+
+    def facts(self, query: Levels, given: Given) -> Mapping[str, object]:
+        """Return how much worse than the best level the chosen ones can be."""
+        beyond = f"at most {query.excess():.6g} above that of the best level, on average"
+        return {"leaves": len(query.hierarchy.values), "sum of errors": beyond, "rows": DROPPED}
+
+    def after(self, release: LevelsRelease, given: Given) -> dict[str, Any]:
+        """Return the number of cells."""
+        return {"cells": len(release.answer), "rows": DROPPED}

@@ -10,26 +10,18 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from dpselect._optional import needed
 from dpselect.cli import options, output
+from dpselect.cli.help import command, flag
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpselect.tables import Source
     from dpselect.tables.dialect import Dialect, FieldType
-
-HELP = """Show the curator how a file is written; not private.
-
-It prints the dialect, the columns and the first records, and is for who may read the file; it
-never runs under a policy. The options that it proposes are found from the rows: look at them,
-and state them as facts of the program that wrote the file.
-
-[bold]dpselect look stays.csv[/bold]
-"""
 
 LINES = 3
 MOST = 1 << 20
@@ -53,14 +45,23 @@ MISSING = ("NA", "N/A", "NULL", "null", "nan", "-", ".", "n/a")
 
 
 def look(
-    file: Annotated[str, options.Data],
+    file: str,
     *,
-    policy: Annotated[
-        Path | None, typer.Option(help="A policy; refused, since it lets nobody look.")
-    ] = None,
-    **dialect: Any,  # noqa: ANN401 -- options of the file
+    policy: Path | None = None,
+    **dialect: Any,
 ) -> None:
-    """Show how a file is written."""
+    """Show the curator how a file is written; not private.
+
+    It prints the dialect, the columns and the first records, and is for who may read the file;
+    it never runs under a policy. The options that it proposes are found from the rows: look at
+    them, and state them as facts of the program that wrote the file.
+
+    $ dpselect look stays.csv
+
+    Args:
+        file: The file.
+        policy: A policy; refused, since it lets nobody look.
+    """
     if policy is not None:
         raise ParameterError("`policy`: dpselect look prints records, which no policy lets out")
     from dpselect import tables
@@ -156,7 +157,7 @@ def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int
     return (rows / widths.total() if width > 1 else 0.0), width
 
 
-def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, str]]:  # noqa: ANN401 -- of polars
+def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, str]]:
     """Return what nine fields in ten are at least, and what is to be stated of them."""
     import narwhals as nw
 
@@ -185,13 +186,12 @@ def _any(given: dict[str, str]) -> dict[str, Any]:
     return dict(given)
 
 
-def _words(name: str, value: Any) -> str:  # noqa: ANN401 -- of any option
-    flag = f"--{name.replace('_', '-')}"
+def _words(name: str, value: Any) -> str:
     texts = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     shown = texts.replace("\t", "\\t")
-    return f"{flag} {shown}" if shown.isalnum() else f"{flag} '{shown}'"
+    return f"{flag(name)} {shown if shown.isalnum() else repr(shown)}"
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("look", help=HELP)(options.with_dialect(look))
+    command(app, look)

@@ -1,7 +1,4 @@
-"""``dpselect nodes`` and ``dpselect hubs``: the most influential nodes of a network.
-
-``NODES`` and ``HUBS`` are the commands.
-"""
+"""``dpselect nodes`` and ``dpselect hubs``: the most influential nodes of a network."""
 
 from __future__ import annotations
 
@@ -12,46 +9,17 @@ from typing import TYPE_CHECKING, Any
 from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.cli.help import shared
 from dpselect.combine import COMBINATIONS
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.networks import METRICS, TopNodes
+from dpselect.networks import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from dpselect.networks import TopNodes
     from dpselect.release import Release
     from dpselect.tables.kinds import Kind
-
-NODES_HELP = """Release the k most influential nodes of a network; one edge is protected.
-
-By one metric this is PrivTopk (local dampening): --mechanism exponential, permute-and-flip,
-local-dampening and shifted are its EM, PF, LD and SLD. By several it is DP-MOTkIN, by
-PrivPareto (--combine pareto) or PrivAgg (--combine weighted-sum).
-
---nodes is public: the number of nodes, if ids are 0 to N-1, or all ids or labels. Edges are a
-table, or a file of SNAP (.txt), GraphML, GML, Pajek or MatrixMarket. With several metrics,
-nodes are ranked by all of them. Edges to other nodes, or from a node to itself, are dropped.
-With --above instead of --k, all nodes with at least this noisy score are released.
-With --user all rows of a person are protected together, such as the calls of a customer, and at
-most --max-per-user different edges of each person are counted. Without it,
-one edge is protected.
-With --engine spark only counts of nodes leave the cluster.
-
-[bold]dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
---epsilon 1[/bold]
-
-[bold]dpselect nodes friends.csv --nodes people.txt --k 3 \
---metric degree,ego-density --combine margin --epsilon 1[/bold]
-"""
-
-HUBS_HELP = """Release the k hubs of a network by ego betweenness or density, in two steps.
-
-First the degrees of all nodes get noise, then the edges around the few nodes with the largest
-ones. The estimates are released with the nodes. --nodes is as for 'dpselect nodes'.
-
-[bold]dpselect hubs friends.parquet --nodes 36692 --k 5 --metric ego-betweenness \
---epsilon 1[/bold]
-"""
 
 
 def _node_set(text: str, given: Given) -> int | list[Hashable]:
@@ -69,11 +37,6 @@ def _node_set(text: str, given: Given) -> int | list[Hashable]:
         with suppress(ColumnError):
             kind = kind_in(given.table, given.options["source"] or "source")
     return [parsed(one, kind) for one in listed_in("nodes", text)]
-
-
-def _rule(release: Release[Any], _given: Given) -> dict[str, str]:
-    """Return which ends are nodes, whatever ends there are."""
-    return {"nodes": release.plan.public[0]}
 
 
 def _terms(
@@ -104,40 +67,36 @@ NODE_SET = Option(
 )
 
 
-def _check_plot(query: TopNodes, given: Given) -> None:
-    if given.options["plot"] is None:
-        return
-    options.declared_public(bool(given.options["data_is_public"]), "dpselect nodes --plot")
-    if query.above is not None:
-        raise ParameterError("`plot` shows P(chosen first) of a release of `k` nodes")
-    if given.options["dry_run"]:
-        raise ParameterError("`plot` shows the edges, which `dry_run` does not read")
+class _OfNodes(QueryCommand):
+    def after(self, release: Release[Any], given: Given) -> dict[str, str]:
+        """Return which ends are nodes, whatever ends there are."""
+        return {"nodes": release.plan.public[0]}
 
 
-def _plot(query: TopNodes, _release: Release[Any] | None, given: Given) -> Axes:
-    """Draw the exact selection probabilities of one round against the metric."""
-    needed("matplotlib", extra="standard")
-    from matplotlib.figure import Figure
+class Nodes(_OfNodes):
+    """Release the k most influential nodes of a network; one edge is protected.
 
-    objective = query.objective(given.table)
-    draw = query.design().draw
-    mechanism = draw.mechanism.single_round(draw.k)
-    axes = Figure(figsize=(7, 4.5), layout="constrained").subplots()
-    axes.plot(objective.scores, mechanism.probabilities(objective), ".", alpha=0.4)
-    axes.set(
-        xlabel=" ".join([query.combine or "", *given.options["metric"]]).strip(),
-        ylabel="P(chosen first)",
-        yscale="log",
-        title=f"{mechanism.label}, epsilon = {mechanism.epsilon:g} a round; not private",
-    )
-    return axes
+    By one metric this is PrivTopk (local dampening): --mechanism exponential, permute-and-flip,
+    local-dampening and shifted are its EM, PF, LD and SLD. By several it is DP-MOTkIN, by
+    PrivPareto (--combine pareto) or PrivAgg (--combine weighted-sum).
 
+    --nodes is public: the number of nodes, if ids are 0 to N-1, or all ids or labels. Edges are
+    a table, or a file of SNAP (.txt), GraphML, GML, Pajek or MatrixMarket. With several
+    metrics, nodes are ranked by all of them. Edges to other nodes, or from a node to itself,
+    are dropped. With --above instead of --k, all nodes with at least this noisy score are
+    released. With --user all rows of a person are protected together, such as the calls of a
+    customer, and at most --max-per-user different edges of each person are counted. Without it,
+    one edge is protected. With --engine spark only counts of nodes leave the cluster.
 
-NODES = QueryCommand(
-    name="nodes",
-    query="TopNodes",
-    help=NODES_HELP,
-    options={
+    $ dpselect nodes friends.parquet --nodes 36692 --k 5 --metric ego-betweenness --epsilon 1
+
+    $ dpselect nodes friends.csv --nodes people.txt --k 3 --metric degree,ego-density
+    --combine margin --epsilon 1
+    """
+
+    name, query = "nodes", "TopNodes"
+    more = {"data_is_public": shared("data_is_public")}
+    options = {
         "nodes": NODE_SET,
         "metric": Option(
             kind=list[str],
@@ -147,17 +106,44 @@ NODES = QueryCommand(
             "'ego-density:100 + ego-betweenness'.",
         ),
         "combine": Option(help=f"How several metrics are one: {', '.join(COMBINATIONS)}."),
-        "weights": Option(
-            read=lambda text, _given: options.numbers("weights", text),
-            help="One for each metric, as 1,100, for weighted-sum.",
-        ),
-    },
-    more={"data_is_public": options.DataIsPublic},
-    before=_check_plot,
-    after=_rule,
-    plot=_plot,
-)
+    }
 
-HUBS = QueryCommand(
-    name="hubs", query="Hubs", help=HUBS_HELP, options={"nodes": NODE_SET}, after=_rule
-)
+    def check(self, query: TopNodes, given: Given) -> None:
+        """Refuse a picture that cannot be drawn, or of private data."""
+        if given.options["plot"] is None:
+            return
+        options.declared_public(given.options["data_is_public"], "dpselect nodes --plot")
+        if query.above is not None:
+            raise ParameterError("`plot` shows P(chosen first) of a release of `k` nodes")
+        if given.options["dry_run"]:
+            raise ParameterError("`plot` shows the edges, which `dry_run` does not read")
+
+    def plot(self, query: TopNodes, release: Release[Any], given: Given) -> Axes:
+        """Draw the exact selection probabilities of one round against the metric."""
+        needed("matplotlib", extra="standard")
+        from matplotlib.figure import Figure
+
+        objective = query.objective(given.table)
+        draw = query.design().draw
+        mechanism = draw.mechanism.single_round(draw.k)
+        axes = Figure(figsize=(7, 4.5), layout="constrained").subplots()
+        axes.plot(objective.scores, mechanism.probabilities(objective), ".", alpha=0.4)
+        axes.set(
+            xlabel=" ".join([query.combine or "", *given.options["metric"]]).strip(),
+            ylabel="P(chosen first)",
+            yscale="log",
+            title=f"{mechanism.label}, epsilon = {mechanism.epsilon:g} a round; not private",
+        )
+        return axes
+
+
+class Hubs(_OfNodes):
+    """Release the k hubs of a network by ego betweenness or density, in two steps.
+
+    First the degrees of all nodes get noise, then the edges around the few nodes with the
+    largest ones. The estimates are released with the nodes. --nodes is as for 'dpselect nodes'.
+
+    $ dpselect hubs friends.parquet --nodes 36692 --k 5 --metric ego-betweenness --epsilon 1
+    """
+
+    name, query, options = "hubs", "Hubs", {"nodes": NODE_SET}

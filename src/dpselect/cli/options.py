@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
 
 from dpselect import validation
@@ -20,127 +17,60 @@ from dpselect.passes import watching
 if TYPE_CHECKING:
     from dpselect.budget import Budget
     from dpselect.tables import Source
-    from dpselect.tables.dialect import FieldType
 
-Data: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        help="A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .dta, ..., .csv.gz), a folder of "
-        "them or a pattern of names."
-    ),
-]
-
-
-def _of_file(name: str, said: Any, kind: Any = str) -> Any:  # noqa: ANN401 -- a type
-    """Return the type of an option that says how a text file is written."""
-    flag = f"--{name.replace('_', '-')}"
-    flag = f"{flag}/--no-{flag[2:]}" if kind is bool else flag
-    option = typer.Option(flag, help=said, rich_help_panel=FILE)
-    return Annotated[kind | None, option]
-
-
-FILE = "File"
-DIALECT: dict[str, Any] = {
-    name: _of_file(name, *said)
-    for name, said in {
-        "format": ("Format of the file, such as csv; by default what its name ends in.",),
-        "separator": ("Separator of the fields of a text file, such as ';'.",),
-        "decimal": ("Decimal mark of numbers: '.' or ','.",),
-        "thousands": ("Separator of thousands in numbers, such as ','.",),
-        "date_format": ("Form of dates and times, such as %d/%m/%Y or '%m/%d/%y %H:%M'.",),
-        "time_zone": ("Time zone whose clock says times with Z or +02:00: Europe/Berlin.",),
-        "missing": ("Fields that stand for a missing value, such as NA,.,-,999.",),
-        "encoding": ("Encoding of the characters: utf-8, cp1252, latin-1, utf-16, ...",),
-        "quote": ("Quotation mark around fields, or none: the default of .tsv files.",),
-        "strip": ("Leave out spaces around fields, as by default.", bool),
-        "skip_lines": ("Number of lines above the header.", int),
-        "comment": ("First characters of lines to leave out, such as '#'.",),
-        "header": ("Names of the columns, such as id,ward,days, where the file has none.",),
-        "column_type": (
-            "Type of a column, as admitted=date: text, number, integer, date or time.",
-            list[str],
-        ),
-    }.items()
-}
-"""Options that say how a text file is written, by field of a dialect."""
-_of_data = partial(typer.Option, rich_help_panel="Data")
-
-Where: TypeAlias = Annotated[
-    list[str] | None,
-    _of_data(
-        "--where",
-        help='Select rows by "year >= 2024" or "ward = \'A\'"; if repeated, all must hold.',
-    ),
-]
-Master: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help=r"With --engine spark: such as spark://host:7077 or local\[4].",
-        rich_help_panel="Engine",
-    ),
-]
+DATA = (
+    "A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .dta, ..., .csv.gz), a folder of them or a "
+    "pattern of names."
+)
 EPSILON = "Privacy loss of the whole answer, in nats: 0.1 is strict, 1 usual, 10 weak."
-Epsilon: TypeAlias = Annotated[float, typer.Option("--epsilon", help=EPSILON)]
-of_output = partial(typer.Option, rich_help_panel="Output")
+WHERE = 'Select rows by "year >= 2024" or "ward = \'A\'"; if repeated, all must hold.'
+LEDGER = "Budget file to charge; create one with 'dpselect budget --create'."
+ANALYST = "With --ledger: the analyst, whose share is charged; by default your login."
+SOURCE_VERSION = (
+    "With --ledger: version of the data, such as a date. A repeated query of the same version "
+    "returns the recorded answer at no cost."
+)
+AGAIN = "With --ledger: draw a new answer and pay, even if one is recorded."
+DATA_IS_PUBLIC = "Declare that the data are public or synthetic: the output is not private."
+ENGINE = (
+    "memory; polars, for files larger than memory; duckdb, also for tables such as "
+    "clinic.duckdb::stays; or spark. {leaving} leave the last three; the distribution of the "
+    "answer is the same."
+)
 
-Ledger: TypeAlias = Annotated[
-    Path | None,
-    of_output(
-        "--ledger",
-        help="Budget file to charge; create one with 'dpselect budget --create'.",
-    ),
-]
-Note: TypeAlias = Annotated[
-    str, of_output("--note", help="With --ledger: a note on the entry.")
-]
-Analyst: TypeAlias = Annotated[
-    str,
-    of_output(
-        "--analyst",
-        help="With --ledger: the analyst, whose share is charged; by default your login.",
-    ),
-]
-SourceVersion: TypeAlias = Annotated[
-    str,
-    of_output(
-        "--source-version",
-        help="With --ledger: version of the data, such as a date. A repeated query of the same "
-        "version returns the recorded answer at no cost.",
-    ),
-]
-Again: TypeAlias = Annotated[
-    bool,
-    of_output(
-        "--again", help="With --ledger: draw a new answer and pay, even if one is recorded."
-    ),
-]
-Json: TypeAlias = Annotated[bool, of_output("--json", help="Print one JSON object.")]
-DryRun: TypeAlias = Annotated[
-    bool, of_output("--dry-run", help="Print the price and the error; read no private value.")
-]
-Plot: TypeAlias = Annotated[
-    Path | None, of_output("--plot", help="Write a picture, such as out.png.")
-]
-Out: TypeAlias = Annotated[
-    Path | None,
-    of_output("--out", help="Write the table of the answer: .csv, .parquet, .xlsx or .tex."),
-]
-DataIsPublic: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--data-is-public",
-        help="Declare that the data are public or synthetic: the output is not private.",
-    ),
-]
+OF_A_DIALECT = {
+    "missing": "Fields that stand for a missing value, such as NA,.,-,999.",
+    "strip": "Leave out spaces around fields, as by default.",
+    "header": "Names of the columns, such as id,ward,days, where the file has none.",
+    "column_type": "Type of a column, as admitted=date: text, number, integer, date or time.",
+}
+"""What is typed in another way than a ``Dialect`` has it."""
+
+SHARED: dict[str, tuple[Any, str, str]] = {
+    "epsilon": (float, EPSILON, "Needed"),
+    "where": (list[str], WHERE, "Data"),
+    "data_is_public": (bool, DATA_IS_PUBLIC, "Output"),
+    "ledger": (Path, LEDGER, "Output"),
+    "note": (str, "With --ledger: a note on the entry.", "Output"),
+    "analyst": (str, ANALYST, "Output"),
+    "source_version": (str, SOURCE_VERSION, "Output"),
+    "again": (bool, AGAIN, "Output"),
+    "dry_run": (bool, "Print the price and the error; read no private value.", "Output"),
+    "as_json": (bool, "Print one JSON object.", "Output"),
+    "plot": (Path, "Write a picture, such as out.png.", "Output"),
+    "out": (Path, "Write the table of the answer: .csv, .parquet, .xlsx or .tex.", "Output"),
+    "master": (str, "With --engine spark: such as spark://host:7077 or local[4].", "Engine"),
+}
+"""What is typed, what it is, and the panel of the help that it stands in."""
 
 
 def open_ledger(
     path: Path | None,
     *,
     source: str | Path | Source,
-    note: str = "",
-    analyst: str = "",
-    version: str = "",
+    note: str | None = None,
+    analyst: str | None = None,
+    version: str | None = None,
     again: bool = False,
     asked: Mapping[str, object] | None = None,
 ) -> Budget | None:
@@ -168,9 +98,9 @@ def open_ledger(
     from dpselect.budget.origin import source_name
 
     return Budget.open(path).for_request(
-        note=note,
+        note=note or "",
         source=source_name(str(source), path),
-        version=version,
+        version=version or "",
         analyst=analyst or _login(),
         again=again,
         arguments={**(asked or {}), **rows(source)},
@@ -230,47 +160,12 @@ def declared_public(declared: bool, command: str) -> None:
         )
 
 
-def engine(leaving: str) -> Any:  # noqa: ANN401 -- a type
-    """Return the type of the option ``--engine``, whose help says what leaves the engine.
-
-    Args:
-        leaving: What leaves polars, DuckDB and Spark.
-    """
-    return Annotated[
-        str,
-        typer.Option(
-            help="memory; polars, for files larger than memory; duckdb, also for tables such "
-            f"as clinic.duckdb::stays; or spark. {leaving} leave the last three; the "
-            "distribution of the answer is the same.",
-            rich_help_panel="Engine",
-        ),
-    ]
-
-
-def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose last parameters are the options of a text file."""
-    stated = inspect.signature(command, eval_str=True)
-    *first, _rest = stated.parameters.values()
-    kind = inspect.Parameter.KEYWORD_ONLY
-    more = [
-        inspect.Parameter(name, kind, annotation=annotation, default=None)
-        for name, annotation in DIALECT.items()
-    ]
-
-    def run(*args: Any, **given: Any) -> None:  # noqa: ANN401 -- the options
-        command(*args, **given)
-
-    run.__signature__ = stated.replace(parameters=[*first, *more])  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in [*first, *more]}
-    return run
-
-
-def rows_of(path: str, **given: Any) -> str | Source:  # noqa: ANN401 -- of any option
+def rows_of(path: str, **given: Any) -> str | Source:
     """Return the rows that are asked for of a table.
 
     Args:
         path: The table.
-        **given: ``where`` and the options of ``DIALECT``, as typed; None if not given.
+        **given: ``where`` and the options of a dialect, as typed; None if not given.
 
     Raises:
         ParameterError: One of them is not what it should be.
@@ -291,17 +186,16 @@ def rows_of(path: str, **given: Any) -> str | Source:  # noqa: ANN401 -- of any 
     return Source(path, **given)
 
 
-def _column_type(text: str) -> tuple[str, FieldType]:
+def _column_type(text: str) -> tuple[str, str]:
     from dpselect.tables.dialect import FIELD_TYPES
 
     column, _, kind = text.rpartition("=")
-    found = next((one for one in FIELD_TYPES if one == kind), None)
-    if not column or found is None:
+    if not column or kind not in FIELD_TYPES:
         raise ParameterError(
             f"`column_type` must be such as admitted=date, of {', '.join(FIELD_TYPES)}, "
             f"not {text!r}"
         )
-    return column, found
+    return column, kind
 
 
 def stated(source: str | Path | Source | None) -> tuple[str, ...]:
@@ -315,7 +209,7 @@ def rows(source: str | Path | Source | None) -> dict[str, object]:
     return given
 
 
-def opened(path: str | Source, engine: str, master: str | None) -> object:
+def opened(path: str | Source, engine: str | None, master: str | None) -> object:
     """Return the table as the engine holds it; no row is read.
 
     The arguments are those of ``dpselect.tables.engines.held``.
@@ -328,7 +222,7 @@ def opened(path: str | Source, engine: str, master: str | None) -> object:
 
     waiting = working("starting Spark and looking for the table")
     with waiting if engine == "spark" else nullcontext():
-        return held(path, engine, master=master)
+        return held(path, engine or "memory", master=master)
 
 
 @contextmanager

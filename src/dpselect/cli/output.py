@@ -41,7 +41,7 @@ class _Plain(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, stderr=stderr)
 
-    def render_str(self, text: str, **options: Any) -> Text:  # noqa: ANN401 -- rich's own
+    def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(written.visible(text), **options)
 
 

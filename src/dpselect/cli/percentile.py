@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from dpselect.cli import options, output
 from dpselect.cli.command import Given, Option, QueryCommand
@@ -17,151 +16,49 @@ if TYPE_CHECKING:
     from dpselect.percentiles import PercentileRecord, PercentileRelease, Percentiles
     from dpselect.release import Release
 
-ENDS = ("lower", "upper", "step")
-"""Options whose values have the unit of the column."""
-
-VALUE_HELP = """Release a public value near a percentile, or several.
-
-The candidates are --lower, --lower + --step and so on up to --upper. Without --upper they have
-no upper end, and with --lower -inf no lower end.
-
-[bold]dpselect percentile stays.parquet --column days --p 90 --upper 60 --step 1 \
---neighbours add-remove --epsilon 1[/bold]
-
-[bold]dpselect percentile stays.csv --column days --p 25,50,75,90 --upper 60 --step 1 \
---user patient --max-per-user 3 --neighbours add-remove --epsilon 1[/bold]
-
-[bold]dpselect percentile pay.csv --column pay --p 99 --step 0.01 \
---neighbours add-remove --epsilon 1[/bold]
-
-[bold]dpselect percentile stays.parquet --column days --p 50,90 --upper 60 --step 1 \
---by ward --groups wards.txt --neighbours add-remove --epsilon 1[/bold]
-
-With --by every group gets an answer, for one epsilon in total. The groups are public
-(--groups), or those with enough people, which needs --delta.
-
-[bold]dpselect percentile stays.csv --column discharged --minus admitted --p 90 --upper 60d \
---step 1d --neighbours add-remove --epsilon 1[/bold]
-
-With another --engine than memory only ranks leave it, if there are at most 100,001
-candidates; otherwise the column is read.
-"""
-
-RECORD_HELP = """Release which record holds a percentile, rarely what you want.
-
-The answer is its row number from 0, or its label. This is PercentileSelection (local
-dampening): --mechanism exponential, permute-and-flip and local-dampening are its EM, PF and LD;
-the default is the shifted form.
-
-Neighbours differ in the value of one record (substitution); the number of records, their order
-and labels are public. At a small epsilon 'dpselect percentile' is far more accurate.
-
-[bold]dpselect record stays.parquet --column days --p 90 --upper 60 --label ward \
---epsilon 10[/bold]
-"""
-
 
 def _percents(given: str | tuple[str, ...], _given: Given) -> float | list[float]:
     """Return percentiles that are separated by commas, or given one by one."""
-    text = given if isinstance(given, str) else ",".join(given)
-    listed = options.numbers("p", text)
+    listed = options.numbers("p", given if isinstance(given, str) else ",".join(given))
     return listed if len(listed) > 1 else listed[0]
 
 
-def _in_unit(value: object) -> str:
-    return digits(value) if isinstance(value, int | float) else as_text(value)
-
-
-def _read_end(name: str, text: str, _given: Given) -> object:
+def _quantities(text: str, _given: Given) -> list[object]:
     from dpselect.percentiles.units import quantity
 
-    return quantity(name, text)
+    return [quantity("candidates", part) for part in text.split(",")]
 
 
-def _quantities(text: str, given: Given) -> list[object]:
-    return [_read_end("candidates", part, given) for part in text.split(",")]
+class Percentile(QueryCommand):
+    """Release a public value near a percentile, or several.
 
+    The candidates are --lower, --lower + --step and so on up to --upper. Without --upper they
+    have no upper end, and with --lower -inf no lower end.
 
-def _numeric(given: Mapping[str, Any]) -> list[str]:
-    """Return the columns that are read as numbers: none that is a day, a time or a duration.
+    $ dpselect percentile stays.parquet --column days --p 90 --upper 60 --step 1
+    --neighbours add-remove --epsilon 1
 
-    And none of a difference, of which the types must be declared.
+    $ dpselect percentile stays.csv --column days --p 25,50,75,90 --upper 60 --step 1
+    --user patient --max-per-user 3 --neighbours add-remove --epsilon 1
+
+    $ dpselect percentile pay.csv --column pay --p 99 --step 0.01
+    --neighbours add-remove --epsilon 1
+
+    $ dpselect percentile stays.parquet --column days --p 50,90 --upper 60 --step 1
+    --by ward --groups wards.txt --neighbours add-remove --epsilon 1
+
+    With --by every group gets an answer, for one epsilon in total. The groups are public
+    (--groups), or those with enough people, which needs --delta.
+
+    $ dpselect percentile stays.csv --column discharged --minus admitted --p 90 --upper 60d
+    --step 1d --neighbours add-remove --epsilon 1
+
+    With another --engine than memory only ranks leave it, if there are at most 100,001
+    candidates; otherwise the column is read.
     """
-    typed = [given[name] for name in ("upper", "candidates") if given[name] is not None]
-    first: object = 0
-    if typed:
-        from dpselect.percentiles.units import quantity
 
-        first = quantity("upper", typed[0].split(",")[0])
-    columns = [given[name] for name in ("column",) if given[name] is not None]
-    return columns if given["minus"] is None and isinstance(first, int | float) else []
-
-
-def _facts(query: Percentiles, _given: Given) -> Mapping[str, object]:
-    """Return what can be released, and the error in percentiles and in units."""
-    design, column, records = _of_one(query), query.column, query.assumed_records
-    points, unit = design.points, design.unit
-    ends = " to ".join(_in_unit(unit.value(points[at])) for at in (0, len(points) - 1))
-    facts: dict[str, object] = {"values": f"{len(points):,} from {ends}, in units of {column}"}
-    if query.ends_early is not None:
-        facts["values end"] = query.ends_early.replace("`lower`", "--lower")
-    error = query.plan.error
-    if records is not None and error is not None and isfinite(error.value):
-        share = 100 * error.value / records
-        facts["error in percentiles"] = (
-            f"at most {share:.3g}, if there are {records:,} records"
-            if share < 100
-            else f"no useful bound for {records:,} records"
-        )
-    if (within := query.expected_error()) is not None:
-        facts[f"error in {column}"] = within
-    return facts
-
-
-def _of_one(query: Percentiles) -> Any:  # noqa: ANN401 -- one of several designs
-    """Return the design of all records, or of those of one group."""
-    made = query.design()
-    return getattr(made, "each", made)
-
-
-def _after_value(release: Release[Any], _given: Given) -> Mapping[str, object]:
-    made = cast("PercentileRelease", release)
-    early = cast("Percentiles", made.query).ends_early
-    more = {
-        "values": None if early is None else early.replace("`lower`", "--lower"),
-        "rows": made.records_in_words,
-        "likely error": made.expected_error,
-    }
-    return {name: one for name, one in more.items() if one is not None}
-
-
-def _record_facts(query: PercentileRecord, _given: Given) -> Mapping[str, object]:
-    _warn(query)
-    if query.records is not None:
-        return {}
-    return {f"error in {query.column}": "give --records, their number, to have it"}
-
-
-def _after_record(release: Release[Any], _given: Given) -> Mapping[str, object]:
-    _warn(cast("PercentileRecord", release.query))
-    return {}
-
-
-def _warn(query: PercentileRecord) -> None:
-    """Warn where the error can be the whole range, of one record if no number is given."""
-    error = replace(query, records=query.records or 1).plan.error
-    if error is not None and error.says_nothing:
-        output.print_warning(
-            "the error of a record can be the whole range at this epsilon; dpselect "
-            "percentile releases a value, which is far closer"
-        )
-
-
-VALUE = QueryCommand(
-    name="percentile",
-    query="Percentiles",
-    help=VALUE_HELP,
-    options={
+    name, query, numeric = "percentile", "Percentiles", ("column",)
+    options = {
         "p": Option(
             read=_percents,
             kind=list[str],
@@ -175,23 +72,97 @@ VALUE = QueryCommand(
             "percentile, by default 0.95; 0 for no intervals.",
         ),
         "candidates": Option(
-            read=_quantities,
-            help="The candidates, instead of a range, as 0,7,14.",
+            read=_quantities, help="The candidates, instead of a range, as 0,7,14."
         ),
-        **{name: Option(read=partial(_read_end, name)) for name in ENDS},
         "groups": BY["groups"],
-    },
-    numeric=_numeric,
-    facts=_facts,
-    after=_after_value,
-)
+    }
 
-RECORD = QueryCommand(
-    name="record",
-    query="PercentileRecord",
-    help=RECORD_HELP,
-    left_out=("where",),
-    numeric=("column",),
-    facts=_record_facts,
-    after=_after_record,
-)
+    def numbers(self, given: Mapping[str, Any]) -> list[str]:
+        """Return the column of numbers: none that is a day, a time or a duration.
+
+        And none of a difference, of which the types must be declared.
+        """
+        typed = [given[name] for name in ("upper", "candidates") if given[name] is not None]
+        first: object = 0
+        if typed:
+            from dpselect.percentiles.units import quantity
+
+            first = quantity("upper", typed[0].split(",")[0])
+        is_number = given["minus"] is None and isinstance(first, int | float)
+        return [given["column"]] if is_number and given["column"] is not None else []
+
+    def facts(self, query: Percentiles, given: Given) -> Mapping[str, object]:
+        """Return what can be released, and the error in percentiles and in units."""
+        made, column, records = query.design(), query.column, query.assumed_records
+        design: Any = getattr(made, "each", made)
+        points, unit = design.points, design.unit
+        ends = " to ".join(_in_unit(unit.value(points[at])) for at in (0, len(points) - 1))
+        facts: dict[str, object] = {
+            "values": f"{len(points):,} from {ends}, in units of {column}"
+        }
+        if query.ends_early is not None:
+            facts["values end"] = query.ends_early.replace("`lower`", "--lower")
+        error = query.plan.error
+        if records is not None and error is not None and isfinite(error.value):
+            share = 100 * error.value / records
+            facts["error in percentiles"] = (
+                f"at most {share:.3g}, if there are {records:,} records"
+                if share < 100
+                else f"no useful bound for {records:,} records"
+            )
+        if (within := query.expected_error()) is not None:
+            facts[f"error in {column}"] = within
+        return facts
+
+    def after(self, release: PercentileRelease, given: Given) -> Mapping[str, object]:
+        """Return the noisy number of records, and what else was found."""
+        query: Any = release.query
+        more = {
+            "values": query.ends_early and query.ends_early.replace("`lower`", "--lower"),
+            "rows": release.records_in_words,
+            "likely error": release.expected_error,
+        }
+        return {name: one for name, one in more.items() if one is not None}
+
+
+def _in_unit(value: object) -> str:
+    return digits(value) if isinstance(value, int | float) else as_text(value)
+
+
+class Record(QueryCommand):
+    """Release which record holds a percentile, rarely what you want.
+
+    The answer is its row number from 0, or its label. This is PercentileSelection (local
+    dampening): --mechanism exponential, permute-and-flip and local-dampening are its EM, PF and
+    LD; the default is the shifted form.
+
+    Neighbours differ in the value of one record (substitution); the number of records, their
+    order and labels are public. At a small epsilon 'dpselect percentile' is far more accurate.
+
+    $ dpselect record stays.parquet --column days --p 90 --upper 60 --label ward --epsilon 10
+    """
+
+    name, query, numeric = "record", "PercentileRecord", ("column",)
+    left_out = ("where",)
+
+    def facts(self, query: PercentileRecord, given: Given) -> Mapping[str, object]:
+        """Return what the error needs to be known."""
+        _warn(query)
+        if query.records is not None:
+            return {}
+        return {f"error in {query.column}": "give --records, their number, to have it"}
+
+    def after(self, release: Release[Any], given: Given) -> Mapping[str, object]:
+        """Warn of a useless answer."""
+        _warn(release.query)
+        return {}
+
+
+def _warn(query: Any) -> None:
+    """Warn where the error can be the whole range, of one record if no number is given."""
+    error = replace(query, records=query.records or 1).plan.error
+    if error is not None and error.says_nothing:
+        output.print_warning(
+            "the error of a record can be the whole range at this epsilon; dpselect "
+            "percentile releases a value, which is far closer"
+        )

@@ -4,75 +4,71 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from dpselect.cli import options, output
+from dpselect.cli.help import command
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpselect.requests import Request
 
-RUN_HELP = """Release all queries of a file, within a policy.
-
-The file (TOML) states the table, the ledger, the unit of protection and the queries with their
-fields. It must stay within the policy that whoever runs it gives; the file may name the same
-one. The total price is checked before a row is read.
-
-[bold]dpselect run hospital.toml --check[/bold]
-
-[bold]dpselect run hospital.toml --dry-run[/bold]
-
-[bold]dpselect run hospital.toml --policy policy.toml --out answers[/bold]
-
---no-policy says that nothing limits the request but its ledger. --check and --dry-run read no
-row and need neither.
-
-With --out each answer is written as CSV and Parquet, all of them as answers.json, and the file
-with its SHA-256, the plan and the ledger as report.html.
-"""
-
-SCHEMA_HELP = """Print the JSON schema of the files of 'dpselect run', for editors.
-
-[bold]dpselect schema > request.schema.json[/bold]
-
-Editors that know TOML take it by a first line such as '#:schema ./request.schema.json'.
-"""
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("run", help=RUN_HELP)(run)
-    app.command("schema", help=SCHEMA_HELP)(schema)
+    command(app, run)
+    command(app, schema)
 
 
 def schema() -> None:
-    """Print the schema."""
+    """Print the JSON schema of the files of 'dpselect run', for editors.
+
+    $ dpselect schema > request.schema.json
+
+    Editors that know TOML take it by a first line such as '#:schema ./request.schema.json'.
+    """
     from dpselect import requests
 
     typer.echo(json.dumps(requests.schema(), indent=2))
 
 
 def run(
-    file: Annotated[Path, typer.Argument(help="The request, a file in TOML.")],
-    policy: Annotated[
-        Path | None, typer.Option("--policy", help="The policy that limits the request.")
-    ] = None,
-    no_policy: Annotated[
-        bool, typer.Option("--no-policy", help="Release without a policy.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="A new folder for the answers and the report.")
-    ] = None,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Read the file and its policy alone: no data, no ledger."),
-    ] = False,
-    dry_run: options.DryRun = False,
-    as_json: options.Json = False,
+    file: Path,
+    *,
+    policy: Path | None = None,
+    no_policy: bool = False,
+    out: Path | None = None,
+    check: bool = False,
+    dry_run: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Release a request."""
+    """Release all queries of a file, within a policy.
+
+    The file (TOML) states the table, the ledger, the unit of protection and the queries with
+    their fields. It must stay within the policy that whoever runs it gives; the file may name
+    the same one. The total price is checked before a row is read.
+
+    $ dpselect run hospital.toml --check
+
+    $ dpselect run hospital.toml --dry-run
+
+    $ dpselect run hospital.toml --policy policy.toml --out answers
+
+    --no-policy says that nothing limits the request but its ledger. --check and --dry-run read
+    no row and need neither.
+
+    With --out each answer is written as CSV and Parquet, all of them as answers.json, and the
+    file with its SHA-256, the plan and the ledger as report.html.
+
+    Args:
+        file: The request, a file in TOML.
+        policy: The policy that limits the request.
+        no_policy: Release without a policy.
+        out: A new folder for the answers and the report.
+        check: Read the file and its policy alone: no data, no ledger.
+    """
     from dpselect.requests import Request, answers
 
     if check and dry_run:

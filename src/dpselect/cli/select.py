@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
 from math import nan
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import typer
 from numpy.typing import ArrayLike
 
 from dpselect import tables
-from dpselect.cli import options, output
+from dpselect.cli import options
+from dpselect.cli.command import NEEDED, QUESTION, Given, Option, QueryCommand, extra
+from dpselect.cli.help import shared
 from dpselect.combine import COMBINATIONS, by_name as combined, mechanism_for, weighted_sum
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
@@ -22,31 +23,13 @@ from dpselect.mechanisms import MECHANISMS, Mechanism, Selection, by_name
 from dpselect.mechanisms.base import checked_k
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.plan import ErrorBound
 from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity, Sensitivity
 
+if TYPE_CHECKING:
+    from dpselect.budget import Budget
+    from dpselect.release import Release
+
 FORM = "COLUMN[:WEIGHT]:global=BOUND[:local=PREFIX][:highest=SCORE][:monotone]"
-
-HELP = f"""Release candidates by scores of your own: a table with one row per candidate.
-
-Which rows there are is public, scores are private. Several objectives are one by PrivPareto
-(--combine pareto), PrivAgg (--combine weighted-sum) or --combine margin, which is ours.
-
-An objective is {FORM}. WEIGHT -1 makes smaller
-better. BOUND is what one individual can change of a score: a number, or a column with one
-for each candidate. With local=PREFIX the columns PREFIX0, PREFIX1, ... hold the sensitivity at
-distance 0, 1, ...; beyond the last the bound is taken. SCORE is one that no candidate exceeds,
-whatever the data. A weighted sum of some is one objective: join them by " + ".
-
-[bold]dpselect select offers.csv --objective votes:global=1:monotone --label offer \
---neighbours add-remove --epsilon 1[/bold]
-
-[bold]dpselect select offers.csv --objective cost:-2:global=5 --objective quality:global=1 \
---combine margin --neighbours substitute --epsilon 1[/bold]
-
-[bold]dpselect select offers.csv --objective 'cost:-2:global=5 + delay:-1:global=9' \
---objective quality:global=1 --neighbours substitute --epsilon 1[/bold]
-"""
 
 _OBJECTIVE = re.compile(
     r"(?P<column>[^:]+)(:(global=(?P<bound>[^:]+)|local=(?P<local>[^:]+)"
@@ -55,90 +38,134 @@ _OBJECTIVE = re.compile(
 _INTEGER = re.compile(r"\s*[+-]?\d{1,30}\s*")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("select", help=HELP)(options.with_dialect(select))
+class Select(QueryCommand):
+    """Release candidates by scores of your own: a table with one row per candidate.
 
+    Which rows there are is public, scores are private. Several objectives are one by PrivPareto
+    (--combine pareto), PrivAgg (--combine weighted-sum) or --combine margin, which is ours.
 
-def select(
-    scores: Annotated[
-        str, typer.Argument(help="A .parquet, .csv or .tsv file, a candidate a row.")
-    ],
-    objective: Annotated[
-        list[str],
-        typer.Option(help="COLUMN:global=BOUND, such as votes:global=1; may be repeated."),
-    ],
-    neighbours: Annotated[
-        str,
-        typer.Option(help=f"One of {', '.join(map(str, Neighbours))}: what one individual is."),
-    ],
-    epsilon: options.Epsilon,
-    k: Annotated[int, typer.Option("--k", help="How many candidates.")] = 1,
-    combine: Annotated[
-        str, typer.Option(help=f"For several objectives: {', '.join(COMBINATIONS)}.")
-    ] = "pareto",
-    dominance: Annotated[
-        str,
-        typer.Option(help="For pareto: standard, weak (also if equal in all) or strict."),
-    ] = "standard",
-    label: Annotated[
-        str | None,
-        typer.Option(help="A public column to release from; row numbers if not given."),
-    ] = None,
-    mechanism: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{', '.join(MECHANISMS)}. By default permute-and-flip, and for pareto "
-            "local-dampening of one candidate, pairwise of several."
+    An objective is COLUMN[:WEIGHT]:global=BOUND[:local=PREFIX][:highest=SCORE][:monotone].
+    WEIGHT -1 makes smaller better. BOUND is what one individual can change of a score: a
+    number, or a column with one for each candidate. With local=PREFIX the columns PREFIX0,
+    PREFIX1, ... hold the sensitivity at distance 0, 1, ...; beyond the last the bound is taken.
+    SCORE is one that no candidate exceeds, whatever the data. A weighted sum of some is one
+    objective: join them by " + ".
+
+    $ dpselect select offers.csv --objective votes:global=1:monotone --label offer
+    --neighbours add-remove --epsilon 1
+
+    $ dpselect select offers.csv --objective cost:-2:global=5 --objective quality:global=1
+    --combine margin --neighbours substitute --epsilon 1
+
+    $ dpselect select offers.csv --objective 'cost:-2:global=5 + delay:-1:global=9'
+    --objective quality:global=1 --neighbours substitute --epsilon 1
+    """
+
+    name, query, left_out = "select", "Selection", ("above", "mechanism", "where")
+    leaving = "All rows"
+    options = {
+        "k": Option(kind=int, default=1, help="How many candidates."),
+        "neighbours": Option(
+            help=f"One of {', '.join(map(str, Neighbours))}: what one individual is."
         ),
-    ] = None,
-    direction: Annotated[
-        str | None,
-        typer.Option(
-            help="non-decreasing or non-increasing: whether larger scores have larger "
-            "sensitivities. Only for shifted; known where all candidates have the same."
-        ),
-    ] = None,
-    ledger: options.Ledger = None,
-    note: options.Note = "",
-    analyst: options.Analyst = "",
-    dry_run: options.DryRun = False,
-    as_json: options.Json = False,
-    **dialect: Any,  # noqa: ANN401 -- options of the file
-) -> None:
-    """Choose one candidate, or k, from a table."""
-    source = options.rows_of(scores, **dialect)
-    relation = options.relation("neighbours", neighbours)
-    terms = [[*map(_parse, text.split(options.PLUS))] for text in objective]
-    kind = checked_dominance(dominance, combine if len(terms) > 1 else None, of="combine")
-    table = _Table(source, terms, combine, kind, relation)
-    if mechanism is None:
-        mechanism = mechanism_for(combine if len(terms) > 1 else None, kind, rounds=k == 1)
-    given = {"direction": direction} if direction is not None and mechanism == "shifted" else {}
-    how = by_name({"name": mechanism, **given}, epsilon)
-    stated = {
-        "objective": objective,
-        "combine": combine if len(objective) > 1 else None,
-        "dominance": kind if kind != "standard" else None,
-        "label": label,
     }
-    asked = {name: one for name, one in stated.items() if one is not None}
-    budget = options.open_ledger(ledger, source=source, note=note, analyst=analyst, asked=asked)
-    # Of scores of 0: candidates, bounds and facts are public and stay the same.
-    rows = table.rows(label)
-    public = table.objective(lambda _: np.zeros(rows))
-    how = _with_facts(how, public)
-    query = Selection(mechanism=how, k=k, neighbours=relation)
-    error = {"error": _error(how, k, public, table)}
-    if dry_run:
-        output.print_plan(query.plan, budget, as_json=as_json, more={**asked, **error})
-        return
-    with options.working("choosing"):
-        whole = table.objective(table.scores, table.labels(label))
-        release = query.release(whole, budget=budget)
-    output.print_release(
-        release, budget, source=source, as_json=as_json, more=error, asked=asked
-    )
+    more = {
+        **extra(
+            list[str],
+            "objective",
+            NEEDED,
+            "COLUMN:global=BOUND, such as votes:global=1; may be repeated.",
+        ),
+        "epsilon": shared("epsilon"),
+        **extra(
+            str, "combine", QUESTION, f"For several objectives: {', '.join(COMBINATIONS)}."
+        ),
+        **extra(
+            str,
+            "dominance",
+            QUESTION,
+            "For pareto: standard, weak (also if equal in all) or strict.",
+        ),
+        **extra(
+            str,
+            "label",
+            QUESTION,
+            "A public column to release from; row numbers if not given.",
+        ),
+        **extra(
+            str,
+            "mechanism",
+            QUESTION,
+            f"{', '.join(MECHANISMS)}. By default permute-and-flip, and for pareto "
+            "local-dampening of one candidate, pairwise of several.",
+        ),
+        **extra(
+            str,
+            "direction",
+            QUESTION,
+            "non-decreasing or non-increasing: whether larger scores have larger "
+            "sensitivities. Only for shifted; known where all candidates have the same.",
+        ),
+    }
+
+    def declared(self, given: Given) -> Mapping[str, Any]:
+        """Return how candidates are drawn, by what the table states of all scores."""
+        asked = given.options
+        terms = [[*map(_parse, text.split(options.PLUS))] for text in asked["objective"]]
+        combine = (asked["combine"] or "pareto") if len(terms) > 1 else None
+        kind = checked_dominance(asked["dominance"] or "standard", combine, of="combine")
+        relation = options.relation("neighbours", asked["neighbours"])
+        table = _Table(given.table, terms, combine or "pareto", kind, relation)
+        lone = asked["k"] in {None, 1}
+        how = {"name": asked["mechanism"] or mechanism_for(combine, kind, rounds=lone)}
+        if how["name"] == "shifted" and asked["direction"] is not None:
+            how["direction"] = asked["direction"]
+        # Of scores of 0: candidates, bounds and facts are public and stay the same.
+        rows = table.rows(asked["label"])
+        public = table.objective(lambda _: np.zeros(rows))
+        mechanism = _with_facts(by_name(how, asked["epsilon"]), public)
+        return {"mechanism": mechanism, "table": table, "public": public}
+
+    def asked(self, given: Given) -> Mapping[str, object]:
+        """Return what the objective is made of."""
+        asked, table = given.options, given.options["table"]
+        stated = {
+            "objective": asked["objective"],
+            "combine": table.combine if len(table.terms) > 1 else None,
+            "dominance": table.dominance if table.dominance != "standard" else None,
+            "label": asked["label"],
+        }
+        return {name: one for name, one in stated.items() if one is not None}
+
+    def facts(self, query: Selection, given: Given) -> Mapping[str, object]:
+        """Return how far one drawn candidate can be from the best."""
+        public, table = given.options["public"], given.options["table"]
+        front = len(table.terms) > 1 and table.combine == "pareto" and table.dominance != "weak"
+        mechanism = cast("Mechanism", query.mechanism)
+        error = mechanism.single_round(checked_k(query.k or 1, public)).error_bound(
+            candidates=len(public),
+            bound=public.sensitivity.bound,
+            unit=table.unit,
+            # Some candidate is on the front of every table, where the score is 0 unless equal
+            # candidates dominate each other.
+            attained=0.0 if front else None,
+            monotone=public.monotone,
+        )
+        return {"error": error}
+
+    def remark(self, query: object, given: Given) -> dict[str, str]:
+        """Return nothing: rows are candidates, and scores no fields of people."""
+        return {}
+
+    def release(self, query: Selection, given: Given, budget: Budget | None) -> Release[Any]:
+        """Draw from the scores."""
+        table = given.options["table"]
+        whole = table.objective(table.scores, table.labels(given.options["label"]))
+        return query.release(whole, budget=budget)
+
+    def after(self, release: Release[Any], given: Given) -> Mapping[str, object]:
+        """Return the error, as of the dry run."""
+        return self.facts(release.query, given)  # type: ignore[arg-type] # that which was made
 
 
 @dataclass(frozen=True)
@@ -181,7 +208,7 @@ def _is_number(text: str) -> bool:
 class _Table:
     """A file of candidates, and the objectives that it holds."""
 
-    path: str | tables.Source
+    held: object
     terms: Sequence[Sequence[_Term]]
     combine: str
     dominance: Dominance
@@ -230,11 +257,11 @@ class _Table:
 
     def scores(self, name: str) -> list[float]:
         """Return a column of numbers, integers with all their digits."""
-        tables.check_columns(self.path, numeric=[name])
-        column = tables.read_columns(self.path, numeric=[], plain=[name])[name]
+        tables.check_columns(self.held, numeric=[name])
+        column = tables.read_columns(self.held, numeric=[], plain=[name])[name]
         if column.dtype.is_integer():
             return [nan if one is None else one for one in column.to_list()]
-        numbers: list[float] = tables.numeric_column(self.path, name).tolist()
+        numbers: list[float] = tables.numeric_column(self.held, name).tolist()
         if column.dtype.is_numeric():
             return numbers
         fields = zip(column.to_list(), numbers, strict=True)
@@ -244,13 +271,13 @@ class _Table:
         """Return the public column that is released."""
         if name is None:
             return None
-        return list(tables.read_columns(self.path, numeric=[], plain=[name])[name])
+        return list(tables.read_columns(self.held, numeric=[], plain=[name])[name])
 
     def rows(self, label: str | None) -> int:
         """Return the number of candidates, which is public."""
         numeric = [term.column for terms in self.terms for term in terms]
         return tables.count_records(
-            self.path, numeric=numeric, plain=[] if label is None else [label]
+            self.held, numeric=numeric, plain=[] if label is None else [label]
         )
 
     def _sensitivity(self, term: _Term, column: Callable[[str], ArrayLike]) -> Sensitivity:
@@ -258,7 +285,7 @@ class _Table:
         bound = (
             float(term.bound)
             if _is_number(term.bound)
-            else tables.numeric_column(self.path, term.bound)
+            else tables.numeric_column(self.held, term.bound)
         )
         if term.local is None:
             return GlobalSensitivity(bound, self.relation)
@@ -267,7 +294,7 @@ class _Table:
         return ElementSensitivity(values.__getitem__, bound, len(names), self.relation)
 
     def _local_columns(self, prefix: str) -> list[str]:
-        names = tables.open_table(self.path).collect_schema().names()
+        names = tables.open_table(self.held).collect_schema().names()
         numbered = (f"{prefix}{distance}" for distance in count())
         columns = list(takewhile(names.__contains__, numbered))
         if not columns:
@@ -284,17 +311,3 @@ def _with_facts(mechanism: Mechanism, public: Objective) -> Mechanism:
         raise ParameterError(
             f"`mechanism` {mechanism.name} needs {needs.get(mechanism.name, 'more')}"
         ) from None
-
-
-def _error(mechanism: Mechanism, k: int, public: Objective, table: _Table) -> ErrorBound:
-    """Return how far one drawn candidate can be from the best."""
-    front = len(table.terms) > 1 and table.combine == "pareto" and table.dominance != "weak"
-    return mechanism.single_round(checked_k(k, public)).error_bound(
-        candidates=len(public),
-        bound=public.sensitivity.bound,
-        unit=table.unit,
-        # Some candidate is on the front of every table, where the score is 0 unless equal
-        # candidates dominate each other.
-        attained=0.0 if front else None,
-        monotone=public.monotone,
-    )

@@ -1,7 +1,4 @@
-"""``dpselect tree``, ``trees-front`` and ``domains``: private decision trees.
-
-``TREE`` and ``FRONT`` are the commands that release.
-"""
+"""``dpselect tree``, ``trees-front`` and ``domains``: private decision trees."""
 
 from __future__ import annotations
 
@@ -9,215 +6,186 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dpselect.cli import options, output
+from dpselect.cli import help as said, output
 from dpselect.cli.command import OUTPUT, QUESTION, Given, Option, QueryCommand, extra
 from dpselect.errors import ColumnError, ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpselect.trees import FrontRelease, ID3Tree, TreeFront, TreeRelease
-
-TREE_HELP = """Train a decision tree privately; print it with its plan.
-
-With --splits values --criterion information-gain it is DiffPID3 (local dampening): --mechanism
-exponential, local-dampening and shifted are its global, local and shifted forms.
-
---domains is a file of public claims: the column of the labels, the classes, a domain for every
-column, and a bound on the number of records; 'dpselect domains' writes a template. Values
-outside their domain are repaired. With --user all rows of a person are protected together, and
-at most --max-per-user of each are counted; without it one row is protected.
-
-[bold]dpselect tree adult.parquet --domains adult.json --epsilon 1 \
---neighbours add-remove[/bold]
-
-[bold]dpselect tree visits.parquet --domains visits.json --user patient --max-per-user 3 \
---epsilon 1 --neighbours add-remove[/bold]
-
-With --engine polars or spark only counts leave the engine.
-"""
-FRONT_HELP = """Evolve cost-sensitive trees privately and show how they trade the two rates.
-
-This is DP-MOET, with PrivPareto or PrivAgg as its selection; the defaults are ours.
-
-[bold]dpselect trees-front adult.parquet --domains adult.json --epsilon 1 \
---neighbours add-remove --weights 3,2 --plot front.png[/bold]
-
-As the paper has it, by the inputs of its Algorithm 1:
-
-[bold]dpselect trees-front adult.parquet --domains adult.json --epsilon 1 \
---neighbours add-remove --dp-moet p=100,s=20,k=2,d=3,d_max=5,o=1[/bold]
-
-These are DP-MOET-Pareto with local sensitivities; --rate-bound global has global ones, and
---selection weighted-sum is DP-MOET-Agg. --mechanism is what draws the trees.
-"""
-DOMAINS_HELP = """Write a template of a domains file from column names and types.
-
-No value is read. With --data-is-public bounds, categories and classes are read from the values.
-
-[bold]dpselect domains adult.parquet --label income > adult.json[/bold]
-"""
+    from dpselect.trees import ID3Tree, TreeFront
 
 
-def _declared(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields that the domains file states."""
-    if given["domains"] is None:
-        return {}
-    from dpselect.trees import read_domains
-
-    path = given["domains"]
-    stated = read_domains(path)
-    if given["label"] not in {None, stated["label"]}:
-        raise ColumnError(
-            f"`label` is {given['label']!r} and {path} declares {stated['label']!r}"
-        )
-    return {**stated, "classes": tuple(stated["classes"])}
-
-
-def _declared_front(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the same, and the fields of DP-MOET that were not given themselves."""
-    declared = _declared(given)
-    if given["dp_moet"] is None:
-        return declared
-    from dpselect.trees import dp_moet
-
-    inputs: dict[str, Any] = {
-        name: given[name] for name in ("selection", "rate_bound") if given[name]
+class _OfTrees(QueryCommand):
+    left_out = ("classes", "max_records")
+    options = {
+        "domains": Option(
+            kind=Path, help="The domains file (JSON), which states public claims."
+        ),
+        "label": Option(help="The column of the labels, as the domains file names it."),
     }
-    try:
-        pairs = (one.split("=") for one in given["dp_moet"].split(","))
-        fields = dp_moet(**inputs | {name: int(number) for name, number in pairs})
-    except ParameterError:
-        raise
-    except (TypeError, ValueError):
-        raise ParameterError(
-            "`dp_moet` must be the inputs of Algorithm 1, as p=100,s=20,k=2,d=3,d_max=5,o=1"
-        ) from None
-    return {**{name: one for name, one in fields.items() if given[name] is None}, **declared}
+    more = {
+        **extra(Path, "save", OUTPUT, "Write what is released as JSON."),
+        **extra(Path, "test", OUTPUT, "Public records to measure the accuracy on."),
+        **extra(
+            bool,
+            "test_is_public",
+            OUTPUT,
+            "Declare that the test data are public: the accuracy is exact.",
+        ),
+    }
+
+    def declared(self, given: Given) -> Mapping[str, Any]:
+        """Return the fields that the domains file states."""
+        from dpselect.trees import read_domains
+
+        path, label = given.options["domains"], given.options["label"]
+        stated = read_domains(path)
+        if label not in {None, stated["label"]}:
+            raise ColumnError(f"`label` is {label!r} and {path} declares {stated['label']!r}")
+        return {**stated, "classes": tuple(stated["classes"])}
+
+    def numbers(self, given: Mapping[str, Any]) -> list[str]:
+        """Return the columns that have bins."""
+        return [name for name, one in given["domains"].items() if "values" not in one]
+
+    def check(self, query: ID3Tree | TreeFront, given: Given) -> None:
+        """Check that a picture can be drawn, and that the test data are public."""
+        asked = given.options
+        if asked["plot"] is not None and asked["dry_run"]:
+            raise ParameterError("`plot` shows what is released, which `dry_run` does not draw")
+        if asked["test"] is None:
+            return
+        if not asked["test_is_public"]:
+            raise ParameterError(
+                "`test` prints an exact accuracy, which no epsilon protects: use public "
+                "records and say `test_is_public`"
+            )
+        _test_rows(query).check(asked["test"])
+
+    def after(self, release: Any, given: Given) -> Mapping[str, object]:
+        """Return the accuracy on public records, and write the release."""
+        facts: dict[str, object] = {}
+        if given.options["test"] is not None:
+            tested = _test_rows(release.query).coded(given.options["test"])
+            answers = release.tree.probabilities(tested.codes).argmax(axis=1)
+            facts["test accuracy"] = f"{(answers == tested.labels).mean():.4g}"
+        if given.options["save"] is not None:
+            given.options["save"].write_text(release.to_json(), encoding="utf-8")
+        return facts
+
+    def plot(self, query: object, release: Any, given: Given) -> Axes:
+        """Draw the tree, or the front."""
+        axes: Axes = release.plot()
+        return axes
 
 
-def _numeric(given: Mapping[str, Any]) -> list[str]:
-    """Return the columns that have bins."""
-    return [name for name, one in (given["domains"] or {}).items() if "values" not in one]
-
-
-def _check(query: ID3Tree | TreeFront, given: Given) -> None:
-    asked = given.options
-    if asked["plot"] is not None and asked["dry_run"]:
-        raise ParameterError("`plot` shows what is released, which `dry_run` does not draw")
-    if asked["test"] is None:
-        return
-    if not asked["test_is_public"]:
-        raise ParameterError(
-            "`test` prints an exact accuracy, which no epsilon protects: use public records "
-            "and say `test_is_public`"
-        )
-    _test_rows(query).check(asked["test"])
-
-
-def _test_rows(query: Any) -> Any:  # noqa: ANN401 -- of either query
+def _test_rows(query: Any) -> Any:
     """Return how public records are read: all that there are, by the domains declared."""
     return replace(query.design().rows, users=None, on_invalid="repair")
 
 
-def _after(release: TreeRelease | FrontRelease, given: Given) -> Mapping[str, object]:
-    """Return the accuracy on public records, and write the release."""
-    facts: dict[str, object] = {}
-    if given.options["test"] is not None:
-        tested = _test_rows(release.query).coded(given.options["test"])
-        answers = release.tree.probabilities(tested.codes).argmax(axis=1)
-        facts["test accuracy"] = f"{(answers == tested.labels).mean():.4g}"
-    if given.options["save"] is not None:
-        given.options["save"].write_text(release.to_json(), encoding="utf-8")
-    return facts
+class Tree(_OfTrees):
+    """Train a decision tree privately; print it with its plan.
+
+    With --splits values --criterion information-gain it is DiffPID3 (local dampening):
+    --mechanism exponential, local-dampening and shifted are its global, local and shifted
+    forms.
+
+    --domains is a file of public claims: the column of the labels, the classes, a domain for
+    every column, and a bound on the number of records; 'dpselect domains' writes a template.
+    Values outside their domain are repaired. With --user all rows of a person are protected
+    together, and at most --max-per-user of each are counted; without it one row is protected.
+
+    $ dpselect tree adult.parquet --domains adult.json --epsilon 1 --neighbours add-remove
+
+    $ dpselect tree visits.parquet --domains visits.json --user patient --max-per-user 3
+    --epsilon 1 --neighbours add-remove
+
+    With --engine polars or spark only counts leave the engine.
+    """
+
+    name, query = "tree", "ID3Tree"
 
 
-def _after_front(release: FrontRelease, given: Given) -> Mapping[str, object]:
-    best = "\n".join(release.tree.summary())
-    return {f"tree {release.best}": best, **_after(release, given)}
+class Front(_OfTrees):
+    """Evolve cost-sensitive trees privately and show how they trade the two rates.
 
+    This is DP-MOET, with PrivPareto or PrivAgg as its selection; the defaults are ours.
 
-def _plot(_query: object, release: TreeRelease | FrontRelease, _given: Given) -> Axes:
-    return release.plot()
+    $ dpselect trees-front adult.parquet --domains adult.json --epsilon 1
+    --neighbours add-remove --weights 3,2 --plot front.png
 
+    As the paper has it, by the inputs of its Algorithm 1:
 
-def _numbers(name: str, hint: str) -> Option:
-    return Option(read=lambda text, _given: options.numbers(name, text), help=hint)
+    $ dpselect trees-front adult.parquet --domains adult.json --epsilon 1
+    --neighbours add-remove --dp-moet p=100,s=20,k=2,d=3,d_max=5,o=1
 
+    These are DP-MOET-Pareto with local sensitivities; --rate-bound global has global ones, and
+    --selection weighted-sum is DP-MOET-Agg. --mechanism is what draws the trees.
+    """
 
-FILE = {
-    "domains": Option(kind=Path, help="The domains file (JSON), which states public claims."),
-    "label": Option(help="The column of the labels, as the domains file names it."),
-}
-MORE = {
-    "save": extra(Path, "save", OUTPUT, "Write what is released as JSON."),
-    "test": extra(Path, "test", OUTPUT, "Public records to measure the accuracy on."),
-    "test_is_public": extra(
-        bool,
-        "test_is_public",
-        OUTPUT,
-        "Declare that the test data are public: the accuracy is exact.",
-    ),
-}
-
-TREE = QueryCommand(
-    name="tree",
-    query="ID3Tree",
-    help=TREE_HELP,
-    options=FILE,
-    more=MORE,
-    left_out=("classes", "max_records"),
-    declared=_declared,
-    numeric=_numeric,
-    before=_check,
-    after=_after,
-    plot=_plot,
-)
-
-FRONT = QueryCommand(
-    name="trees-front",
-    query="TreeFront",
-    help=FRONT_HELP,
-    options={
-        **FILE,
-        "weights": _numbers(
-            "weights", "Weights of the true positive and of the true negative rate, as 3,2."
-        ),
-        "split": _numbers("split", "Shares of epsilon of the selections, as 1,1,2,4."),
-    },
-    more={
-        **MORE,
-        "dp_moet": extra(
+    name, query = "trees-front", "TreeFront"
+    more = {
+        **_OfTrees.more,
+        **extra(
             str,
             "dp_moet",
             QUESTION,
             "Inputs of the paper's Algorithm 1, as p=100,s=20,k=2,d=3,d_max=5,o=1: DP-MOET as "
             "published, but for the fields that are given themselves.",
         ),
-    },
-    left_out=("classes", "max_records"),
-    declared=_declared_front,
-    numeric=_numeric,
-    before=_check,
-    after=_after_front,
-    plot=_plot,
-)
+    }
+
+    def declared(self, given: Given) -> Mapping[str, Any]:
+        """Return the same, and the fields of DP-MOET that were not given themselves."""
+        declared, asked = super().declared(given), given.options
+        if asked["dp_moet"] is None:
+            return declared
+        from dpselect.trees import dp_moet
+
+        inputs: dict[str, Any] = {
+            name: asked[name] for name in ("selection", "rate_bound") if asked[name]
+        }
+        try:
+            pairs = (one.split("=") for one in asked["dp_moet"].split(","))
+            fields = dp_moet(**inputs | {name: int(number) for name, number in pairs})
+        except ParameterError:
+            raise
+        except (TypeError, ValueError):
+            raise ParameterError(
+                "`dp_moet` must be the inputs of Algorithm 1, as p=100,s=20,k=2,d=3,d_max=5,o=1"
+            ) from None
+        return {
+            **{name: one for name, one in fields.items() if asked[name] is None},
+            **declared,
+        }
+
+    def after(self, release: Any, given: Given) -> Mapping[str, object]:
+        """Return the best tree, too."""
+        best = "\n".join(release.tree.summary())
+        return {f"tree {release.best}": best, **super().after(release, given)}
 
 
 def domains(
-    data: Annotated[Path, typer.Argument(help="A .parquet or .csv file.")],
-    label: Annotated[str, typer.Option(help="The column of the labels.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="The file to write, such as domains.json; by default it is printed."),
-    ] = None,
-    data_is_public: options.DataIsPublic = False,
+    data: Path, *, label: str, out: Path | None = None, data_is_public: bool = False
 ) -> None:
-    """Write a template of a domains file."""
+    """Write a template of a domains file from column names and types.
+
+    No value is read. With --data-is-public bounds, categories and classes are read from the
+    values.
+
+    $ dpselect domains adult.parquet --label income > adult.json
+
+    Args:
+        data: A .parquet or .csv file.
+        label: The column of the labels.
+        out: The file to write, such as domains.json; by default it is printed.
+    """
     from dpselect.trees import domains_of_public_data, domains_template
 
     output.check_outputs({"out": out}, data)
@@ -233,6 +201,6 @@ def domains(
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    TREE.register(app)
-    FRONT.register(app)
-    app.command("domains", help=DOMAINS_HELP)(domains)
+    Tree().register(app)
+    Front().register(app)
+    said.command(app, domains)

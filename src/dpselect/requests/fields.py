@@ -1,15 +1,16 @@
-"""Fields of queries for people who write them: their documentation, and a JSON schema."""
+"""Fields of queries for people who write them: what they hold, in words and as JSON schema."""
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import date, timedelta
 from functools import partial
 from importlib import import_module
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
@@ -24,24 +25,14 @@ Schema = dict[str, Any]
 FILLED = ("neighbours", "bounds")
 """Fields without a default that a unit or a policy can fill in."""
 
-TYPES: dict[Any, Schema] = {
-    bool: {"type": "boolean"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    str: {"type": "string"},
-    date: {"type": "string"},
-    timedelta: {"type": "string"},
-    Any: {},
-    Hashable: {},
+TYPES: dict[Any, tuple[str, ...]] = {
+    bool: ("boolean",),
+    int: ("integer",),
+    float: ("number",),
+    Sequence: ("array", "object"),  # a range is an object
+    Mapping: ("object",),
+    **dict.fromkeys((str, date, timedelta, Literal), ("string",)),
 }
-
-RANGE: Schema = {
-    "type": "object",
-    "properties": {"range": {"type": "array", "items": {"type": "integer"}}},
-    "required": ["range"],
-    "additionalProperties": False,
-}
-"""Integers from a first one up to one that is not there any more, and their step."""
 
 KINDS: dict[Kind, Schema] = {
     "text": {"type": "string"},
@@ -53,28 +44,13 @@ KINDS: dict[Kind, Schema] = {
 BY_NAME: dict[str, Schema] = {
     "neighbours": {"enum": [one.value for one in Neighbours]},
     "mechanism": {
-        "anyOf": [
-            {"enum": list(MECHANISMS)},
-            {
-                "type": "object",
-                "required": ["name"],
-                "properties": {
-                    "name": {"enum": list(MECHANISMS)},
-                    **{
-                        option: {}
-                        for one in MECHANISMS.values()
-                        for option in one.query_options
-                    },
-                },
-                "additionalProperties": False,
-            },
-        ]
+        "anyOf": [{"enum": list(MECHANISMS)}, {"type": "object", "required": ["name"]}]
     },
 }
 """Fields whose texts are names."""
 
 _CODE = re.compile(r"``([^`]*)``")
-_ATTRIBUTE = re.compile(r"^ {8}(?P<name>\w+): (?P<text>.*(?:\n {12}.*)*)", re.MULTILINE)
+_ENTRY = re.compile(r"^ {4}(?P<name>\w+): (?P<text>.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 def schema(policy: Policy | None = None) -> Schema:
@@ -92,31 +68,28 @@ def schema(policy: Policy | None = None) -> Schema:
     dpselect = import_module("dpselect")
     names = READERS if policy is None else policy.queries
     kinds = [_of_query(getattr(dpselect, name), policy) for name in sorted(names)]
-    tables = {name: _table(name) for name in TABLES if name}
+    tables = {name: _table(name) for name in TABLES}
+    whole = tables.pop("")
     if policy is not None:
         for key in READING:
             tables["data"]["properties"].pop(key, None)
-    listed = {"type": "array", "items": {"oneOf": kinds}}
+    listed = {"type": "array", "items": {"oneOf": kinds}, "minItems": 1}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A request of dpselect",
-        **_table(""),
-        "properties": {
-            **_table("")["properties"],
-            **tables,
-            "queries": {**listed, "minItems": 1},
-        },
+        **whole,
+        "properties": {**whole["properties"], **tables, "queries": listed},
         "required": ["queries"],
     }
 
 
 def _table(name: str) -> Schema:
     known = {key: BY_NAME.get(key, KINDS.get(kind)) for key, kind in TABLES[name].items()}
-    return {
-        "type": "object",
-        "properties": {key: one for key, one in known.items() if one is not None},
-        "additionalProperties": False,
-    }
+    return _object({key: one for key, one in known.items() if one is not None})
+
+
+def _object(properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _of_query(kind: type[Query[Any]], policy: Policy | None) -> Schema:
@@ -131,62 +104,67 @@ def _of_query(kind: type[Query[Any]], policy: Policy | None) -> Schema:
         if one.name in stated:
             continue
         found = BY_NAME.get(one.name) or _of_type(types[one.name])
-        properties[one.name] = {**(found or {}), "description": said[one.name]}
+        properties[one.name] = {**found, "description": said[one.name]}
         if one.default is MISSING and policy is None and one.name not in FILLED:
             required.append(one.name)
         elif isinstance(one.default, bool | int | float | str):
             properties[one.name]["default"] = one.default
-    return {
-        "title": kind.__name__,
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
+    return {"title": kind.__name__, **_object(properties), "required": required}
 
 
-def _of_type(annotation: Any) -> Schema | None:  # noqa: ANN401 -- a type
-    """Return the schema of a field's type; None of what cannot be written down."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin in {Union, UnionType}:
-        return _of_union(arguments)
+def _of_type(annotation: Any) -> Schema:  # noqa: ANN401 -- a type
+    found = [*members(annotation)]
+    if not {*found} - {Literal, NoneType}:
+        return {"enum": words(annotation)}
+    alone = found[: found.index(Sequence)] if Sequence in found else found
+    kinds = {kind for one in found for kind in TYPES.get(one, ())}
+    return {} if Hashable in alone or not kinds else {"type": sorted(kinds)}
+
+
+def members(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 -- types
+    """Yield what a field can be, ``Literal`` for names and ``Sequence`` for several.
+
+    The types of what a sequence holds follow it.
+    """
+    origin = get_origin(annotation)
     if origin is Literal:
-        return {"enum": list(arguments)}
-    if annotation in TYPES:
-        return TYPES[annotation]
-    kind = origin or annotation
-    if not isinstance(kind, type) or not issubclass(kind, Iterable):
-        return None
-    if issubclass(kind, Mapping):
-        return {"type": "object"}
-    items = _of_type(arguments[0]) if len(arguments) == 1 else None
-    listed = {"type": "array", **({"items": items} if items else {})}
-    return {"anyOf": [listed, RANGE]} if kind is Iterable else listed
+        yield Literal
+    elif origin is None:
+        yield annotation
+    elif isinstance(origin, type) and issubclass(origin, Mapping):
+        yield Mapping
+    else:
+        if isinstance(origin, type) and hasattr(origin, "__iter__"):
+            yield Sequence
+        for one in get_args(annotation):
+            yield from members(one)
 
 
-def _of_union(members: tuple[Any, ...]) -> Schema | None:
-    if any("_SupportsArray" in str(one) for one in members):  # an ArrayLike
-        return {"anyOf": [{"type": "array"}, RANGE]}
-    found = [_of_type(one) for one in members if one is not NoneType]
-    known = [one for one in found if one is not None]
-    if {} in known:
-        return {}
-    return known[0] if len(known) == 1 else {"anyOf": known} if known else None
+def words(annotation: Any) -> list[str]:  # noqa: ANN401 -- a type
+    """Return the texts of the literals in an annotation."""
+    if get_origin(annotation) is Literal:
+        return [one for one in get_args(annotation) if isinstance(one, str)]
+    return list(dict.fromkeys(word for one in get_args(annotation) for word in words(one)))
 
 
-def documented(kind: type, word: Callable[[str], str] = str) -> dict[str, str]:
+def documented(
+    of: type | Callable[..., object], word: Callable[[str], str] = str
+) -> dict[str, str]:
     """Return the first sentence about each attribute of a class, by name, as plain text.
 
     Args:
-        kind: The class.
+        of: The class; or a function, of whose parameters all sentences are returned.
         word: What stands for the name of another attribute.
     """
     found: dict[str, str] = {}
-    for one in reversed(kind.__mro__):
-        text = (one.__dict__.get("__doc__") or "").partition("Attributes:")[2]
-        for attribute in _ATTRIBUTE.finditer(text.partition("\n\n    ")[0] + "\n"):
-            words = " ".join(attribute["text"].split())
-            found[attribute["name"]] = re.split(r"(?<=[.]) (?=[A-Z`])", words, maxsplit=1)[0]
+    for one in reversed(getattr(of, "__mro__", (of,))):
+        text = inspect.cleandoc(one.__dict__.get("__doc__") or one.__doc__ or "")
+        of_class = isinstance(one, type)
+        section = text.partition("Attributes:\n" if of_class else "Args:\n")[2]
+        for entry in _ENTRY.finditer(re.split(r"\n\n(?=\S)", section)[0]):
+            text = " ".join(entry["text"].split())
+            first = re.split(r"(?<=[.]) (?=[A-Z`])", text, maxsplit=1)[0]
+            found[entry["name"]] = first if of_class else text
     return {
         name: _CODE.sub(partial(_in_words, found, word), text) for name, text in found.items()
     }

@@ -26,11 +26,11 @@ HELP = """Reproduce numbered results of the papers; needs dpselect-studies.
 All runs are on public data, and nothing is released. Install it with pip install ./studies,
 from a clone of dpselect.
 
-[bold]dpselect papers list[/bold]
+$ dpselect papers list
 
-[bold]dpselect papers run farias-2024/table-2 --full --jobs 2[/bold]
+$ dpselect papers run farias-2024/table-2 --full --jobs 2
 
-[bold]dpselect papers run farias-2023/figure-10 --epsilon 1 --data enron=edges.csv[/bold]
+$ dpselect papers run farias-2023/figure-10 --epsilon 1 --data enron=edges.csv
 """
 
 Folder = Annotated[

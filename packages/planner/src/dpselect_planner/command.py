@@ -10,12 +10,13 @@ from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from tempfile import gettempdir
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from dpselect import validation
 from dpselect.cli import options as shared, output
+from dpselect.cli.help import command
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -28,33 +29,22 @@ TASKS = ("most-common", "percentile", "scores", "keys", "subset", "response", "r
 MOST_POINTS = 5000
 """Values whose distributions are computed."""
 
-HELP = f"""Compute which mechanism, epsilon or number of people a task needs.
-
-WHAT is a task, one of {", ".join(TASKS)}, for data of a shape; or a file of public or synthetic
-data, with --task and --column. Answers are exact and computed without noise.
-
-[bold]dpselect plan most-common --options 20 --gap 30 --neighbours add-remove[/bold]
-
-[bold]dpselect plan percentile --p 90 --upper 60 --step 1 --within 1 --epsilon 0.5 \
---neighbours add-remove[/bold]
-
-[bold]dpselect plan synthetic.csv --task most-common --column diagnosis --data-is-public \
---neighbours add-remove[/bold]
-"""
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("plan", help=HELP)(plan)
-    app.command("planner")(planner)
+    command(app, plan)
+    command(app, planner)
 
 
 def planner(
-    save: Annotated[
-        Path | None, typer.Option("--save", help="Write the page to a file; do not open it.")
-    ] = None,
+    *,
+    save: Path | None = None,
 ) -> None:
-    """Open the planner in the browser: one page that works without a network."""
+    """Open the planner in the browser: one page that works without a network.
+
+    Args:
+        save: Write the page to a file; do not open it.
+    """
     from dpselect_planner import page
 
     path = save or Path(gettempdir()) / "dpselect-planner.html"
@@ -74,52 +64,84 @@ def _open(path: Path) -> None:
 
 
 def plan(
-    what: Annotated[str, typer.Argument(help="A task, or a file of public data.")],
-    task: Annotated[str | None, typer.Option(help="The task, with a file.")] = None,
-    column: Annotated[
-        str | None,
-        typer.Option(help="With a file: options or values, one person a row; or scores."),
-    ] = None,
-    counts_column: Annotated[
-        str | None, typer.Option(help="With a file: how many people each row stands for.")
-    ] = None,
-    neighbours: Annotated[
-        str | None, typer.Option(help="What is protected: add-remove, substitute, edge, swap.")
-    ] = None,
-    epsilon: Annotated[float, typer.Option(help="Epsilon of one release, in nats.")] = 1.0,
-    probability: Annotated[float, typer.Option(help="Wanted probability of success.")] = 0.95,
-    mechanism: Annotated[str | None, typer.Option(help="For the risk; else the best.")] = None,
-    options: Annotated[int, typer.Option("--options", help="How many options.")] = 20,
-    gap: Annotated[float, typer.Option(help="Lead of the best, in people.")] = 30.0,
-    spacing: Annotated[float, typer.Option(help="Between each score and the next.")] = 1.0,
-    people: Annotated[
-        float | None, typer.Option(help="How many; if not given 1000, and 10 with a key.")
-    ] = None,
-    k: Annotated[int, typer.Option("--k", help="How many options are released.")] = 1,
-    within: Annotated[float, typer.Option(help="What counts as right, in units.")] = 0.0,
-    bound: Annotated[float, typer.Option(help="What one individual changes of a score.")] = 1.0,
-    monotone: Annotated[
-        str, typer.Option(help="yes if all scores move in one direction, else no.")
-    ] = "no",
-    p: Annotated[str, typer.Option("--p", help="Percentiles, as 90 or 25,50,75.")] = "90",
-    lower: Annotated[float, typer.Option(help="The smallest value to release.")] = 0.0,
-    upper: Annotated[float, typer.Option(help="The largest value to release.")] = 60.0,
-    step: Annotated[float, typer.Option(help="The distance of two values to release.")] = 1.0,
-    shape: Annotated[str, typer.Option(help="The values: tail, bell or even.")] = "tail",
-    unit: Annotated[str, typer.Option(help="Unit of values or scores.")] = "units",
-    delta: Annotated[float, typer.Option(help="Delta of keys or of a subset.")] = 1e-6,
-    max_per_user: Annotated[int, typer.Option(help="Keys of one person.")] = 1,
-    n: Annotated[int, typer.Option("--n", help="People that a subset is of.")] = 100,
-    d: Annotated[int, typer.Option("--d", help="Members of a subset.")] = 10,
-    beta: Annotated[int, typer.Option(help="Errors allowed in a subset, in swaps.")] = 2,
-    releases: Annotated[int, typer.Option(help="How many releases at this epsilon.")] = 1,
-    total_delta: Annotated[
-        float, typer.Option(help="What all releases may fail with, by zCDP.")
-    ] = 1e-6,
-    data_is_public: shared.DataIsPublic = False,
-    as_json: shared.Json = False,
+    what: str,
+    *,
+    task: str | None = None,
+    column: str | None = None,
+    counts_column: str | None = None,
+    neighbours: str | None = None,
+    epsilon: float = 1.0,
+    probability: float = 0.95,
+    mechanism: str | None = None,
+    options: int = 20,
+    gap: float = 30.0,
+    spacing: float = 1.0,
+    people: float | None = None,
+    k: int = 1,
+    within: float = 0.0,
+    bound: float = 1.0,
+    monotone: str = "no",
+    p: str = "90",
+    lower: float = 0.0,
+    upper: float = 60.0,
+    step: float = 1.0,
+    shape: str = "tail",
+    unit: str = "units",
+    delta: float = 1e-6,
+    max_per_user: int = 1,
+    n: int = 100,
+    d: int = 10,
+    beta: int = 2,
+    releases: int = 1,
+    total_delta: float = 1e-6,
+    data_is_public: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Answer by exact distributions."""
+    """Compute which mechanism, epsilon or number of people a task needs.
+
+    WHAT is a task, one of most-common, percentile, scores, keys, subset, response, releases,
+    for data of a shape; or a file of public or synthetic data, with --task and --column.
+    Answers are exact and computed without noise.
+
+    $ dpselect plan most-common --options 20 --gap 30 --neighbours add-remove
+
+    $ dpselect plan percentile --p 90 --upper 60 --step 1 --within 1 --epsilon 0.5 --neighbours
+    add-remove
+
+    $ dpselect plan synthetic.csv --task most-common --column diagnosis --data-is-public
+    --neighbours add-remove
+
+    Args:
+        what: A task, or a file of public data.
+        task: The task, with a file.
+        column: With a file: options or values, one person a row; or scores.
+        counts_column: With a file: how many people each row stands for.
+        neighbours: What is protected: add-remove, substitute, edge, swap.
+        epsilon: Epsilon of one release, in nats.
+        probability: Wanted probability of success.
+        mechanism: For the risk; else the best.
+        options: How many options.
+        gap: Lead of the best, in people.
+        spacing: Between each score and the next.
+        people: How many; if not given 1000, and 10 with a key.
+        k: How many options are released.
+        within: What counts as right, in units.
+        bound: What one individual changes of a score.
+        monotone: yes if all scores move in one direction, else no.
+        p: Percentiles, as 90 or 25,50,75.
+        lower: The smallest value to release.
+        upper: The largest value to release.
+        step: The distance of two values to release.
+        shape: The values: tail, bell or even.
+        unit: Unit of values or scores.
+        delta: Delta of keys or of a subset.
+        max_per_user: Keys of one person.
+        n: People that a subset is of.
+        d: Members of a subset.
+        beta: Errors allowed in a subset, in swaps.
+        releases: How many releases at this epsilon.
+        total_delta: What all releases may fail with, by zCDP.
+    """
     asked = SimpleNamespace(**locals(), file=None)
     name = what if what in TASKS else task
     if name not in TASKS:
@@ -161,32 +183,32 @@ def plan(
     _print_risk(risk, best, relation)
 
 
-def _relation(asked: Any) -> Neighbours:  # noqa: ANN401 -- the options, by name
+def _relation(asked: Any) -> Neighbours:
     """Return the neighbour relation, which has no default."""
     if asked.neighbours is None:
         raise ParameterError("`neighbours` says what is protected, such as add-remove")
     return shared.relation("neighbours", asked.neighbours)
 
 
-def _column(asked: Any, name: str = "column") -> str:  # noqa: ANN401
+def _column(asked: Any, name: str = "column") -> str:
     """Return the column of the file that an option names."""
     if getattr(asked, name) is None:
         raise ParameterError(f"`{name}` names the column of {asked.file}")
     return str(getattr(asked, name))
 
 
-def _numbers(asked: Any, name: str = "column") -> Values:  # noqa: ANN401
+def _numbers(asked: Any, name: str = "column") -> Values:
     from dpselect import tables
 
     values = tables.numeric_column(asked.file, _column(asked, name))
     return values[values == values]  # noqa: PLR0124 -- without missing ones, which are NaN
 
 
-def _people(asked: Any, usual: float) -> float:  # noqa: ANN401
+def _people(asked: Any, usual: float) -> float:
     return usual if asked.people is None else float(asked.people)
 
 
-def _most_common(asked: Any) -> Question:  # noqa: ANN401
+def _most_common(asked: Any) -> Question:
     import numpy as np
 
     import dpselect_planner as planner
@@ -208,7 +230,7 @@ def _most_common(asked: Any) -> Question:  # noqa: ANN401
     )
 
 
-def _percentile(asked: Any) -> Question:  # noqa: ANN401
+def _percentile(asked: Any) -> Question:
     import numpy as np
 
     import dpselect_planner as planner
@@ -243,7 +265,7 @@ def _percentile(asked: Any) -> Question:  # noqa: ANN401
     )
 
 
-def _scores(asked: Any) -> Question:  # noqa: ANN401
+def _scores(asked: Any) -> Question:
     import dpselect_planner as planner
 
     spaced = asked.file is None
@@ -259,7 +281,7 @@ def _scores(asked: Any) -> Question:  # noqa: ANN401
     )
 
 
-def _keys(asked: Any) -> Question:  # noqa: ANN401
+def _keys(asked: Any) -> Question:
     import dpselect_planner as planner
 
     return planner.Keys(
@@ -270,13 +292,13 @@ def _keys(asked: Any) -> Question:  # noqa: ANN401
     )
 
 
-def _subset(asked: Any) -> Question:  # noqa: ANN401
+def _subset(asked: Any) -> Question:
     import dpselect_planner as planner
 
     return planner.Subset(n=asked.n, d=asked.d, beta=asked.beta, delta=asked.delta)
 
 
-def _response(_asked: Any) -> Question:  # noqa: ANN401
+def _response(_asked: Any) -> Question:
     import dpselect_planner as planner
 
     return planner.Response()

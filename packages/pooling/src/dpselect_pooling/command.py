@@ -10,13 +10,14 @@ from dataclasses import asdict, replace as changed
 from decimal import ROUND_CEILING, Context, Decimal
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
 from dpselect import validation
 from dpselect.cli import options, output
+from dpselect.cli.help import command
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ HELP = """Plan and decode pooled tests.
 With --replace, or --clean and --contaminated, 'pool worksheet' makes the private tests of
 subset retrieval, section V: pooled tests with the noise of its equations (21) and (22).
 
-[bold]dpselect pool plan --n 500 --prevalence 0.02 --max-pool-size 32 --sensitivity 0.95 \
---specificity 0.99[/bold]
+$ dpselect pool plan --n 500 --prevalence 0.02 --max-pool-size 32 --sensitivity 0.95 \
+--specificity 0.99
 
-[bold]dpselect pool worksheet samples.csv --design balanced --pools 100 --weight 3 \
---out monday[/bold]
+$ dpselect pool worksheet samples.csv --design balanced --pools 100 --weight 3 \
+--out monday
 
-[bold]dpselect pool decode results.csv --worksheet monday/collector.csv \
---method belief-propagation --prevalence 0.02 --out report.csv[/bold]
+$ dpselect pool decode results.csv --worksheet monday/collector.csv \
+--method belief-propagation --prevalence 0.02 --out report.csv
 """
 
 MOST_ROWS = 12
@@ -64,56 +65,50 @@ DESIGNS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Function and options by name; those with pools are drawn."""
 
-Sensitivity = Annotated[
-    float, typer.Option(help="P(positive result | a positive in the pool).")
-]
-Specificity = Annotated[float, typer.Option(help="P(negative result | none in the pool).")]
-Dilution = Annotated[
-    float, typer.Option(help="Sensitivity is multiplied by (share of positives)^dilution.")
-]
-Seed = Annotated[int, typer.Option(help="Seed of the design, which is public.")]
-Cap = Annotated[
-    int | None, typer.Option("--max-pool-size", help="Samples that a pool may hold.")
-]
-
-commands = typer.Typer(help=HELP, no_args_is_help=True)
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the program ``dpselect``."""
+    commands = typer.Typer(help=HELP, no_args_is_help=True)
+    for one in (plan, worksheet, decode):
+        command(commands, one)
     app.add_typer(commands, name="pool")
 
 
-@commands.command("plan", help="Simulate the designs that fit and compare them.")
 def plan(
-    n: Annotated[int, typer.Option("--n", help="People.")],
-    prevalence: Annotated[float | None, typer.Option(help="Share of positives.")] = None,
-    d: Annotated[
-        int | None, typer.Option("--d", help="Positives, in place of a share.")
-    ] = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option(
-            help="Flip outcomes so that they are private for it; without it the lab is trusted."
-        ),
-    ] = None,
-    delta: Annotated[float, typer.Option(help="Delta, with epsilon.")] = 0.0,
-    neighbours: Annotated[
-        str, typer.Option(help="substitute (one status changes) or swap.")
-    ] = "substitute",
-    max_pool_size: Cap = None,
-    max_transfers: Annotated[
-        int | None, typer.Option(help="How often samples may be pipetted into pools in all.")
-    ] = None,
-    sensitivity: Sensitivity = 1.0,
-    specificity: Specificity = 1.0,
-    dilution: Dilution = 0.0,
-    trials: Annotated[int, typer.Option(help="Rounds to simulate for each design.")] = 200,
-    seed: Seed = 0,
-    plot: options.Plot = None,
-    as_json: options.Json = False,
+    *,
+    n: int,
+    prevalence: float | None = None,
+    d: int | None = None,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    neighbours: str = "substitute",
+    max_pool_size: int | None = None,
+    max_transfers: int | None = None,
+    sensitivity: float = 1.0,
+    specificity: float = 1.0,
+    dilution: float = 0.0,
+    trials: int = 200,
+    seed: int = 0,
+    plot: Path | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Print designs with their tests, errors and privacy; reads no sample."""
+    """Simulate the designs that fit and compare them; no sample is read.
+
+    Args:
+        n: People.
+        prevalence: Share of positives.
+        d: Positives, in place of a share.
+        epsilon: Flip outcomes so that they are private for it; without it the lab is trusted.
+        delta: Delta, with epsilon.
+        neighbours: substitute (one status changes) or swap.
+        max_pool_size: Samples that a pool may hold.
+        max_transfers: How often samples may be pipetted into pools in all.
+        sensitivity: P(positive result | a positive in the pool).
+        specificity: P(negative result | none in the pool).
+        dilution: Sensitivity is multiplied by (share of positives)^dilution.
+        trials: Rounds to simulate for each design.
+        seed: Seed of the design, which is public.
+    """
     import dpselect_pooling as pooling
 
     screening = pooling.Screening(
@@ -142,56 +137,57 @@ def plan(
         output.console().print(f"picture: {plot}")
 
 
-@commands.command("worksheet", help="Write which sample goes into which pool.")
 def worksheet(
-    samples: Annotated[
-        Path,
-        typer.Argument(help="A CSV file with a column sample; plate and well, if it has them."),
-    ],
-    out: Annotated[Path, typer.Option("--out", help="A folder for the worksheets.")],
-    design: Annotated[str, typer.Option(help=f"One of {', '.join(DESIGNS)}.")] = "balanced",
-    pools: Annotated[int | None, typer.Option(help="Pooled tests.")] = None,
-    weight: Annotated[int | None, typer.Option(help="Pools for each sample.")] = None,
-    probability: Annotated[
-        float | None, typer.Option(help="Probability of a sample in a pool, with bernoulli.")
-    ] = None,
-    pool_size: Annotated[int | None, typer.Option(help="Samples in a pool of dorfman.")] = None,
-    rows: Annotated[int | None, typer.Option(help="Rows of an array.")] = None,
-    columns: Annotated[int | None, typer.Option(help="Columns of an array.")] = None,
-    d: Annotated[
-        int | None,
-        typer.Option("--d", help="Positives; with kautz-singleton found for certain."),
-    ] = None,
-    max_pool_size: Cap = None,
-    wells: Annotated[int, typer.Option(help="96 or 384 on each plate.")] = 96,
-    replace: Annotated[
-        int, typer.Option(help="Vials to replace by known positives (Algorithm A2); secret.")
-    ] = 0,
-    clean: Annotated[
-        float, typer.Option(help="Chance that a pool is exchanged for a clean one; secret.")
-    ] = 0.0,
-    contaminated: Annotated[
-        float, typer.Option(help="Chance that it is exchanged for a contaminated one; secret.")
-    ] = 0.0,
-    neighbours: Annotated[
-        str, typer.Option(help="substitute or swap, with --clean or --contaminated.")
-    ] = "substitute",
-    epsilon: Annotated[
-        float | None,
-        typer.Option(
-            help="Epsilon that delta is stated for; by default the least with delta 0."
-        ),
-    ] = None,
-    seed: Seed = 0,
-    ledger: options.Ledger = None,
-    note: options.Note = "",
-    analyst: options.Analyst = "",
-    dry_run: options.DryRun = False,
-    as_json: options.Json = False,
+    samples: Path,
+    *,
+    out: Path,
+    design: str = "balanced",
+    pools: int | None = None,
+    weight: int | None = None,
+    probability: float | None = None,
+    pool_size: int | None = None,
+    rows: int | None = None,
+    columns: int | None = None,
+    d: int | None = None,
+    max_pool_size: int | None = None,
+    wells: int = 96,
+    replace: int = 0,
+    clean: float = 0.0,
+    contaminated: float = 0.0,
+    neighbours: str = "substitute",
+    epsilon: float | None = None,
+    seed: int = 0,
+    ledger: Path | None = None,
+    note: str | None = None,
+    analyst: str | None = None,
+    dry_run: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Write the collector's file, the lab's, and a secret one.
+    """Write which sample goes into which pool.
 
-    A kautz-singleton design is made for the positives and the replaced vials together.
+    A file for the collector, one for the lab, and a secret one are written. A kautz-singleton
+    design is made for the positives and the replaced vials together.
+
+    Args:
+        samples: A CSV file with a column sample; plate and well, if it has them.
+        out: A folder for the worksheets.
+        design: One of balanced, near-constant, constant, bernoulli, dorfman, array,
+            kautz-singleton.
+        pools: Pooled tests.
+        weight: Pools for each sample.
+        probability: Probability of a sample in a pool, with bernoulli.
+        pool_size: Samples in a pool of dorfman.
+        rows: Rows of an array.
+        columns: Columns of an array.
+        d: Positives; with kautz-singleton found for certain.
+        max_pool_size: Samples that a pool may hold.
+        wells: 96 or 384 on each plate.
+        replace: Vials to replace by known positives (Algorithm A2); secret.
+        clean: Chance that a pool is exchanged for a clean one; secret.
+        contaminated: Chance that it is exchanged for a contaminated one; secret.
+        neighbours: substitute or swap, with --clean or --contaminated.
+        epsilon: Epsilon that delta is stated for; by default the least with delta 0.
+        seed: Seed of the design, which is public.
     """
     import dpselect_pooling as pooling
     from dpselect_pooling import worksheet as sheets
@@ -247,48 +243,40 @@ def worksheet(
     _print(facts, as_json=as_json)
 
 
-@commands.command("decode", help="Report who is positive and whom to retest.")
 def decode(
-    results: Annotated[
-        Path,
-        typer.Argument(
-            help="The lab's CSV file: pool, result. Results are positive, negative or invalid "
-            "(1, +, detected; 0, -, not detected; empty)."
-        ),
-    ],
-    worksheet: Annotated[Path, typer.Option("--worksheet", help="The collector's file.")],
-    retests: Annotated[
-        Path | None,
-        typer.Option(
-            "--retests",
-            help="Results of samples that were tested again, a CSV file: sample, result.",
-        ),
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="comp, dd, scomp, linear-program, integer-program or belief-propagation; by "
-            "default scomp, and belief-propagation with an assay that errs."
-        ),
-    ] = None,
-    prevalence: Annotated[
-        float | None,
-        typer.Option(help="With belief-propagation, and with an assay that errs."),
-    ] = None,
-    sensitivity: Sensitivity = 1.0,
-    specificity: Specificity = 1.0,
-    dilution: Dilution = 0.0,
-    flip: Annotated[float, typer.Option(help="Chance that outcomes were flipped.")] = 0.0,
-    secret: Annotated[
-        Path | None,
-        typer.Option("--secret", help="The secret file, if vials or pools were exchanged."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="A new CSV file.")] = None,
-    as_json: options.Json = False,
+    results: Path,
+    *,
+    worksheet: Path,
+    retests: Path | None = None,
+    method: str | None = None,
+    prevalence: float | None = None,
+    sensitivity: float = 1.0,
+    specificity: float = 1.0,
+    dilution: float = 0.0,
+    flip: float = 0.0,
+    secret: Path | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
-    """Print or write a report; it is as private as the results.
+    """Report who is positive and whom to retest.
 
-    Each sample is certainly positive, certainly negative, or in doubt and to be tested again.
+    The report is as private as the results. Each sample is certainly positive, certainly
+    negative, or in doubt and to be tested again.
+
+    Args:
+        results: The lab's CSV file: pool, result. Results are positive, negative or invalid (1,
+            +, detected; 0, -, not detected; empty).
+        worksheet: The collector's file.
+        retests: Results of samples that were tested again, a CSV file: sample, result.
+        method: comp, dd, scomp, linear-program, integer-program or belief-propagation; by
+            default scomp, and belief-propagation with an assay that errs.
+        prevalence: With belief-propagation, and with an assay that errs.
+        sensitivity: P(positive result | a positive in the pool).
+        specificity: P(negative result | none in the pool).
+        dilution: Sensitivity is multiplied by (share of positives)^dilution.
+        flip: Chance that outcomes were flipped.
+        secret: The secret file, if vials or pools were exchanged.
+        out: A new CSV file.
     """
     import dpselect_pooling as pooling
     from dpselect_pooling import worksheet as sheets

@@ -1,4 +1,6 @@
-"""``dpselect demo``: three tasks on public data, beside what another library would give.
+"""Three tasks on public data, beside what OpenDP would give at the same epsilon.
+
+``python examples/demo.py demo.png`` prints them, and draws them if a picture is named.
 
 All data are public or made up: a network by the recipe of ``_town``, tumours that ship with
 scikit-learn, and 8,520 farmers' markets (USDA Agricultural Marketing Service, National Farmers
@@ -8,132 +10,86 @@ distributions that its samplers draw from.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from importlib.resources import files
+from dataclasses import dataclass, replace
+from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import typer
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from sklearn.datasets import load_breast_cancer
 
 import dpselect as dp
-from dpselect._optional import needed
-from dpselect.cli import options, output
 from dpselect.typing import Values
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 OURS, OTHERS = "C0", "0.7"
-
 PEOPLE, CONTACTS, TOP = 2000, 3, 10
-RUNS = 300
-"""Simulated releases of a task whose expected result has no formula."""
-
+RUNS = 300  # simulated releases of a task whose expected result has no formula
 AREAS, DECILES = np.linspace(0, 5000, 501), range(10, 100, 10)
 COUNTRY = (-125.5, 25.0, -65.5, 50.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A release and its quality.
+    """A release and its quality; ``results`` are by what gave them, ours first.
 
-    Attributes:
-        name: In one word.
-        title: The question.
-        unit: Unit of the results.
-        results: By what gave them; ours first.
-        chance: What a choice without the data would give, with its name.
-        says: What to take from it.
-        released: The answer, as plain values.
-        draw: Draws another picture than bars of the results.
+    ``chance`` is what a choice without the data would give, with its name.
     """
 
-    name: str
     title: str
     unit: str
     results: dict[str, float]
     chance: tuple[str, float]
     says: str
-    released: object = None
-    draw: Callable[[Axes], None] | None = None
+    draw: Callable[[Axes], object] = lambda _axes: None
+
+    def bars(self, ax: Axes) -> None:
+        """Draw the results as bars from 0, and a line for a choice without the data."""
+        names, values = list(self.results)[::-1], list(self.results.values())[::-1]
+        colours = [OTHERS] * (len(names) - 1) + [OURS]
+        ax.bar_label(ax.barh(names, values, color=colours), fmt="%.3g", padding=3)
+        farthest = 1.2 * max(values)
+        name, value = self.chance
+        beyond = "" if value < farthest else ", beyond the axis"
+        ax.axvline(value, color="black", ls=":", label=f"{name}: {value:.3g}{beyond}")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False)
+        ax.set(xlim=(0, farthest), xlabel=self.unit)
+        ax.tick_params(axis="y", length=0)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("demo")(demo)
-
-
-def demo(plot: options.Plot = None, as_json: options.Json = False) -> None:
-    """Release contacts, deciles and a map of public data.
-
-    Each is shown beside what OpenDP would give at the same epsilon. Nothing is written
-    but the picture of --plot.
-    """
-    needed("sklearn", extra="standard")
-    with options.working("three tasks, about 10 seconds"):
-        done = tasks()
-        if plot is not None:
-            output.save(_picture(done).axes[0], plot)
-    if as_json:
-        kept = ({**asdict(task), "draw": None} for task in done)
-        output.print_json({one.pop("name"): one for one in map(dict, kept)})
-        return
-    out = output.console()
+def main(picture: str | None = None) -> None:
+    """Do the tasks, about 10 seconds; nothing is written but the picture."""
+    done = tasks()
     for number, task in enumerate(done, 1):
-        out.print(f"{number}. {task.title}")
-        rows = task.results | dict([task.chance])
-        output.print_facts({f"   {name}": f"{value:.4g}" for name, value in rows.items()})
-        out.print(f"   in {task.unit}")
-        out.print(fill(task.says, 76, initial_indent="   ", subsequent_indent="   "), "\n")
-    out.print(
-        "All data are public or made up. "
-        + ("The same as a picture: --plot demo.png. " if plot is None else f"Picture: {plot}. ")
-        + "Next: dpselect --help"
-    )
+        print(f"{number}. {task.title}")
+        for name, value in [*task.results.items(), task.chance]:
+            print(f"   {name:26}{value:.4g}")
+        print(f"   in {task.unit}")
+        print(fill(task.says, 76, initial_indent="   ", subsequent_indent="   "), "\n")
+    if picture is not None:
+        save(done, picture)
+    print("All data are public or made up. Next: dpselect --help")
 
 
-def _picture(done: list[Task]) -> Figure:
-    """Draw the tasks: bars of the results, and what was released where there is a picture."""
-    needed("matplotlib", extra="standard")
-    from matplotlib.figure import Figure
-
-    panels = [part for task in done for part in _parts(task)]
+def save(done: list[Task], path: str) -> None:
+    """Draw the tasks: what was released, and bars of the results."""
+    contacts, deciles, markets = done
     figure = Figure(figsize=(12, 9), layout="constrained")
-    figure.suptitle(
-        "dpselect demo: what one epsilon gives, with dpselect and with OpenDP",
-        fontsize="x-large",
-    )
-    for ax, (draw, title) in zip(figure.subplots(2, 2).flat, panels, strict=True):
+    figure.suptitle("What one epsilon gives, with dpselect and with OpenDP", fontsize="x-large")
+    draws: list[tuple[Callable[[Axes], object], str]] = [
+        (contacts.bars, contacts.title),
+        (deciles.draw, deciles.title),
+        (markets.draw, ""),  # it has one of its own
+        (markets.bars, markets.title),
+    ]
+    for ax, (draw, title) in zip(figure.subplots(2, 2).flat, draws, strict=True):
         draw(ax)
         if title:
             ax.set_title(title, fontsize="medium")
-    return figure
-
-
-def _parts(task: Task) -> list[tuple[Callable[[Axes], None], str]]:
-    """Return what draws each panel of a task, and its title; empty for that of the drawing."""
-    bars = (partial(_bars, task), task.title)
-    if task.draw is None:
-        return [bars]
-    return [(task.draw, ""), bars] if task.name == "map" else [(task.draw, task.title)]
-
-
-def _bars(task: Task, ax: Axes) -> None:
-    """Draw the results as bars from 0, and a line for a choice without the data."""
-    names, values = list(task.results)[::-1], list(task.results.values())[::-1]
-    colours = [OTHERS] * (len(names) - 1) + [OURS]
-    ax.bar_label(ax.barh(names, values, color=colours), fmt="%.3g", padding=3)
-    farthest = 1.2 * max(values)
-    name, value = task.chance
-    beyond = "" if value < farthest else ", beyond the axis"
-    ax.axvline(value, color="black", ls=":", label=f"{name}: {value:.3g}{beyond}")
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False)
-    ax.set(xlim=(0, farthest), xlabel=task.unit)
-    ax.tick_params(axis="y", length=0)
+    figure.savefig(path, dpi=150)
 
 
 def tasks() -> list[Task]:
@@ -145,7 +101,7 @@ def _contacts() -> Task:
     epsilon, rng = 0.5, np.random.default_rng(0)
     edges = [(int(a), int(b)) for a, b in _town(np.random.default_rng(1))]
     query = dp.TopNodes(nodes=PEOPLE, k=TOP, metric="degree", epsilon=epsilon)
-    released, degrees = query.release(edges), query.objective(edges)
+    degrees = query.objective(edges)
     best = np.argsort(-degrees.scores, kind="stable")[:TOP]
 
     def recall(mechanism: dp.Mechanism) -> float:
@@ -153,7 +109,6 @@ def _contacts() -> Task:
         return float(np.isin(drawn, best).mean())
 
     return Task(
-        name="contacts",
         title=f"Who of {PEOPLE:,} has most contacts? Ten, epsilon {epsilon:g} (edge)",
         unit="share of the true ten",
         results={
@@ -164,7 +119,6 @@ def _contacts() -> Task:
         says="One friendship changes two numbers of contacts by one. So noise for all of them "
         "costs as much as noise for two; a noisy top-k pays for each of ten draws. (A network "
         "made by preferential attachment, not a real one.)",
-        released=[int(str(node)) for node in released.answer],
     )
 
 
@@ -181,15 +135,8 @@ def _town(rng: np.random.Generator) -> set[tuple[int, int]]:
     return edges
 
 
-def _tumours() -> Any:  # noqa: ANN401 -- scikit-learn has no types
-    needed("sklearn", extra="standard")
-    from sklearn.datasets import load_breast_cancer
-
-    return load_breast_cancer(as_frame=False)
-
-
 def _deciles() -> Task:
-    data, epsilon = _tumours(), 1.0
+    data, epsilon = load_breast_cancer(as_frame=False), 1.0
     areas = np.sort(data.data[:, list(data.feature_names).index("worst area")])
     truth = np.percentile(areas, DECILES)
     deciles = dp.Percentiles(
@@ -217,7 +164,6 @@ def _deciles() -> Task:
         ax.legend(loc="upper left", fontsize="small")
 
     return Task(
-        name="deciles",
         title=f"Nine deciles of 569 areas, epsilon {epsilon:g} (add-remove)",
         unit="mean absolute error, square pixels",
         results={
@@ -231,12 +177,11 @@ def _deciles() -> Task:
         says="The median first, then the deciles of each half, which shares no record with the "
         "other: four levels to pay for, not nine deciles. For a single percentile OpenDP's "
         "scores are nearly as good.",
-        released=releases[0].tolist(),
         draw=draw,
     )
 
 
-def _opendp_quantile(values: Values, fraction: float) -> Any:  # noqa: ANN401
+def _opendp_quantile(values: Values, fraction: float) -> Any:
     """Return OpenDP's score of a quantile for all candidates."""
     below = np.searchsorted(values, AREAS, side="left")
     above = values.size - np.searchsorted(values, AREAS, side="right")
@@ -246,9 +191,8 @@ def _opendp_quantile(values: Values, fraction: float) -> Any:  # noqa: ANN401
 
 def _markets() -> Task:
     epsilon = 1.0
-    with files("dpselect.cli").joinpath("farmers_markets.npz").open("rb") as file:
-        stored = np.load(file)
-        points = np.column_stack([stored["lon"], stored["lat"]]) / 100
+    stored = np.load(Path(__file__).with_name("farmers_markets.npz"))
+    points = np.column_stack([stored["lon"], stored["lat"]]) / 100
     queries = _squares_around(points, np.random.default_rng(0))
     low, high = (points[:, None] >= queries[:, :2]), (points[:, None] < queries[:, 2:])
     exact = (low & high).all(axis=2).sum(axis=0)
@@ -274,7 +218,6 @@ def _markets() -> Task:
     area = (queries[:, 2] - queries[:, 0]) * (queries[:, 3] - queries[:, 1])
     evenly = len(points) * area / (60.0 * 25.0)
     return Task(
-        name="map",
         title=f"Farmers' markets of the US, epsilon {epsilon:g} (add-remove)",
         unit="mean absolute error, markets in a rectangle",
         results={
@@ -287,7 +230,6 @@ def _markets() -> Task:
         chance=("spread evenly", float(np.abs(evenly - exact).mean())),
         says="A coarse noisy grid is released first, and cells are made fine where it shows "
         "markets; no width of cells need be guessed.",
-        released={"cells": ours[0].candidate, "markets": ours[0].total},
         draw=draw,
     )
 
@@ -301,3 +243,7 @@ def _squares_around(points: Values, rng: np.random.Generator) -> Values:
         low = np.clip(around - side * rng.random((200, 2)), 0, 1 - side)
         rectangles.append(np.hstack([corner + low * size, corner + (low + side) * size]))
     return np.concatenate(rectangles)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])
