@@ -69,7 +69,6 @@ SHARES = {
     "wide integers": 0.05,
     "extreme moments": 0.05,
     "constants": 0.05,
-    "sqlite": 0.05,
 }
 """Of a reading's cases, in containers that take longest, or that nearly all refuse."""
 

@@ -3,13 +3,10 @@
 import signal
 import subprocess
 import sys
-import threading
 from dataclasses import dataclass, field, replace
 
-import duckdb
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import dpselect as dp
@@ -197,117 +194,30 @@ def test_answers_follow_the_laws_of_the_single_queries():
     assert stats.chisquare(observed, draws * law).pvalue > 1e-6
 
 
-ALL = [
-    MEDIAN,
-    TOP,
-    KEYS,
-    dp.TopKeys(column="month", k=1, candidates=[1, 2, 9], epsilon=9.0, **AR),
-]
-"""Four queries, each of one pass."""
-
-
-class TestPasses:
-    def test_polars_is_asked_once_and_reads_the_file_once(self, tmp_path, monkeypatch):
-        path = tmp_path / "stays.parquet"
-        STAYS.write_parquet(path)
-        rounds, alone = [], []
-        together, collect = pl.collect_all, pl.LazyFrame.collect
-
-        def noted(queries, **how):
-            rounds.append(pl.explain_all(queries).count("Parquet SCAN"))
-            return together(queries, **how)
-
-        monkeypatch.setattr(pl, "collect_all", noted)
-        monkeypatch.setattr(
-            pl.LazyFrame,
-            "collect",
-            lambda self, **how: alone.append(self.explain()) or collect(self, **how),
-        )
-
-        for query in (MEDIAN, TOP, ALL[-1]):
-            query.release(pl.scan_parquet(path))
-        assert (sum("Parquet SCAN" in one for one in alone), rounds) == (3, [])
-        alone.clear()
-        dp.run([MEDIAN, TOP, ALL[-1]], pl.scan_parquet(path))
-
-        assert rounds == [1]
-        assert not any("Parquet SCAN" in one for one in alone)
-
-    def test_a_relation_is_read_once_and_leaves_no_table(self):
-        seen, connection = [], duckdb.connect()
-
-        def is_seen(wards):
-            seen.append(len(wards))
-            return pa.array([True] * len(wards))
-
-        connection.create_function(
-            "is_seen", is_seen, ["VARCHAR"], "BOOLEAN", type="arrow", side_effects=True
-        )
-        connection.register("stays", STAYS.to_arrow())
-        rows = connection.sql("select * from stays where is_seen(ward)")
-
-        for query in ALL:
-            query.release(rows)
-        one_by_one = sum(seen)
-        seen.clear()
-        dp.run(ALL, rows)
-
-        assert (one_by_one, sum(seen)) == (4 * STAYS.height, STAYS.height)
-        assert connection.sql("select * from duckdb_tables()").fetchall() == []
-
-    def test_a_relation_that_must_not_be_written_is_read(self, tmp_path):
-        path = str(tmp_path / "clinic.duckdb")
-        connection = duckdb.connect(path)
-        connection.register("rows", STAYS.to_arrow())
-        connection.sql("create table stays as from rows")
-        connection.close()
-
-        found = dp.run(SURE, duckdb.connect(path, read_only=True).table("stays"))
-
-        assert [one.answer for one in found] == [(2.0,), ("heart",)]
-
-    @pytest.mark.spark
-    def test_spark_is_asked_to_keep_what_is_read(self, monkeypatch):
-        """Java keeps it; Sail reads it anew for each query."""
-        rows = held_by("spark", STAYS)
-        kept = []
-        persist, unpersist = type(rows).persist, type(rows).unpersist
-        monkeypatch.setattr(
-            type(rows), "persist", lambda self: kept.append(self.columns) or persist(self)
-        )
-        monkeypatch.setattr(
-            type(rows), "unpersist", lambda self: kept.append("freed") or unpersist(self)
-        )
-
-        found = dp.run(SURE, rows)
-
-        assert kept == [["days", "ward"], "freed"]
-        assert [one.answer for one in found] == [(2.0,), ("heart",)]
-
-    @pytest.mark.parametrize("engine", ENGINES)
-    def test_answers_are_those_of_the_single_queries(self, engine):
-        rows = held_by(engine, STAYS)
-
-        found = dp.run(SURE, rows)
-
-        assert [one.answer for one in found] == [one.release(rows).answer for one in SURE]
-
-    def test_a_query_that_fails_while_it_is_read_ends_all(self, tmp_path):
-        path = tmp_path / "stays.parquet"
-        STAYS.write_parquet(path)
-        content = path.read_bytes()
-        path.write_bytes(content[:100] + b"?" * 200 + content[300:])
-        budget, before = dp.Budget(9e3, neighbours="add-remove"), threading.active_count()
-
-        with pytest.raises(DataError) as caught:
-            dp.run(SURE, pl.scan_parquet(path), budget=budget)
-
-        assert caught.value.__context__ is None
-        assert budget.entries == ()
-        assert threading.active_count() <= before
-
-
 SURE = [
     dp.Percentiles(column="days", p=50, upper=10, step=1, epsilon=900.0, **AR),
     dp.TopKeys(column="ward", k=1, candidates=["heart", "lungs"], epsilon=900.0, **AR),
 ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_answers_are_those_of_the_single_queries(engine):
+    rows = held_by(engine, STAYS)
+
+    found = dp.run(SURE, rows)
+
+    assert [one.answer for one in found] == [one.release(rows).answer for one in SURE]
+
+
+def test_a_query_that_fails_while_it_is_read_ends_all(tmp_path):
+    path = tmp_path / "stays.parquet"
+    STAYS.write_parquet(path)
+    content = path.read_bytes()
+    path.write_bytes(content[:100] + b"?" * 200 + content[300:])
+    budget = dp.Budget(9e3, neighbours="add-remove")
+
+    with pytest.raises(DataError) as caught:
+        dp.run(SURE, pl.scan_parquet(path), budget=budget)
+
+    assert caught.value.__context__ is None
+    assert budget.entries == ()

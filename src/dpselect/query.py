@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial, wraps
@@ -82,11 +81,6 @@ class Claim:
 
 Draw = Callable[[Plan], Out]
 """Draws once and returns what may be published, with the plan that was charged."""
-
-Preparation = Callable[
-    [Sequence["Query[Any]"], object], AbstractContextManager[list[Draw[Any]]]
-]
-"""Reads and counts for queries of the same data, and keeps what their draws still read."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -334,7 +328,7 @@ class Query(ABC, Generic[Out]):
             InsufficientBudgetError: The budget does not allow it; nothing was drawn.
             NeighboursError: The budget is kept for another neighbour relation.
         """
-        return released([self], data, budget=budget, prepared=_one_by_one)[0]
+        return released([self], data, budget=budget)[0]
 
     @final
     def prepare(self, data: Any) -> Draw[Out]:  # noqa: ANN401 -- each query takes its own data
@@ -463,7 +457,6 @@ def released(
     data: Any,  # noqa: ANN401 -- each query takes its own data
     *,
     budget: SupportsSpend | None,
-    prepared: Preparation,
 ) -> tuple[Out, ...]:
     """Return releases of the same data, all or nothing as to the budget.
 
@@ -471,7 +464,6 @@ def released(
         queries: The queries to release, for one neighbour relation.
         data: Private.
         budget: Where to record the spends.
-        prepared: Reads and counts for those that are not answered again.
     """
     for one in queries:
         one.check_where(stated_rows(data).get("where"))
@@ -482,7 +474,10 @@ def released(
     charge = reserve([one.plan for one in new], budget)
     if len(new) > 1:
         data = list(data) if isinstance(data, Iterator) else data
-    with noting() as read, prepared(new, data) as draws:
+        for one in new:
+            one.check(data)
+    with noting() as read:
+        draws = [one.prepare(data) for one in new]
         drawn = iter(zip(new, draws, charge(), strict=True))
         return tuple(
             replace(_drawn(*next(drawn)), read="; ".join(read))
@@ -490,11 +485,6 @@ def released(
             else _repeated(one, entry)
             for one, entry in zip(queries, entries, strict=True)
         )
-
-
-@contextmanager
-def _one_by_one(queries: Sequence[Query[Any]], data: object) -> Iterator[list[Draw[Any]]]:
-    yield [one.prepare(data) for one in queries]
 
 
 def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:

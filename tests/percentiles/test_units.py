@@ -7,7 +7,6 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 import duckdb
-import ibis
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -89,10 +88,8 @@ HELD = {
     "parquet": partial(written, "parquet"),
     "csv": partial(written, "csv"),
     "spark": on_spark,
-    "ibis": lambda _path: engines.held_by("ibis", TABLE.drop("stay")),
 }
-OF_IBIS = pytest.param("ibis", marks=pytest.mark.slow)
-CONTAINERS = [*list(HELD)[:7], engines.SPARK, OF_IBIS]
+CONTAINERS = [*list(HELD)[:7], engines.SPARK]
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
@@ -100,8 +97,8 @@ CONTAINERS = [*list(HELD)[:7], engines.SPARK, OF_IBIS]
 def test_answers_are_in_the_units_that_were_given(name, container, tmp_path):
     asked = QUESTIONS[name]
     data = HELD[container](tmp_path)
-    if container in {"csv", "ibis"} and name == "duration":
-        pytest.skip("a text file has no durations, and those of Parquet are numbers to DuckDB")
+    if container == "csv" and name == "duration":
+        pytest.skip("a text file has no durations")
     if container == "spark" and asked["column"] not in TYPED:
         pytest.skip("Spark is tried on dates and times")
     release = query(asked).release(data)
@@ -229,8 +226,7 @@ def test_an_end_that_is_no_value_is_said():
     assert query({"upper": 56, "step": 7}).ends_early is None
 
 
-@pytest.mark.parametrize("engine", ["duckdb", OF_IBIS])
-def test_points_in_time_of_duckdb_are_exact_and_infinite_ones_missing(engine):
+def test_points_in_time_of_duckdb_are_exact_and_infinite_ones_missing():
     """In a session of any time zone; a row that is infinite decides of no other."""
     late = datetime(2024, 7, 1, 0, 0, 0, 1)
     types = {"date": late.date(), "timestamp": late, "timestamptz": late.replace(tzinfo=UTC)}
@@ -238,10 +234,9 @@ def test_points_in_time_of_duckdb_are_exact_and_infinite_ones_missing(engine):
         kind: f"unnest(['{held.isoformat()}', 'infinity', '-infinity']::{kind}[]) as {kind}_"
         for kind, held in types.items()
     }
-    connection = ibis.duckdb.connect() if engine == "ibis" else duckdb.connect()
-    run = connection.raw_sql if engine == "ibis" else connection.execute
-    run("set timezone = 'America/New_York'")
-    run(f"create table rows_ as select {', '.join(columns.values())}")
+    connection = duckdb.connect()
+    connection.execute("set timezone = 'America/New_York'")
+    connection.execute(f"create table rows_ as select {', '.join(columns.values())}")
     moments = {"date": "day", "timestamp": "local time", "timestamptz": "time"}
     days = (late.date() - date(1970, 1, 1)).days
     for kind, moment in moments.items():
@@ -249,17 +244,6 @@ def test_points_in_time_of_duckdb_are_exact_and_infinite_ones_missing(engine):
         found = nw.from_native(read).select(f"{kind}_").collect()[f"{kind}_"].to_list()
         number = days if kind == "date" else days * 86_400_000_000 + 1
         assert sorted(found, key=str) == [number, None, None]
-
-
-@pytest.mark.slow
-def test_ibis_refuses_dates_that_it_cannot_count_by_their_type(tmp_path):
-    sqlite = ibis.sqlite.connect(tmp_path / "rows.sqlite")
-    sqlite.create_table("days", schema=ibis.schema({"in": "date"}))
-    spans = ibis.duckdb.connect()
-    spans.raw_sql("create table spans (stay interval)")
-    for name, table in (("date", sqlite.table("days")), ("duration", spans.table("spans"))):
-        with pytest.raises(ColumnError):
-            query(QUESTIONS[name]).release(table)
 
 
 @pytest.mark.parametrize("odd", ["n/a", 1j, [1], 10**400, None])

@@ -10,7 +10,6 @@ import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.values import names_in_memory
 from dpselect.trees import records
 from support.refusals import Each, refusing, releasing
 
@@ -63,9 +62,6 @@ ROWS = [
     CHECKED("in commands 2024-01-01 and 1d", ColumnError, numeric=["admitted"]),
     KEPT("users must be text, integers", ColumnError, user="user"),
     KEPT("there is no column", ColumnError, user="person"),
-    refusing(names_in_memory)(
-        "users must be text, integers", ColumnError, users=USERS["user"].to_numpy()
-    ),
     refusing(times)(
         "must hold numbers or text", DataError, kind=Each(["datetime64[ns]", "timedelta64[ns]"])
     ),

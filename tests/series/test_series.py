@@ -513,18 +513,18 @@ def test_running_counts_have_no_bias():
 
 
 def test_turns_are_those_of_the_first_column():
-    """Rows of equal persons in arrays, as the engines have them."""
+    """Those of the least first column count before all others."""
     choose = np.random.default_rng(5)
     users, turn, value = (choose.integers(0, most, 300) for most in (9, 4, 50))
-    kept = PeopleCap("user", 5).kept(users, [turn, value], in_turn=True)
+    rows = nw.from_native(pl.LazyFrame({"user": users, "turn": turn, "value": value}))
+    kept = PeopleCap("user", 5).limited(rows, order_by=["turn", "value"], in_turn=True)
+    kept = kept.collect().to_native()
 
     for user in range(9):
         held = sorted(zip(turn[users == user], value[users == user], strict=True))
         numbers = numbers_of_places(user, len(held))
         order = sorted(range(len(held)), key=lambda at: (held[at][0], numbers[at]))
-        found = sorted(
-            zip(turn[kept & (users == user)], value[kept & (users == user)], strict=True)
-        )
+        found = sorted(kept.filter(user=user).select("turn", "value").rows())
         assert found == sorted(held[at] for at in order[:5])
 
 

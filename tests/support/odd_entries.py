@@ -7,10 +7,9 @@ The data are a function of a seed: tests try a few seeds of each entry, and
 import datetime as dt
 import io
 import random
-import sqlite3
 import warnings
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
@@ -429,7 +428,7 @@ CONTAINERS = {
 }  # fmt: skip
 OF_PANDAS = ["pandas of Arrow", "pandas nullable"]
 CONTAINERS["table of counts"] = [*CONTAINERS["table"], *OF_PANDAS]
-CONTAINERS["table"] += [*OF_PANDAS, "wide integers", "extreme moments", "constants", "sqlite"]
+CONTAINERS["table"] += [*OF_PANDAS, "wide integers", "extreme moments", "constants"]
 CONTAINERS["frame"] += OF_PANDAS
 CONTAINERS["rows"] += OF_PANDAS
 CONTAINERS["values"] += [*OF_PANDAS, "extreme moments"]
@@ -645,35 +644,10 @@ def _read(path):
     return _duckdb().read_parquet(str(path))
 
 
-SQLITE = ["INTEGER", "BIGINT", "TEXT", "VARCHAR(9)", "REAL", "BOOLEAN", "DATE", "TIMESTAMP"]
-STORED = [
-    *(0, 1, 2, 3, MARKER, -(2**63), 2**63 - 1, 0.5, 1e308, float("inf"), None, "a", "b", TEXT),
-    *("", "é", "a\0b", "2020-02-29", "9999-12-31", TEXT.encode(), b"\xff", b""),
-]
-
-
-def _sqlite(named, rng, folder):
-    """Return a table of SQLite, which holds values of any type in any row."""
-    path = folder / f"{rng.getrandbits(64):x}.db"
-    kinds = ", ".join(f'"{name}" {rng.choice(SQLITE)}' for name in named)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"CREATE TABLE t ({kinds})")
-        for _ in next(iter(named.values())):
-            # Text of any bytes, which SQLite does not look at.
-            marks = ("CAST(? AS TEXT)" if rng.random() < 0.1 else "?" for _ in named)
-            row = [rng.choice(STORED) for _ in named]
-            connection.execute(f"INSERT INTO t VALUES ({', '.join(marks)})", row)  # noqa: S608
-        connection.commit()
-    import ibis
-
-    return ibis.sqlite.connect(path).table("t")
-
-
 _ENGINES = {
     "wide integers": _wide,
     "extreme moments": _extreme,
     "constants": _constants,
-    "sqlite": _sqlite,
 }
 
 

@@ -4,7 +4,6 @@ docs/reference/tables.md shows the table; here it is measured.
 """
 
 import re
-import sqlite3
 import tempfile
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -13,7 +12,6 @@ from math import isnan, nan
 from pathlib import Path
 
 import duckdb
-import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -69,7 +67,7 @@ NATIVE = {
 EVERY = [*VALUES, *NATIVE]
 MEMORY = ["polars", "pandas", "pyarrow"]
 EDGES = [0.0, 0.3, 3.0]
-ENGINES = [*MEMORY, "polars lazy", "DuckDB", "Ibis, DuckDB", "Ibis, SQLite", "Spark"]
+ENGINES = [*MEMORY, "polars lazy", "DuckDB", "Spark"]
 OF_JAVA = {"dictionary": "keys", "date64": "keys"}
 """What Spark in Java reads as text and as dates, which Sail refuses."""
 
@@ -106,19 +104,16 @@ def held(engine, kind):
         "polars": lambda: pl.from_arrow(table),
         "polars lazy": lambda: pl.from_arrow(table).lazy(),
         "DuckDB": lambda: duckdb.connect().from_arrow(table),
-        "Ibis, SQLite": lambda: None,
     }
-    return in_memory[engine]() if engine in in_memory else _of_file(engine, table)
+    return in_memory[engine]() if engine in in_memory else _of_file(table)
 
 
-def _of_file(engine, table):
+def _of_file(table):
     path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.parquet"
     if table.schema.field("v").type == pa.duration("us"):
         return None
     pq.write_table(table, path)
-    if engine == "Spark":
-        return spark().read.parquet(str(path))
-    return ibis.duckdb.connect().read_parquet(path)
+    return spark().read.parquet(str(path))
 
 
 def _native(engine, kind):
@@ -130,23 +125,15 @@ def _native(engine, kind):
         return frame if engine == "polars" else frame.lazy()
     path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.db"
     rows = [*zip(NATIVE[kind], range(len(NATIVE[kind])), strict=True)]
-    if engine == "Ibis, SQLite" and kind in {"NOCASE", "CHAR(5)"}:
-        with sqlite3.connect(path) as connection:
-            connection.execute(
-                f"CREATE TABLE t (v {SQL[kind].replace('VARCHAR', 'TEXT')}, who INT)"
-            )
-            connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
-        return ibis.sqlite.connect(path).table("t")
-    if engine not in {"DuckDB", "Ibis, DuckDB"}:
+    if engine != "DuckDB":
         return None
-    made = ibis.duckdb.connect(path) if engine[0] == "I" else None
-    connection = made.con if made else duckdb.connect(str(path))
+    connection = duckdb.connect(str(path))
     connection.execute("CREATE TYPE spelt AS ENUM ('flu', 'FLU')")
     if "of the connection" in kind:
         connection.execute("SET default_collation = 'nocase'")
     connection.execute(f"CREATE TABLE t (v {SQL[kind]}, who BIGINT)")
     connection.executemany("INSERT INTO t VALUES (?, ?)", rows)
-    return made.table("t") if made else connection.table("t")
+    return connection.table("t")
 
 
 @cache
@@ -219,7 +206,7 @@ def answer(engine, kind):
         )
         found.append(what)
     cell = ", ".join(found) or "refused"
-    return cell.replace("keys, candidates, persons", "keys").replace("candidates", "no persons")
+    return cell.replace("keys, candidates, persons", "keys")
 
 
 def measured(engine):
@@ -237,35 +224,12 @@ def stated():
     return {kind: dict(zip(ENGINES, cells, strict=True)) for kind, *cells in lines}
 
 
-# Ibis asks pandas so when it reads SQLite.
-@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option is deprecated")
 @pytest.mark.parametrize(
-    "engine",
-    [
-        pytest.param(
-            engine,
-            marks=pytest.mark.slow
-            if "Ibis" in engine
-            else pytest.mark.spark
-            if engine == "Spark"
-            else (),
-        )
-        for engine in ENGINES
-    ],
+    "engine", [*ENGINES[:-1], pytest.param("Spark", marks=pytest.mark.spark)]
 )
 def test_every_type_has_the_same_counts_or_is_refused(engine):
     expected = {kind: cells[engine] for kind, cells in stated().items()}
     assert measured(engine) == expected | (OF_JAVA if JAVA and engine == "Spark" else {})
-
-
-@pytest.mark.slow
-def test_an_engine_whose_types_are_not_in_the_table_is_refused_by_its_name():
-    """On DataFusion -0.0 is below 0, and one old date makes it refuse the query."""
-    rows = pl.DataFrame({"v": ["flu"]})
-    table = ibis.polars.connect({"t": rows}).table("t")
-
-    with pytest.raises(DataError):
-        keys(table)
 
 
 def test_a_collation_decides_no_comparison():

@@ -1,7 +1,6 @@
 """Values that a container holds and Python does not: each is missing, and no other changes."""
 
 import contextlib
-import sqlite3
 from datetime import datetime, timedelta
 
 import duckdb
@@ -238,52 +237,3 @@ def test_unsigned_integers_of_128_bits_end_no_release(engine):
         assert found["nodes"] == (1,)
         kept = dp.tables.count_records(dp.tables.Source(frame=held, where=["v >= 2"]))
         assert kept == 200 + (odd is not None)
-
-
-TYPED = {"INTEGER": [1, 2, 3], "TEXT": ["a", "b", "c"], "BOOLEAN": [0, 1]}
-ODD_STORED = ["x", b"x", 2.5, 5, 2**62, None]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option is deprecated")
-@pytest.mark.parametrize("kind", TYPED)
-def test_a_value_of_sqlite_that_is_not_of_its_columns_type_is_missing(kind, tmp_path):
-    """SQLite stores any value in any row: one of another type ended the query."""
-    import ibis
-
-    usual = TYPED[kind] * 100
-    for place, odd in enumerate(ODD_STORED):
-        path = tmp_path / f"{place}.db"
-        with sqlite3.connect(path) as connection:
-            connection.execute(f"CREATE TABLE t (v {kind}, one INTEGER)")
-            connection.executemany("INSERT INTO t VALUES (?, 1)", [(one,) for one in usual])
-            connection.execute("INSERT INTO t VALUES (?, 1)", (odd,))
-            if odd is None:
-                # Text of any bytes, which SQLite does not look at.
-                connection.execute("INSERT INTO t VALUES (CAST(x'ff41' AS TEXT), 1)")
-        held = ibis.sqlite.connect(path).table("t")
-        found = dp.Keys(column="v", delta=1e-6, **AR).release(held).answer
-        assert set(found) == set(TYPED[kind]), odd
-        word = "v = 'a'" if kind == "TEXT" else "v = true" if kind == "BOOLEAN" else "v >= 1"
-        kept = dp.tables.count_records(dp.tables.Source(frame=held, where=[word]))
-        assert kept >= 100
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option is deprecated")
-def test_a_null_of_sqlite_makes_no_other_integer_a_float(tmp_path):
-    """Ibis reads SQLite through pandas: ids beyond 2^53 were one for a row more."""
-    import ibis
-
-    ids = [2**53 + step for step in range(4)]
-    rows = [(ids[1], ids[0]), (ids[1], ids[3])]
-    degrees = []
-    for name, more in (("one", []), ("two", [(None, ids[2]), (2**63 - 1, None)])):
-        with sqlite3.connect(tmp_path / name) as connection:
-            connection.execute("CREATE TABLE t (a BIGINT, b BIGINT)")
-            connection.executemany("INSERT INTO t VALUES (?, ?)", rows + more)
-        table = ibis.sqlite.connect(tmp_path / name).table("t")
-        graph = dp.networks.Graph.from_edges(table, source="a", target="b", nodes=ids)
-        degrees.append(graph.degrees.tolist())
-
-    assert degrees == [[1, 2, 0, 1]] * 2

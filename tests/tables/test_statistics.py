@@ -11,7 +11,6 @@ from math import nan
 from pathlib import Path
 
 import duckdb
-import ibis
 import numpy as np
 import polars as pl
 import pytest
@@ -74,8 +73,6 @@ COUNTS = {
 def in_engine(engine, path):
     if engine == "duckdb":
         return duckdb.connect().read_parquet(str(path))
-    if engine == "ibis":
-        return ibis.duckdb.connect().read_parquet(path)
     return pl.scan_parquet(path) if engine == "polars" else spark().read.parquet(str(path))
 
 

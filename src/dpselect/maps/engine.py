@@ -1,4 +1,4 @@
-"""Counts of points that stay in the engine that holds them: polars, DuckDB, PySpark, Ibis.
+"""Counts of points that stay in the engine that holds them: polars, DuckDB, PySpark.
 
 The lines of ``dpselect._lines``, as expressions that every engine of narwhals runs: a
 quotient of integers below ``2^53``, which is rounded once, so that each point falls into the

@@ -174,11 +174,11 @@ class PointRows:
         columns = [tables.series_numbers(table[name]) for name in (x, y)]
         if cap is None:
             return self._in_memory(box, *columns)
-        persons, there = values.names_in_memory(table[cap.user])
-        held = box.holds(*columns, outside=self.outside) & there
+        held = box.holds(*columns, outside=self.outside)
         inside = self._in_memory(box, *(column[held] for column in columns))
-        kept = cap.kept(persons[held], (inside.x, inside.y))
-        return Points(inside.x[kept], inside.y[kept], box)
+        persons = values.names_of_series(table[cap.user]).filter(held)
+        across, along = cap.of_arrays(persons, (inside.x, inside.y))
+        return Points(across, along, box)
 
     def _in_memory(self, box: Box, x: Values, y: Values) -> Points:
         return Points(*box.locate(x, y, outside=self.outside), box)

@@ -38,7 +38,6 @@ from dpselect.errors import (
 )
 from dpselect.tables import values
 from dpselect.tables.dialect import Dialect
-from dpselect.tables.embedded import collected
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import coded, declares_nothing, type_name
 from dpselect.tables.people import PeopleCap
@@ -157,12 +156,12 @@ def read_of_persons(
     untyped = Source.of(edges).is_untyped
     ends = _of_table(_in_memory(rows.select(*columns)), nodes, untyped, folded=False)
     without_invalid(ends, on_invalid)
-    persons, there = values.names_in_memory(rows.get_column(cap.user))
-    there &= (ends.source != UNKNOWN) & (ends.target != UNKNOWN) & (ends.source != ends.target)
-    both = np.stack(ends)[:, there]
-    low, high = np.sort(_ranks(nodes)[both], axis=0)
-    kept = cap.kept(persons[there], [low, high], distinct=True)
-    return of_array(both.T[kept])
+    there = (ends.source != UNKNOWN) & (ends.target != UNKNOWN) & (ends.source != ends.target)
+    ranks = _ranks(nodes)
+    low, high = np.sort(ranks[np.stack(ends)[:, there]], axis=0)
+    users = values.names_of_series(rows.get_column(cap.user)).filter(there)
+    counted = np.stack(cap.of_arrays(users, [low, high], distinct=True), axis=1)
+    return of_array(np.argsort(ranks)[counted])
 
 
 def is_sparse(data: object) -> bool:
@@ -381,7 +380,7 @@ def _of_table(
     if folded:
         first, second = pl.min_horizontal(first, second), pl.max_horizontal(first, second)
     both = table.select(first=first, second=second)
-    ends = collected(both.unique() if folded else both, streaming=folded)
+    ends = both.unique().collect(engine="streaming") if folded else both.collect()
     return Ends(ends["first"].to_numpy(), ends["second"].to_numpy())
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from dpselect import tables
 from dpselect.percentiles.placing import Float, places_of, starts_of
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.values import names_in_memory
+from dpselect.tables.values import names_of_series
 from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
@@ -252,8 +252,7 @@ def numbers_in_memory(
     if users is None or column is None:
         return tables.numeric_column(data, column)
     table = tables.read_columns(data, numeric=[column], plain=[users.user])
-    persons, there = names_in_memory(table[users.user])
-    numbers, persons = tables.series_numbers(table[column])[there], persons[there]
+    persons, numbers = names_of_series(table[users.user]), tables.series_numbers(table[column])
     missing = np.isnan(numbers)
-    known = numbers[~missing]
-    return np.concatenate([known[users.kept(persons[~missing], [known])], numbers[missing]])
+    [known] = users.of_arrays(persons.filter(~missing), [numbers[~missing]])
+    return np.concatenate([known, numbers[missing & persons.is_not_null().to_numpy()]])

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from dpselect import validation
 from dpselect.composition import sequential_plan
-from dpselect.errors import ColumnError, ParameterError
 from dpselect.plan import SupportsSpend
-from dpselect.query import Draw, Query, released
+from dpselect.query import Query, released
 from dpselect.release import Release
-from dpselect.requests.reading import columns_of
-from dpselect.tables.together import in_rounds, is_of_polars, kept
 
 Out = TypeVar("Out", bound=Release[Any])
 
@@ -31,10 +26,6 @@ def run(
     prices are charged in one step, each as an entry of its own, and then all are drawn. If
     drawing fails after the charge, the charge is not undone. Queries that the budget has
     answered before cost nothing, as in ``Query.release``.
-
-    A file, or a lazy frame of polars, is read once for all queries that are counted in one
-    pass. The counted columns of a relation of DuckDB or a frame of Spark are read once, and
-    kept until everything is drawn.
 
     Guarantee:
         That of ``dpselect.sequential_plan`` of the plans, against an analyst who chose all
@@ -67,27 +58,4 @@ def run(
     """
     asked = [validation.instance("queries", one, Query) for one in queries]
     sequential_plan([one.plan for one in asked])  # raises what does not go together
-    return released(asked, data, budget=budget, prepared=_together)
-
-
-@contextmanager
-def _together(queries: Sequence[Query[Out]], data: object) -> Iterator[list[Draw[Out]]]:
-    """Read and count for several queries, while the block runs."""
-    if len(queries) > 1:
-        for one in queries:
-            one.check(data)
-    if len(queries) > 1 and is_of_polars(data):
-        yield in_rounds([partial(one.prepare, data) for one in queries])
-        return
-    columns = _columns(queries) if len(queries) > 1 else None
-    with kept(data, columns) if columns is not None else nullcontext(data) as held:
-        yield [one.prepare(held) for one in queries]
-
-
-def _columns(queries: Sequence[Query[Any]]) -> list[str] | None:
-    """Return the columns that are read; None if a query does not say."""
-    try:
-        read = [name for one in queries for name, _ in columns_of(one)]
-    except (ParameterError, ColumnError):
-        return None
-    return list(dict.fromkeys(read))
+    return released(asked, data, budget=budget)

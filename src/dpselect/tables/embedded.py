@@ -9,18 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cache, lru_cache
-from importlib import import_module
-from itertools import count
+from hashlib import md5
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
 
 from dpselect._optional import needed
-from dpselect.errors import ColumnError, DataError
-from dpselect.tables.kinds import DAY, DIGITS, Moment, declared, unit_of
+from dpselect.errors import DataError
+from dpselect.tables.kinds import DAY, DIGITS, Moment, unit_of
 from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
@@ -35,17 +32,8 @@ Column: TypeAlias = np.ndarray[Any, Any]
 CLOCK = re.compile("%[-_0]?[HIMSTRpPrXfs]")
 """Parts of a form that say a time of day."""
 
-STEP: ContextVar[Any] = ContextVar("step", default=None)
-"""The step that asks for what is collected, together with others."""
-
-ALIKE = ("A", "ä", "a ")
-"""Texts that a collation may take for ``a``."""
-
 NESTED = 64
 """Conditions in each other, at most: of hundreds, Python's own calls are too deep."""
-
-_NUMBERS = count()
-"""Numbers of the tables that are kept, of which a connection has its own."""
 
 
 class Engine:
@@ -72,18 +60,14 @@ class Engine:
         depends on the order of the rows. Enumerations of DuckDB become text.
 
         Raises:
-            ColumnError: A text of Ibis has a collation that cannot be set aside.
             DataError: The counts of the engine were not compared with those of the others.
         """
         if isinstance(self.table, nw.DataFrame) or self.table.implementation.is_polars():
             return self.table
-        raise self.not_compared(self.table.implementation.value)
-
-    def not_compared(self, engine: str) -> DataError:
-        """Return the error of an engine in which -0.0 may be less than 0, or the like."""
-        return DataError(
-            f"{engine} is no engine whose types were compared: polars, DuckDB, PySpark and "
-            "Ibis over DuckDB or SQLite are; give a file, or a frame in memory of the columns"
+        # In others -0.0 may be less than 0, or the like.
+        raise DataError(
+            f"{self.table.implementation.value} is no engine whose types were compared: "
+            "polars, DuckDB and PySpark are; give a file, or a frame in memory of the columns"
         )
 
     def texts(self) -> list[str]:
@@ -100,8 +84,19 @@ class Engine:
         return nw.concat([self.table.select(nw.col(one).alias(name)) for one in columns])
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        """Return the table with the integers of the hashes of texts, in an engine."""
-        raise self.not_compared(f"{self.table.implementation.value}, of {column!r},")
+        """Return the table with the integers of the first digits of hashes of texts."""
+        needed("polars", extra="standard")
+        import polars as pl
+
+        def numbers(texts: pl.Series) -> pl.Series:
+            hashes = {
+                one: int(md5(one.encode(), usedforsecurity=False).hexdigest()[:DIGITS], 16)
+                for one in texts.unique().to_list()
+            }
+            return pl.Series([hashes[one] for one in texts.to_list()], dtype=pl.Int64)
+
+        number = pl.col(column).map_batches(numbers, return_dtype=pl.Int64)
+        return nw.from_native(self.native.with_columns(number))
 
     def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
         """Return the table with days, points in time or durations of a column as integers.
@@ -149,7 +144,7 @@ class Engine:
         """Return all rows in memory."""
         if not self.table.implementation.is_polars():
             return self.whole()
-        return nw.from_native(collected(self.native, streaming=streaming))
+        return nw.from_native(self.native.collect(engine="streaming" if streaming else "auto"))
 
     def whole(self) -> nw.DataFrame[Any]:
         """Return all rows in memory, as narwhals collects them."""
@@ -168,12 +163,6 @@ class Engine:
         polars finds repeated parts of a query by itself, and DuckDB computes them again.
         """
         yield self.table
-
-    @contextmanager
-    def kept(self) -> Iterator[Any]:
-        """Keep rows that several releases read, as a frame of its library, likewise."""
-        with self.cached() as rows:
-            yield nw.to_native(rows)
 
 
 class DuckDB(Engine):
@@ -212,142 +201,10 @@ class DuckDB(Engine):
         others = [ColumnExpression(one) for one in self.table.collect_schema() if one != column]
         return nw.from_native(self.native.select(*others, number.alias(column)))
 
-    @contextmanager
-    def kept(self) -> Iterator[Any]:
-        name, relation = f"dpselect_{next(_NUMBERS)}", self.native
-        relation.query(name, f"create temp table {name}_kept as from {name}")
-        try:
-            yield relation.query(name, f"from {name}_kept")
-        finally:
-            relation.query(name, f"drop table {name}_kept")
-
-
-class Ibis(Engine):
-    """Tables of Ibis, over DuckDB or SQLite."""
-
-    is_remote = True
-
-    def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        backend = self.native.get_backend().name
-        if backend == "sqlite":
-            return self._of_sqlite()
-        if backend != "duckdb":
-            raise self.not_compared(f"Ibis over {backend}")
-        names = tuple(self.texts())
-        for name, alike in zip(names, _alike(self.native.op(), names), strict=True):
-            if alike:
-                raise ColumnError(
-                    f"column {name!r} has a collation: texts with different letters are one "
-                    "there; give it the binary one, or leave it out"
-                )
-        return self.table
-
-    def _of_sqlite(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        """Return each value that is of the type of its column; a row may hold any there."""
-        alone: dict[str, Any] = {}
-        for name, dtype in self.table.collect_schema().items():
-            value = self.native[name]
-            stored = value.typeof()
-            if declared(dtype) == "text":
-                # A column has a collation there, and what is made of it has none.
-                digits, is_utf8 = _of_texts()
-                text = (stored == "text").ifelse(value.concat(""), None)
-                alone[name] = is_utf8(digits(text)).ifelse(text, None)
-            elif dtype == nw.Boolean:
-                truth = (stored == "integer") & value.cast("int64").isin([0, 1])
-                alone[name] = truth.ifelse(value, None)
-            elif dtype.is_numeric():
-                kinds = ["integer"] if dtype.is_integer() else ["integer", "real"]
-                alone[name] = stored.isin(kinds).ifelse(value, None)
-        return nw.from_native(self.native.mutate(**alone)) if alone else self.table
-
-    def distinct(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        return nw.from_native(self.native.distinct())
-
-    def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        ibis = import_module("ibis")
-        text, number = self.native[column].hexdigest("md5"), ibis.literal(0, "int64")
-        for place in range(DIGITS):
-            digit = ibis.literal("0123456789abcdef").find(text.substr(place, 1))
-            number = number * 16 + digit
-        return nw.from_native(self.native.mutate(**{column: number}))
-
-    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
-        if moment == "duration" or self.native.get_backend().name != "duckdb":
-            raise ColumnError(
-                f"column {column!r}: of Ibis, dates and times are read over DuckDB alone, and "
-                "durations as a difference"
-            )
-        unit, origin = unit_of(moment)
-        number = self.native[column].delta(origin, unit=unit)
-        return nw.from_native(self.native.mutate(**{column: number}))
-
-    def whole(self) -> nw.DataFrame[Any]:
-        """Return all rows, with integers that stay what they are beside a null.
-
-        Ibis collects SQLite through pandas, which makes floats of integers where one is
-        missing: ids beyond 2^53 would be one for a null more. What is missing leaves apart.
-        """
-        types = self.table.collect_schema()
-        integers = [name for name, dtype in types.items() if dtype.is_integer()]
-        if not integers or self.native.get_backend().name != "sqlite":
-            return super().whole()
-        apart = {f"missing {name}": nw.col(name).is_null() for name in integers}
-        filled = self.table.with_columns(**apart).with_columns(nw.col(*integers).fill_null(0))
-        there = {
-            name: nw.when(~nw.col(f"missing {name}").cast(nw.Boolean)).then(nw.col(name))
-            for name in integers
-        }
-        found: nw.DataFrame[Any] = filled.collect().with_columns(**there).select(*types)
-        return found
-
-    def literals(self, values: Sequence[Any]) -> Sequence[Any]:
-        # It finds no type for all of some unsigned integers.
-        if any(isinstance(one, int) and one >= 2**63 for one in values):
-            return [np.uint64(one) for one in values if one >= 0]
-        return values
-
 
 def is_text(kind: nw.dtypes.DType) -> bool:
     """Return whether a type is that of text or of categories."""
     return any(kind == one for one in (nw.String, nw.Categorical, nw.Enum))
-
-
-@cache
-def _of_texts() -> tuple[Any, Any]:
-    """Return SQLite's digits of a text, and whether these are of UTF-8.
-
-    SQLite stores any bytes as text, and Python takes UTF-8 alone from it.
-    """
-
-    def hex(text: str) -> str:  # noqa: A001 -- SQLite's name of its own function
-        raise NotImplementedError
-
-    def dpselect_is_utf8(digits: str) -> bool:
-        try:
-            return bytes.fromhex(digits).decode() is not None
-        except UnicodeDecodeError:
-            return False
-
-    scalar = import_module("ibis").udf.scalar
-    return scalar.builtin(hex), scalar.python(dpselect_is_utf8)
-
-
-@lru_cache(maxsize=8)
-def _alike(table: Any, names: tuple[str, ...]) -> tuple[bool, ...]:  # noqa: ANN401 -- Ibis has no types
-    """Ask an engine whether it takes public texts for one, by a query of no rows."""
-    if not names:
-        return ()
-    none = nw.from_native(table.to_expr()).head(0)
-    text = (
-        nw.when(nw.col(name).count() > 0)
-        .then(nw.col(name).cast(nw.String).max())
-        .otherwise(nw.lit("a"))
-        for name in names
-    )
-    asked = {f"text{place}": one.is_in(ALIKE) for place, one in enumerate(text)}
-    [answer] = none.select(**asked).collect().rows()
-    return tuple(map(bool, answer))
 
 
 def _code(column: str, goals: Sequence[Any]) -> nw.Expr:
@@ -451,12 +308,3 @@ def _by_form(field: Any, form: str, dialect: Dialect) -> Any:  # noqa: ANN401 --
     )
     zone = dialect.time_zone or "UTC"
     return moments.dt.convert_time_zone(zone).dt.replace_time_zone(None)
-
-
-def collected(query: pl.LazyFrame, *, streaming: bool) -> pl.DataFrame:
-    """Return the rows of a query of polars, which other steps' queries are read along with."""
-    step = STEP.get()
-    if step is not None:
-        found: pl.DataFrame = step.ask(query)
-        return found
-    return query.collect(engine="streaming" if streaming else "auto")

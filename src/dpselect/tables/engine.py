@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpselect.tables.embedded import DuckDB, Engine, Frame, Ibis
+from dpselect.tables.embedded import DuckDB, Engine, Frame
 from dpselect.tables.spark_engine import Spark
 
 
@@ -13,4 +13,4 @@ def engine_of(table: Frame) -> Engine:
         return Spark(table)
     if kind.is_duckdb():
         return DuckDB(table)
-    return Ibis(table) if kind.is_ibis() else Engine(table)
+    return Engine(table)

@@ -45,21 +45,17 @@ share of their rows. Of ``n`` persons its standard deviation is at most ``√n/2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import md5
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _parallel, tables, validation
+from dpselect import tables, validation
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
-from dpselect.tables.kinds import DIGITS, Kind, kind_of, named
-from dpselect.tables.values import names_in_memory
-from dpselect.typing import Indices
+from dpselect.tables.kinds import Kind, kind_of, named
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -140,18 +136,9 @@ class PeopleCap:
         from dpselect.tables.engine import engine_of
 
         kind = kind_of(rows.collect_schema()[USER], self.user)
-        if distinct:
-            rows = rows.select(USER, *order_by)
         rows = rows.drop_nulls([USER, *order_by])
-        if rows.implementation.is_pandas_like() or rows.implementation.is_pyarrow():
-            return self._limited_in_memory(rows, order_by, distinct=distinct, in_turn=in_turn)
-        if rows.implementation.is_polars():
-            of_frame = partial(
-                self._limited, order_by=order_by, distinct=distinct, in_turn=in_turn
-            )
-            return nw.from_native(nw.to_native(rows).map_batches(of_frame))
         if distinct:
-            rows = engine_of(rows).distinct()
+            rows = engine_of(rows.select(USER, *order_by)).distinct()
         numbered, order = _with_order(_with_residues(rows, kind), order_by)
         place = _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
@@ -167,118 +154,30 @@ class PeopleCap:
         number = [order[0], _PLACE] if in_turn else [_PLACE]
         return numbered.filter(_rank(number) <= self.most).select(rows.collect_schema().names())
 
-    def _limited_in_memory(
-        self, rows: nw.LazyFrame[Any], order_by: Sequence[str], *, distinct: bool, in_turn: bool
-    ) -> nw.LazyFrame[Any]:
-        frame = rows.collect()
-        users, there = names_in_memory(frame.get_column(USER))
-        order = [frame.get_column(name).to_numpy()[there] for name in order_by]
-        kept = there.copy()
-        kept[there] = self.kept(users[there], order, distinct=distinct, in_turn=in_turn)
-        return frame.filter(kept.tolist()).lazy()
-
-    def _limited(
-        self, rows: pl.DataFrame, *, order_by: Sequence[str], distinct: bool, in_turn: bool
-    ) -> pl.DataFrame:
-        needed("polars", extra="standard")
-        import polars as pl
-
-        users, columns = rows.get_column(USER), [_ordered(rows, name) for name in order_by]
-        counted = partial(
-            self._counted,
-            columns=columns,
-            # As objects: an array of texts of one width loses the zeros that end a text.
-            names=lambda some: users[some].to_numpy(),
-            distinct=distinct,
-            in_turn=in_turn,
-        )
-        kept = None
-        if users.dtype == pl.String:
-            # Hashes take a tenth of the time of places in order.
-            kept = counted(users.hash().to_numpy().view(np.int64), same=partial(_same, users))
-        if kept is None:
-            kept = counted(_ordered(rows, USER))
-        return rows.filter(np.asarray(kept))
-
-    def kept(
+    def of_arrays(
         self,
-        users: NDArray[Any],
-        order: Sequence[NDArray[Any]],
+        users: pl.Series,
+        columns: Sequence[NDArray[Any]],
         *,
         distinct: bool = False,
-        in_turn: bool = False,
-    ) -> NDArray[np.bool_]:
-        """Return which rows in memory are counted; the same rows as ``limited`` returns.
+    ) -> list[NDArray[Any]]:
+        """Return the columns of rows in memory with those rows alone that count.
 
         Args:
-            users: Shape ``(n,)``, as ``values.names_in_memory`` returns them, none missing.
-                Private.
-            order: Arrays of shape ``(n,)`` by which a person's rows are ordered: numbers
-                without NaN, days or texts. Private.
+            users: Shape ``(n,)``, as ``values.names_of_series`` returns them. Private.
+            columns: Arrays of shape ``(n,)``, by which the rows are ordered and distinguished:
+                numbers without NaN. Private.
             distinct: Whether equal rows of a person are one.
-            in_turn: Whether rows count in order of the first array.
-
-        Returns:
-            Shape ``(n,)``.
         """
-        columns = [_integers(values) for values in order]
-        return np.asarray(
-            self._counted(
-                _integers(users),
-                columns,
-                lambda some: users[some],
-                distinct=distinct,
-                in_turn=in_turn,
-            )
-        )
+        needed("polars", extra="standard")
+        import narwhals as nw
+        import polars as pl
 
-    def _counted(
-        self,
-        persons: Indices,
-        columns: Sequence[Indices],
-        names: Callable[[Indices], NDArray[Any]],
-        *,
-        distinct: bool,
-        in_turn: bool,
-        same: Callable[[Indices], NDArray[np.bool_]] | None = None,
-    ) -> NDArray[np.bool_] | None:
-        """Return which rows count; None if an integer turns out to be two persons'.
-
-        Args:
-            persons: Shape ``(n,)``, an integer for each person.
-            columns: Integers by which a person's rows are put in order.
-            names: Returns the persons of some rows.
-            distinct: Whether equal rows of a person are one.
-            in_turn: Whether rows count in order of the first column.
-            same: Returns which of some rows are of the same person as the row before; not given
-                if integers of persons differ for sure.
-        """
-        from dpselect.tables.kernels import count_least, crowded, gathered
-
-        counted = np.zeros(persons.size, dtype=np.bool_)
-        bits = max(1, persons.size.bit_length() - 4)  # about ten rows in each bucket
-        pieces = _parallel.processors()
-        table = np.stack(columns) if len(columns) > 1 else columns[0][None]
-        turns = columns[0] if in_turn else np.empty(0, np.int64)
-        wrong: list[int] = []
-
-        def count(piece: int) -> None:
-            part = 2**bits * piece // pieces, 2**bits * (piece + 1) // pieces
-            free = 1 if distinct else self.most
-            cells, starts = gathered(persons, table[0], bits, part, free, counted)
-            rows, ends = crowded(cells, starts, table, self.most, distinct, counted)
-            if same is not None:
-                alike = cells[1:, 0] == cells[:-1, 0]
-                if not same(cells[:, 2])[1:][alike].all():
-                    wrong.append(piece)
-                    return
-            first, second = _residues(names(rows[ends - 1]))
-            word = _cubed(first + WORDS[0])
-            words = word, _cubed(word + second + WORDS[1])
-            count_least(rows, ends, turns, words, PRIME, self.most, counted)
-
-        _parallel.each_piece(count, pieces)
-        return None if wrong else counted
+        named_by = {str(place): column for place, column in enumerate(columns)}
+        rows = nw.from_native(pl.LazyFrame({USER: users, **named_by}))
+        rows = rows.with_columns(named(nw.col(USER), rows.collect_schema()[USER]))
+        kept = self.limited(rows, order_by=list(named_by), distinct=distinct).collect()
+        return [kept.get_column(name).to_numpy() for name in named_by]
 
 
 def people_cap(user: str | None, max_per_user: object) -> PeopleCap | None:
@@ -317,34 +216,6 @@ def _cube(number: nw.Expr) -> nw.Expr:
     return number * number % PRIME * number % PRIME
 
 
-def _cubed(numbers: Indices) -> Indices:
-    cubes: Indices = numbers * numbers % PRIME * numbers % PRIME
-    return cubes
-
-
-def _residues(users: NDArray[Any]) -> tuple[Indices, Indices]:
-    """Return the remainders of the integers that persons are."""
-    if users.dtype.kind == "M":
-        months = users.astype("datetime64[M]")
-        year = months.astype("datetime64[Y]").astype(np.int64) + 1970
-        month = months.astype(np.int64) % 12 + 1
-        day = (users.astype("datetime64[D]") - months).astype(np.int64) + 1
-        users = year * 512 + month * 32 + day
-    if users.dtype.kind not in "biuM":
-        users = _hashed(users.tolist())
-    if users.dtype != np.uint64:
-        users = users.astype(np.int64)
-    return (users % PRIME).astype(np.int64), (users % SECOND).astype(np.int64)
-
-
-def _hashed(texts: Iterable[str]) -> Indices:
-    """Return the integers of the first digits of hashes."""
-    hashes = [md5(text.encode(), usedforsecurity=False).digest()[:8] for text in texts]
-    return (np.frombuffer(b"".join(hashes), dtype=">u8") >> np.uint64(64 - 4 * DIGITS)).astype(
-        np.int64
-    )
-
-
 def _with_order(
     rows: nw.LazyFrame[Any], order_by: Sequence[str]
 ) -> tuple[nw.LazyFrame[Any], list[str]]:
@@ -380,42 +251,3 @@ def _with_residues(rows: nw.LazyFrame[Any], kind: Kind) -> nw.LazyFrame[Any]:
     # Engines differ in the remainder of a negative integer by one modulus.
     first, second = ((person % prime).cast(nw.Int64) + prime for prime in (PRIME, SECOND))
     return rows.with_columns((second % SECOND).alias(_SECOND), first.alias(_FIRST))
-
-
-def _integers(values: NDArray[Any]) -> Indices:
-    """Return integers in the order of values."""
-    if values.dtype.kind == "f":
-        # One number for 0.0 and -0.0; those of negative numbers run backwards.
-        bits = (values.astype(np.float64) + 0.0).view(np.int64)
-        ordered: Indices = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
-        return ordered
-    if values.dtype == np.uint64:
-        return (values ^ np.uint64(2**63)).view(np.int64)
-    if values.dtype.kind in "biuM":
-        return values.astype(np.int64)
-    numbered: dict[Any, int] = {}
-    found = [numbered.setdefault(value, len(numbered)) for value in values.tolist()]
-    ranks = np.empty(len(numbered), dtype=np.int64)
-    ranks[[numbered[value] for value in sorted(numbered)]] = np.arange(ranks.size)
-    return np.asarray(ranks[found])
-
-
-def _same(users: pl.Series, rows: Indices) -> NDArray[np.bool_]:
-    """Return which rows are of the same person as the row before."""
-    found = users[rows]
-    same: NDArray[np.bool_] = (found == found.shift()).to_numpy()
-    return same
-
-
-def _ordered(frame: pl.DataFrame, name: str) -> Indices:
-    """Return integers in the order of the values of a column of polars."""
-    needed("polars", extra="standard")
-    import polars as pl
-
-    series = frame.get_column(name)
-    if series.dtype.is_numeric() or series.dtype in {pl.Boolean, pl.Date}:
-        return _integers(series.to_numpy())
-    text = series.cast(pl.String)
-    different = text.to_frame().lazy().unique().collect(engine="streaming").to_series()
-    places = text.cast(pl.Enum(different.sort())).to_physical()
-    return places.to_numpy().astype(np.int64)

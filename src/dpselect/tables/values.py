@@ -9,7 +9,6 @@ import re
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet, Sized
 from dataclasses import dataclass
-from datetime import date
 from math import inf, nan
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -22,7 +21,6 @@ from dpselect.tables.given import with_known_types
 from dpselect.tables.kinds import (
     NAMES,
     Kind,
-    coded,
     declared,
     declared_by_array,
     declares_nothing,
@@ -303,50 +301,6 @@ def _of_texts(values: Iterable[object]) -> pl.Series:
     import polars as pl
 
     return pl.Series(texts(values), dtype=pl.String)
-
-
-def names_in_memory(
-    users: nw.Series[Any] | NDArray[Any],
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return persons as integers, booleans, days or texts, and which are not missing.
-
-    Raises:
-        ColumnError: The type is one that they cannot have.
-    """
-    import narwhals as nw
-
-    if isinstance(users, nw.Series):
-        kind = "anything" if declares_nothing(users) else kind_of(users.dtype, str(users.name))
-        if kind in {"integer", "boolean"}:
-            column = of_series(users)
-            return _words(column) if not column.is_typed else (column.values, ~column.absent())
-        if kind == "date" and not users.implementation.is_pandas_like():
-            held = users.to_numpy()
-        elif kind == "date":
-            # Of Arrow's dates pandas makes objects, and one that is missing has no type.
-            dates = [coded(one, "date") for one in listed(users)]
-            held = np.array(dates, dtype="datetime64[D]")
-        else:
-            held = _objects(listed(users))
-    else:
-        held, kind = users, declared_by_array(users.dtype) or "numbers"
-    if kind in {"text", "anything"}:
-        found = _objects(texts(held.tolist()))
-        return found, np.array([one is not None for one in found], dtype=np.bool_)
-    if kind == "date":
-        days = held.astype("datetime64[D]")
-        return days, (days >= np.datetime64(date.min)) & (days <= np.datetime64(date.max))
-    if kind == "numbers":
-        raise ColumnError("users must be text, integers, booleans or dates")
-    return held, np.ones(held.size, dtype=np.bool_)
-
-
-def _words(column: ColumnValues) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return integers of 128 bits as engines have them: beyond 64 bits they are missing."""
-    held = [coded(one, "integer") for one in column.values.tolist()]
-    there = [isinstance(one, int) and -(2**63) <= one < 2**63 for one in held]
-    words = [one if inside else 0 for one, inside in zip(held, there, strict=True)]
-    return np.array(words, dtype=np.int64), np.array(there, dtype=np.bool_)
 
 
 def of_rows(rows: Iterable[object], width: int) -> list[ColumnValues]:

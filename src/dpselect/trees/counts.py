@@ -16,7 +16,7 @@ import numpy as np
 
 from dpselect.passes import of_sums
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.values import names_in_memory
+from dpselect.tables.values import names_of_series
 from dpselect.trees import kernels
 from dpselect.trees.candidates import Individual
 from dpselect.trees.domains import OUTSIDE
@@ -187,11 +187,10 @@ def limited(
         persons: The person of each record. Private.
         cap: The limit.
     """
-    names, held = names_in_memory(persons)
-    held = held & (labels != OUTSIDE) & (codes != OUTSIDE).all(axis=1)
-    codes, labels = codes[held], labels[held]
-    kept = cap.kept(names[held], [labels, *codes.T])
-    return codes[kept], labels[kept]
+    held = (labels != OUTSIDE) & (codes != OUTSIDE).all(axis=1)
+    users = names_of_series(persons).filter(held)
+    labels, *columns = cap.of_arrays(users, [labels[held], *codes[held].T])
+    return np.stack(columns, axis=1), labels
 
 
 def level_passes(schema: Schema, levels: int) -> int:
