@@ -52,6 +52,9 @@ __all__ = [
 ]
 
 
+NEAR = 0.8
+"""Similarity from which on a field of a first line is quoted: one letter of five is another."""
+
 LONGEST = 8_000
 """Characters of a message; an argument of a million is not quoted whole."""
 
@@ -184,8 +187,9 @@ def no_field(name: str, columns: Sequence[str]) -> ColumnError:
         name: The column.
         columns: The fields of the first line.
     """
-    near = next((one for one in columns if _are_near(name, one)), None)
-    meant = f"; did you mean {near!r}?" if near else ""
+    cased = {one.casefold(): one for one in columns}
+    near = get_close_matches(name.casefold(), cased, n=1, cutoff=NEAR)
+    meant = f"; did you mean {cased[near[0]]!r}?" if near else ""
     there = f"the first line, the header, names {len(columns)} columns"
     separator = next((one for one in ";\t|," if len(columns) == 1 and one in columns[0]), None)
     if separator is not None:
@@ -199,19 +203,6 @@ def _missing(name: str, meant: str, there: str) -> ColumnError:
     error = ColumnError(f"there is no column {name!r}{meant or ';'} {there}")
     error.missing = name
     return error
-
-
-def _are_near(name: str, other: str) -> bool:
-    """Return whether two edits of characters at most make one name the other."""
-    if abs(len(name) - len(other)) > 2 or len(name) < 3:
-        return name.casefold() == other.casefold()
-    before = list(range(len(other) + 1))
-    for i, one in enumerate(name.casefold()):
-        row = [i + 1]
-        for j, two in enumerate(other.casefold()):
-            row.append(min(before[j] + (one != two), before[j + 1] + 1, row[j] + 1))
-        before = row
-    return before[-1] <= 2
 
 
 def no_file(path: object) -> DataError:

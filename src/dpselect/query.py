@@ -480,24 +480,26 @@ def released(
         draws = [one.prepare(data) for one in new]
         drawn = iter(zip(new, draws, charge(), strict=True))
         return tuple(
-            replace(_drawn(*next(drawn)), read="; ".join(read))
-            if entry is None
-            else _repeated(one, entry)
+            _drawn(*next(drawn), read) if entry is None else _repeated(one, entry)
             for one, entry in zip(queries, entries, strict=True)
         )
 
 
-def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt) -> Out:
-    """Draw what was charged, and keep it."""
+def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt, read: list[str]) -> Out:
+    """Draw what was charged, and keep it with what was noted of reading."""
     before = _RECEIPT.set(receipt)
     try:
         made = draw(query.plan)
     finally:
         _RECEIPT.reset(before)
-    found = replace(made, exact=made.exact and query._designed.exact)  # noqa: SLF001 -- its own
-    if query.plan.counted:  # what is sure of the counted rows is not sure of all
-        found = replace(found, certain=None)
-    return found.recorded(receipt, repeatable=type(found) is _kind_of_release(type(query)))
+    more = {
+        "exact": made.exact and query._designed.exact,  # noqa: SLF001 -- its own
+        "read": "; ".join(read),
+        # What is certain of the counted rows is not certain of all.
+        "certain": None if query.plan.counted else made.certain,
+    }
+    repeatable = type(made) is _kind_of_release(type(query))
+    return made.recorded(receipt, repeatable=repeatable, **more)
 
 
 def _repeated(query: Query[Out], entry: Entry) -> Out:

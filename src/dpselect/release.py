@@ -77,23 +77,23 @@ class Release(Generic[T_co]):
         plain = (one.item() if isinstance(one, kinds) else one for one in self.answer)
         object.__setattr__(self, "answer", tuple(plain))
 
-    def recorded(self, receipt: Receipt, *, repeatable: bool = False) -> Self:
+    def recorded(self, receipt: Receipt, *, repeatable: bool = False, **more: Any) -> Self:  # noqa: ANN401
         """Record the answer with its spend, refund what it did not cost, and return it.
 
         Args:
             receipt: The receipt that charging the plan returned.
             repeatable: Whether the release can be made again from its fields.
+            more: Fields that it has now.
 
         Returns:
             The release with the entry's number.
         """
-        wanted = repeatable and receipt.entry is not None and receipt.entry.key
-        receipt.keep(
-            self.released(),
-            refund=self.refunded,
-            release=self._made_of() if wanted else None,
-        )
-        return replace(self, entry=receipt.number)
+        found = replace(self, entry=receipt.number, **more)
+        if receipt.entry is not None:
+            wanted = repeatable and receipt.entry.key
+            made_of = found._made_of() if wanted else None  # noqa: SLF001 -- its own
+            receipt.keep(found.released(), refund=found.refunded, release=made_of)
+        return found
 
     def _made_of(self) -> dict[str, Any] | None:
         """Return the fields that an equal release is made of with its plan, as JSON has them.

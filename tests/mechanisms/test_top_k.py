@@ -129,7 +129,7 @@ def test_an_error_bound_of_several_is_that_of_each_draw():
 
     assert (rounds.value, rounds.unit) == (
         one.value,
-        "edges below the best left out in each draw",
+        "edges below the best not yet drawn, in each draw",
     )
     assert choose(k=1).error(facts(500), "edges").unit == "edges below the best"
     assert choose(above=3).error(facts(500), "edges") is None

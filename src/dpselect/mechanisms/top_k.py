@@ -46,7 +46,7 @@ END = 80.0
 
 def gap(unit: str, *, one: bool) -> str:
     """Return the unit of an error bound on ``one`` candidate, or on each of several."""
-    return f"{unit} below the best" + ("" if one else " left out in each draw")
+    return f"{unit} below the best" + ("" if one else " not yet drawn, in each draw")
 
 
 @dataclass(frozen=True)
