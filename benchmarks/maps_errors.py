@@ -36,9 +36,9 @@ from dpselect.maps import (
     Quadtree,
     lattice_rectangles,
 )
-from dpselect.maps.areas import sums_over
 from dpselect.maps.box import Box
 from dpselect.maps.counting import noisy
+from dpselect.maps.estimates import sums_over
 from dpselect.maps.postprocess import consistent, nonnegative, spread_of_parts
 from dpselect.typing import Indices, Values
 

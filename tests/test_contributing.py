@@ -34,7 +34,7 @@ from dpselect import tables, validation
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.maps.counting import Counts
 from dpselect.maps.points import PointRows
-from dpselect.maps.queries import lattice_rectangles
+from dpselect.maps.box import lattice_rectangles
 from dpselect.mechanisms import PermuteAndFlip, TopK
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts, Objective

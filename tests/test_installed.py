@@ -217,7 +217,7 @@ PLACES = ("map", "points.csv", "--x", "lon", "--y", "lat", "--bounds", "0,0,1,1"
     [
         (SPARK, "pyspark", "spark"),
         ((*SPARK, "--master", "sc://a"), "pyspark", "connect"),
-        ((*PLACES, "--out", "map.tif"), "rasterio", "geo"),
+        ((*PLACES, "--out", "map.gpkg"), "geopandas", "geo"),
     ],
 )
 def test_the_program_names_the_other_extras(standard, arguments, package, extra):

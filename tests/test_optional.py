@@ -41,7 +41,7 @@ EXTRAS = {
     "accounting": ["dp_accounting"],
     "duckdb": ["duckdb"],
     "formats": ["fastexcel", "networkx", "pyreadstat"],
-    "geo": ["geopandas", "pyarrow", "pyproj", "rasterio", "shapely", "xarray"],
+    "geo": ["geopandas", "pyarrow", "pyproj", "shapely"],
     "spark": ["pyspark"],
     "standard": ["matplotlib", "polars", "rich", "sklearn", "typer", "xlsxwriter", "zstandard"],
 }

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from dpselect.maps import Partition, Points, uniform_grid
-from dpselect.maps.areas import sums_over
-from dpselect.maps.box import Box
+from dpselect.maps.box import Box, lattice_rectangles
 from dpselect.maps.counting import noisy
+from dpselect.maps.estimates import sums_over
 from dpselect.maps.partition import nested
 from dpselect.maps.postprocess import non_uniformity, spread_of_parts
-from dpselect.maps.queries import lattice_rectangles
 
 LITTLE = 1e-9
 """Scale of noise that is 0."""

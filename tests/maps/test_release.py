@@ -399,10 +399,8 @@ def test_a_legend_is_as_high_as_its_map(map_):
 
 
 def test_a_missing_package_is_named(even, monkeypatch):
-    for package in ("geopandas", "xarray", "rasterio"):
-        monkeypatch.setitem(sys.modules, package, None)
-    files = [partial(even.to_file, f"map.{suffix}") for suffix in ("tif", "gpkg")]
-    for call in (even.to_geopandas, even.to_xarray, *files):
+    monkeypatch.setitem(sys.modules, "geopandas", None)
+    for call in (even.to_geopandas, partial(even.to_file, "map.gpkg")):
         with pytest.raises(MissingDependencyError):
             call()
 
@@ -473,16 +471,6 @@ def test_files_of_other_formats_are_refused(even, tmp_path):
         assert not (tmp_path / name).exists()
 
 
-def test_a_raster_file_is_as_fine_as_the_smallest_cells(tmp_path):
-    rasterio = pytest.importorskip("rasterio")
-    map_ = release(grids=[], method="quadtree")
-    map_.to_file(tmp_path / "map.tif")
-    x0, _, x1, _ = map_.partition.rectangles().T
-    with rasterio.open(tmp_path / "map.tif") as file:
-        assert 1 / file.width == (x1 - x0).min()
-        assert file.read(1).sum() == pytest.approx(map_.total)
-
-
 def projected(method="uniform", grids=(20,)):
     """A map in metres, of cells that are no squares."""
     pytest.importorskip("pyproj")
@@ -508,41 +496,3 @@ def test_points_and_cells_stay_in_a_projected_system():
     assert map_.estimate(cells.geometry[210:213].to_crs("EPSG:4326")).values == pytest.approx(
         map_.counts[210:213], abs=1
     )
-
-
-@pytest.mark.slow
-def test_cells_become_a_labelled_raster(even):
-    pytest.importorskip("xarray")
-    array = even.to_xarray()
-    south_west = array.isel(x=0, y=0)
-    nx, ny = even.partition.shape
-
-    assert float(south_west) == even.counts[0]
-    assert array.attrs["crs"] == "EPSG:4326"
-    assert float(array[-1, 0]) == even.raster()[0, -1]
-    assert float(array.x[0]) == pytest.approx(5 + 5 / nx)
-    assert float(array.y[-1]) == pytest.approx(55 - 5 / ny)
-    assert array.attrs["units"] == "points per cell"
-
-
-def test_a_geotiff_lies_where_the_map_lies(even, tmp_path):
-    rasterio = pytest.importorskip("rasterio")
-    even.to_file(tmp_path / "map.tif")
-    with rasterio.open(tmp_path / "map.tif") as file:
-        assert tuple(file.bounds) == pytest.approx(BOX.bounds)
-        assert file.crs.to_string() == "EPSG:4326"
-        assert (even.raster() == file.read(1)[::-1].T).all()
-
-
-def test_a_geotiff_in_metres_holds_at_each_place_what_the_map_answers(tmp_path):
-    rasterio = pytest.importorskip("rasterio")
-    map_ = projected(method=AdaptiveGrid(c=5), grids=[])
-    map_.to_file(tmp_path / "map.tif", shape=(30, 10))
-    west, south = 4e5 + 7 * 2000, 5e6 + 3 * 3000
-    with rasterio.open(tmp_path / "map.tif") as file:
-        (value,) = next(file.sample([(west + 1000, south + 1500)]))
-        assert file.crs.to_epsg() == 32633
-        assert (file.width, file.height) == (30, 10)
-
-    answer = map_.estimate([west, south, west + 2000, south + 3000]).values[0]
-    assert value == pytest.approx(answer, abs=1e-3)

@@ -76,7 +76,7 @@ class Released(_OfPoints):
         "out",
         OUTPUT,
         "Where to write the cells: .parquet (GeoParquet, which 'map query' reads), .geojson, "
-        "or with dpselect[geo] .gpkg or .tif; can be repeated.",
+        "or with dpselect[geo] .gpkg; can be repeated.",
     )
 
     def check(self, query: Map, given: Given) -> None:
@@ -182,7 +182,7 @@ def export(path: Path, *, out: list[Path]) -> None:
 
     Args:
         path: A map that 'dpselect map' wrote, .parquet.
-        out: Where to write the cells: .parquet, .geojson, or with dpselect[geo] .gpkg or .tif;
+        out: Where to write the cells: .parquet, .geojson, or with dpselect[geo] .gpkg;
             can be repeated.
     """
     from dpselect.maps import MapRelease

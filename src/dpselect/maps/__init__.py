@@ -4,6 +4,7 @@
 ``cell_counts`` are their objectives, for any mechanism.
 """
 
+from dpselect.maps.box import even_queries, lattice_rectangles
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.error_measures import (
     ErrorMeasure,
@@ -17,7 +18,6 @@ from dpselect.maps.heavy_cells import CellRelease, HeavyCells, cell_counts
 from dpselect.maps.map import Map
 from dpselect.maps.overlap import CountedCells, Overlap
 from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.queries import even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import (
     AdaptiveGrid,

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect.errors import DataError
-from dpselect.maps.box import POSITIONS, Box
+from dpselect.maps.box import POSITIONS, Box, blocks_of
 from dpselect.maps.partition import Partition
-from dpselect.maps.queries import blocks_of
 from dpselect.typing import Indices, Values
 
 MOST_RECORDS = 2**31

@@ -16,10 +16,9 @@ import numpy as np
 
 from dpselect import tables
 from dpselect._lines import EXACT, decimals
-from dpselect.maps.box import Box, Outside
+from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition
-from dpselect.maps.queries import RECTANGLES_AT_ONCE
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.tables.lookup import with_positions, without_nan
@@ -63,28 +62,21 @@ class EngineCounts(Counts):
         """Count by base square and cell of its region, then add up what is one cell."""
         squares = in_grid(self._points, self.box, (partition.base, partition.base), "ij")
         key = nw.col("i") * partition.base + nw.col("j")
-        _, _, spans, nx, ny, _ = partition.regions.T
+        _, _, spans, many, _, _ = partition.regions.T
         # All regions are squares at multiples of their sides, so that their cells are some of
         # those of a uniform grid.
-        cut = squares.with_columns(
-            key.alias("key"),
-            _by_square(key, partition, nx).alias("nx"),
-            _by_square(key, partition, ny).alias("ny"),
-            _by_square(key, partition, partition.base // spans * nx).alias("across"),
-            _by_square(key, partition, partition.base // spans * ny).alias("along"),
-        )
-        sizes = {"x": nw.col("across"), "y": nw.col("along")}
-        cells = _with_cells(cut, self.box, sizes, ("a", "b")).select(
-            "key", nw.col("a") % nw.col("nx"), nw.col("b") % nw.col("ny")
-        )
-        key_, a, b, count = _grouped(
+        size = _by_square(key, partition, partition.base // spans * many)
+        cut = squares.with_columns(key.alias("key"), size.alias("size"))
+        sizes = {"x": nw.col("size"), "y": nw.col("size")}
+        cells = _with_cells(cut, self.box, sizes, ("a", "b")).select("key", "a", "b")
+        square, a, b, count = _grouped(
             cells, ("key", "a", "b"), self._points, partition.most_rows
         )
-        region = partition.regions[partition.labels().ravel()[key_]]
-        counts = np.zeros(partition.cells)
+        region = partition.labels().ravel()[square]
+        first, many = partition.regions[region, 5], many[region]
         # Squares of one region share its cells, so a cell can come from several groups.
-        np.add.at(counts, region[:, 5] + a * region[:, 4] + b, count)
-        return counts
+        counts = np.bincount(first + a % many * many + b % many, count, partition.cells)
+        return counts.astype(np.float64)
 
 
 def _grouped(

@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike
 from dpselect import validation
 from dpselect._twofold import exact_sum
 from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.maps.box import lattice_rectangles
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.overlap import CountedCells, Overlap
 from dpselect.maps.partition import Partition, uniform_grid, uniform_grids
-from dpselect.maps.queries import lattice_rectangles
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity

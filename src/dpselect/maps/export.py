@@ -1,4 +1,4 @@
-"""Released cells in files, rasters and the objects of geographic packages.
+"""Released cells in files.
 
 The suffix of a file says its format (``FORMATS``). Cells are rectangles, so their well-known
 binary is one fixed layout: GeoParquet, which a map is read from again, needs polars alone, and
@@ -23,7 +23,6 @@ from dpselect._optional import needed
 from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.maps import geo
 from dpselect.maps.box import Box
-from dpselect.maps.partition import Partition
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Query
 from dpselect.typing import Values
@@ -44,14 +43,9 @@ FORMATS: Mapping[str, str] = MappingProxyType(
         ".geoparquet": "GeoParquet",
         ".geojson": "GeoJSON",
         ".gpkg": "GeoPackage",
-        ".tif": "GeoTIFF",
-        ".tiff": "GeoTIFF",
     }
 )
 """The format of a file by its suffix."""
-
-FINEST = 2048
-"""Cells along an axis of a raster whose shape is not given, at most: 32 MiB."""
 
 POLYGON = np.dtype(
     [("order", "u1"), ("kind", "<u4"), ("rings", "<u4"), ("corners", "<u4"), ("xy", "<f8", 10)]
@@ -78,8 +72,6 @@ def format_of(path: str | Path, box: Box) -> str:
         needed("polars", extra="standard")
     if name == "GeoJSON":
         check_geojson(system)
-    elif name == "GeoTIFF":
-        needed("rasterio", extra="geo")
     elif name == "GeoPackage":
         needed("geopandas", extra="geo")
     elif system is not None and system.upper() not in geo.WORLD:
@@ -165,36 +157,6 @@ def check_geojson(system: str | None) -> None:
             f"GeoJSON is in EPSG:4326 and the map in {system}: write .gpkg or .parquet, or use "
             "to_geopandas().to_crs('EPSG:4326').to_json()"
         )
-
-
-def finest_shape(partition: Partition) -> tuple[int, int]:
-    """Return the shape of the raster of the smallest cells, or of at most ``FINEST``."""
-    if partition.shape is not None:
-        return partition.shape
-    span, nx, ny = partition.regions[:, 2:5].T
-    across, along = (int((partition.base * cut // span).max()) for cut in (nx, ny))
-    return min(across, FINEST), min(along, FINEST)
-
-
-def write_geotiff(map_: MapRelease, path: str | Path, shape: tuple[int, int] | None) -> None:
-    """Write a GeoTIFF of one band, from north to south as such files are."""
-    rasterio = needed("rasterio", extra="geo")
-    counts = map_.raster(shape)
-    width, height = counts.shape
-    west, south, east, north = map_.box.bounds
-    across, along = (east - west) / width, (north - south) / height
-    with rasterio.open(
-        path,
-        "w",
-        driver="GTiff",
-        width=width,
-        height=height,
-        count=1,
-        dtype="float64",
-        crs=map_.box.crs,
-        transform=rasterio.Affine(across, 0, west, 0, -along, north),
-    ) as file:
-        file.write(np.ascontiguousarray(counts.T[::-1]), 1)
 
 
 def well_known_binary(bounds: Values) -> list[bytes]:

@@ -302,7 +302,6 @@ def _grouped(asked: HeavyCells) -> GroupedCells:
     rows = PointRows.of(asked)
     if rows.x is None:
         raise validation.needs("by", "x", "y", of="coordinates")
-    validation.different_columns(x=rows.x, y=rows.y, user=asked.user)
     for name in checked_names(asked.by, "by"):
         validation.different_columns(x=rows.x, y=rows.y, by=name)
     grouping = Groups.of(asked, groups_first)

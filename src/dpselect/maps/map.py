@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import nextafter
-from typing import Annotated, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from dpselect import validation
 from dpselect.accuracy import count_error
 from dpselect.errors import ParameterError
-from dpselect.maps.box import Box, Outside
+from dpselect.maps.box import Box, Outside, blocks_of, even_queries, lattice_rectangles
 from dpselect.maps.counting import Counts, noisy
 from dpselect.maps.error_measures import (
     ErrorMeasure,
@@ -26,7 +26,6 @@ from dpselect.maps.error_measures import (
 from dpselect.maps.partition import Partition, uniform_grids
 from dpselect.maps.points import PointRows
 from dpselect.maps.postprocess import consistent, non_uniformity, nonnegative
-from dpselect.maps.queries import blocks_of, even_queries, lattice_rectangles
 from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import COARSE, CoarseGrid, Method, PartitionRule, Quadtree, rules_of
 from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, PermuteAndFlip
@@ -140,12 +139,8 @@ class Map(Query[MapRelease]):
         relation = validation.table_neighbours(self.neighbours)
         candidates = Candidates.of(self.grids, self.method)
         measure = _measure(self.measure, relation, rows.max_per_user, self.floor)
-        split = split_epsilon(
-            self.epsilon, self.tuning_share, candidates, weighted=measure is None
-        )
-        choice = _choice(self.mechanism, split.choice, relation)
-        steps = Steps.of(split, choice, changed_rows(rows.max_per_user, relation))
-        queries, bounds = self.queries, rows.box.bounds
+        steps = Steps.of(self, candidates, rows.max_per_user, weighted=measure is None)
+        choice, queries, bounds = steps.choice, self.queries, rows.box.bounds
         if queries is None and choice is not None:
             queries = even_queries(bounds)
         edges = np.empty((0, 4), np.int64)
@@ -297,21 +292,6 @@ def _measure(
     return given
 
 
-def _choice(
-    given: MechanismLike | None, epsilon: float, relation: Neighbours
-) -> Mechanism | None:
-    """Return what draws the partition; None where there is nothing to choose."""
-    mechanism = as_step(PermuteAndFlip.name if given is None else given, epsilon or 1.0)
-    if epsilon == 0:
-        return None
-    # Refused before the charge: what it needs and no partition states. Noise on all errors is
-    # made for the partitions that are scored.
-    sensitivity = GlobalSensitivity(1.0, relation)
-    public = Facts(candidates=1, sensitivity=sensitivity, highest=0.0)
-    known = mechanism.for_objective(public)
-    return mechanism if isinstance(mechanism, NoisySequence) else known
-
-
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """What the cells are chosen from.
@@ -361,55 +341,13 @@ class Candidates:
         return (steps.coarse_scale is not None) + choice + 1
 
 
-class Split(NamedTuple):
-    """Epsilon of each step, in nats; 0 for one that is not needed."""
-
-    coarse: float
-    """Epsilon of the coarse grid."""
-
-    choice: float
-    """Epsilon of the draw among the candidates."""
-
-    counts: float
-    """Epsilon of the counts of the cells."""
-
-
-def split_epsilon(
-    epsilon: float, tuning_share: float, candidates: Candidates, *, weighted: bool
-) -> Split:
-    """Return what each step costs.
-
-    A part that is not needed is 0. A single candidate needs no choice, and a single uniform
-    grid no coarse grid either; nor does a choice that takes no weights from it. The coarse grid
-    of a rule has all of the share for tuning if there is no other candidate.
-
-    Args:
-        epsilon: Epsilon of the whole release, in nats.
-        tuning_share: Share of everything but the counts.
-        candidates: What the cells are chosen from.
-        weighted: Whether the choice takes weights from the coarse grid.
-
-    Raises:
-        ParameterError: ``epsilon`` or a share of it is not > 0.
-    """
-    epsilon = validation.positive("epsilon", epsilon)
-    validation.within("tuning_share", tuning_share, 0, 1)
-    alone = len(candidates.labels) == 1
-    if alone and candidates.partitions:
-        return Split(0.0, 0.0, epsilon)
-    share = validation.share("tuning_share", tuning_share)
-    tuning = validation.positive("tuning_share * epsilon", share * epsilon)
-    # Halving is exact, and the next float below the difference never exceeds the rest.
-    counts = validation.positive("(1 - tuning_share) * epsilon", nextafter(epsilon - tuning, 0))
-    if alone:
-        return Split(tuning, 0.0, counts)
-    coarse = tuning / 2 if weighted or candidates.rules else 0.0
-    return Split(coarse, tuning - coarse, counts)
-
-
 @dataclass(frozen=True, slots=True)
 class Steps:
     """The noise of every step; a step that is not needed is None.
+
+    A single candidate needs no choice, and a single uniform grid no coarse grid either; nor
+    does a choice that takes no weights from it. The coarse grid of a rule has all of the share
+    for tuning if there is no other candidate.
 
     Attributes:
         spends: Their prices, in the order drawn.
@@ -426,29 +364,52 @@ class Steps:
     counts_scale: float
 
     @classmethod
-    def of(cls, split: Split, mechanism: Mechanism | None, change: int) -> Self:
-        """Return the noise of every step, and its price.
+    def of(cls, asked: Map, candidates: Candidates, points: int, *, weighted: bool) -> Self:
+        """Return the noise of every step of a query, and its price.
 
         Args:
-            split: The price of each step.
-            mechanism: Draws the partition; None where there is nothing to choose.
-            change: The most that a neighbour step moves all counts of cells together.
+            asked: The query.
+            candidates: What the cells are chosen from.
+            points: How many points of a person are counted.
+            weighted: Whether the choice takes weights from the coarse grid.
 
         Raises:
-            ParameterError: The noise of a step would not fit 64 bits.
+            ParameterError: ``epsilon`` or a share of it is out of its range, its noise would
+                not fit 64 bits, or the mechanism needs what no partition states.
         """
-        spends = [Spend("counts of the cells", split.counts)]
-        if mechanism is not None:
+        epsilon = counts = validation.positive("epsilon", asked.epsilon)
+        validation.within("tuning_share", asked.tuning_share, 0, 1)
+        relation = validation.table_neighbours(asked.neighbours)
+        alone, coarse, choice = len(candidates.labels) == 1, 0.0, 0.0
+        if not (alone and candidates.partitions):
+            share = validation.share("tuning_share", asked.tuning_share)
+            tuning = validation.positive("tuning_share * epsilon", share * epsilon)
+            # The next float below the difference never exceeds the rest.
+            rest = nextafter(epsilon - tuning, 0)
+            counts = validation.positive("(1 - tuning_share) * epsilon", rest)
+            coarse = tuning if alone else tuning / 2 * (weighted or bool(candidates.rules))
+            choice = tuning - coarse
+        name = PermuteAndFlip.name if asked.mechanism is None else asked.mechanism
+        mechanism = as_step(name, choice or 1.0)
+        spends = [Spend("counts of the cells", counts)]
+        if choice:
+            # Refused before the charge. Noise on all errors is made for those that are scored.
+            facts = Facts(
+                candidates=1, sensitivity=GlobalSensitivity(1.0, relation), highest=0.0
+            )
+            known = mechanism.for_objective(facts)
+            mechanism = mechanism if isinstance(mechanism, NoisySequence) else known
             spends.insert(0, mechanism.spend("choice of the partition"))
-        if split.coarse:
+        change = changed_rows(points, relation)
+        if coarse:
             purpose = f"counts of a coarse grid of {COARSE} x {COARSE}"
-            spends.insert(0, Spend(purpose, split.coarse))
+            spends.insert(0, Spend(purpose, coarse))
         return cls(
             spends=tuple(spends),
-            coarse_scale=_scale(split.coarse, change) if split.coarse else None,
-            choice=mechanism,
-            counts_epsilon=split.counts,
-            counts_scale=_scale(split.counts, change),
+            coarse_scale=_scale(coarse, change) if coarse else None,
+            choice=mechanism if choice else None,
+            counts_epsilon=counts,
+            counts_scale=_scale(counts, change),
         )
 
 

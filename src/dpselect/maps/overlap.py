@@ -26,9 +26,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.maps.box import POSITIONS
+from dpselect.maps.box import POSITIONS, blocks_of
 from dpselect.maps.partition import Partition
-from dpselect.maps.queries import blocks_of
 from dpselect.typing import Indices, Values
 
 EACH = (1, 2, 3)

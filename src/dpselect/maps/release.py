@@ -13,10 +13,9 @@ import numpy as np
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.maps import export, geo, postprocess
-from dpselect.maps.areas import shapes_of, sums_over
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.counting import standard_deviation
-from dpselect.maps.estimates import Estimates, names_of
+from dpselect.maps.estimates import Estimates, names_of, shapes_of, sums_over
 from dpselect.maps.overlap import CountedCells
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.rules import CoarseGrid
@@ -26,13 +25,13 @@ from dpselect.typing import Values
 if TYPE_CHECKING:
     import geopandas
     import polars as pl
-    import xarray
     from matplotlib.axes import Axes
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
 
 COLOURS = "cividis"
 """Perceptually uniform, also with colour-vision deficiency."""
+
+PLOTTED = (1024, 1024)
+"""Cells of the picture of a map whose own are of several sizes."""
 
 EARTH_RADIUS_KM = 6371.0088
 """Mean radius of the Earth (IUGG)."""
@@ -203,15 +202,14 @@ class MapRelease(Release[str]):
         edges = [np.arange(many + 1) * POSITIONS // many for many in (nx, ny)]
         return CountedCells(self.partition, self.counts).raster(*edges)
 
-    def to_file(self, path: str | Path, *, shape: tuple[int, int] | None = None) -> None:
+    def to_file(self, path: str | Path) -> None:
         """Write the cells in the format that the suffix of the path names.
 
         ``.parquet`` or ``.geoparquet`` (GeoParquet, with all that ``from_parquet`` needs),
-        ``.geojson``; and ``.gpkg`` and ``.tif``, which need ``dpselect[geo]``.
+        ``.geojson``; and ``.gpkg``, which needs ``dpselect[geo]``.
 
         Args:
             path: Where to.
-            shape: Cells along x and y of a raster; as fine as the smallest cells by default.
 
         Raises:
             ParameterError: The suffix is not one of these, or the reference system does not
@@ -223,10 +221,8 @@ class MapRelease(Release[str]):
             self.to_parquet(path)
         elif form == "GeoJSON":
             Path(path).write_text(json.dumps(self.to_geojson()), encoding="utf-8")
-        elif form == "GeoPackage":
-            export.write_geopackage(self, path)
         else:
-            export.write_geotiff(self, path, shape or export.finest_shape(self.partition))
+            export.write_geopackage(self, path)
 
     def to_parquet(self, path: str | Path) -> None:
         """Write the map with its plan and its query as GeoParquet, for ``from_parquet``.
@@ -272,32 +268,12 @@ class MapRelease(Release[str]):
         shapes = shapely.box(*self.partition.in_box(self.box).T)
         return geopandas.GeoDataFrame({"count": self.counts}, geometry=shapes, crs=self.box.crs)
 
-    def to_xarray(self, shape: tuple[int, int] | None = None) -> xarray.DataArray:
-        """Return a raster with the coordinates of its centres; needs ``dpselect[geo]``."""
-        xarray = needed("xarray", extra="geo")
-        counts = self.raster(shape)
-        box = self.box
-        x, y = (
-            box.lines(axis, 2 * np.arange(size) + 1, 2 * size)
-            for axis, size in enumerate(counts.shape)
-        )
-        labels = {
-            "units": "points per cell",
-            "crs": box.crs or "",
-            "cells": self.partition.label,
-            "epsilon": self.epsilon,
-            "neighbours": str(self.neighbours),
-        }
-        return xarray.DataArray(
-            counts.T, coords={"y": y, "x": x}, dims=("y", "x"), name="count", attrs=labels
-        )
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw points per area: per km² where the length of the unit is known.
 
         Negative counts are drawn as zero. Colours are proportional to the square root, so
-        that a few dense cells do not leave the rest dark, and end at the 99.9th percentile of
-        the cells.
+        that a few dense cells do not leave the rest dark, and end at the 99.9th percentile.
+        Cells of several sizes are drawn as a raster.
 
         Args:
             ax: Axes to draw into; those of a new pyplot figure if not given.
@@ -309,46 +285,27 @@ class MapRelease(Release[str]):
             from matplotlib import pyplot as plt
 
             _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
-        bounds = self.partition.in_box(self.box)
-        area, per_area = areas_of(self.box, bounds)
-        density = np.maximum(self.counts, 0) / area
-        norm = PowerNorm(0.5, vmin=0, vmax=max(float(np.quantile(density, 0.999)), 1e-300))
-        coloured = self._colour(bounds, density, norm, ax)
-        title = (
-            f"{self.candidate}, ε = {self.epsilon:g} ({self.neighbours})\n"
-            f"standard deviation of the noise in a cell: {self.standard_deviation:.3g} points"
-        )
-        _label(self.box, title, ax)
-        # A colour bar as high as the map, whatever its proportions.
-        beside, label = ax.inset_axes((1.03, 0.0, 0.035, 1.0)), f"points per {per_area}"
-        beside.figure.colorbar(coloured, cax=beside, extend="max", extendfrac=0.03, label=label)
-        return ax
-
-    def _colour(
-        self, bounds: Values, density: Values, norm: Normalize, ax: Axes
-    ) -> ScalarMappable:
-        """Draw a uniform grid as an image, other cells as polygons."""
-        needed("matplotlib", extra="standard")
-        from matplotlib.collections import PolyCollection
-
-        if self.partition.shape is None:
-            west, south, east, north = bounds.T
-            corners = np.stack([west, south, west, north, east, north, east, south], axis=1)
-            shapes = PolyCollection(
-                list(corners.reshape(-1, 4, 2)), array=density, cmap=COLOURS, norm=norm
-            )
-            shapes.set_rasterized(True)
-            return ax.add_collection(shapes)
-        box = self.box
-        return ax.imshow(
-            density.reshape(self.partition.shape).T,
+        box, shape = self.box, self.partition.shape or PLOTTED
+        area, per_area = areas_of(box, uniform_grid(shape).in_box(box))
+        density = np.maximum(self.raster(shape), 0) / area.reshape(shape)
+        coloured = ax.imshow(
+            density.T,
             origin="lower",
             extent=(box.west, box.east, box.south, box.north),
             aspect="auto",
             interpolation="nearest",
             cmap=COLOURS,
-            norm=norm,
+            norm=PowerNorm(0.5, vmin=0, vmax=max(float(np.quantile(density, 0.999)), 1e-300)),
         )
+        title = (
+            f"{self.candidate}, ε = {self.epsilon:g} ({self.neighbours})\n"
+            f"standard deviation of the noise in a cell: {self.standard_deviation:.3g} points"
+        )
+        _label(box, title, ax)
+        # A colour bar as high as the map, whatever its proportions.
+        beside, label = ax.inset_axes((1.03, 0.0, 0.035, 1.0)), f"points per {per_area}"
+        beside.figure.colorbar(coloured, cax=beside, extend="max", extendfrac=0.03, label=label)
+        return ax
 
 
 def areas_of(box: Box, bounds: Values) -> tuple[Values, str]:
