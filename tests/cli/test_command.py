@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.cli import app
-from dpselect.cli.command import OUTPUT, Option, QueryCommand, extra
+from dpselect.cli.command import Option, QueryCommand
 from dpselect.cli.help import flag
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
@@ -100,18 +100,22 @@ READ = []
 
 
 class ToyCommand(QueryCommand):
-    """Release a toy."""
+    """Release a toy.
+
+    Args:
+        names: Names, joined.
+        shout: Shout.
+    """
 
     name, query, left_out = "toy", "Toy", ("inner",)
     options = {
         "names": Option(
             read=lambda text, given: [f"{one} of {given.options['column']}" for one in text],
-            help="Names, joined.",
             kind=list[str],
         ),
         "share": Option(read=lambda text, _given: float(text.removesuffix("%")) / 100),
     }
-    more = extra(bool, "shout", OUTPUT, "Shout.")
+    more = {"shout": bool}
 
     def kind(self):
         return Toy

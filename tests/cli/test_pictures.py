@@ -5,7 +5,6 @@ import pytest
 from support.commands import EXAMPLES, written
 
 DRAWN = {
-    "nodes": ("--data-is-public",),
     "map": (),
     "tree": (),
     "trees-front": ("--weights", "3,2"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from datetime import date, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -47,6 +47,7 @@ PANELS = {
     **dict.fromkeys(("epsilon", "delta", "neighbours", "user", "max_per_user"), PRIVACY),
     **dict.fromkeys(("assumed_people", "assumed_records", "max_records"), PRIVACY),
     **dict.fromkeys(("mechanism", "method", "rate_bound", "accountant", "scaling"), EXPERT),
+    **dict.fromkeys(("out", "save", "test", "test_is_public"), OUTPUT),
     "on_invalid": EXPERT,
 }
 """The part of the help that a field stands in, if not the question."""
@@ -77,9 +78,6 @@ class Given(NamedTuple):
     options: Mapping[str, Any]
     """By field, or by the name of another option; None if not given."""
 
-    numeric: Sequence[str] = ()
-    """Columns of numbers."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
@@ -87,13 +85,11 @@ class Option:
 
     Attributes:
         read: Returns the value of the field from the text and the other options.
-        help: In place of the first sentence of the field's documentation.
         kind: What is typed: a type that typer knows.
         default: What is used where the option is not given; None is left to the query.
     """
 
     read: Callable[[Any, Given], Any] = lambda value, _given: value
-    help: str = ""
     kind: Any = str
     default: Any = None
 
@@ -101,13 +97,16 @@ class Option:
 class QueryCommand:
     """A command that plans and releases a query of one table; its docstring is its help.
 
+    ``Args`` of the docstring describe what is no field, and fields that are typed otherwise.
+
     Attributes:
         name: The name of the command.
         query: The class of its queries: its name in ``dpselect``.
         options: By field, where its type does not say how it is written.
-        more: Options that are not fields, by name, from ``extra``.
+        more: What is typed for options that are not fields, by name.
         left_out: Fields that have no option, and ``where`` if a row that is replaced matters.
-        needed: Fields that a question of a file hardly does without, though they have defaults.
+        needed: Fields that a question of a file hardly does without, though they have defaults;
+            and options that are not fields which it must have.
         numeric: Fields that name columns of numbers.
         leaving: What leaves an engine, as the help of ``--engine`` says it.
     """
@@ -115,7 +114,7 @@ class QueryCommand:
     name: ClassVar[str]
     query: ClassVar[str]
     options: ClassVar[Mapping[str, Option]] = {}
-    more: ClassVar[Mapping[str, inspect.Parameter]] = {}
+    more: ClassVar[Mapping[str, Any]] = {}
     left_out: ClassVar[Sequence[str]] = ()
     needed: ClassVar[Sequence[str]] = ("column",)
     numeric: ClassVar[Sequence[str]] = ()
@@ -165,13 +164,14 @@ class QueryCommand:
         source = Source.of(given.source)
         if not source.is_csv:
             return {}
-        ends = (getattr(query, name, None) for name in ("lower", "upper", "step"))
-        of_moments = any(isinstance(one, date | timedelta) for one in ends)
-        kinds = dict.fromkeys(given.numeric, "number")
+        named = (getattr(query, name, None) for name in ("lower", "upper", "candidates"))
+        first = [one[0] if isinstance(one, tuple) else one for one in named]
+        of_moments = any(isinstance(one, date | timedelta) for one in first)
+        kinds = dict.fromkeys(self.numbers(given.options), "number")
         for field_, columns in ((one, given.options.get(one)) for one in COLUMNS):
             kind = "date" if of_moments and field_ in {"column", "minus"} else "text"
             for name in [columns] if isinstance(columns, str) else columns or ():
-                kinds.setdefault(name, kind)
+                kinds[name] = kind if kind == "date" else kinds.get(name, kind)
         for one in source.comparisons:
             kinds.setdefault(one.column, "text" if isinstance(one.literal, str) else "number")
         # Commands of networks take the ends of edges by their usual names.
@@ -202,20 +202,24 @@ class QueryCommand:
 
     def _parameters(self) -> Iterator[inspect.Parameter]:
         kind = self.kind()
-        types, words = get_type_hints(kind), documented(kind, said.flag)
-        words["epsilon"] = options.EPSILON
+        types, own = get_type_hints(kind), documented(type(self), title="Args")
+        words = documented(kind, said.flag) | {"epsilon": options.EPSILON} | own
         yield said.argument("data", str, options.DATA)
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
             stated, shown = self.options.get(one.name), words[one.name]
-            if stated is None:
-                typed = _typed(types[one.name])
+            typed = _typed(types[one.name]) if stated is None else stated.kind
+            if one.name not in own:
                 shown += _choices(one.name, types[one.name], shown)
-            else:
-                typed, shown = stated.kind, stated.help or shown
-            yield said.parameter(one.name, typed, shown, self._panel(one), usual=one.default)
-        yield from self.more.values()
+            panel = NEEDED if one.default is MISSING else self._panel(one.name)
+            yield said.parameter(one.name, typed, shown, panel, usual=one.default)
+        for name, typed in self.more.items():
+            yield (
+                said.parameter(name, typed, words[name], self._panel(name))
+                if name in own
+                else said.shared(name)
+            )
         if "where" not in self.left_out:
             yield said.shared("where")
         yield from said.dialect()
@@ -224,12 +228,10 @@ class QueryCommand:
         yield from map(said.shared, AFTER)
         yield from map(said.shared, ("out",) * self._has_out + ("plot",) * self._has_plot)
 
-    def _panel(self, one: Field[Any]) -> str:
-        """Return the panel of a field: those that must be given, or should be, come first."""
-        if one.default is MISSING or one.name in self.needed:
-            return NEEDED
-        usual = EXPERT if one.name.endswith("_share") else QUESTION
-        return PANELS.get(one.name, usual)
+    def _panel(self, name: str) -> str:
+        """Return the panel of an option: those that should be given come first."""
+        usual = EXPERT if name.endswith("_share") else QUESTION
+        return NEEDED if name in self.needed else PANELS.get(name, usual)
 
     @property
     def _has_out(self) -> bool:
@@ -284,13 +286,13 @@ class QueryCommand:
         source, kind = options.rows_of(given["data"], **reading(given)), self.kind()
         every = [one for one in fields(kind) if one.name not in self.left_out]  # type: ignore[arg-type]
         needed = [one.name for one in every if one.default is MISSING]
-        needed += [name for name, one in self.more.items() if said.panel_of(one) == NEEDED]
+        needed += [name for name in self.more if name in self.needed]
         missing = [name for name in needed if given[name] in (None, [])]
         table = options.opened(source, given["engine"], given["master"])
         if missing:
             raise self._incomplete(missing, source, table, given)
         given = {**given, **self.declared(Given(source, table, given))}
-        held = Given(source, table, given, self.numbers(given))
+        held = Given(source, table, given)
         types = get_type_hints(kind)
         stated = {
             one.name: self._read(one.name, types[one.name], held)
@@ -332,11 +334,6 @@ def reading(given: Mapping[str, Any]) -> dict[str, Any]:
 
     names = ("where", *DEFAULTS)
     return {name: given[name] for name in names if given.get(name) is not None}
-
-
-def extra(kind: Any, name: str, panel: str, words: str) -> dict[str, inspect.Parameter]:
-    """Return an option that is no field, by its name."""
-    return {name: said.parameter(name, kind, words, panel)}
 
 
 def _typed(annotation: Any) -> Any:

@@ -82,12 +82,6 @@ def argument(
     return inspect.Parameter(name, only, annotation=typed, default=default)
 
 
-def panel_of(made: inspect.Parameter) -> str | None:
-    """Return the panel of an option."""
-    panel: str | None = made.annotation.__metadata__[0].rich_help_panel
-    return panel
-
-
 def _usual(value: object) -> str:
     """Return what the help says of a default."""
     unsaid = any(value is one for one in (None, MISSING, False, inspect.Parameter.empty))
@@ -128,7 +122,7 @@ def command(
         name: The name of the command, by default that of the function.
         panels: Panels of its options, by name.
     """
-    types, said = get_type_hints(run), documented(run, flag)
+    types, said = get_type_hints(run), documented(run, title="Args")
     every: list[inspect.Parameter] = []
     for one in inspect.signature(run).parameters.values():
         if one.kind is one.VAR_KEYWORD:

@@ -45,9 +45,7 @@ def values_of(field: str, column: str) -> Option:
             raise ParameterError(f"`{field}` is for one column, `{column}`")
         return _values(field, text, named[0] if isinstance(named, list) else named, given)
 
-    return Option(
-        read=read, help="Public values: a list as a,b,c, or a text file with one per line."
-    )
+    return Option(read=read)
 
 
 def _groups(text: str | Sequence[str], given: Given) -> Any:
@@ -68,17 +66,8 @@ def _by(text: str | Sequence[str], given: Given) -> list[str] | str:
 
 
 BY = {
-    "by": Option(
-        kind=list[str],
-        read=_by,
-        help="Column of groups, or several, as ward,month: each combination is a group.",
-    ),
-    "groups": Option(
-        kind=list[str],
-        read=_groups,
-        help="The public groups: a list as a,b,c, or a text file with one per line; with "
-        "several columns repeat it, a list for each column.",
-    ),
+    "by": Option(kind=list[str], read=_by),
+    "groups": Option(kind=list[str], read=_groups),
 }
 """Options of groups."""
 
@@ -115,6 +104,11 @@ class Values(_OfKeys):
 
     With --engine spark only values of at least --min-people leave the cluster, and with --other
     all values.
+
+    Args:
+        by: Column of groups, or several, as ward,month: each combination is a group.
+        groups: The public groups: a list as a,b,c, or a text file with one per line; with
+            several columns repeat it, a list for each column.
     """
 
     name, query, options = "keys", "Keys", BY
@@ -143,6 +137,12 @@ class Top(_OfKeys):
 
     With --engine spark only counts leave the cluster: those of the candidates, or of all
     values.
+
+    Args:
+        candidates: Public values: a list as a,b,c, or a text file with one per line.
+        by: Column of groups, or several, as ward,month: each combination is a group.
+        groups: The public groups: a list as a,b,c, or a text file with one per line; with
+            several columns repeat it, a list for each column.
     """
 
     name, query = "top", "TopKeys"

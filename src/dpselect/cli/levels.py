@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli import options
-from dpselect.cli.command import DATA, Given, Option, QueryCommand, extra
+from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import DataError
 
 if TYPE_CHECKING:
@@ -61,17 +61,16 @@ class Detail(QueryCommand):
     count; the count of a code above is the sum of its cells. Rows whose value is not one of the
     finest codes are dropped. With --engine spark only the counts of these codes leave the
     cluster.
+
+    Args:
+        tree: Text file of the tree.
+        prefixes: Numbers of characters, 1,3: --tree has one code per line, whose first
+            characters are the codes above.
     """
 
     name, query = "levels", "Levels"
-    options = {"tree": Option(read=_tree, kind=Path, help="Text file of the tree.")}
-    more = extra(
-        str,
-        "prefixes",
-        DATA,
-        "Numbers of characters, 1,3: --tree has one code per line, whose first characters are "
-        "the codes above.",
-    )
+    options = {"tree": Option(read=_tree, kind=Path)}
+    more = {"prefixes": str}
 
     def facts(self, query: Levels, given: Given) -> Mapping[str, object]:
         """Return how much worse than the best level the chosen ones can be."""

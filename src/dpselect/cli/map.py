@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from inspect import cleandoc
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from typer.core import TyperGroup
 
 from dpselect import validation
 from dpselect.cli import help as said, options, output
-from dpselect.cli.command import OUTPUT, Given, Option, QueryCommand, extra
+from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.keys import BY
 from dpselect.errors import DataError, ParameterError, no_file
 from dpselect.writing import lines
@@ -26,6 +25,15 @@ if TYPE_CHECKING:
 
 RELEASE = "release"
 QUERIED = (".parquet", ".geoparquet")
+
+HEADS = {
+    "points": "count",
+    "from": "low",
+    "to": "high",
+    "error of noise": "noise_error",
+    "of cut cells": "non_uniformity_error",
+}
+"""Columns of estimates by their printed heads."""
 
 
 def _rows(path: Path, _given: Given) -> list[list[float]]:
@@ -61,23 +69,17 @@ class _OfPoints(QueryCommand):
 
 
 class Released(_OfPoints):
-    """Release a map; the word can be left out."""
+    """Release a map; the word can be left out.
+
+    Args:
+        queries: A table of rectangles to tune for: west, south, east, north.
+        out: Where to write the cells: .parquet (GeoParquet, which 'map query' reads), .geojson,
+            or with dpselect[geo] .gpkg; can be repeated.
+    """
 
     name, query = RELEASE, "Map"
-    options = {
-        "queries": Option(
-            read=_rows,
-            kind=Path,
-            help="A table of rectangles to tune for: west, south, east, north.",
-        )
-    }
-    more = extra(
-        list[Path],
-        "out",
-        OUTPUT,
-        "Where to write the cells: .parquet (GeoParquet, which 'map query' reads), .geojson, "
-        "or with dpselect[geo] .gpkg; can be repeated.",
-    )
+    options = {"queries": Option(read=_rows, kind=Path)}
+    more = {"out": list[Path]}
 
     def check(self, query: Map, given: Given) -> None:
         """Check that the cells can be written."""
@@ -121,6 +123,11 @@ class Heavy(_OfPoints):
 
     With --by the cells of each group are released, for one epsilon: of public groups
     (--groups), or of those that enough people are in, which need --delta.
+
+    Args:
+        by: Column of groups, or several, as ward,month: each combination is a group.
+        groups: The public groups: a list as a,b,c, or a text file with one per line; with
+            several columns repeat it, a list for each column.
     """
 
     name, query, options = "heavy", "HeavyCells", BY
@@ -260,24 +267,12 @@ def _polygons(path: Path) -> Any:
 def _print_estimates(found: Estimates) -> None:
     from dpselect.maps.estimates import LEVEL
 
-    low, high = found.intervals()
-    numbers = {
-        "points": found.values,
-        "from": low,
-        "to": high,
-        "error of noise": found.noise_errors,
-        "of cut cells": found.non_uniformity_errors,
-    }
-    columns: dict[str, list[object]] = {
-        "area": list(found.names),
-        # An area off the map has no numbers.
-        **{
-            name: ["" if isnan(one) else round(one) for one in column.tolist()]
-            for name, column in numbers.items()
-        },
-    }
+    known = found.table()
+    columns = {"area": known["area"]}
+    for head, name in HEADS.items():  # an area off the map has no numbers
+        columns[head] = ["" if one is None else round(one) for one in known[name]]
     if (found.inside < 1).any():
-        columns["% on the map"] = [round(100 * one) for one in found.inside.tolist()]
+        columns["% on the map"] = [round(100 * one) for one in known["inside"]]
     print("\n".join(lines(columns)))  # noqa: T201 -- a table as wide as it is
     print(  # noqa: T201
         f"Points on the map, with intervals of level {LEVEL:g} and standard errors, in points."

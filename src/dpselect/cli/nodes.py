@@ -6,18 +6,11 @@ from collections.abc import Hashable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
-from dpselect.cli.help import shared
-from dpselect.combine import COMBINATIONS
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.networks import METRICS
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from dpselect.networks import TopNodes
     from dpselect.release import Release
     from dpselect.tables.kinds import Kind
 
@@ -61,13 +54,16 @@ def _term(text: str) -> str | dict[str, float]:
     }
 
 
-NODE_SET = Option(
-    read=_node_set,
-    help="N for ids 0 to N-1, or ids or labels: a,b,c, or a file of one per line. Public.",
-)
+NODE_SET = Option(read=_node_set)
 
 
 class _OfNodes(QueryCommand):
+    """A command of nodes.
+
+    Args:
+        nodes: N for ids 0 to N-1, or ids or labels: a,b,c, or a file of one per line. Public.
+    """
+
     def after(self, release: Release[Any], given: Given) -> dict[str, str]:
         """Return which ends are nodes, whatever ends there are."""
         return {"nodes": release.plan.public[0]}
@@ -92,49 +88,17 @@ class Nodes(_OfNodes):
 
     $ dpselect nodes friends.csv --nodes people.txt --k 3 --metric degree,ego-density
     --combine margin --epsilon 1
+
+    Args:
+        metric: degree: how many neighbours it has, ego-density: share of pairs of its
+            neighbours that are neighbours, ego-betweenness: how many pairs of its neighbours it
+            connects; or several, as degree,ego-density. A weighted sum of some is one of them,
+            as 'ego-density:100 + ego-betweenness'.
+        combine: How several metrics are one: pareto, weighted-sum, margin.
     """
 
     name, query = "nodes", "TopNodes"
-    more = {"data_is_public": shared("data_is_public")}
-    options = {
-        "nodes": NODE_SET,
-        "metric": Option(
-            kind=list[str],
-            read=_terms,
-            help=", ".join(f"{name}: {one.meaning}" for name, one in METRICS.items())
-            + "; or several, as degree,ego-density. A weighted sum of some is one of them, as "
-            "'ego-density:100 + ego-betweenness'.",
-        ),
-        "combine": Option(help=f"How several metrics are one: {', '.join(COMBINATIONS)}."),
-    }
-
-    def check(self, query: TopNodes, given: Given) -> None:
-        """Refuse a picture that cannot be drawn, or of private data."""
-        if given.options["plot"] is None:
-            return
-        options.declared_public(given.options["data_is_public"], "dpselect nodes --plot")
-        if query.above is not None:
-            raise ParameterError("`plot` shows P(chosen first) of a release of `k` nodes")
-        if given.options["dry_run"]:
-            raise ParameterError("`plot` shows the edges, which `dry_run` does not read")
-
-    def plot(self, query: TopNodes, release: Release[Any], given: Given) -> Axes:
-        """Draw the exact selection probabilities of one round against the metric."""
-        needed("matplotlib", extra="standard")
-        from matplotlib.figure import Figure
-
-        objective = query.objective(given.table)
-        draw = query.design().draw
-        mechanism = draw.mechanism.single_round(draw.k)
-        axes = Figure(figsize=(7, 4.5), layout="constrained").subplots()
-        axes.plot(objective.scores, mechanism.probabilities(objective), ".", alpha=0.4)
-        axes.set(
-            xlabel=" ".join([query.combine or "", *given.options["metric"]]).strip(),
-            ylabel="P(chosen first)",
-            yscale="log",
-            title=f"{mechanism.label}, epsilon = {mechanism.epsilon:g} a round; not private",
-        )
-        return axes
+    options = {"nodes": NODE_SET, "metric": Option(kind=list[str], read=_terms)}
 
 
 class Hubs(_OfNodes):

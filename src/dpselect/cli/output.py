@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpselect import writing as written
-from dpselect._optional import needed, replaced
+from dpselect._optional import needed
 from dpselect.cli import options
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import PROTECTED, remaining_after
@@ -183,19 +183,11 @@ def _is_file(path: Path) -> bool:
 
 def _check_picture(plot: Path) -> None:
     """Raise unless a picture of that ending can be drawn."""
+    os.environ["MPLBACKEND"] = "Agg"  # it is written, and needs no screen
+    needed("matplotlib", extra="standard")
+    from matplotlib.backend_bases import FigureCanvasBase
 
-    def endings() -> list[str]:
-        needed("matplotlib", extra="standard")
-        from matplotlib import pyplot as plt
-        from matplotlib.backend_bases import FigureCanvasBase
-
-        plt.close(plt.figure())
-        return list(FigureCanvasBase.get_supported_filetypes())
-
-    known = replaced(
-        endings,
-        lambda: ParameterError("matplotlib cannot draw: is MPLBACKEND one that it has?"),
-    )
+    known = FigureCanvasBase.get_supported_filetypes()
     if plot.suffix[1:].lower() not in known:
         raise ParameterError(f"`plot` must end with one of .{', .'.join(sorted(known))}")
 
@@ -334,7 +326,7 @@ def print_plan(
             **(more or {}),
             **({"counting": counting} if counting else {}),
         }
-        print_json({**known, **(_NOTHING if kept is None else kept)})
+        print_json({**known, **(NOTHING if kept is None else kept)})
         return
     price = f"{plan.price}{_for_rows(plan, budget)}: {_hidden(plan)}"
     if kept is not None and kept["answered_by"] is not None:
@@ -360,12 +352,10 @@ def print_plan(
     )
 
 
-_NOTHING = {
-    "remaining_budget": None,
-    "answered_by": None,
-    "fits_again": None,
-    "largest_epsilon": None,
-}
+NOTHING: dict[str, Any] = dict.fromkeys(
+    ("remaining_budget", "answered_by", "fits_again", "largest_epsilon")
+)
+"""What a dry run says of no budget."""
 
 
 def _after(plan: Plan, budget: Budget) -> dict[str, Any]:

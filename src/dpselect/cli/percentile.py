@@ -55,41 +55,23 @@ class Percentile(QueryCommand):
 
     With another --engine than memory only ranks leave it, if there are at most 100,001
     candidates; otherwise the column is read.
+
+    Args:
+        p: Percentile, up to 100; or several, as 50,90,99.
+        interval: Probability with which an interval around each value contains the percentile,
+            by default 0.95; 0 for no intervals.
+        candidates: The candidates, instead of a range, as 0,7,14.
+        groups: The public groups: a list as a,b,c, or a text file with one per line; with
+            several columns repeat it, a list for each column.
     """
 
     name, query, numeric = "percentile", "Percentiles", ("column",)
     options = {
-        "p": Option(
-            read=_percents,
-            kind=list[str],
-            help="Percentile, up to 100; or several, as 50,90,99.",
-        ),
-        "interval": Option(
-            read=lambda given, _given: given or None,
-            kind=float,
-            default=0.95,
-            help="Probability with which an interval around each value contains the "
-            "percentile, by default 0.95; 0 for no intervals.",
-        ),
-        "candidates": Option(
-            read=_quantities, help="The candidates, instead of a range, as 0,7,14."
-        ),
+        "p": Option(read=_percents, kind=list[str]),
+        "interval": Option(read=lambda given, _given: given or None, kind=float, default=0.95),
+        "candidates": Option(read=_quantities),
         "groups": BY["groups"],
     }
-
-    def numbers(self, given: Mapping[str, Any]) -> list[str]:
-        """Return the column of numbers: none that is a day, a time or a duration.
-
-        And none of a difference, of which the types must be declared.
-        """
-        typed = [given[name] for name in ("upper", "candidates") if given[name] is not None]
-        first: object = 0
-        if typed:
-            from dpselect.percentiles.units import quantity
-
-            first = quantity("upper", typed[0].split(",")[0])
-        is_number = given["minus"] is None and isinstance(first, int | float)
-        return [given["column"]] if is_number and given["column"] is not None else []
 
     def facts(self, query: Percentiles, given: Given) -> Mapping[str, object]:
         """Return what can be released, and the error in percentiles and in units."""

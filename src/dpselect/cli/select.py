@@ -14,12 +14,11 @@ from numpy.typing import ArrayLike
 
 from dpselect import tables
 from dpselect.cli import options
-from dpselect.cli.command import NEEDED, QUESTION, Given, Option, QueryCommand, extra
-from dpselect.cli.help import shared
-from dpselect.combine import COMBINATIONS, by_name as combined, mechanism_for, weighted_sum
+from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.combine import by_name as combined, mechanism_for, weighted_sum
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import MECHANISMS, Mechanism, Selection, by_name
+from dpselect.mechanisms import Mechanism, Selection, by_name
 from dpselect.mechanisms.base import checked_k
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
@@ -59,53 +58,29 @@ class Select(QueryCommand):
 
     $ dpselect select offers.csv --objective 'cost:-2:global=5 + delay:-1:global=9'
     --objective quality:global=1 --neighbours substitute --epsilon 1
+
+    Args:
+        objective: COLUMN:global=BOUND, such as votes:global=1; may be repeated.
+        k: How many candidates.
+        neighbours: One of add-remove, substitute, edge, swap: what one individual is.
+        combine: For several objectives: pareto, weighted-sum, margin.
+        dominance: For pareto: standard, weak (also if equal in all) or strict.
+        label: A public column to release from; row numbers if not given.
+        mechanism: exponential, permute-and-flip, noisy-max, local-dampening, shifted, anchored,
+            pairwise, generalized or noisy-sequence. By default permute-and-flip, and for pareto
+            local-dampening of one candidate, pairwise of several.
+        direction: non-decreasing or non-increasing: whether larger scores have larger
+            sensitivities. Only for shifted; known where all candidates have the same.
     """
 
     name, query, left_out = "select", "Selection", ("above", "mechanism", "where")
+    needed = ("objective", "epsilon")
     leaving = "All rows"
-    options = {
-        "k": Option(kind=int, default=1, help="How many candidates."),
-        "neighbours": Option(
-            help=f"One of {', '.join(map(str, Neighbours))}: what one individual is."
-        ),
-    }
+    options = {"k": Option(kind=int, default=1), "neighbours": Option()}
     more = {
-        **extra(
-            list[str],
-            "objective",
-            NEEDED,
-            "COLUMN:global=BOUND, such as votes:global=1; may be repeated.",
-        ),
-        "epsilon": shared("epsilon"),
-        **extra(
-            str, "combine", QUESTION, f"For several objectives: {', '.join(COMBINATIONS)}."
-        ),
-        **extra(
-            str,
-            "dominance",
-            QUESTION,
-            "For pareto: standard, weak (also if equal in all) or strict.",
-        ),
-        **extra(
-            str,
-            "label",
-            QUESTION,
-            "A public column to release from; row numbers if not given.",
-        ),
-        **extra(
-            str,
-            "mechanism",
-            QUESTION,
-            f"{', '.join(MECHANISMS)}. By default permute-and-flip, and for pareto "
-            "local-dampening of one candidate, pairwise of several.",
-        ),
-        **extra(
-            str,
-            "direction",
-            QUESTION,
-            "non-decreasing or non-increasing: whether larger scores have larger "
-            "sensitivities. Only for shifted; known where all candidates have the same.",
-        ),
+        "objective": list[str],
+        **dict.fromkeys(("epsilon", "combine", "dominance", "label"), str),
+        **dict.fromkeys(("mechanism", "direction"), str),
     }
 
     def declared(self, given: Given) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli.command import DATA, QUESTION, Given, QueryCommand, extra
+from dpselect.cli.command import Given, QueryCommand
 from dpselect.cli.keys import values_of
 from dpselect.errors import ParameterError
 
@@ -35,6 +35,12 @@ class Periods(QueryCommand):
     public. Keep it, and never put back an older copy: the noise of a period must be drawn once.
     Rows of a period that was released must stay as they are. Another table, another --where,
     another --source-version and another --ledger are refused.
+
+    Args:
+        candidates: Public values: a list as a,b,c, or a text file with one per line.
+        periods: Public values: a list as a,b,c, or a text file with one per line.
+        through: The last period to release now; the table has all rows up to it.
+        file: With --through: keeps what was released of each period; made if missing.
     """
 
     name, query = "series", "Series"
@@ -42,20 +48,7 @@ class Periods(QueryCommand):
         "candidates": values_of("candidates", "column"),
         "periods": values_of("periods", "period"),
     }
-    more = {
-        **extra(
-            str,
-            "through",
-            QUESTION,
-            "The last period to release now; the table has all rows up to it.",
-        ),
-        **extra(
-            Path,
-            "file",
-            DATA,
-            "With --through: keeps what was released of each period; made if missing.",
-        ),
-    }
+    more = {"through": str, "file": Path}
 
     def check(self, query: Series, given: Given) -> None:
         """Check that a period and a file go together."""

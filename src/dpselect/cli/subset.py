@@ -34,16 +34,14 @@ class Positives(QueryCommand):
 
     The pure scheme needs no delta. Naming individuals needs a large epsilon: look at the error
     of a dry run first.
+
+    Args:
+        positive: Status of a positive; may be repeated. Or a bound of numbers, as '< 38'.
     """
 
     name, query, left_out = "subset", "Subset", ("n",)
     leaving = "The statuses and the labels"
-    options = {
-        "positive": Option(
-            kind=list[str],
-            help="Status of a positive; may be repeated. Or a bound of numbers, as '< 38'.",
-        )
-    }
+    options = {"positive": Option(kind=list[str])}
 
     def declared(self, given: Given) -> Mapping[str, Any]:
         """Return the number of people: that of the rows, which is public."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dpselect.cli import help as said, output
-from dpselect.cli.command import OUTPUT, QUESTION, Given, Option, QueryCommand, extra
+from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ColumnError, ParameterError
 
 if TYPE_CHECKING:
@@ -21,23 +21,19 @@ if TYPE_CHECKING:
 
 
 class _OfTrees(QueryCommand):
+    """A command that trains trees.
+
+    Args:
+        domains: The domains file (JSON), which states public claims.
+        label: The column of the labels, as the domains file names it.
+        save: Write what is released as JSON.
+        test: Public records to measure the accuracy on.
+        test_is_public: Declare that the test data are public: the accuracy is exact.
+    """
+
     left_out = ("classes", "max_records")
-    options = {
-        "domains": Option(
-            kind=Path, help="The domains file (JSON), which states public claims."
-        ),
-        "label": Option(help="The column of the labels, as the domains file names it."),
-    }
-    more = {
-        **extra(Path, "save", OUTPUT, "Write what is released as JSON."),
-        **extra(Path, "test", OUTPUT, "Public records to measure the accuracy on."),
-        **extra(
-            bool,
-            "test_is_public",
-            OUTPUT,
-            "Declare that the test data are public: the accuracy is exact.",
-        ),
-    }
+    options = {"domains": Option(kind=Path)}
+    more = {"save": Path, "test": Path, "test_is_public": bool}
 
     def declared(self, given: Given) -> Mapping[str, Any]:
         """Return the fields that the domains file states."""
@@ -127,19 +123,14 @@ class Front(_OfTrees):
 
     These are DP-MOET-Pareto with local sensitivities; --rate-bound global has global ones, and
     --selection weighted-sum is DP-MOET-Agg. --mechanism is what draws the trees.
+
+    Args:
+        dp_moet: Inputs of the paper's Algorithm 1, as p=100,s=20,k=2,d=3,d_max=5,o=1: DP-MOET
+            as published, but for the fields that are given themselves.
     """
 
     name, query = "trees-front", "TreeFront"
-    more = {
-        **_OfTrees.more,
-        **extra(
-            str,
-            "dp_moet",
-            QUESTION,
-            "Inputs of the paper's Algorithm 1, as p=100,s=20,k=2,d=3,d_max=5,o=1: DP-MOET as "
-            "published, but for the fields that are given themselves.",
-        ),
-    }
+    more = {**_OfTrees.more, "dp_moet": str}
 
     def declared(self, given: Given) -> Mapping[str, Any]:
         """Return the same, and the fields of DP-MOET that were not given themselves."""

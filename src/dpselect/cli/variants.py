@@ -20,16 +20,14 @@ class Variants(QueryCommand):
 
     A variant's score is the number of people whose genotypes must change to move it across
     --significance.
+
+    Args:
+        counts: The four columns of counts, as case_one,case_two,control_one,control_two.
     """
 
     name, query, left_out = "variants", "TopVariants", ("variants", "where")
     leaving = "All rows, which are counts of the variants,"
-    options = {
-        "counts": Option(
-            read=lambda text, _given: text.split(","),
-            help="The four columns of counts, as case_one,case_two,control_one,control_two.",
-        ),
-    }
+    options = {"counts": Option(read=lambda text, _given: text.split(","))}
 
     def numbers(self, given: Mapping[str, Any]) -> list[str]:
         """Return the columns of counts."""

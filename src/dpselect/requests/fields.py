@@ -148,23 +148,23 @@ def words(annotation: Any) -> list[str]:  # noqa: ANN401 -- a type
 
 
 def documented(
-    of: type | Callable[..., object], word: Callable[[str], str] = str
+    of: type | Callable[..., object], word: Callable[[str], str] = str, *, title: str = ""
 ) -> dict[str, str]:
     """Return the first sentence about each attribute of a class, by name, as plain text.
 
     Args:
-        of: The class; or a function, of whose parameters all sentences are returned.
+        of: The class; or a function.
         word: What stands for the name of another attribute.
+        title: Another section, such as ``Args``, of which all sentences are returned.
     """
     found: dict[str, str] = {}
     for one in reversed(getattr(of, "__mro__", (of,))):
-        text = inspect.cleandoc(one.__dict__.get("__doc__") or one.__doc__ or "")
-        of_class = isinstance(one, type)
-        section = text.partition("Attributes:\n" if of_class else "Args:\n")[2]
+        text = inspect.cleandoc(one.__doc__ or "")
+        section = text.partition(f"{title or 'Attributes'}:\n")[2]
         for entry in _ENTRY.finditer(re.split(r"\n\n(?=\S)", section)[0]):
             text = " ".join(entry["text"].split())
             first = re.split(r"(?<=[.]) (?=[A-Z`])", text, maxsplit=1)[0]
-            found[entry["name"]] = first if of_class else text
+            found[entry["name"]] = text if title else first
     return {
         name: _CODE.sub(partial(_in_words, found, word), text) for name, text in found.items()
     }
