@@ -1,5 +1,9 @@
 """Searches by halving, and numbers as they are shown."""
 
+import sys
+from fractions import Fraction
+from math import inf, nextafter
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -39,3 +43,19 @@ def test_long_decimals_in_a_text_are_shortened():
     text = "f(epsilon=0.7999999999999999, cap=1e-07, n=123456789, x1.2345678)"
 
     assert writing.six_digits(text) == "f(epsilon=0.8, cap=1e-07, n=123456789, x1.2345678)"
+
+
+@given(st.floats(min_value=sys.float_info.min, allow_infinity=False))
+def test_the_exact_amount_is_what_is_printed(number):
+    exact = _numbers.exact(number)
+
+    assert exact == Fraction(repr(number))
+    assert abs(exact - Fraction(number)) <= Fraction(number) / 10**15
+
+
+@given(st.fractions(min_value=Fraction(1, 10**9), max_value=10**6))
+def test_floor_and_ceiling_print_the_nearest_amounts(fraction):
+    low, high = _numbers.floor(fraction), _numbers.ceiling(fraction)
+
+    assert _numbers.exact(low) <= fraction < _numbers.exact(nextafter(low, inf))
+    assert _numbers.exact(nextafter(high, 0)) < fraction <= _numbers.exact(high)

@@ -108,12 +108,6 @@ def test_a_pure_release_stays_pure_and_is_zcdp_by_the_square(epsilon, rows):
     assert (price.steps, price.laplace_rounds) == (rows, 0)
 
 
-def test_one_row_costs_what_it_costs():
-    single = priced(0.5, 1e-6, None, 3)
-
-    assert grouped(single, 1) is single
-
-
 @pytest.mark.parametrize(("epsilon", "rows"), [(800.0, 2), (1.0, 10**6)])
 def test_a_delta_above_one_is_one(epsilon, rows):
     assert grouped(priced(epsilon, 1e-300, None), rows).delta == 1.0
@@ -122,10 +116,3 @@ def test_a_delta_above_one_is_one(epsilon, rows):
 def test_an_epsilon_above_all_floats_is_refused():
     with pytest.raises(InsufficientBudgetError):
         grouped(priced(1e308, 0.0, None), 3)
-
-
-def test_a_delta_alone_is_that_of_every_row():
-    price = grouped(priced(0.0, 1e-6, None), 5)
-
-    assert (price.epsilon, price.rho) == (0.0, 0.0)
-    assert price.delta == pytest.approx(5e-6)

@@ -68,10 +68,6 @@ def test_a_period_is_a_part_of_a_time():
     assert names == ["2026-07-04", "2026-07", "2026"]
 
 
-def test_without_a_delta_there_is_the_sum_alone():
-    assert Totals(epsilon=1.0, neighbours=ADDED, composition="zcdp").composition == "sum"
-
-
 @given(
     st.lists(st.floats(0.01, 0.3), max_size=3),
     st.floats(0.001, 10),

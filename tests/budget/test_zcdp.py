@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sys
 from decimal import Decimal, localcontext
-from math import exp, inf, log, sqrt, tanh
+from math import exp, inf, sqrt
 
 import numpy as np
 import pytest
@@ -69,23 +69,10 @@ def test_no_pair_of_laws_within_epsilon_diverges_more(cells, epsilon, order):
     assert renyi(p, q, Decimal(order)) < Decimal(order) * Decimal(rho_of_pure(float(pure)))
 
 
-@given(epsilons)
-def test_rho_is_better_than_both_textbook_bounds(epsilon):
-    rho = rho_of_pure(epsilon)
-
-    assert epsilon * tanh(epsilon / 2) <= rho <= min(epsilon**2 / 2, epsilon) * (1 + 1e-9)
-
-
 @pytest.mark.parametrize("epsilon", [sys.float_info.min, 1e-200, 1e308, sys.float_info.max])
 def test_rho_is_positive_and_finite_at_the_extremes(epsilon):
     assert 0 < rho_of_pure(epsilon) <= epsilon
     assert rho_of_pure(0.0) == 0
-
-
-@given(rhos, deltas)
-def test_epsilon_is_at_most_the_textbook_bound(rho, delta):
-    """Bun & Steinke (2016), Proposition 1.3."""
-    assert epsilon_of(rho, delta) <= rho + 2 * sqrt(rho * log(1 / delta))
 
 
 @given(st.floats(1e-4, 50), deltas)
@@ -116,27 +103,6 @@ def test_epsilon_is_the_best_over_all_orders_rounded_upwards(rho, delta):
     above = float(Decimal(epsilon_of(rho, delta)) - best)
 
     assert -1e-15 < above < 1e-9 * float(1 + best)
-
-
-@given(rhos, deltas)
-def test_epsilon_agrees_with_dp_accounting(rho, delta):
-    from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
-
-    # Small orders are left out there, and a shortcut by the KL divergence returns 0.
-    orders = 1 + np.geomspace(0.0101, 2 / delta, 2_000)
-    theirs, _ = compute_epsilon(orders, orders * rho, delta)
-    ours = epsilon_of(rho, delta)
-
-    if theirs > 0 and rho < 100:
-        assert ours == pytest.approx(theirs, rel=1e-3, abs=1e-9)
-
-
-@given(rhos, deltas, st.floats(1, 10))
-def test_epsilon_grows_with_rho_and_falls_with_delta(rho, delta, factor):
-    here = epsilon_of(rho, delta) * (1 - 1e-9)
-
-    assert epsilon_of(rho * factor, delta) >= here
-    assert epsilon_of(rho, delta / factor) >= here
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpselect.draws import Exponential, grid
+from dpselect.draws import Exponential
 from dpselect.draws.exact import noisy_counts, selection
-from dpselect.draws.exact.lazy_noise import Noise
 from support import opendp_samplers as opendp
 from support.opendp_samplers import opendp_samplers
 from support.strategies import every_draw
@@ -60,12 +59,3 @@ def test_opendp_draws_in_the_block_alone(monkeypatch, draw):
 
     assert inside == len(called) == (1 if draw == Exponential() else 4)
     assert all(selection.scale_for(1.0, 4) in args for args in called)
-
-
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 7.0])
-def test_opendp_agrees_that_the_scale_costs_at_most_epsilon(epsilon, k):
-    """Its own map of a grid step, for the noise that is pure in its books."""
-    flip = opendp.noisy_top_k(Noise.EXPONENTIAL, selection.scale_for(epsilon, k), k)
-
-    assert 0.999999 * epsilon < flip.map(grid.SENSITIVITY) <= epsilon * (1 + 1e-12)

@@ -1,11 +1,9 @@
 """Keys of persons: each person's own, the same in every engine, few of them collected."""
 
 from collections import Counter
-from datetime import date
 from itertools import chain
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -140,42 +138,6 @@ def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatc
         assert (
             found.parts(200)[0][1].people.tolist() == at_once.parts(200)[0][1].people.tolist()
         )
-
-
-def test_frames_of_pandas_and_values_are_read_as_those_of_polars():
-    frame = pd.DataFrame(ROWS.to_dict(as_series=False)).astype({"person": "Int64"})
-    frame["code"] = frame["code"].astype("Int64")
-
-    for column in ("word", "code"):
-        assert counts_of(frame, asked(column)) == counts_of(ROWS, asked(column))
-    values = KeyRows(columns=())
-    assert counts_of([3, "3", None, 4.5], values) == {"3": 2, "4.5": 1}
-    assert counts_of(np.array([3, 3, -1]), values) == {3: 2, -1: 1}
-    assert counts_of(np.array(["x", "y", "x"]), values) == {"x": 2, "y": 1}
-    assert counts_of(pl.Series([True, None, True]), values) == {True: 2}
-    assert counts_of(pd.Series(["x", 1, None], dtype=object), values) == {"x": 1, "1": 1}
-    assert counts_of(np.array([2**64 - 1, 1], dtype=np.uint64), values) == {2**64 - 1: 1, 1: 1}
-
-
-def test_dates_booleans_and_categories_come_back_as_such():
-    day = date(2024, 2, 29)
-    rows = pl.DataFrame({"person": [1, 2], "day": [day, day], "yes": [True, False]})
-    rows = rows.with_columns(pl.Series("kind", ["k", "l"], dtype=pl.Categorical))
-
-    assert counts_of(rows, asked("day")) == {day: 2}
-    assert counts_of(rows, asked("day", "yes")) == {(day, True): 1, (day, False): 1}
-    assert counts_of(rows, asked("kind")) == {"k": 1, "l": 1}
-    [counts] = counts_in(asked("yes", candidates=(True,)), rows).of((True,))
-    assert counts.tolist() == [1]
-
-
-def test_text_of_a_csv_file_is_compared_as_text(tmp_path):
-    path = tmp_path / "codes.csv"
-    path.write_text("person,code\n1,07\n2,7\n2,07\n3,\n")
-
-    [counts] = counts_in(asked("code", candidates=(7, "07")), path).of((7, "07"))
-
-    assert counts.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4])

@@ -1,6 +1,5 @@
 """Keys in rounds: the exact delta by definition, planted bugs, the draws, the engines' sums."""
 
-import sys
 from collections import Counter
 from functools import partial
 from itertools import combinations_with_replacement, permutations, product
@@ -11,7 +10,6 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
 from dpselect.keys.rows import MOST_WEIGHT, Counted, KeyRows
 from dpselect.passes import watching
@@ -362,34 +360,6 @@ def test_sums_beyond_the_integers_are_cut():
     assert found.people.tolist() == [MOST_WEIGHT, MOST_WEIGHT]
 
 
-def test_the_release_finds_common_keys_of_persons_with_many():
-    rows = pl.DataFrame(
-        [
-            (p, k)
-            for p in range(600)
-            for k in (["home"] if p % 2 else ["home", "help", f"x{p}"])
-        ],
-        schema=["person", "page"],
-        orient="row",
-    )
-    asked = {"column": "page", "user": "person", "max_per_user": 3}
-    price = {"epsilon": 1.0, "delta": 1e-6, "neighbours": "add-remove"}
-    keys = dp.Keys(**asked, **price)
-
-    release = keys.release(rows)
-
-    assert release.answer == ("help", "home")
-    assert release.counts is None
-    assert keys.plan.mechanism == dp.Keys(**asked, **price, method="rounds").plan.mechanism
-    assert (keys.plan.epsilon, keys.plan.delta) == (1.0, 1e-6)
-    assert sum(spend.delta for spend in keys.plan.spends) == pytest.approx(1e-6)
-    assert keys.probabilities(np.array([0, 1, 1000])).tolist() == pytest.approx(
-        [0, 0, 1], abs=1e-6
-    )
-    # Rows that are persons each have one key.
-    assert dp.Keys(**price, method="rounds").release([1] * 99).answer == ("1",)
-
-
 def noise_by_shares(law):
     """Return the lowest last threshold over 49 shares of delta for the noise, by bisection."""
     from scipy.special import ndtr, ndtri
@@ -416,30 +386,6 @@ def test_no_split_of_delta_has_a_lower_threshold(epsilon, delta, per_user, perso
     least = noise_by_shares(law)
 
     assert least * (1 - 1e-3) < law.noise.released[-1] <= least * (1 + 1e-7)
-
-
-@pytest.mark.parametrize("epsilon", [1e-2, 0.1, 1.0, 10.0, 1e3])
-@pytest.mark.parametrize("delta", [1e-100, 1e-6, 0.5])
-def test_a_plan_of_rounds_is_found_by_few_prices_of_noise(epsilon, delta):
-    """By bisection for each of 25 splits of delta they were 1,500."""
-    prices = 0
-
-    def count(frame, event, _):
-        nonlocal prices
-        prices += event == "call" and frame.f_code is delta_of_gaussian.__code__
-
-    asked = {"user": "who", "max_per_user": 10, "neighbours": "add-remove"}
-    sys.setprofile(count)
-    try:
-        plan = dp.Keys(column="key", epsilon=epsilon, delta=delta, **asked).plan
-    finally:
-        sys.setprofile(None)
-
-    assert plan.mechanism.startswith("noisy weights")
-    assert 0 < prices <= 100
-    [of_noise, own] = plan.spends
-    assert delta_of_gaussian(sqrt(2 * of_noise.rho), epsilon) <= of_noise.delta
-    assert of_noise.delta + own.delta == pytest.approx(delta, rel=1e-15)
 
 
 def test_rounds_are_the_default_from_three_keys_a_person_on():

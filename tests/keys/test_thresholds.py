@@ -10,7 +10,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws.exact.noisy_counts import scale_for
-from dpselect.keys.design import ByCount
 from dpselect.keys.selection import LaplaceSelection
 from dpselect.tables.groups import NoisyNumbers
 from support.key_definitions import ROWS, add_person, exact_delta, neighbouring
@@ -80,38 +79,6 @@ def test_planted_bugs_are_caught(bug):
     pairs = list(neighbouring(3, 2, 1, at=2))
 
     assert exact_delta(pairs, law_of(*wrong), EPSILON) > DELTA
-
-
-def test_it_is_the_default_and_has_counts():
-    query = dp.TopKeys(k=2, epsilon=40.0, by="ward", **ASKED)
-    release = query.release(ROWS)
-
-    assert isinstance(query.design().selection, ByCount)
-    assert release.groups == ("A", "B", "C")
-    assert release.by_group == dict.fromkeys("ABC", ("D0", "D1"))
-    true = {one[:2]: one[2] for one in ROWS.unique().group_by("ward", "key").len().rows()}
-    for pair, count in zip(release.answer, release.counts, strict=True):
-        assert abs(count - true[pair]) <= 2
-    assert release.to_frame().columns == ["ward", "key", "noisy_count", "max_per_user"]
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "per_user", "noise"),
-    [
-        (0.03, 2, "Laplace"),
-        (0.1, 5, "Gaussian"),
-        (0.3, 5, "Laplace"),
-        (3.0, 5, "Laplace"),
-        (0.1, 20, "Gaussian"),
-        (3.0, 20, "Gaussian"),
-    ],
-)
-def test_noise_of_the_largest_is_what_finds_more_of_them(epsilon, per_user, noise):
-    """By a thousand simulated releases of real columns (``benchmarks/keys.py noise``)."""
-    asked = {"column": "key", "user": "person", "max_per_user": per_user, "delta": 1e-6}
-    plan = dp.TopKeys(k=10, epsilon=epsilon, neighbours=ADDED, **asked).plan
-
-    assert f"discrete {noise}" in plan.mechanism
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0])

@@ -1,7 +1,7 @@
 """Bounds on the error of a draw that hold on any data."""
 
 from dataclasses import replace
-from math import inf, log
+from math import inf
 
 import numpy as np
 import pytest
@@ -41,14 +41,6 @@ def test_larger_errors_are_rarer_than_beta(mechanism, monotone, objective, epsil
             probability=1 - beta,
         )
         assert mechanism.probabilities(objective)[-scores > most.value + 1e-9].sum() <= beta
-
-
-def test_the_bound_of_the_exponential_mechanism():
-    mechanism = dp.ExponentialMechanism(epsilon=0.5)
-
-    assert mechanism.error_bound(candidates=100, bound=3, unit="votes").value == pytest.approx(
-        2 * 3 / 0.5 * log(100 / 0.05)
-    )
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS, by_name, top_k
 from dpselect.networks import Graph
 from dpselect.requests.reading import READERS
-from support.refusals import refused
 from support.releases import all_cases
 
 EPSILON = 1.0
@@ -358,8 +357,3 @@ def test_no_query_is_told_what_one_individual_changes(case):
         for one in (factory, lambda epsilon, made=factory: made(epsilon=epsilon)):
             with pytest.raises(ParameterError):
                 case.query._with(mechanism=one)
-
-
-def test_a_callable_keeps_to_its_epsilon():
-    with refused("mechanism"):
-        asked("TopKeys, one", lambda epsilon: dp.PermuteAndFlip(epsilon=2 * epsilon))

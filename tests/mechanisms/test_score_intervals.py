@@ -101,35 +101,6 @@ def test_the_lead_of_any_scale_is_that_of_the_law(scale):
     assert beyond(lead + 0.5 / scale) > 0.045
 
 
-def test_intervals_cost_nothing_and_hold_at_a_large_epsilon():
-    fruit = ["apple"] * 90 + ["pear"] * 60 + ["fig"] * 30 + ["nut"] * 29
-    asked = {"candidates": ["apple", "pear", "fig", "nut"], "neighbours": "add-remove"}
-    query = dp.TopKeys(k=3, epsilon=100.0, interval=0.95, **asked)
-    release = query.release(fruit)
-
-    assert release.interval == ((90, 90), (60, 60), (30, 30))
-    assert release.certain == (True, True, True)
-    assert query.plan.spends == dp.TopKeys(k=3, epsilon=100.0, **asked).plan.spends
-    assert dp.TopKeys(k=3, epsilon=0.01, interval=0.95, **asked).release(fruit).certain != (
-        True, True, True,
-    )  # fmt: skip
-    assert "certain: of the 3 largest" in str(release)
-
-
-def test_groups_have_intervals_apart():
-    rows = {"g": ["a"] * 50 + ["b"] * 40, "v": ["x"] * 30 + ["y"] * 20 + ["x"] * 40}
-    import polars as pl
-
-    release = dp.TopKeys(
-        column="v", by="g", groups=["a", "b"], k=1, candidates=["x", "y", "z"], epsilon=100.0,
-        neighbours="add-remove", interval=0.9, mechanism="noisy-sequence",
-    ).release(pl.DataFrame(rows))  # fmt: skip
-
-    assert release.answer == (("a", "x"), ("b", "x"))
-    assert release.interval == ((30, 30), (40, 40))
-    assert release.certain == (True, True)
-
-
 @pytest.mark.parametrize("kind", ["keys", "cells"])
 @pytest.mark.parametrize("number", [1, 3, 30])
 def test_intervals_of_all_groups_hold_at_once(kind, number):

@@ -11,11 +11,8 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.budget import zcdp
-from dpselect.draws import sequence
 from dpselect.draws.exact import samplers
 from dpselect.draws.grid import to_steps
-from dpselect.draws.sequence import DiscreteLaplace
-from dpselect.errors import InsufficientBudgetError
 from dpselect.mechanisms.top_k import or_gaussian
 from dpselect.networks import Graph, degree
 from support.refusals import refused
@@ -116,12 +113,6 @@ def test_no_option_lowers_what_the_objective_has(option, message):
         selection.release(objective, budget=budget)
 
     assert budget.spent == 0
-
-
-def test_an_option_can_raise_it():
-    wide = dp.NoisySequence(epsilon=EPSILON, l1=3.0, bound=2.0, step=0.5)
-
-    assert wide.for_objective(degrees(GRAPHS[0])) == wide
 
 
 def test_a_plan_made_without_a_step_does_not_charge_less_than_its_noise():
@@ -309,24 +300,6 @@ def enumerated(counts, scale, outcome_of):
     }
 
 
-def test_laws_of_many_agree_with_simulations():
-    rng = np.random.default_rng(4)
-    objective = dp.Objective(rng.integers(0, 12, 40), dp.GlobalSensitivity(1, AR, l1=3), step=1)
-    mechanism = dp.NoisySequence(epsilon=2.0)
-    drawn = mechanism.simulate(objective, 5, size=20_000, rng=rng).indices
-    included = np.bincount(drawn.ravel(), minlength=40) / 20_000
-    best = np.isin(np.arange(40), sequence.largest(objective.scores.astype(int), 5))
-
-    assert mechanism.inclusion(objective, 5) == pytest.approx(included, abs=0.015)
-    assert mechanism.inclusion(objective, 5).sum() == pytest.approx(5)
-    assert mechanism.probabilities(objective) == pytest.approx(
-        np.bincount(drawn[:, 0], minlength=40) / 20_000, abs=0.015
-    )
-    assert sequence.all_before(
-        objective.scores.astype(int), DiscreteLaplace(1.5), best
-    ) == pytest.approx(best[drawn].all(axis=1).mean(), abs=0.015)
-
-
 def test_on_a_fine_grid_the_law_is_that_of_continuous_noise():
     objective = dp.Objective([0.5, 2.25, 2.0], dp.GlobalSensitivity(1, AR, l1=1))
     continuous = dp.draws.LaplaceNoisyMax().probabilities(objective.scores, 2.0)
@@ -385,42 +358,6 @@ def test_on_all_paths_the_output_depends_on_the_noisy_vector_alone(use):
     assert one == other
     assert scale == same
     assert np.abs(counts - others).sum() / scale <= 0.5
-
-
-def test_what_a_release_carries():
-    mechanism = dp.NoisySequence(epsilon=0.5)
-    release, _, _ = frozen(degrees({(0, 1)}), lambda one: mechanism.release(one, 2), [3, 9, 3])
-
-    assert (release.answer, release.noisy_scores) == ((1, 0), (9.0, 3.0))
-    assert release.to_dict()["noisy_scores"] == [9.0, 3.0]
-    assert release.table() == {"answer": [1, 0], "noisy_score": [9.0, 3.0]}
-    assert release.mechanism == "noisy scores of all candidates (discrete Laplace, scale 4)"
-
-
-def test_a_threshold_may_release_none():
-    release, _, _ = frozen(
-        degrees(()), lambda one: dp.NoisySequence(epsilon=0.5).release(one, above=4), [3, 1, 3]
-    )
-
-    assert release.answer == ()
-    assert release.arguments["above"] == 4.0
-
-
-def test_any_k_costs_the_same_and_is_charged_once():
-    budget = dp.Budget(1.0, neighbours=EDGE)
-    mechanism = dp.NoisySequence(epsilon=0.4)
-    mechanism.release(degrees(()), 3, budget=budget)
-    mechanism.release(degrees(()), above=1.0, budget=budget)
-
-    assert [entry.epsilon for entry in budget.entries] == [0.4, 0.4]
-    with pytest.raises(InsufficientBudgetError):
-        mechanism.release(degrees(()), above=1.0, budget=budget)
-
-
-def test_where_no_l1_is_known_all_bounds_are_paid():
-    objective = dp.Objective([1.0, 2.0], dp.GlobalSensitivity([1.0, 3.0], AR))
-
-    assert dp.NoisySequence(epsilon=1.0).for_objective(objective).l1 == 4.0
 
 
 def test_the_confidence_in_a_set_is_its_share_of_true_scores_drawn_around_the_noisy_ones():

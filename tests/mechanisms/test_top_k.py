@@ -98,13 +98,6 @@ def test_a_choice_follows_it_unless_a_mechanism_is_named():
     assert (choose(k=3).spend.times, choose(k=2).spend.times) == (1, 2)
 
 
-def test_a_sequence_gets_the_public_facts_that_are_not_stated():
-    found = choose(k=2, mechanism="noisy-sequence")
-
-    assert found.mechanism == dp.NoisySequence(epsilon=1.0, l1=2, bound=1, step=1)
-    assert choose(above=7).mechanism == dp.NoisySequence(epsilon=1.0, l1=2, bound=1, step=1)
-
-
 def test_its_release_is_the_draw_of_its_mechanism():
     scores = np.where(np.arange(500) < 3, 1e6, 0.0)
 

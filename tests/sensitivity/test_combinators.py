@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.sensitivity import floored, grouped, jump_to_bound, maximum, minimum, weighted_sum
+from dpselect.sensitivity import grouped, jump_to_bound, maximum, minimum, weighted_sum
 
 EDGE = dp.Neighbours.EDGE
 FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, 5, EDGE)
@@ -23,24 +23,6 @@ def test_pointwise(combine, operation):
         assert np.broadcast_to(combined.at(t), 3) == pytest.approx(
             np.broadcast_to(operation(FIRST.at(t), SECOND.at(t)), 3)
         )
-
-
-def test_a_minimum_with_the_global_sensitivity_caps():
-    capped = minimum([FIRST, dp.GlobalSensitivity(1.25, EDGE)])
-
-    assert capped.bound == 1.25
-    assert capped.at(0) == pytest.approx([0.0, 1.0, 1.25])
-
-
-def test_a_floor_raises_what_is_below_it():
-    raised = floored(FIRST, 0.75)
-
-    assert raised.at(0) == pytest.approx([0.75, 1.0, 2.0])
-    assert raised.bound == 9.0
-
-
-def test_a_floor_above_the_bound_raises_the_bound():
-    assert floored(SECOND, 5.0).bound == 5.0
 
 
 def test_a_jump_replaces_everything_from_the_horizon_on():
@@ -74,14 +56,6 @@ def test_weights_count_by_their_size():
         assert np.broadcast_to(combined.at(t), 3) == pytest.approx(
             np.broadcast_to(2 * FIRST.at(t) + 0.5 * SECOND.at(t), 3)
         )
-
-
-def test_a_sum_of_flat_parts_is_flat():
-    flat = dp.LocalSensitivity(float, 9.0, EDGE)
-
-    assert weighted_sum([flat, dp.GlobalSensitivity(1, EDGE)], [1, 1]).flat
-    assert maximum([flat, flat]).flat
-    assert not weighted_sum([flat, FIRST], [1, 1]).flat
 
 
 @pytest.mark.parametrize("combine", [maximum, lambda parts: weighted_sum(parts, [1.0, 1.0])])

@@ -98,12 +98,6 @@ def test_a_generic_sensitivity_never_asks_beyond_its_horizon(objective):
     assert all(t < inner.horizon for t in asked)
 
 
-def test_the_repr_tells_only_what_is_public():
-    sensitivity = dp.TabulatedSensitivity([1.0, 7.0], [1], 9.0, 4, EDGE)
-
-    assert repr(sensitivity) == "TabulatedSensitivity(bound=9, neighbours=edge, horizon=4)"
-
-
 def test_some_candidates_have_the_sums_of_the_whole():
     positions = np.array([3, 0, 2])
     wholes = [
