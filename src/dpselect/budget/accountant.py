@@ -316,7 +316,7 @@ class Budget:
         """Admit spends in the state of the store.
 
         Args:
-            spends: Of the current analyst.
+            spends: The entries of the current analyst, not yet recorded.
             state: What was spent before.
             known: An earlier decision on them, which stands if nothing was spent in between.
 
