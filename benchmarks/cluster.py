@@ -1,6 +1,6 @@
 """The documented commands on a Spark cluster of two workers, and what a killed one costs.
 
-Run: ``python benchmarks/cluster.py FOLDER ADULT [--rows 1e7] [--nodes 1e6] [--tasks ...]
+Run: ``python benchmarks/cluster.py FOLDER [--rows 1e7] [--nodes 1e6] [--tasks ...]
 [--kill nodes]``. It starts a standalone master and two workers of one core each on this
 machine, writes tables into FOLDER, and runs every command once: seconds by the clock, from the
 start of the process, rows that leave the engine in the largest answer, and the most memory of
@@ -27,9 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dpselect import Budget, Neighbours
-from dpselect.trees import Bins
-from scale import write_records
-from spark import LABEL, adult
+from floor import CODES, write_records
 
 PORT = 17077
 MASTER = f"spark://127.0.0.1:{PORT}"
@@ -101,19 +99,14 @@ def commands(asked: argparse.Namespace) -> dict[str, tuple[str, list[object]]]:
             "target": asked.nodes * rng.random(rows),
         }
         pl.DataFrame(ends).cast(pl.Int32).write_parquet(edges, row_group_size=250_000)
-    people = folder / f"adult-{rows}.parquet"
-    frame, domains = adult(asked.adult, rows if not people.exists() else 1)
-    if not people.exists():
-        frame.write_parquet(people, row_group_size=250_000)
-    claims = folder / f"adult-{rows}.json"
-    columns = {
-        name: {"low": domain.low, "high": domain.high, "bins": domain.bins}
-        if isinstance(domain, Bins)
-        else {"values": domain}
-        for name, domain in domains.items()
+    claims = folder / "tree.json"
+    columns = {name: {"values": list(range(4))} for name in CODES}
+    declared = {
+        "label": "label",
+        "classes": [0, 1],
+        "max_records": 2 * rows,
+        "columns": columns,
     }
-    classes = sorted(pl.read_parquet(asked.adult)[LABEL].cast(pl.String).unique().to_list())
-    declared = {"label": LABEL, "classes": classes, "max_records": 2 * rows, "columns": columns}
     claims.write_text(json.dumps(declared))
     days = ["--column", "days", "--p", 90, "--upper", 60, "--step", 0.6, "--epsilon", 1]
     calls = ["--source", "source", "--target", "target", "--nodes", asked.nodes]
@@ -125,7 +118,7 @@ def commands(asked: argparse.Namespace) -> dict[str, tuple[str, list[object]]]:
         ),
         "tree": (
             "add-remove",
-            [people, "--domains", claims, "--epsilon", 1, "--neighbours", "add-remove"],
+            [records, "--domains", claims, "--epsilon", 1, "--neighbours", "add-remove"],
         ),
         "map": (
             "add-remove",
@@ -212,7 +205,6 @@ def main() -> None:
     """Print one row a command, and the rows as JSON."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("adult", type=Path)
     parser.add_argument("--rows", default=10_000_000, type=lambda text: int(float(text)))
     parser.add_argument("--nodes", default=1_000_000, type=lambda text: int(float(text)))
     parser.add_argument("--tasks", default="percentile,nodes,tree,map")
