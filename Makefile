@@ -11,7 +11,7 @@ PYTEST := pytest --numprocesses=auto
 FAST := --dist=loadfile -m "not slow"
 PYTHON ?= 3.13
 
-.PHONY: demo screens pages test test-fast test-slow test-python test-lowest spark witness check types style format docs notebooks dist clean
+.PHONY: demo screens pages test test-fast test-of test-slow test-python test-lowest spark witness check types style format docs notebooks dist clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard python examples/demo.py dpselect-demo.png
@@ -21,6 +21,10 @@ test: style
 
 test-fast: .venv
 	$(RUN) $(PYTEST) $(FAST)
+
+# The fast tests of one room: make test-of ROOM=keys
+test-of: .venv
+	$(RUN) pytest -q -m "not slow" tests/$(ROOM)
 
 test-slow: docs
 	$(RUN) $(PYTEST) --dist=loadgroup -m slow
