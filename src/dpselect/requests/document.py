@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Self, TypeAlias, get_args, get_origin
 
 from dpselect.errors import DPSelectError, ParameterError, nearest
 from dpselect.tables.dialect import DEFAULTS
@@ -17,46 +17,39 @@ from dpselect.tables.lists import text_of
 Keys: TypeAlias = tuple[str | int, ...]
 """Where a value is: names of tables and keys, and positions in lists of tables."""
 
-Kind: TypeAlias = Literal[
-    "text",
-    "integer",
-    "number",
-    "truth value",
-    "table",
-    "list of texts",
-    "list of tables",
-    "anything",
-]
-"""Value of a key."""
-
-OF_DATA: dict[str, Kind] = {
-    "path": "text",
-    "format": "text",
-    "separator": "text",
-    "quote": "text",
-    "decimal": "text",
-    "thousands": "text",
-    "missing": "list of texts",
-    "strip": "truth value",
-    "date_format": "text",
-    "time_zone": "text",
-    "encoding": "text",
-    "skip_lines": "integer",
-    "comment": "text",
-    "header": "anything",
-    "column_type": "table",
-    "where": "list of texts",
-    "version": "text",
-    "engine": "text",
-    "master": "text",
+OF_DATA: dict[str, Any] = {
+    "path": str,
+    **dict.fromkeys(DEFAULTS, str),
+    "missing": list[str],
+    "strip": bool,
+    "skip_lines": int,
+    "header": object,
+    "column_type": Mapping,
+    "where": list[str],
+    **dict.fromkeys(("version", "engine", "master"), str),
 }
-"""The keys of [data]."""
+"""What the keys of [data] hold."""
+
+OF_UNIT = {"neighbours": str, "user": str, "max_per_user": int}
+"""What the keys of [unit] hold."""
+
+WORDS: dict[Any, str] = {
+    str: "a text",
+    int: "an integer",
+    float: "a number",
+    bool: "a truth value",
+    Mapping: "a table",
+    list[str]: "a list of texts",
+    list[Mapping]: "a list of tables",
+}
+"""What a value must be, in words."""
 
 READING = tuple(DEFAULTS)
-"""Those of them that say how a text file is written."""
+"""Keys of [data] that say how a text file is written."""
 
 _HEAD = re.compile(r"\s*(?P<open>\[\[?)(?P<name>[^\[\]]+)\]\]?\s*(?:#.*)?")
 _KEY = re.compile(r"\s*(?P<name>[^\s\[\]{}#=][^\[\]{}#=]*?)\s*=")
+_NAME = re.compile(r"\"[^\"]*\"|'[^']*'|[^.\s]+")
 _QUOTES = re.compile(r"\"{3}|'{3}")
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+).*|end of document)\)", re.DOTALL)
 
@@ -161,59 +154,45 @@ class Document:
 
 
 def _names(text: str) -> list[str]:
-    """Return the names of a dotted key; none if it is none."""
-    try:
-        table: Any = tomllib.loads(f"{text} = 0")
-    except tomllib.TOMLDecodeError:
-        return []
-    names = []
-    while isinstance(table, dict):
-        [(name, table)] = table.items()
-        names.append(name)
-    return names
+    """Return the names of a dotted key."""
+    return [one.strip("\"'") for one in _NAME.findall(text)]
 
 
-def check_keys(document: Document, tables: Mapping[str, Mapping[str, Kind]]) -> None:
+def check_keys(document: Document, tables: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise unless tables hold known keys alone, and each what it can hold.
 
     Args:
         document: What holds them.
-        tables: The keys of each table by its name, those of the outermost one by none; ``"*"``
-            is a key of any name. Outer tables stand before those that they hold.
+        tables: The type of each key of each table by its name, those of the outermost one by
+            none; ``"*"`` is a key of any name. Outer tables stand before those that they hold.
 
     Raises:
         ParameterError: A key is unknown, or a value is of a wrong type.
     """
     for table, known in tables.items():
         values, where = document.values, f"[{table}]" if table else "the file"
-        for part in filter(None, table.split(".")):
+        parts = table.split(".") if table else []
+        for part in parts:
             values = values.get(part, {})
-        with document.naming(*filter(None, table.split("."))):
+        with document.naming(*parts):
             for key, value in values.items():
                 kind = known.get(key) or known.get("*")
                 if kind is None:
                     meant = nearest(key, known) or f"; it has {', '.join(known)}"
                     raise ParameterError(f"{where} has no key {key!r}{meant}")
                 if not _is(value, kind):
-                    article = "an" if kind[0] in "ai" else "a"
-                    raise ParameterError(f"`{key}` of {where} must be {article} {kind}")
+                    raise ParameterError(f"`{key}` of {where} must be {WORDS[kind]}")
 
 
-def _is(value: object, kind: Kind) -> bool:
-    """Return whether a value is of a kind."""
-    if kind.startswith("list"):
-        each: Kind = "text" if kind == "list of texts" else "table"
-        return isinstance(value, list | tuple) and all(_is(one, each) for one in value)
-    types: dict[Kind, Any] = {
-        "text": str,
-        "integer": int,
-        "number": (int, float),
-        "truth value": bool,
-        "table": Mapping,
-        "anything": object,
-    }
-    is_number = kind in {"integer", "number"}
-    return isinstance(value, types[kind]) and not (is_number and isinstance(value, bool))
+def _is(value: object, kind: Any) -> bool:  # noqa: ANN401 -- a type
+    """Return whether a value is of a type; integers are numbers, and truth values none."""
+    if get_origin(kind) is list:
+        return isinstance(value, list | tuple) and all(
+            _is(one, get_args(kind)[0]) for one in value
+        )
+    if isinstance(value, bool):
+        return kind in {bool, object}
+    return isinstance(value, (int, float) if kind is float else kind)
 
 
 def _about(error: DPSelectError, table: object) -> tuple[str, ...]:

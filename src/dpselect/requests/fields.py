@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
 from dpselect.query import Query
-from dpselect.requests.document import READING, Kind
+from dpselect.requests.document import READING
 from dpselect.requests.policy import Policy
 from dpselect.requests.reading import READERS
 from dpselect.requests.request import TABLES
@@ -32,13 +32,6 @@ TYPES: dict[Any, tuple[str, ...]] = {
     Sequence: ("array", "object"),  # a range is an object
     Mapping: ("object",),
     **dict.fromkeys((str, date, timedelta, Literal), ("string",)),
-}
-
-KINDS: dict[Kind, Schema] = {
-    "text": {"type": "string"},
-    "integer": {"type": "integer"},
-    "number": {"type": "number"},
-    "list of texts": {"type": "array", "items": {"type": "string"}},
 }
 
 BY_NAME: dict[str, Schema] = {
@@ -84,8 +77,7 @@ def schema(policy: Policy | None = None) -> Schema:
 
 
 def _table(name: str) -> Schema:
-    known = {key: BY_NAME.get(key, KINDS.get(kind)) for key, kind in TABLES[name].items()}
-    return _object({key: one for key, one in known.items() if one is not None})
+    return _object({key: BY_NAME.get(key, _of_type(of)) for key, of in TABLES[name].items()})
 
 
 def _object(properties: Schema) -> Schema:
@@ -116,9 +108,9 @@ def _of_type(annotation: Any) -> Schema:  # noqa: ANN401 -- a type
     found = [*members(annotation)]
     if not {*found} - {Literal, NoneType}:
         return {"enum": words(annotation)}
-    alone = found[: found.index(Sequence)] if Sequence in found else found
-    kinds = {kind for one in found for kind in TYPES.get(one, ())}
-    return {} if Hashable in alone or not kinds else {"type": sorted(kinds)}
+    alone = found[: found.index(Sequence) + 1] if Sequence in found else found
+    kinds = {kind for one in alone for kind in TYPES.get(one, ())}
+    return {} if {Any, Hashable} & {*alone} or not kinds else {"type": sorted(kinds)}
 
 
 def members(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 -- types

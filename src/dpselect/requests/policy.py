@@ -22,9 +22,9 @@ from dpselect.percentiles.units import ENDS, Quantity, Unit, quantity
 from dpselect.query import Claim, Query, claims_of
 from dpselect.requests.document import (
     OF_DATA,
+    OF_UNIT,
     READING,
     Document,
-    Kind,
     anywhere,
     check_keys,
     located,
@@ -37,35 +37,22 @@ from dpselect.tables.lists import lines_of
 if TYPE_CHECKING:
     from dpselect.requests.request import Request
 
-TABLES: dict[str, dict[str, Kind]] = {
+TABLES: dict[str, dict[str, Any]] = {
     "": {
-        "ledger": "text",
-        "data": "table",
-        "unit": "table",
-        "release": "table",
-        "person": "table",
-        "columns": "table",
-        "claims": "table",
+        "ledger": str,
+        **dict.fromkeys(("data", "unit", "release", "person", "columns", "claims"), Mapping),
     },
     "data": OF_DATA,
-    "unit": {"neighbours": "text", "user": "text", "max_per_user": "integer"},
-    "release": {
-        "queries": "list of texts",
-        "epsilon": "number",
-        "delta": "number",
-        "most_values": "integer",
-    },
+    "unit": OF_UNIT,
+    "release": {"queries": list[str], "epsilon": float, "delta": float, "most_values": int},
     "person": {
-        "epsilon": "number",
-        "delta": "number",
-        "composition": "text",
-        "period": "text",
-        "period_unit": "text",
-        "shares": "table",
+        **dict.fromkeys(("epsilon", "delta"), float),
+        **dict.fromkeys(("composition", "period", "period_unit"), str),
+        "shares": Mapping,
     },
-    "person.shares": {"*": "number"},
-    "columns": {"*": "table"},
-    "claims": {"*": "anything"},
+    "person.shares": {"*": float},
+    "columns": {"*": Mapping},
+    "claims": {"*": object},
 }
 """The keys of each table of a policy; those of [claims] are fields of queries
 (``claims_known``)."""
@@ -73,12 +60,7 @@ TABLES: dict[str, dict[str, Kind]] = {
 NEEDED = (("data", "path"), ("unit", "neighbours"), ("release", "epsilon"))
 """Keys of every policy."""
 
-OF_A_COLUMN: dict[str, Kind] = {
-    "lower": "anything",
-    "upper": "anything",
-    "step": "anything",
-    "candidates": "anything",
-}
+OF_A_COLUMN = dict.fromkeys((*ENDS, "candidates"), object)
 """The keys of a table of [columns]."""
 
 
@@ -470,28 +452,32 @@ def _takes_max_degree(metric: object) -> bool:
 
 
 @cache
-def claims_known() -> Mapping[str, tuple[Kind, Claim]]:
+def claims_known() -> Mapping[str, tuple[Any, Claim]]:
     """Return what [claims] can state, by the fields of all queries of a table."""
-    known: dict[str, tuple[Kind, Claim]] = {}
-    for kind in map(_kind, READERS):
-        hints = get_type_hints(kind)
-        for name, claim in claims_of(kind).items():
-            members = get_args(hints[name]) or (hints[name],)
-            of_members: Kind = "integer" if int in members else "anything"
-            known[name] = ("text" if str in members else of_members), claim
-    return known
+    return {
+        name: (_type_of(get_type_hints(kind)[name]), claim)
+        for kind in map(_kind, READERS)
+        for name, claim in claims_of(kind).items()
+    }
+
+
+def _type_of(annotation: Any) -> Any:  # noqa: ANN401 -- types
+    """Return the type that a claim has in a file."""
+    found = get_args(annotation) or (annotation,)
+    return next((kind for kind in (str, int) if kind in found), object)
 
 
 def _claims(document: Document) -> dict[str, Any]:
     """Return what the table [claims] declares public of the data."""
     known = claims_known()
     check_keys(document, {"claims": {name: kind for name, (kind, _) in known.items()}})
-    stated = writing.frozen(document.values["claims"])
+    stated: dict[str, Any] = writing.frozen(document.values["claims"])
     with document.naming("claims"):
-        for name, (kind, claim) in known.items():
-            if name in stated and kind == "integer":
-                validation.at_least(name, stated[name], 0)
-            if name in stated and claim.can_fail and "ledger" not in document.values:
+        for name, value in stated.items():
+            kind, claim = known[name]
+            if kind is int:
+                validation.at_least(name, value, 0)
+            if claim.can_fail and "ledger" not in document.values:
                 raise ParameterError(
                     f"`{name}` needs `ledger`, beside which it is written down if the data "
                     "contradict it"

@@ -22,7 +22,14 @@ from dpselect.plan import Plan
 from dpselect.query import Query
 from dpselect.release import Release
 from dpselect.requests import contradictions
-from dpselect.requests.document import OF_DATA, READING, Document, Kind, check_keys, located
+from dpselect.requests.document import (
+    OF_DATA,
+    OF_UNIT,
+    READING,
+    Document,
+    check_keys,
+    located,
+)
 from dpselect.requests.policy import Policy
 from dpselect.requests.reading import READERS, columns_of
 from dpselect.requests.runs import run
@@ -30,18 +37,14 @@ from dpselect.tables import Source
 from dpselect.tables.engines import checked_engine, held
 from dpselect.writing import strict
 
-TABLES: dict[str, dict[str, Kind]] = {
+TABLES: dict[str, dict[str, Any]] = {
     "": {
-        "policy": "text",
-        "ledger": "text",
-        "note": "text",
-        "analyst": "text",
-        "data": "table",
-        "unit": "table",
-        "queries": "list of tables",
+        **dict.fromkeys(("policy", "ledger", "note", "analyst"), str),
+        **dict.fromkeys(("data", "unit"), Mapping),
+        "queries": list[Mapping],
     },
     "data": OF_DATA,
-    "unit": {"neighbours": "text", "user": "text", "max_per_user": "integer"},
+    "unit": OF_UNIT,
 }
 """The keys of each table of a request; those of a query are its fields."""
 
