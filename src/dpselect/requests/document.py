@@ -33,6 +33,8 @@ OF_DATA: dict[str, Any] = {
 OF_UNIT = {"neighbours": str, "user": str, "max_per_user": int}
 """What the keys of [unit] hold."""
 
+LIST_OF_TABLES: Any = list[Mapping]  # type: ignore[type-arg] # of any keys
+
 WORDS: dict[Any, str] = {
     str: "a text",
     int: "an integer",
@@ -40,7 +42,7 @@ WORDS: dict[Any, str] = {
     bool: "a truth value",
     Mapping: "a table",
     list[str]: "a list of texts",
-    list[Mapping]: "a list of tables",
+    LIST_OF_TABLES: "a list of tables",
 }
 """What a value must be, in words."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache
@@ -301,25 +301,21 @@ class Policy:
 
     def _filled(self, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return the table of a query with the bounds and candidates of its columns."""
-        limits = self.columns or {}
-        column, name = table.get("column"), str(table.get("query"))
+        limits, name, column = self.columns or {}, table.get("query"), table.get("column")
+        kind = _kind(name) if isinstance(name, str) and name in READERS else None
+        held = () if kind is None else {one.name for one in fields(kind)}  # type: ignore[arg-type]
+        claimed = {} if kind is None else claims_of(kind)
+        more: dict[str, Any] = {}
         if isinstance(column, str):
             self._check_known(column)  # before what could not be filled in is missed
-        known = limits.get(column) if isinstance(column, str) else None
-        more: dict[str, Any] = {}
-        if name == "TopKeys" and known is not None:
-            more["candidates"] = known.listed
-        if name == "Percentiles" and known is not None and "candidates" not in table:
-            more |= {"lower": known.low, "upper": known.high, "step": known.step}
-            if known.listed is not None and not {"lower", "upper", "step"} & {*table}:
-                more = {"candidates": known.listed}
-                if any(isinstance(one, str) for one in known.listed):
-                    said = f"column {column!r} is of text, which has no percentiles"
-                    raise self._beyond(said, "columns", str(column))
-        claimed = claims_of(_kind(name)) if name in READERS else {}
-        more |= {one: value for one, value in (self.claims or {}).items() if one in claimed}
-        if "max_degree" in more and not _takes_max_degree(table.get("metric")):
-            del more["max_degree"]
+            known = limits.get(column, Released())
+            if "candidates" in held and not {*ENDS} & {*table}:
+                more["candidates"] = known.listed
+            if "step" in held and any(isinstance(one, str) for one in known.listed or ()):
+                said = f"column {column!r} is of text, which has no percentiles"
+                raise self._beyond(said, "columns", column)
+            if "step" in held and not {"candidates"} & {*table, *filter(more.get, more)}:
+                more |= {"lower": known.low, "upper": known.high, "step": known.step}
         by: Any = table.get("by")
         names = [by] if isinstance(by, str) else by if isinstance(by, list) else []
         lists = {one: limits[one].listed for one in names if one in limits}
@@ -327,8 +323,11 @@ class Policy:
             more["groups"] = lists[by] if isinstance(by, str) else lists
         axes = [limits.get(str(table.get(axis)), Released()) for axis in ("x", "y")]
         ends = [one.low for one in axes] + [one.high for one in axes]
-        if name in {"Map", "HeavyCells"} and None not in ends:
+        if "bounds" in held and None not in ends:
             more["bounds"] = ends
+        more |= {one: value for one, value in (self.claims or {}).items() if one in claimed}
+        if "max_degree" in more and not _takes_max_degree(table.get("metric")):
+            del more["max_degree"]
         filled = {**{key: one for key, one in more.items() if one is not None}, **table}
         self._check_claims(claimed, filled)
         return filled
@@ -561,18 +560,10 @@ def _shown(value: object) -> str:
 
 def _unlisted(column: str, asked: Released, listed: tuple[Hashable, ...]) -> str:
     """Return which value may be released that is not listed, in words."""
-    values: Sequence[Hashable] | None = asked.listed
-    if values is None:
-        low, high, step = asked.low, asked.high, asked.step
-        if not (isinstance(low, REAL) and isinstance(high, REAL) and isinstance(step, REAL)):
-            return f"the values of {column!r} are listed: give `candidates`"
-        first, each = exact(low), exact(step)
-        number = int((exact(high) - first) // each) + 1
-        if number > len(listed):
-            return f"the range of {column!r} has more than the {len(listed)} candidates"
-        values = [float(first + at * each) for at in range(number)]
+    if asked.listed is None:
+        return f"the values of {column!r} are listed: give `candidates`"
     allowed = {_key(one) for one in listed}
-    beyond = [one for one in values if _key(one) not in allowed]
+    beyond = [one for one in asked.listed if _key(one) not in allowed]
     return f"{beyond[0]!r} is no candidate of {column!r}" if beyond else ""
 
 

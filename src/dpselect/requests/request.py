@@ -23,6 +23,7 @@ from dpselect.query import Query
 from dpselect.release import Release
 from dpselect.requests import contradictions
 from dpselect.requests.document import (
+    LIST_OF_TABLES,
     OF_DATA,
     OF_UNIT,
     READING,
@@ -41,7 +42,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "": {
         **dict.fromkeys(("policy", "ledger", "note", "analyst"), str),
         **dict.fromkeys(("data", "unit"), Mapping),
-        "queries": list[Mapping],
+        "queries": LIST_OF_TABLES,
     },
     "data": OF_DATA,
     "unit": OF_UNIT,
@@ -54,10 +55,7 @@ OF_A_QUERY = ("query", "name")
 MOST_QUERIES = 500
 """Queries of a request; each takes up to ten milliseconds to plan and to check."""
 
-LONGEST_NAME = 200
-"""Bytes of the name of an answer, at most: a file system takes 255, with the suffix."""
-
-_NAME = re.compile(r"[\w-]+")
+_NAME = re.compile(r"[\w-]{1,60}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,13 +253,18 @@ class Request:
             LedgerError: There is no ledger at that path, or its totals are not those of the
                 policy.
         """
-        path, source = self.document.path, str(self.source)
+        path, source, plan = self.document.path, str(self.source), self.plan
         file = "" if path is None else f"{path.name}, SHA-256 {self.sha256}"
         named = self.document
         if self.policy is not None and "ledger" not in named.values:
             named = self.policy.document
+        whom: dict[str, Any] = {"neighbours": plan.neighbours, "protects": plan.user}
         with named.naming("ledger"):
-            budget = self._own_budget() if self.ledger is None else Budget.open(self.ledger)
+            budget = (
+                Budget(plan.epsilon, plan.delta, composition="sum", **whom)
+                if self.ledger is None
+                else Budget.open(self.ledger)
+            )
         if self.policy is not None:
             self.policy.check_ledger()
         return budget.for_request(
@@ -270,16 +273,6 @@ class Request:
             version=self.version,
             analyst=self.analyst,
             arguments=Source.of(self.source).stated_rows,
-        )
-
-    def _own_budget(self) -> Budget:
-        plan = self.plan
-        return Budget(
-            plan.epsilon,
-            plan.delta,
-            neighbours=plan.neighbours,
-            protects=plan.user,
-            composition="sum",
         )
 
     @contextmanager
@@ -353,13 +346,8 @@ class Request:
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ParameterError(
-            f"`name` {name!r} must be letters, digits, - and _: it names files"
-        )
-    if len(name.encode()) > LONGEST_NAME:
-        raise ParameterError(
-            f"`name` {name[:20]!r}... must be at most {LONGEST_NAME} bytes long: it names files"
-        )
+        said = "letters, digits, - and _, at most 60: it names files"
+        raise ParameterError(f"`name` {writing.in_short(name)[:80]} must be {said}")
 
 
 def kind_of(table: Mapping[str, Any]) -> type[Query[Any]]:
@@ -414,18 +402,14 @@ def _check_unit(query: Query[Any], unit: Mapping[str, Any]) -> None:
 def _policy(document: Document, given: Policy | str | Path | None) -> Policy | None:
     """Return the policy of a request: that which was given, or which the file names."""
     named = document.values.get("policy")
-    if named is not None:
-        named = Path(located(named, document.folder))
-    if isinstance(given, Policy):
-        same = named is None or named.resolve() == (given.document.path or Path()).resolve()
-    else:
-        same = named is None or given is None or named.resolve() == Path(given).resolve()
-    if not same:
+    path = None if named is None else Path(located(named, document.folder))
+    wanted = path if given is None else given
+    policy = Policy.read(wanted) if isinstance(wanted, str | Path) else wanted
+    if path is None or policy is None:
+        return policy
+    if path.resolve() != (policy.document.path or Path()).resolve():
         raise ParameterError("`policy` is another one than that which was given")
-    if isinstance(given, Policy):
-        return given
-    path = named if given is None else given
-    return None if path is None else Policy.read(path)
+    return policy
 
 
 def _free_name(name: str, taken: Mapping[str, object]) -> str:
