@@ -7,11 +7,8 @@ number of threads or on the order in which they finish.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
-
-T = TypeVar("T")
 
 
 def processors() -> int:
@@ -44,12 +41,3 @@ def each_stride(work: Callable[[int, int], object], size: int, *, least: int = 2
     """
     step = max(1, min(processors(), size // least))
     each_piece(lambda first: work(first, step), step)
-
-
-def one_ahead(items: Iterator[T]) -> Iterator[T]:
-    """Yield items, none of them None, while a thread makes the next one."""
-    with ThreadPoolExecutor(1) as pool:
-        later = pool.submit(next, items, None)
-        while (found := later.result()) is not None:
-            later = pool.submit(next, items, None)
-            yield found

@@ -1,11 +1,13 @@
 """The same commands where the rows stay in an engine."""
 
+from itertools import product
+
 import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.budget import Budget
-from support.engines import JAVA, SPARK, master, spark
+from support.engines import JAVA, master, spark
 
 PERCENTILE = ("--column", "days", "--p", 90, "--upper", 20, "--step", 10, "--epsilon", 50)
 ADD_REMOVE = ("--neighbours", "add-remove", "--json")
@@ -23,8 +25,13 @@ def many_stays(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("engine", ["memory", "polars", SPARK])
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("kind", "engine"),
+    [
+        *product(["csv", "parquet"], ["memory", "polars"]),
+        pytest.param("parquet", "spark", marks=pytest.mark.spark),
+    ],
+)
 def test_only_rows_that_a_comparison_keeps(run, tmp_path, engine, kind):
     rows = {"days": [0] * 900 + [10] * 100, "year": [2023] * 900 + [2024] * 100}
     getattr(pl.DataFrame(rows), f"write_{kind}")(tmp_path / f"stays.{kind}")
@@ -97,7 +104,7 @@ def test_a_table_of_a_catalogue(run, named):
         assert ran.error == f"dpselect: there is no table {name} in the catalogue\n"
 
 
-@pytest.mark.parametrize("engine", ["memory", "polars", SPARK])
+@pytest.mark.parametrize("engine", ["memory", "polars"])
 def test_persons_are_the_text_that_a_file_has_also_where_they_are_nodes(run, tmp_path, engine):
     """As integers 007 and 7 would be one person, of whom one edge counts."""
     (tmp_path / "calls.csv").write_text("u,v\n007,1\n7,3\n", encoding="utf-8")
@@ -112,12 +119,10 @@ def test_persons_are_the_text_that_a_file_has_also_where_they_are_nodes(run, tmp
     assert {node: degree for node, degree in found.items() if degree} == {7: 2, 1: 1, 3: 1}
 
 
-@pytest.mark.parametrize("engine", ["memory", "polars", SPARK])
+@pytest.mark.parametrize("engine", ["memory", "polars"])
 def test_a_column_of_numbers_is_text_for_a_query_of_keys(tmp_path, engine):
     (tmp_path / "stays.csv").write_text("days\n" + "07\n7\n" * 500, encoding="utf-8")
     data = {"path": str(tmp_path / "stays.csv"), "engine": engine}
-    if engine == "spark":
-        data["master"] = (master() or ("local[1]",))[-1]
     both = {"column": "days", "epsilon": 50.0, "neighbours": "add-remove"}
     queries = [
         {"query": "Percentiles", "name": "half", "p": 50, "candidates": [0, 7, 20], **both},

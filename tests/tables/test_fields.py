@@ -11,7 +11,6 @@ from dpselect import tables
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.dialect import FIELD_TYPES
 from dpselect.tables.engines import held
-from support.engines import SPARK, master
 from support.refusals import refused
 
 DAY = datetime(2024, 2, 29)  # noqa: DTZ001 -- a local time
@@ -56,15 +55,12 @@ def file_of(folder, columns):
     return path
 
 
-@pytest.mark.parametrize("engine", ["polars", SPARK])
 @pytest.mark.parametrize("kind", FIELD_TYPES)
-def test_fields_are_read_as_declared_or_missing(tmp_path, kind, engine):
+def test_fields_are_read_as_declared_or_missing(tmp_path, kind):
     fields = {**FIELDS[kind], **({} if kind == "text" else {"x": None})}
     path = file_of(tmp_path, {"row": [*range(len(fields))], "v": [*fields]})
     source = tables.Source(path, column_type={"v": kind, "row": "integer"})
 
-    if engine == "spark":
-        source = tables.spark_table(source, master=master()[1] if master() else None)
     read = tables.read_columns(source, numeric=[], plain=["row", "v"])
 
     found = dict(zip(read["row"].to_list(), read["v"].to_list(), strict=True))

@@ -9,7 +9,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
-from support.engines import SPARK, held_by, master
+from support.engines import held_by, master
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
 
@@ -258,18 +258,11 @@ def test_files_are_scanned_not_read(tmp_path):
         assert isinstance(opened.to_native(), pl.LazyFrame)
 
 
-@pytest.mark.parametrize("engine", ["polars", SPARK])
-def test_decimal_commas_are_numbers_of_a_text_file(tmp_path, engine):
+def test_decimal_commas_are_numbers_of_a_text_file(tmp_path):
     """A point is none: it might separate thousands."""
     path = tmp_path / "rows.csv"
     path.write_text("v;w\n1,5;a\n-2;a\n 1e3 ;a\n,5;b\n1.5;a\n1,2,3;a\nx;a\n;a\n-9,5;a\n")
-    declared = {"v": "number"} if engine == "spark" else {}
-    source = tables.Source(
-        path, separator=";", decimal=",", where=["v > -2.5"], column_type=declared
-    )
-
-    if engine == "spark":
-        source = tables.spark_table(source, master=master()[1] if master() else None)
+    source = tables.Source(path, separator=";", decimal=",", where=["v > -2.5"])
 
     assert sorted(tables.numeric_column(source, "v")) == [-2.0, 0.5, 1.5, 1000.0]
 

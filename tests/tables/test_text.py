@@ -15,7 +15,6 @@ from dpselect.errors import DataError
 from dpselect.tables import text
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.text import TextFiles
-from support.engines import master
 from support.odd_records import examples
 from support.refusals import refused
 
@@ -273,54 +272,10 @@ def test_a_dialect_that_is_none_is_refused(stated, message):
         Dialect(**stated)
 
 
-def spark_rows(path, **stated):
-    table = tables.spark_table(tables.Source(str(path), **stated), master=[None, *master()][-1])
-    native = table.collect().to_native()
-    return sorted((tuple(row.values()) for row in native.to_pylist()), key=str)
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize(
-    ("content", "stated"),
-    [
-        (
-            'days,ward\n1,"a,b"\r\n\n2,"said ""hi"""\n,""\n3,b"c\n4\n 5 , NA ,x\n',
-            {"missing": "NA"},
-        ),
-        ('days,ward\n1,"a"\n2,b"b,"y\n"\n3,c\n', {"quote": "none"}),
-        ("days;ward\n1.200,5;a\nx;b\n", {"separator": ";", "decimal": ",", "thousands": "."}),
-        ("1,a\n2,b\n", {"header": ["days", "ward"]}),
-        ("days,ward\n1,a\rb\n2,\0\n", {"strip": False}),
-    ],
-)
-def test_spark_reads_text_files_by_the_same_rule(tmp_path, content, stated):
-    (tmp_path / "rows.csv").write_bytes(content.encode())
-    stated = {**stated, "column_type": {"days": "number"}}
-
-    frame = tables.open_table(tables.Source(tmp_path / "rows.csv", **stated)).collect()
-
-    assert spark_rows(tmp_path / "rows.csv", **stated) == sorted(frame.rows(), key=str)
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("field", ['"a\nb"', '"a"b', '"a'])
-def test_spark_refuses_a_quoted_field_that_a_line_does_not_hold(tmp_path, field):
-    path = tmp_path / "rows.csv"
-    path.write_text(f"days,ward\n1,{field}\n2,secret\n")
-    data = tables.spark_table(str(path), master=[None, *master()][-1])
-
-    with pytest.raises(DataError) as caught:
-        tables.read_columns(data, numeric=[], plain=["ward"])
-    assert "secret" not in str(caught.value)
-    with refused("skip_lines"):
-        tables.spark_table(tables.Source(str(path), skip_lines=1), master=[None, *master()][-1])
-
-
 def test_the_page_counts_the_pairs_that_were_compared():
     root = Path(__file__).parents[2]
     table = pl.read_csv(root / "benchmarks" / "results" / "text_records.csv")
-    read = table.filter(pl.col("engine") != "duckdb")
-    stated = read.filter(pl.col("writer of the record") != "none")
+    stated = table.filter(pl.col("writer of the record") != "none")
     pairs = stated["same"].sum() + stated["changed"].sum()
 
     assert stated["changed"].sum() == 0

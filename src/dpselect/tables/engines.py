@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from glob import escape
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from dpselect import validation
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError, no_file
-from dpselect.tables.dialect import DEFAULTS, WRITTEN
-from dpselect.tables.embedded import Frame
+from dpselect.tables.dialect import DEFAULTS
 from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.opening import open_table
 from dpselect.tables.source import Source, TextRows
@@ -55,11 +54,9 @@ def held(
     if engine == "duckdb":
         return _duckdb(source)
     if engine == "spark":
-        table: Frame = spark_table(path, master=master)
-        is_text = source.kind(PurePosixPath(str(source))) in WRITTEN
-    else:
-        table, is_text = open_table(path), source.is_csv
-    if not is_text:
+        return spark_table(path, master=master)
+    table = open_table(path)
+    if not source.is_csv:
         return table
     return TextRows(frame=table, **{name: getattr(source, name) for name in DEFAULTS})
 

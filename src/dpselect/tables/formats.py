@@ -22,11 +22,11 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.tables.dialect import DEFAULTS, WRITTEN, Dialect
 from dpselect.tables.text import (
     CONTRADICTION,
+    Lines,
     TextFiles,
     check_alike,
     checked,
     cleaned,
-    first_line,
     in_blocks,
 )
 
@@ -107,7 +107,7 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
     names = dialect.header
     if isinstance(names, bool):
         names = replaced(
-            lambda: list(json.loads(first_line(files[0], line) or b"").keys()),
+            lambda: list(json.loads(Lines(files[0], line).first() or b"").keys()),
             lambda: DataError(
                 f"{files[0].name}: its first line must be an object of JSON, whose keys name "
                 "the columns"

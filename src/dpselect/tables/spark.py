@@ -21,19 +21,9 @@ from urllib.parse import urlsplit
 import narwhals as nw
 
 from dpselect._optional import needed, replaced
-from dpselect.errors import DataError, ParameterError
-from dpselect.tables.dialect import DEFAULTS, WRITTEN
-from dpselect.tables.fields import typed
+from dpselect.errors import DataError
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import MANAGED, Source
-from dpselect.tables.spark_engine import Spark
-from dpselect.tables.text import (
-    CONTRADICTION,
-    checked,
-    field_pattern,
-    first_line,
-    header_fields,
-)
 from dpselect.tables.where import filtered
 
 NAMED = re.compile(r"\w+\.\w+(\.\w+)?")
@@ -159,10 +149,8 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
 
     Args:
         path: The name of a table in a catalogue, such as ``"catalog.schema.table"``, or a
-            Parquet or text file (``.csv``, ``.tsv``, ``.tab``, ``.txt``, ``.dat``, ``.psv``),
-            a folder or a pattern of names with such an ending, anywhere that Spark reads from;
-            a name without one is Parquet. Or a ``Source`` of such a path. Columns of text
-            files are text, except those of ``Source.column_type``.
+            Parquet file, a folder or a pattern of names of such files, anywhere that Spark
+            reads from. Or a ``Source`` of such a path.
         master: Address of the master, such as ``"spark://host:7077"``, ``"local[4]"``, or
             ``"sc://host:15002"`` for Spark Connect. By default the current session, as under
             ``spark-submit``, or else this machine.
@@ -172,105 +160,34 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
         MissingDependencyError: PySpark is not installed.
     """
     source = Source.of(path)
-    kind, read = source.kind(PurePosixPath(str(source))), {*PARQUET, *WRITTEN}
-    named = NAMED.fullmatch(str(source)) is not None and (
-        kind not in read or _is_table(str(source), session(master))
+    name, kind = str(source), source.kind(PurePosixPath(str(source)))
+    named = NAMED.fullmatch(name) is not None and (
+        kind not in PARQUET or _is_table(name, session(master))
     )
-    if kind and kind not in read and "*" not in kind and not named:
+    if kind and kind not in PARQUET and "*" not in kind and not named:
         raise DataError(
-            f"{source} must end in .parquet, {', '.join(WRITTEN)}, be a folder of Parquet "
-            "files, or name a table as catalog.schema.table"
+            f"{name} must end in .parquet, be a folder of Parquet files, or name a table as "
+            "catalog.schema.table; for text files take polars"
         )
-    table = _read(source, kind if not named else None, session(master).read)
-    if named or kind not in WRITTEN:
-        source.refuse_dialect("tables of Spark")
-        return filtered(table, source.comparisons)
-    table = typed(table, source.column_type, source)
-    return filtered(table, source.comparisons, dialect=source)
-
-
-def _read(source: Source, kind: str | None, reader: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- Spark's
-    """Return a table by the kind of its files, None for one of a catalogue; CSV as text."""
-    path = str(source)
-    if kind is None:
-        return _opened(lambda: reader.table(path), f"there is no table {path} in the catalogue")
-    if PATTERNS & {*path} and Path(path).exists():
+    source.refuse_dialect("tables of Spark")
+    reader = session(master).read
+    if named:
+        refusal = f"there is no table {name} in the catalogue"
+        return filtered(_opened(lambda: reader.table(name), refusal), source.comparisons)
+    if PATTERNS & {*name} and Path(name).exists():
         raise DataError(
-            f"{path}: Spark takes {' '.join(sorted(PATTERNS))} in names for a pattern, and may "
+            f"{name}: Spark takes {' '.join(sorted(PATTERNS))} in names for a pattern, and may "
             "read other files: rename it"
         )
     if len(source.names()) > len(source.files()):
-        raise DataError(f"{path} has several names of one file, whose rows Spark would repeat")
+        raise DataError(f"{name} has several names of one file, whose rows Spark would repeat")
     for log, table in (("_delta_log", "a Delta"), ("metadata/*.metadata.json", "an Iceberg")):
-        if _is_there(reader, f"{path}/{log}"):
-            raise DataError(f"{path} is {table} table; {MANAGED.format('spark.read.table')}")
-
-    def opened() -> Any:  # noqa: ANN401 -- a frame of Spark
-        if kind not in WRITTEN:
-            return reader.parquet(path)
-        return _texts(source, kind, reader)
-
-    refusal = f"{path} cannot be read by Spark: is it there, and complete?"
-    if path.startswith("s3"):
+        if _is_there(reader, f"{name}/{log}"):
+            raise DataError(f"{name} is {table} table; {MANAGED.format('spark.read.table')}")
+    refusal = f"{name} cannot be read by Spark: is it there, and complete?"
+    if name.startswith("s3"):
         refusal += " For S3 it needs a connector: --packages org.apache.hadoop:hadoop-aws:..."
-    return _opened(opened, refusal)
-
-
-def _texts(source: Source, kind: str, reader: Any) -> Any:  # noqa: ANN401 -- frames of Spark
-    """Return the fields of text files, each line read by itself.
-
-    Spark's own reader of CSV lets a mark of one line join others. What it may read is the
-    header, for the names; lines that equal it are left out.
-
-    Raises:
-        ParameterError: The dialect has something that cannot be read line by line.
-    """
-    for name in ("skip_lines", "comment", "encoding"):
-        if getattr(source, name) != DEFAULTS[name]:
-            raise ParameterError(
-                f"`{name}`: Spark reads text files in UTF-8 from their first line; write the "
-                "file anew, as Parquet"
-            )
-    path, separator, quote = str(source), source.separator_of(kind), source.quote_of(kind)
-    first = _first_line(source, reader)
-    names, file = source.header, PurePosixPath(path)
-    if isinstance(names, bool):
-        found = header_fields(first.encode(), file, source, kind)
-        names = checked(found if names else [""] * len(found), file)
-    lines = reader.text(path, lineSep="\n")
-    f = Spark(nw.from_native(lines)).f
-    line = f.regexp_replace(f.col("value"), "^\ufeff|\r\\z", "")
-    if source.header is True:
-        if not lines.filter(line == first).take(1):
-            raise DataError(f"{file.name}: its first line must be the header, and end with LF")
-        lines = lines.filter(line != first)
-    pattern, line = field_pattern(separator, quote), f.concat(f.lit(separator), line)
-    # The message has a part of the line that is empty: constants are evaluated at once.
-    contradicted = f.raise_error(f.concat(f.lit(CONTRADICTION), f.substring(line, 1, 0)))
-    matched = f.regexp_extract_all(line, f.lit(pattern), 1)
-    fields = f.when(line.rlike(f"^(?:{pattern})*\\z"), matched).otherwise(contradicted)
-    mark = f"\\x{ord(quote or separator):02x}"
-    cells = []
-    for at, name in enumerate(names):
-        cell = f.get(f.col("fields"), at)
-        if quote is not None:
-            inner = f.regexp_replace(cell, f"^{mark}|{mark}\\z", "")
-            inner = f.regexp_replace(inner, f"{mark}{mark}", quote)
-            cell = f.when(cell.startswith(quote), inner).otherwise(cell)
-        cell = f.regexp_replace(cell, r"^\s+|\s+\z", "") if source.strip else cell
-        cells.append(f.when(~cell.isin(["", *source.missing]), cell).alias(name))
-    return lines.select(fields.alias("fields")).select(cells)
-
-
-def _first_line(source: Source, reader: Any) -> str:  # noqa: ANN401 -- Spark's
-    """Return the first line of text files; Spark finds it where this process does not."""
-    for file in source.files():
-        if file.is_file():
-            return (first_line(file, source) or b"").decode(errors="replace").rstrip("\r\n")
-    # As one field of a file that has neither such separators nor such marks.
-    whole = {"sep": "\1", "quote": "\2", "lineSep": "\n"}
-    found = reader.csv(str(source), header=True, **whole).columns[0]
-    return str(found).removesuffix("\r")
+    return filtered(_opened(lambda: reader.parquet(name), refusal), source.comparisons)
 
 
 def _opened(opened: Callable[[], Any], refusal: str) -> nw.LazyFrame[Any]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import date
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -18,9 +18,6 @@ from dpselect._optional import needed
 from dpselect.errors import ColumnError
 from dpselect.tables.embedded import Column, Edges, Engine, plain_column
 from dpselect.tables.kinds import DAY, DIGITS, Moment
-
-if TYPE_CHECKING:
-    from dpselect.tables.dialect import Dialect, FieldType
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
@@ -149,20 +146,6 @@ class Spark(Engine):
         f, kind = self.f, "double" if numbers.dtype.kind == "f" else "int"
         text = f.lit(",".join(map(str, numbers.tolist())))
         return f.split(text, ",").cast(f"array<{kind}>")
-
-    def parsed(self, kinds: Mapping[str, FieldType], dialect: Dialect) -> Any:  # noqa: ANN401
-        names = {"number": "double", "integer": "bigint", "date": "date"}
-        for column, kind in kinds.items():
-            if kind in {"date", "time"} and (dialect.date_format or dialect.time_zone):
-                raise ColumnError(
-                    f"`date_format` and `time_zone` of {column!r}: on Spark dates are read as "
-                    "2026-01-31 and times as 2026-01-31T12:00; cast others there"
-                )
-        cast = {
-            column: self.native[column].try_cast(names.get(kind, "timestamp_ntz"))
-            for column, kind in kinds.items()
-        }
-        return nw.from_native(self.native.withColumns(cast))
 
     def literals(self, values: Sequence[Any]) -> Sequence[Any]:
         # It has no other integers, and years without leading zeros are not read by Java.

@@ -3,28 +3,28 @@
 A record ends with LF or CRLF. Where marks quote, a field is quoted if its first character is a
 mark, up to the next single mark, and a doubled mark within is one; it may hold separators and
 line ends. All other marks, lone carriage returns, NULs and bytes of no character belong to
-their own field. polars splits the records: blocks that it would read otherwise are written
-anew before it sees them (``kernels``). Errors come from the first line, or from one claim that
-the file contradicts: that its writer closes marks as above.
+their own field. polars toggles at each mark: it reads the blocks in which that is the rule,
+and ``records`` the others. Errors come from the first line, or from one claim that the file
+contradicts: that its writer closes marks as above.
 """
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from io import BufferedReader
-from mmap import ACCESS_READ, mmap
+from io import TextIOWrapper
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, Any, Self, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dpselect._compiled import compiled
 from dpselect._optional import needed
-from dpselect._parallel import one_ahead
 from dpselect.errors import DataError, PublicClaimError
 from dpselect.tables.dialect import Dialect, FieldType
 from dpselect.tables.fields import typed
@@ -32,17 +32,13 @@ from dpselect.tables.fields import typed
 if TYPE_CHECKING:
     import polars as pl
 
-BLOCK = 1 << 24
+BLOCK = 1 << 22
 """Bytes that are read at a time."""
 
 LONGEST_HEADER = 1 << 22
 """Bytes of a first line at most; a file of other line ends is one line."""
 
-WRITTEN = b'"'
-"""Quotation mark of blocks that are written anew where files have none."""
-
-BOM = codecs.BOM_UTF8
-
+LF, CR = 10, 13
 
 CONTRADICTION = (
     "it is not written as stated: a field that begins with a quotation mark must end with one "
@@ -88,109 +84,125 @@ class TextFiles:
         stated = self.dialect.header
         if not isinstance(stated, bool):
             return list(stated)
-        with opened(file, self.dialect) as lines:
-            fields = self._header(lines, file)
+        fields = self._header(Lines(file, self.dialect), file)
         return checked(fields if stated else [""] * len(fields), file)
 
-    def _header(self, lines: _Lines, file: Path) -> list[str]:
+    def _header(self, lines: Lines, file: Path) -> list[str]:
         """Return the fields of the first line, and leave the lines after it."""
-        line = lines.first(self.dialect)
-        name, stated = file.name, isinstance(self.dialect.header, bool) and self.dialect.header
+        line, name, stated = lines.first(), file.name, self.dialect.header is True
         if line is None or (stated and not line.endswith(b"\n")):
-            old = b"\r" in (line or lines.held[lines.at : lines.at + LONGEST_HEADER])
+            old = b"\r" in (line or lines.held[:LONGEST_HEADER])
             raise DataError(
                 f"{name}: its first line has no line end"
                 + (": it has the line ends of old Macs (carriage returns)" if old else "")
                 + "; the first line must be the header, and LF or CRLF end a line"
             )
-        return header_fields(line, file, self.dialect, self.kind)
+        line = line.removesuffix(b"\n").removesuffix(b"\r")
+        if b"\0" in line:
+            raise DataError(
+                f"{name}: its first line holds NUL characters; for UTF-16 say `encoding`=utf-16"
+            )
+        if b"\r" in line:
+            raise DataError(
+                f"{name}: its first line holds carriage returns; LF or CRLF must end a line"
+            )
+        found, end = records(line + b"\n", replace(self.dialect, comment=None), self.kind)
+        if end != len(line) + 1:
+            raise DataError(
+                f"{name}: a quotation mark in its first line is not closed before a separator; "
+                "the first line must be the header, and `quote`=none reads marks as characters"
+            )
+        return [one.decode(errors="replace").strip() for one in found[0]]
 
     def _frames(self, names: list[str], wanted: list[str]) -> Iterator[pl.DataFrame]:
         """Yield the columns that are wanted, block by block."""
-        plain = self.dialect.has_plain_numbers
+        needed("polars", extra="standard")
+
+        direct = {*wanted} & {*self.numbers} if self.dialect.has_plain_numbers else set()
         for file in self.files:
-            # The next block is scanned while polars reads one.
-            for block in one_ahead(self._blocks(file, len(names))):
-                direct = {*wanted} & {*self.numbers} if plain else set()
-                frame = self._read(*block, names, wanted, direct)
-                if any(frame[one].null_count() for one in direct):
-                    # Its own reader of numbers knows no blank after one.
-                    plain, frame = False, self._read(*block, names, wanted, set())
-                yield frame
+            lines = Lines(file, self.dialect)
+            if self.dialect.header is True:
+                self._header(lines, file)
+            # A header of its own: else the first record decides how many fields there are.
+            separator = self.dialect.separator_of(self.kind)
+            head = separator.join(map(str, range(len(names)))).encode() + b"\n"
+            is_last = False
+            while not is_last:
+                is_last = not lines.more(head)
+                block = lines.held
+                block += b"\n" if is_last and block[-1] != LF else b""
+                mark, end = self._by_marks(block)
+                if mark is None:
+                    rows, end = records(block[len(head) :], self.dialect, self.kind)
+                    end += len(head)
+                    frame = _of_records(rows, [names.index(one) for one in wanted])
+                    found = self._cleaned(frame, names, wanted, set())
+                elif end > len(head):
+                    read = partial(self._read, block[:end], mark, names, wanted)
+                    found = self._cleaned(read(direct), names, wanted, direct)
+                    if any(found[one].null_count() for one in direct):
+                        # Its own reader of numbers knows no blank after one.
+                        direct = set()
+                        found = self._cleaned(read(direct), names, wanted, direct)
+                if is_last and end < len(block):
+                    raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
+                if end > len(head):
+                    yield found
+                # A record that is longer than the block is in the next one.
+                lines.at = end
+
+    def _by_marks(self, block: bytes) -> tuple[str | None, int]:
+        """Return by which mark polars reads a block, and where its last whole record ends.
+
+        The mark is None if polars may not read it by the rule.
+        """
+        comment = (self.dialect.comment or "").encode()
+        if comment and b"\n" + comment in block:
+            return None, 0
+        separator, mark = (
+            self.dialect.separator_of(self.kind),
+            self.dialect.quote_of(self.kind) or "",
+        )
+        if not mark or mark.encode() not in block:
+            return "", block.rfind(b"\n") + 1
+        end = agreed(np.frombuffer(block, dtype=np.uint8), ord(separator), ord(mark))
+        return (mark, end) if end >= 0 else (None, 0)
 
     def _read(
-        self, block: bytes, quote: str, names: list[str], wanted: list[str], direct: set[str]
+        self, block: bytes, mark: str, names: list[str], wanted: list[str], direct: set[str]
     ) -> pl.DataFrame:
         """Return the columns that are wanted, some of them as polars reads numbers."""
         needed("polars", extra="standard")
-        import narwhals as nw
         import polars as pl
 
         at = {name: str(place) for place, name in enumerate(names)}
-        found = pl.read_csv(
+        return pl.read_csv(
             block,
             schema={at[one]: pl.Float64 if one in direct else pl.String for one in names},
             columns=[at[one] for one in wanted],
             separator=self.dialect.separator_of(self.kind),
-            quote_char=quote or None,
+            quote_char=mark or None,
             encoding="utf8-lossy",
             truncate_ragged_lines=True,
             ignore_errors=True,
         )
-        fields = {one: pl.col(at[one]) for one in wanted}
+
+    def _cleaned(
+        self, found: pl.DataFrame, names: list[str], wanted: list[str], direct: set[str]
+    ) -> pl.DataFrame:
+        """Return columns under their names, missing values as null, texts as numbers."""
+        needed("polars", extra="standard")
+        import narwhals as nw
+        import polars as pl
+
+        fields = {one: pl.col(str(names.index(one))) for one in wanted}
         clean = {one: cleaned(fields[one], self.dialect) for one in {*wanted} - direct}
-        texts = found.select(**fields | clean)
         late: dict[str, FieldType] = dict.fromkeys(
             {*wanted} & {*self.numbers} - direct, "number"
         )
-        numbered: pl.DataFrame = typed(nw.from_native(texts), late, self.dialect).to_native()
+        texts = nw.from_native(found.select(**fields | clean))
+        numbered: pl.DataFrame = typed(texts, late, self.dialect).to_native()
         return numbered
-
-    def _blocks(self, file: Path, width: int) -> Iterator[tuple[bytes, str]]:
-        """Yield whole records as polars reads them by the rule, and what they quote by."""
-        quote, size = (self.dialect.quote_of(self.kind) or "").encode(), BLOCK
-        # A header of its own: else the first record decides how many fields the others have.
-        head = self.dialect.separator_of(self.kind).join(map(str, range(width))).encode()
-        with opened(file, self.dialect) as lines:
-            if self.dialect.header is True:
-                self._header(lines, file)
-            while (stop := lines.ahead(size)) > lines.at:
-                is_last = lines.is_last and stop == len(lines.held)
-                mark = quote if quote and lines.held.find(quote, lines.at, stop) >= 0 else b""
-                if mark or self.dialect.comment is not None:
-                    block = lines.held[lines.at : stop]
-                    taken, part, mark = self._by_rule(file, block, quote, is_last=is_last)
-                    end = lines.at + taken
-                else:
-                    end = stop if is_last else lines.held.rfind(b"\n", lines.at, stop) + 1
-                    part = memoryview(lines.held)[lines.at : max(lines.at, end)]
-                if end > lines.at:
-                    yield b"\n".join((head, part)), mark.decode()
-                # A record that is longer than the block is in the next one.
-                size = BLOCK if end > lines.at else 2 * size
-                lines.at = max(lines.at, end)
-
-    def _by_rule(
-        self, file: Path, block: bytes, quote: bytes, *, is_last: bool
-    ) -> tuple[int, memoryview, bytes]:
-        """Return the size of the whole records, these, and what they quote by.
-
-        They are written anew where readers may disagree.
-        """
-        from dpselect.tables import text_kernels as kernels
-
-        comment = np.frombuffer((self.dialect.comment or "").encode(), dtype=np.uint8)
-        separator = self.dialect.separator_of(self.kind).encode()
-        automaton = (kernels.classes_of(separator, quote), kernels.NEXT, comment)
-        array = np.frombuffer(block, dtype=np.uint8)
-        end, is_odd, state = kernels.scan(array, *automaton)
-        if state == kernels.CONTRADICTED or (is_last and state == kernels.QUOTED):
-            raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
-        records = array[: array.size if is_last else end]
-        if not is_odd:
-            return records.size, records.data, quote
-        mark = quote or WRITTEN
-        return records.size, kernels.rewrite(records, *automaton, mark[0]).data, mark
 
 
 def check_alike(files: Sequence[Path], first: object, of: Callable[[Path], object]) -> None:
@@ -239,41 +251,6 @@ def in_blocks(
     return register_io_source(rows, schema=schema)
 
 
-def header_fields(line: bytes, file: PurePath, dialect: Dialect, kind: str) -> list[str]:
-    """Return the fields of a first line.
-
-    Raises:
-        DataError: It is not that of a text file of such a dialect.
-    """
-    line = line.removesuffix(b"\n").removesuffix(b"\r")
-    if b"\0" in line:
-        raise DataError(
-            f"{file.name}: its first line holds NUL characters; for UTF-16 say "
-            "`encoding`=utf-16"
-        )
-    if b"\r" in line:
-        raise DataError(
-            f"{file.name}: its first line holds carriage returns; LF or CRLF must end a line"
-        )
-    separator, quote = dialect.separator_of(kind), dialect.quote_of(kind)
-    # A separator before the first field, so that no match is empty.
-    pattern, text = field_pattern(separator, quote), separator + line.decode(errors="replace")
-    if not re.fullmatch(f"(?:{pattern})*", text):
-        raise DataError(
-            f"{file.name}: a quotation mark in its first line is not closed before a "
-            "separator; the first line must be the header, and `quote`=none reads marks as "
-            "characters"
-        )
-    fields = re.findall(pattern, text)
-    if quote is not None:
-        quoted = (one.startswith(quote) for one in fields)
-        fields = [
-            one[1:-1].replace(2 * quote, quote) if is_quoted else one
-            for one, is_quoted in zip(fields, quoted, strict=True)
-        ]
-    return [one.strip() for one in fields]
-
-
 def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
     """Return fields of text without the spaces around them, null for a missing value."""
     needed("polars", extra="standard")
@@ -283,85 +260,63 @@ def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
     return pl.when(~field.is_in(["", *dialect.missing])).then(field)
 
 
-def first_line(file: Path, dialect: Dialect) -> bytes | None:
-    """Return the first line that is no comment; None if there is none."""
-    with opened(file, dialect) as lines:
-        return lines.first(dialect)
-
-
-def opened(file: Path, dialect: Dialect) -> _Lines:
-    """Return the lines of a file from its header on."""
-    lines = _Lines(file, dialect.encoding)
-    for _ in range(dialect.skip_lines):
-        lines.take()
-    return lines
-
-
-class _Lines:
-    """The bytes of a file in UTF-8, without compression and byte order mark.
+class Lines:
+    """The bytes of a file in UTF-8, without compression, byte order mark and skipped lines.
 
     Attributes:
-        held: Bytes of the file: all, or some that come next.
+        held: Bytes of the file that come next.
         at: How many of them are done with.
-        is_last: Whether the file has no more.
     """
 
-    def __init__(self, file: Path, encoding: str) -> None:
-        self._raw = _decompressed(file)
-        self._decoder = None
-        if encoding != "utf-8":
-            self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self.held: bytes | mmap = b""
-        self.at, self.is_last = 0, False
-        if (
-            encoding == "utf-8"
-            and isinstance(self._raw, BufferedReader)
-            and file.stat().st_size
-        ):
-            self.held, self.is_last = mmap(self._raw.fileno(), 0, access=ACCESS_READ), True
-        else:
-            self._fill()
-        self.at = len(BOM) if self.held[: len(BOM)] == BOM else 0
+    def __init__(self, file: Path, dialect: Dialect) -> None:
+        self._blocks = _blocks(file, dialect.encoding)
+        self._comment = (dialect.comment or "").encode()
+        self.held, self.at = b"", 0
+        self.more()
+        self.held = self.held.removeprefix(BOM_UTF8)
+        for _ in range(dialect.skip_lines):
+            self.take()
 
-    def __enter__(self) -> Self:
-        return self
+    def more(self, head: bytes = b"") -> bool:
+        """Hold the bytes after those that are held, too; return whether there are any.
 
-    def __exit__(self, *_: object) -> None:
-        self._raw.close()
-
-    def _fill(self) -> None:
-        block = self._raw.read(BLOCK)
-        self.is_last = not block
-        if self._decoder is not None:
-            block = self._decoder.decode(block, self.is_last).encode(errors="replace")
-        self.held, self.at = self.held[self.at :] + block, 0
-
-    def ahead(self, size: int) -> int:
-        """Return where so many bytes that come next end, or all that there are."""
-        while not self.is_last and len(self.held) - self.at < size:
-            self._fill()
-        return min(self.at + size, len(self.held))
+        Args:
+            head: What is held before all.
+        """
+        parts = next(self._blocks, ())
+        self.held = b"".join((head, self.held[self.at :], *parts))
+        self.at = 0
+        return bool(parts)
 
     def take(self) -> bytes | None:
         """Return the next line with its end; None if there is none that is not too long."""
-        size = end = 0
-        while end == 0 and size <= LONGEST_HEADER:
-            size += 1 << 12
-            stop = self.ahead(size)
-            end = self.held.find(b"\n", self.at, stop) + 1
-            if end == 0 and self.is_last and stop == len(self.held):
-                end = stop
-        if end == 0:
-            return None
+        while b"\n" not in self.held[self.at : self.at + LONGEST_HEADER]:
+            if len(self.held) - self.at > LONGEST_HEADER:
+                return None
+            if not self.more():
+                break
+        end = self.held.find(b"\n", self.at) + 1 or len(self.held)
         line, self.at = self.held[self.at : end], end
         return line or None
 
-    def first(self, dialect: Dialect) -> bytes | None:
+    def first(self) -> bytes | None:
         """Return the next line that is no comment."""
-        comment, line = (dialect.comment or "").encode(), self.take()
-        while comment and line is not None and line.startswith(comment):
+        line = self.take()
+        while self._comment and line is not None and line.startswith(self._comment):
             line = self.take()
         return line
+
+
+def _blocks(file: Path, encoding: str) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the bytes of a file, in two parts of which the second ends where a line does."""
+    with _decompressed(file) as raw:
+        if encoding == "utf-8":
+            while part := raw.read(BLOCK):
+                yield part, raw.readline(LONGEST_HEADER)
+            return
+        text = TextIOWrapper(raw, encoding, errors="replace", newline="\n")
+        while characters := text.read(BLOCK) + text.readline(LONGEST_HEADER):
+            yield characters.encode(errors="replace"), b""
 
 
 def _decompressed(file: Path) -> IO[bytes]:
@@ -375,12 +330,82 @@ def _decompressed(file: Path) -> IO[bytes]:
     return file.open("rb")
 
 
-def field_pattern(separator: str, quote: str | None) -> str:
-    """Return the pattern of a separator and a field by the rule, its one group."""
+@compiled
+def agreed(block: NDArray[np.uint8], separator: int, quote: int) -> int:
+    """Return where the last whole record ends for readers that toggle at each mark.
+
+    It is -1 if they may not agree with the rule: they do where marks stand at both ends of
+    fields, doubled within. The block begins with a record.
+    """
+    size, is_quoted = block.size, False
+    for i in range(size):
+        if block[i] != quote:
+            continue
+        near = LF
+        if is_quoted and i + 1 < size:
+            near = block[i + 1]
+        elif not is_quoted and i > 0:
+            near = block[i - 1]
+        is_end = near == separator or near == LF or near == quote  # noqa: PLR1714 -- for numba
+        if is_quoted and near == CR:
+            is_end = i + 2 >= size or block[i + 2] == LF
+        if not is_end:
+            return -1
+        is_quoted = not is_quoted
+    for i in range(size - 1, -1, -1):
+        if block[i] == quote:
+            is_quoted = not is_quoted
+        elif block[i] == LF and not is_quoted:
+            return i + 1
+    return 0
+
+
+def records(block: bytes, dialect: Dialect, kind: str) -> tuple[list[list[bytes]], int]:
+    """Return the fields of whole records by the rule, and where the last of them ends.
+
+    Raises:
+        PublicClaimError: A quoted field does not end where its mark is closed.
+    """
+    separator, quote = dialect.separator_of(kind), dialect.quote_of(kind)
     one, mark = f"\\x{ord(separator):02x}", f"\\x{ord(quote or separator):02x}"
-    if quote is None:
-        return f"{one}([^{one}]*)"
-    return f"{one}({mark}(?:[^{mark}]|{mark}{mark})*{mark}|[^{mark}{one}][^{one}]*|)"
+    quoted = f"{mark}(?:[^{mark}]|{mark}{mark})*+{mark}"
+    field = f"{quoted}|[^{mark}{one}\\n][^{one}\\n]*+|" if quote else f"[^{one}\\n]*+"
+    pattern = f"({field})({one}|\\r?\\n)"
+    if dialect.comment is not None:
+        pattern = f"(?<![^\\n]){re.escape(dialect.comment)}[^\\n]*\\n|{pattern}"
+    rows: list[list[bytes]] = []
+    row: list[bytes] = []
+    end = at = 0
+    for found in iter(re.compile(pattern.encode()).scanner(block).match, None):  # type: ignore[attr-defined]
+        value, after = found.groups()
+        at = found.end()
+        if after is None:
+            end = at
+            continue
+        if quote is not None and value.startswith(quote.encode()):
+            value = value[1:-1].replace(2 * quote.encode(), quote.encode())
+        elif after == b"\n":
+            value = value.removesuffix(b"\r")
+        row.append(value)
+        if after != separator.encode():
+            rows.append(row)
+            row, end = [], at
+    closed = re.compile(quoted.encode()).match(block, at) if quote else None
+    if closed is not None and closed.end() < len(block) - 1:
+        raise PublicClaimError(CONTRADICTION)
+    return rows, end
+
+
+def _of_records(rows: Sequence[Sequence[bytes]], places: Sequence[int]) -> pl.DataFrame:
+    """Return some fields of records as columns of text, by their places."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    columns = {
+        str(at): [row[at].decode(errors="replace") if at < len(row) else None for row in rows]
+        for at in places
+    }
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
 
 def checked(names: list[str], file: PurePath) -> list[str]:
