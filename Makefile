@@ -35,7 +35,7 @@ screens: .venv
 
 # What pages say that commands print.
 pages: .venv
-	$(RUN) python tests/support/pages.py
+	PYTHONPATH=. $(RUN) python tests/support/pages.py
 
 # PYTHON is a version or a path; the locked versions of all packages.
 test-python: $(UV)

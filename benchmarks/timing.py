@@ -7,7 +7,7 @@ much as they can: all scores equal against one far ahead. Run, in the folder of 
 
     python benchmarks/timing.py --seconds 10 [--releases "Keys, rounds" local-dampening]
 
-Writes ``benchmarks/results/timing.csv`` and, with Matplotlib, ``docs/timing.png``; rows of
+Writes ``benchmarks/results/timing.csv`` and, with Matplotlib, ``docs/report/timing.png``; rows of
 releases that were not asked for are kept.
 """
 
@@ -26,7 +26,7 @@ import numpy as np
 import dpselect as dp
 
 RESULTS = Path(__file__).with_name("results") / "timing.csv"
-PICTURE = Path(__file__).parents[1] / "docs" / "timing.png"
+PICTURE = Path(__file__).parents[1] / "docs" / "report" / "timing.png"
 AR: dict[str, Any] = {"epsilon": 1.0, "neighbours": "add-remove"}
 Run = Callable[[], object]
 MANY = 10**5

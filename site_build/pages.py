@@ -79,7 +79,7 @@ class Book:
 
 def books() -> list[Book]:
     """Return the guide and the report."""
-    packages = {one: one.parent.name for one in sorted(ROOT.glob("packages/*/docs"))}
+    packages = dict.fromkeys(sorted(ROOT.glob("packages/*/docs")), "")
     return [
         Book(settings="zensical.toml", place="", folders={ROOT / "docs": "", **packages}),
         Book(

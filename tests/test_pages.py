@@ -30,7 +30,7 @@ def test_the_tutorial_works_when_it_is_pasted_into_an_empty_folder(empty):
     reader = Reader((ROOT / "docs" / "tutorial.md").read_text("utf-8"))
     reader.read()
 
-    assert len(reader.commands) == 6
+    assert len(reader.commands) == 8
     assert "clinic" in (empty / "report.html").read_text("utf-8")
 
 

@@ -1,6 +1,6 @@
 """Each sentence of what ``docs/privacy.md`` promises, and the test that holds it.
 
-A sentence, of the prose before what is out of scope, is known by its first words. It fails here
+A sentence, but for what is out of scope, is known by its first words. It fails here
 if it is new, if its first words change, or if its test is gone. Whether a test holds all that a
 sentence says is for the reader to judge.
 """
@@ -19,8 +19,9 @@ TEST = re.compile(r"(\S+\.py)::(\w+)")
 
 
 def sentences():
-    """Return the sentences of the prose before what is out of scope."""
-    page = PAGE.read_text(encoding="utf-8").partition("## What is out of scope")[0]
+    """Return the sentences of the prose but for what is out of scope."""
+    whole = PAGE.read_text(encoding="utf-8")
+    page = re.sub(r"^## What is out of scope.*?(?=^## )", "", whole, flags=re.M | re.S)
     page = re.sub(r"<figure.*?</figure>", "", page, flags=re.DOTALL)
     blocks = re.split(r"\n\s*\n|\n(?=- )", page)
     prose = [" ".join(one.split()) for one in blocks if one and not one.startswith(("#", "|"))]

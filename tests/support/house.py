@@ -54,8 +54,8 @@ def sizes(root=ROOT):
 
 
 def site_words(root=ROOT):
-    """Return how many words the pages of the site have."""
-    pages = sorted((root / "docs").rglob("*.md"))
+    """Return how many words the pages of the site have: both books, packages' pages included."""
+    pages = [*(root / "docs").rglob("*.md"), *root.glob("packages/*/docs/**/*.md")]
     return sum(len(page.read_text("utf-8").split()) for page in pages)
 
 

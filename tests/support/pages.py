@@ -15,12 +15,12 @@ import re
 import shlex
 import sys
 import tempfile
-import tomllib
 from contextlib import chdir, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from site_build.pages import books
 
 from dpselect.cli import main
 
@@ -121,10 +121,17 @@ class Reader:
 
 def pages():
     """Return README and all written pages that show a command."""
-    nav = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))
-    named = re.findall(r"'([a-z-]+\.md)'", repr(nav["project"]["nav"]))
-    found = ["README.md", *(f"docs/{name}" for name in named if name not in NOT_RUN)]
-    return [name for name in found if "```console\n" in (ROOT / name).read_text("utf-8")]
+    guide, _ = books()
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for path, name in guide.files().items()
+        if path.suffix == ".md" and name not in NOT_RUN
+    ]
+    return [
+        name
+        for name in ["README.md", *found]
+        if "```console\n" in (ROOT / name).read_text("utf-8")
+    ]
 
 
 def in_folder(name, folder):

@@ -221,7 +221,11 @@ def stated():
     table = page.partition("| type |")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| (.*) \|$", table, re.MULTILINE)
     lines = [[cell.strip() for cell in row.split(" | ")] for row in rows if "---" not in row]
-    return {kind: dict(zip(ENGINES, cells, strict=True)) for kind, *cells in lines}
+    return {
+        kind: dict(zip(ENGINES, cells, strict=True))
+        for kinds, *cells in lines
+        for kind in kinds.split(" / ")
+    }
 
 
 @pytest.mark.parametrize(

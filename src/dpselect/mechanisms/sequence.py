@@ -66,7 +66,7 @@ class NoisySequence(Mechanism):
 
     So ``k`` does not divide epsilon, as rounds do (``PermuteAndFlip`` and all others), but the
     noise is made for ``l_1``, not for the largest change Δ of one score. It is better where one
-    individual moves few scores and ``k`` is more than a few: see ``docs/mechanisms.md``.
+    individual moves few scores and ``k`` is more than a few: see ``docs/own.md``.
 
     Guarantee:
         ``epsilon``-DP for the whole release, with Gaussian noise ``(epsilon, delta)``-DP and

@@ -16,7 +16,7 @@ ONLY_FLAT = dict.fromkeys(
     "plain, shifted and anchored dampening miss it on some graphs, at any epsilon",
 )
 """Mechanisms that by design do not find the best where sensitivities differ, and the
-sentence of docs/mechanisms.md that says so: they are asked where one is the same
+sentence of docs/own.md that says so: they are asked where one is the same
 for all, as of degrees."""
 
 NEAR = {"anchored", "pairwise"}
