@@ -7,8 +7,8 @@ much as they can: all scores equal against one far ahead. Run, in the folder of 
 
     python benchmarks/timing.py --seconds 10 [--releases "Keys, rounds" local-dampening]
 
-Writes ``benchmarks/results/timing.csv`` and, with Matplotlib, ``docs/report/timing.png``; rows of
-releases that were not asked for are kept.
+Writes ``benchmarks/results/timing.csv`` and, with Matplotlib, ``docs/report/timing.png``;
+rows of releases that were not asked for are kept.
 """
 
 from __future__ import annotations

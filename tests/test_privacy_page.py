@@ -21,7 +21,8 @@ TEST = re.compile(r"(\S+\.py)::(\w+)")
 def sentences():
     """Return the sentences of the prose but for what is out of scope."""
     whole = PAGE.read_text(encoding="utf-8")
-    page = re.sub(r"^## What is out of scope.*?(?=^## )", "", whole, flags=re.M | re.S)
+    limits = re.compile(r"^## What is out of scope.*?(?=^## )", re.MULTILINE | re.DOTALL)
+    page = limits.sub("", whole)
     page = re.sub(r"<figure.*?</figure>", "", page, flags=re.DOTALL)
     blocks = re.split(r"\n\s*\n|\n(?=- )", page)
     prose = [" ".join(one.split()) for one in blocks if one and not one.startswith(("#", "|"))]

@@ -54,7 +54,7 @@ def sizes(root=ROOT):
 
 
 def site_words(root=ROOT):
-    """Return how many words the pages of the site have: both books, packages' pages included."""
+    """Return how many words the pages of both books have, packages' pages included."""
     pages = [*(root / "docs").rglob("*.md"), *root.glob("packages/*/docs/**/*.md")]
     return sum(len(page.read_text("utf-8").split()) for page in pages)
 
