@@ -47,6 +47,7 @@ why?     how many of those no run explains
 apart    formulas and sentences of the paper: how many of them hold"""
 """What the columns of the list mean."""
 
+RESULTS = Path("studies/results")
 commands = typer.Typer(help=HELP, no_args_is_help=True)
 
 
@@ -58,7 +59,7 @@ def register(app: typer.Typer) -> None:
 @commands.command("list")
 def listing(
     *,
-    folder: Folder = Path("studies/results"),
+    folder: Folder = RESULTS,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON, with every printed number.")
     ] = False,
@@ -229,10 +230,8 @@ def _show(name: str, done: Run, path: Path, *, paper: bool, code: bool) -> None:
 
 @commands.command("page")
 def page(
-    folder: Folder = Path("studies/results"),
-    out: Annotated[Path, typer.Option(help="The Markdown file.")] = Path(
-        "studies/results/README.md"
-    ),
+    folder: Folder = RESULTS,
+    out: Annotated[Path, typer.Option(help="The Markdown file.")] = RESULTS / "README.md",
 ) -> None:
     """Write the stored results between the marks of a page."""
     from dpselect_studies import page as filled
