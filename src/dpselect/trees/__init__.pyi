@@ -31,7 +31,6 @@ from .id3 import (
     TreeRelease as TreeRelease,
 )
 from .rates import (
-    RateSensitivity as RateSensitivity,
     WeightedRatesSensitivity as WeightedRatesSensitivity,
     rate_over as rate_over,
     true_negative_rate as true_negative_rate,

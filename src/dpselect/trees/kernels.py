@@ -348,3 +348,18 @@ def weighted_change(hits: Indices, totals: Indices, weights: Values, distance: i
     for r in range(hits.shape[0]):
         out[r] = record_change(hits[r], totals, weights, distance)
     return out
+
+
+@compiled
+def weighted_sums(hits: Indices, totals: Indices, weights: Values, upto: Indices) -> Values:
+    """Return the sums of the changes below some distances, compensated as in ``RunningSum``."""
+    out = np.zeros(hits.shape[0])
+    for r in range(hits.shape[0]):
+        total, lost = 0.0, 0.0
+        for t in range(upto[r]):
+            delta = record_change(hits[r], totals, weights, t)
+            raised = total + delta
+            lost += max(total, delta) - raised + min(total, delta)
+            total = raised
+        out[r] = total + lost
+    return out

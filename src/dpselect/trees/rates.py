@@ -27,18 +27,16 @@ from dpselect.sensitivity.base import checked_distances
 from dpselect.trees import kernels
 from dpselect.typing import Indices, Values
 
-LONG = 1000
-"""From so many terms on the harmonic series is an expansion, right to 2^-66."""
-
 FAR = 2**20
 """Default horizon: no real class has a million records removed before scores are told apart."""
 
 
-class RateSensitivity(Sensitivity):
-    """The local sensitivity of ``hits / total`` under add/remove, exact at every distance.
+class WeightedRatesSensitivity(Sensitivity):
+    """Equal to the local sensitivity of a weighted sum of two rates under add/remove, 0/0 := 0.
 
-    With ``P`` records of the class, ``M`` the larger and ``m`` the smaller of hits and misses,
-    and at least two records left, ``P - t ≥ 2``:
+    With ``P`` records of a class, ``M`` the larger and ``m`` the smaller of hits and misses,
+    and at least two records left, ``P - t ≥ 2``, the rate ``hits / P`` moves within distance
+    ``t`` by at most
 
     =============  ============================
     ``t < m``      ``M / ((P - t)(P - t - 1))``
@@ -48,65 +46,11 @@ class RateSensitivity(Sensitivity):
 
     In the worst case the smaller of hits and misses is removed down to one record, and that
     record last. With one record left the sensitivity is 1 if removing it can change the rate
-    from 1 to 0/0 := 0, else 1/2; with none it is 1.
+    from 1 to 0/0 := 0, else 1/2; with none it is 1. One record is positive or negative, so the
+    sum moves by at most ``max(w_1 δ_1(t), w_2 δ_2(t))``, which is attained.
 
-    Args:
-        hits: Correctly classified records of the class, shape ``(n,)``. Private.
-        total: Records of the class. Private.
-        horizon: The distance from which on the bound 1 is used. Public.
-
-    Guarantee:
-        Admissible under add/remove, for rates with 0/0 := 0.
-    """
-
-    def __init__(self, hits: Indices, total: int, horizon: int) -> None:
-        super().__init__(1.0, Neighbours.ADD_REMOVE, horizon)
-        self._total = total
-        self._hits, self._more = hits, np.maximum(hits, total - hits)
-        self._less = total - self._more
-        self._shift = np.where(self._less > 0, 0, 1)
-        self._last = np.where(hits >= 1, 1.0, 0.5)
-
-    @property
-    def closed_form(self) -> bool:
-        return True
-
-    def _local(self, distance: int) -> Values:
-        hits = np.column_stack([self._hits, np.zeros_like(self._hits)])
-        totals = np.array([self._total, 0])
-        return kernels.weighted_change(hits, totals, np.array([1.0, 0.0]), distance)
-
-    def cumulative(self, distance: int | Indices) -> Values:
-        return self._summed(checked_distances(distance))
-
-    def sums(self, distances: Indices) -> Values:
-        return self._summed(checked_distances(distances)[:, np.newaxis])
-
-    def _summed(self, distances: Indices) -> Values:
-        inside = np.minimum(distances, self.horizon)
-        total = self._total
-        body = np.minimum(inside, max(total - 1, 0))
-        telescoped = np.minimum(body, self._less)
-        left = total - telescoped
-        # While the rarer kind is removed, M/((P-t)(P-t-1)) telescopes; after it, harmonic.
-        sums = self._more / max(total, 1) * (telescoped / np.maximum(left, 1))
-        harmonic = body > telescoped
-        if harmonic.any():
-            low, high = total - body + self._shift, left + self._shift
-            sums[harmonic] += _harmonic(low[harmonic], high[harmonic])
-        if distances.max() >= min(total, self.horizon):
-            sums += np.where((total >= 1) & (inside >= total), self._last, 0.0)
-            sums += np.maximum(inside - total, 0) + (distances - inside)
-        return sums
-
-
-class WeightedRatesSensitivity(Sensitivity):
-    """Equal to the local sensitivity of a weighted sum of two rates, 0/0 := 0.
-
-    One record is positive or negative, so within distance ``t`` the sum moves by at most
-    ``max(w_1 δ_1(t), w_2 δ_2(t))``, which is attained. The same as the sensitivity of
-    ``dpselect.combine.disjoint_sum`` of two exact rates, but dampening by it is hundreds of
-    times faster.
+    It is the sensitivity of ``dpselect.combine.disjoint_sum`` of two rates, but dampening by it
+    is tens of times faster. One rate alone has the weights 1 and 0.
 
     Args:
         hits: Correctly classified records of both classes, shape ``(n, 2)``. Private.
@@ -124,17 +68,21 @@ class WeightedRatesSensitivity(Sensitivity):
         self, hits: Indices, totals: Indices, weights: Values, horizon: int = FAR
     ) -> None:
         super().__init__(weights.max(), Neighbours.ADD_REMOVE, horizon)
-        self._hits, self._totals, self._weights = hits, totals, weights
+        self._of = hits, totals, weights
 
     def _local(self, distance: int) -> Values:
-        return kernels.weighted_change(self._hits, self._totals, self._weights, distance)
+        return kernels.weighted_change(*self._of, distance)
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        distances = np.broadcast_to(checked_distances(distance), len(self._of[0]))
+        inside = np.minimum(distances, self.horizon)
+        return kernels.weighted_sums(*self._of, inside) + (distances - inside) * self.bound
+
+    def shortfall(self) -> Values:
+        return self.horizon * self.bound - self.cumulative(self.horizon)
 
     def locate(self, heights: Values) -> Interval:
-        return Interval(
-            *kernels.locate_weighted(
-                self._hits, self._totals, self._weights, heights, self.horizon
-            )
-        )
+        return Interval(*kernels.locate_weighted(*self._of, heights, self.horizon))
 
 
 def true_positive_rate(
@@ -167,11 +115,14 @@ def true_positive_rate(
     """
     hits, total = checked_counts(tp, positives)
     relation = validation.table_neighbours(neighbours)
-    sensitivity: Sensitivity = (
-        RateSensitivity(hits, total, horizon)
-        if relation is Neighbours.ADD_REMOVE
-        else LocalSensitivity(lambda t: 1 / max(total - t, 1), 1.0, relation, horizon=horizon)
-    )
+    sensitivity: Sensitivity
+    if relation is Neighbours.ADD_REMOVE:
+        pairs, totals = np.column_stack([hits, np.zeros_like(hits)]), np.array([total, 0])
+        sensitivity = WeightedRatesSensitivity(pairs, totals, np.array([1.0, 0.0]), horizon)
+    else:
+        sensitivity = LocalSensitivity(
+            lambda t: 1 / max(total - t, 1), 1.0, relation, horizon=horizon
+        )
     return Objective(quotient(hits, np.asarray(max(total, 1))), sensitivity, highest=1.0)
 
 
@@ -275,19 +226,3 @@ def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
     if not ((counts >= 0) & (counts <= total)).all():
         raise ScoresError("counts must be from 0 to their total")
     return counts.astype(np.int64), int(total)
-
-
-def _harmonic(low: Indices, high: Indices) -> Values:
-    """Return ``1/(l + 1) + ... + 1/h`` for ``0 <= low <= high``, without cancellation.
-
-    Sums from 1 on are ``ψ(n + 1) + const``, and that is
-    ``ln x + 1/(24 x^2) - 7/(960 x^4) + O(x^-6)`` with ``x = n + 1/2``.
-    """
-    from scipy.special import digamma
-
-    x, y = (np.asarray(n, dtype=np.float64) + 0.5 for n in (low, high))
-    later, sooner = (1 / (24 * z**2) - 7 / (960 * z**4) for z in (y, x))
-    sums = np.log1p((y - x) / x) + (later - sooner)
-    if (x > LONG).all():
-        return np.asarray(sums)
-    return np.where(x > LONG, sums, digamma(y + 0.5) - digamma(x + 0.5))
