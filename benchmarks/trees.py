@@ -26,13 +26,12 @@ from numba import njit
 
 import dpselect as dp
 from dpselect import trees
+from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
-from dpselect.trees.domains import Categories
-from dpselect.trees.evolution import RateBound, Selection
-from dpselect.trees.growth import Growth
-from dpselect.trees.records import Schema
-from dpselect.trees.samplers import Simulated
+from dpselect.trees.domains import Categories, Schema
+from dpselect.trees.front import RateBound, Selection
+from dpselect.trees.id3 import Growth
 from dpselect.trees.tree import Tree
 from dpselect.typing import Indices, Values
 from trees_folds import EPSILONS, FOLDS, folds

@@ -22,8 +22,8 @@ import polars as pl
 from sklearn.tree import DecisionTreeClassifier
 
 import dpselect as dp
+from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.samplers import Simulated
 from trees_folds import DATA_SETS
 from trees_mechanisms import MAX_RECORDS, load
 

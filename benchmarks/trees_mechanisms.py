@@ -20,11 +20,10 @@ import polars as pl
 from sklearn.datasets import load_breast_cancer
 
 from dpselect.trees import records
+from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.domains import Bins, Categories
-from dpselect.trees.growth import Growth
-from dpselect.trees.records import Schema
-from dpselect.trees.samplers import Simulated
+from dpselect.trees.domains import Bins, Categories, Schema
+from dpselect.trees.id3 import Growth
 from dpselect.trees.tree import Tree
 from dpselect.typing import Indices
 from trees_folds import ADULT_NUMBERS, ADULT_UNUSED, DATA_SETS, EPSILONS, FOLDS, folds

@@ -16,7 +16,7 @@ VOCABULARY = {"dpselect.errors", "dpselect.typing"}
 
 BUILDING_BLOCKS = {
     f"dpselect.trees.{name}"
-    for name in ("candidates", "counts", "evolution", "growth", "records", "samplers")
+    for name in ("base", "candidates", "counts", "domains", "front", "id3", "records")
 }
 """Modules of which the studies put trees together anew; their room does not offer them."""
 

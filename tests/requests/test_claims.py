@@ -81,7 +81,6 @@ ASKED = {
     *(
         "selection",
         "significance",
-        "split",
         "splits",
         "stops",
         "survivors",

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from dpselect.trees.samplers import Simulated
+from dpselect.trees.base import Simulated
 
 
 def add_remove(cells):
@@ -42,7 +42,7 @@ def drawn(query, data, sampler):
     """Return what a query releases if another sampler draws; nothing is spent."""
     design = query.design()
     with design.rows.counts(data, design.max_records) as counts:
-        return design.draw(counts, sampler, query.plan)
+        return design.training.draw(counts, sampler, query.plan)
 
 
 class Costs(Simulated):

@@ -15,9 +15,9 @@ from dpselect.errors import DPSelectError
 from dpselect.maps.box import Box
 from dpselect.maps.points import PointRows
 from dpselect.networks import EdgeTable, Graph
+from dpselect.tables import values
 from dpselect.tables.engine import engine_of
 from dpselect.tables.spark_engine import LOGGERS
-from dpselect.trees import records
 from support.engines import JAVA, held_by, spark
 
 MARKER = "marker77"
@@ -76,8 +76,8 @@ def test_an_integer_that_no_float_equals_is_rounded_and_not_quoted():
 @pytest.mark.parametrize(
     "use",
     [
-        lambda: records.labels(np.zeros((777, 2)), 777),
-        lambda: records.labels([0] * 777, 778),
+        lambda: values.labels(np.zeros((777, 2))),
+        lambda: values.check_rows(range(778), [0] * 777),
         lambda: dp.Objective(np.zeros((777, 2)), dp.GlobalSensitivity(1.0, "edge")),
         lambda: dp.Subset(n=5, d=2, epsilon=1.0).release([[1]] * 776 + [[1, 2]]),
     ],

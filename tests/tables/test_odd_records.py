@@ -18,8 +18,8 @@ from dpselect.tables.kinds import texts
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import plain_value
 from dpselect.trees import Bins, Categories, records
+from dpselect.trees.domains import Schema
 from dpselect.trees.engine import EngineCounts
-from dpselect.trees.reading import labelled
 from support.odd_records import LARGE, NAMED, examples, odd_tables
 
 MIXED = Categories([0, 1, LARGE - 1, LARGE, "a", "1"], other="else")
@@ -33,23 +33,19 @@ def tree_codes(odd, data):
     names = ("x0", "x1", "x2")
     second = MIXED if odd.types[1] == "text" else COUNTS
     domains = {"x0": MIXED, "x1": second}
-    public = records.schema(domains, MIXED.values, names)
-    if odd.container == "csv":
-        x, y = labelled(data, public, "x2")
-        columns, labels = records.read(x), records.labels(y, len(x))
-    else:
-        if odd.container == "parquet":
-            data = tables.read_columns(data, numeric=[], plain=names)
-        columns = records.read(data, fields=3)
-        labels = columns.values(2)
-    codes = records.codes(columns, public)
-    return np.column_stack([codes, records.label_codes(labels, public.classes)])
+    public = Schema.of(domains, MIXED.values, names)
+    if odd.container in {"csv", "parquet"}:
+        coded = records.Rows(public, "x2", None, "repair").coded(data)
+        return np.column_stack([coded.codes, coded.labels])
+    columns = records.read(data, fields=3)
+    labels = Categories(public.classes).codes(columns.values("x2"))
+    return np.column_stack([records.codes(columns, public), labels])
 
 
 def tree_tables(odd, data):
     """Return records by value and class, of every column."""
     second = MIXED if odd.types[1] == "text" else COUNTS
-    public = records.schema({"x0": MIXED, "x1": second}, MIXED.values, ("x0", "x1"))
+    public = Schema.of({"x0": MIXED, "x1": second}, MIXED.values, ("x0", "x1"))
     return np.concatenate(EngineCounts(data, "x2", public).tables(0, 1)[0])
 
 

@@ -22,12 +22,13 @@ from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
 from dpselect.percentiles.ranks import ranks_in
 from dpselect.tables.people import people_cap
-from dpselect.trees import Bins, records
+from dpselect.trees import Bins
+from dpselect.trees.domains import Schema
 from dpselect.trees.engine import EngineCounts
 from support.engines import JAVA, every_engine, spark
 
 CANDIDATES = np.array([0.0, 2.0, 4.0, 50.0])
-SCHEMA = records.schema({name: Bins(0, 4, bins=4) for name in "xy"}, ["a", "b"], "xy")
+SCHEMA = Schema.of({name: Bins(0, 4, bins=4) for name in "xy"}, ["a", "b"], "xy")
 ROWS = pl.DataFrame(
     {
         "x": [nan] * 40 + [1.0, 1.5, 2.0, 2.5, 3.0] * 20,

@@ -14,8 +14,8 @@ import dpselect as dp
 from dpselect.trees import ID3Classifier, PrivateSelectKBest
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
-from dpselect.trees.growth import drawn_by
-from dpselect.trees.records import schema
+from dpselect.trees.domains import Schema
+from dpselect.trees.id3 import drawn_by
 from support.trees_definitions import drawn
 
 PUBLIC = {
@@ -37,7 +37,7 @@ def rows(number=400):
 
 def law_of(records, epsilon, criterion, relation):
     """Return the exact law of two columns drawn one after the other, by the released law."""
-    public = schema({"a": [0, 1], "b": [0, 1]}, [0, 1], ["a", "b"])
+    public = Schema.of({"a": [0, 1], "b": [0, 1]}, [0, 1], ["a", "b"])
     codes = np.array([one[:2] for one in records], dtype=np.int64).reshape(-1, 2)
     labels = np.array([one[2] for one in records], dtype=np.int64)
     [tables] = MemoryCounts.of_records(public, codes, labels).tables(0, 1)

@@ -18,11 +18,10 @@ from dpselect.trees import (
     domains_of_public_data,
     domains_template,
     read_domains,
+    records,
 )
-from dpselect.trees.domains import OUTSIDE
+from dpselect.trees.domains import OUTSIDE, Schema
 from dpselect.trees.engine import EngineCounts
-from dpselect.trees.reading import labelled
-from dpselect.trees.records import schema
 
 TEXT = """flag,answer,level,mixed,degrees,label
 1,yes,1,1,20.5,true
@@ -54,11 +53,6 @@ def query(tmp_path):
     given = {"label": "label", "classes": [False, True], "max_records": 10, "columns": COLUMNS}
     path.write_text(json.dumps(given), encoding="utf-8")
     return ID3Tree(**read_domains(path), epsilon=1.0, neighbours="add-remove")
-
-
-def read(query, path):
-    """Return the columns and the labels of a file."""
-    return labelled(path, query.design().rows.schema, query.label)
 
 
 def test_a_field_of_a_csv_file_is_the_declared_value_that_it_writes(query, tmp_path):
@@ -117,8 +111,8 @@ def test_no_value_of_a_list_decides_how_another_one_is_read(values, other):
     assert domain.codes(of_objects(ODD)).tolist() == alone
     for last in ODD:
         assert domain.codes(of_objects([*ODD, last])).tolist()[:-1] == alone
-    outside = domain.outside(of_objects(ODD)).tolist()
-    assert outside == [not 0 <= code < len(values) for code in alone]
+    strict = domain.codes(of_objects(ODD), repaired=False).tolist()
+    assert strict == [code if code < len(values) else OUTSIDE for code in alone]
 
 
 @pytest.mark.parametrize(
@@ -161,24 +155,26 @@ def test_a_category_is_what_is_written_like_it_in_any_floats(dtype):
     held = pl.Series([*values, 0.4], dtype=dtype)
 
     found = of_values(held, "")
-    assert Categories(values).outside(found).tolist() == [False] * 5 + [True]
-    assert not Bins(0.1, 0.7).outside(of_values(held[:4], "")).any()
+    strict = Categories(values).codes(found, repaired=False)
+    assert (strict == OUTSIDE).tolist() == [False] * 5 + [True]
+    assert (Bins(0.1, 0.7).codes(of_values(held[:4], ""), repaired=False) != OUTSIDE).all()
 
 
 def assert_coded(domain, lower, dtype):
     """Assert that each value has its place as its code, in memory and in an engine."""
     frame = pl.DataFrame({"x": lower, "y": [0] * len(lower)}, {"x": dtype, "y": pl.Int64})
-    public = schema({"x": domain}, [0, 1], ["x"])
+    public = Schema.of({"x": domain}, [0, 1], ["x"])
     [table] = next(iter(EngineCounts(frame.lazy(), "y", public).tables(0, 1)))
 
-    assert public.codes(frame)[:, 0].tolist() == list(range(len(lower)))
+    assert records.codes(records.read(frame), public)[:, 0].tolist() == list(range(len(lower)))
     assert table[:, 0].tolist() == [1] * len(lower)
     if dtype is pl.Float64:
         assert domain.codes(of_objects(lower)).tolist() == list(range(len(lower)))
 
 
 def test_columns_of_other_files_keep_their_type(query, tmp_path):
-    frame = pl.DataFrame(
+    """A text is none of the values that a field of a CSV file would be read as."""
+    pl.DataFrame(
         {
             "flag": [True, None],
             "answer": ["yes", " no"],
@@ -187,12 +183,13 @@ def test_columns_of_other_files_keep_their_type(query, tmp_path):
             "degrees": [1, 2],
             "label": [True, False],
         }
-    )
-    frame.write_parquet(tmp_path / "data.parquet")
-    x, y = read(query, tmp_path / "data.parquet")
+    ).write_parquet(tmp_path / "data.parquet")
+    coded = query.design().rows.coded(tmp_path / "data.parquet")
+    typed = dict(zip(coded.rows.schema.names, coded.codes.T.tolist(), strict=True))
 
-    assert x.to_native().equals(frame.drop("label"))
-    assert y.to_list() == [True, False]
+    assert typed["answer"] == [CODES["answer"][0], typed["answer"][1]]
+    assert typed["answer"][1] != CODES["answer"][1]
+    assert coded.labels.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

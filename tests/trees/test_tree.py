@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dpselect.trees import Bins, Leaf, Split, Tree, records
+from dpselect.trees.domains import Schema
 
 CLASSES = ["no", "yes"]
 
 
 def test_a_drawn_leaf_has_its_class_and_counts_and_siblings_of_one_class_are_one():
-    schema = records.schema(
+    schema = Schema.of(
         {"sky": ["sun", "rain in the evening, then fog", "fog"]}, CLASSES, ["sky"]
     )
     below = (Leaf((1.0, 4000.0)), Leaf((-1.0, -3.0)), Leaf((1250.0, -3.0)))
@@ -27,7 +28,7 @@ def test_a_drawn_leaf_has_its_class_and_counts_and_siblings_of_one_class_are_one
 
 
 def test_a_dollar_sign_of_a_value_begins_no_formula():
-    schema = records.schema([[r"$\u$", "a"]], [r"$\x$", "b"], ["$c$"])
+    schema = Schema.of([[r"$\u$", "a"]], [r"$\x$", "b"], ["$c$"])
     ax = Tree(schema, Split(0, (0, 1), (Leaf((9.0, 0.0)), Leaf((0.0, 9.0))))).plot(title="$t$")
     ax.figure.draw_without_rendering()
 
@@ -48,7 +49,7 @@ def test_adjacent_bins_of_an_answer_are_one_interval():
 
 def test_a_large_tree_is_drawn_on_one_page():
     sizes = (12, 12, 12)
-    schema = records.schema([[*range(size)] for size in sizes], CLASSES, ["a", "b", "c"])
+    schema = Schema.of([[*range(size)] for size in sizes], CLASSES, ["a", "b", "c"])
 
     def grown(depth, seed):
         if depth == len(sizes):
@@ -68,7 +69,7 @@ def _codes(schema):
     return np.array(list(product(*(range(domain.size) for domain in schema.domains))))
 
 
-SCHEMA = records.schema(
+SCHEMA = Schema.of(
     {"a": ["x", "y"], "b": ["x", "y", "z"], "c": Bins(edges=[0, 1, 5])},
     CLASSES,
     ["a", "b", "c"],

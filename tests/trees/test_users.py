@@ -10,9 +10,10 @@ import pytest
 import dpselect as dp
 from dpselect.errors import PublicClaimError
 from dpselect.mechanisms import by_name
-from dpselect.trees import ID3Classifier, records
+from dpselect.trees import ID3Classifier
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
+from dpselect.trees.domains import Schema
 from support.neighbours import are_neighbours
 from support.refusals import refused
 from support.trees_definitions import drawn
@@ -21,7 +22,7 @@ BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 MOST, EPSILON = 2, 1.0
 DOMAINS = {"sky": [0, 1], "wind": [0, 1]}
 CLAIMS = {"domains": DOMAINS, "classes": ["dry", "wet"], "max_records": 99}
-PUBLIC = records.schema(DOMAINS, CLAIMS["classes"], list(DOMAINS))
+PUBLIC = Schema.of(DOMAINS, CLAIMS["classes"], list(DOMAINS))
 SCHEMA = {"sky": pl.Int64, "wind": pl.Int64, "weather": pl.String, "who": pl.Int64}
 SUN, RAIN = (0, 0, "dry"), (1, 0, "wet")
 GUST = (0, 1, "wet")

@@ -20,7 +20,7 @@ from dpselect.percentiles.ranges import Range
 from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
 from dpselect.tables.key_columns import KeyColumns
-from dpselect.trees import best_columns, domains, estimators, growth
+from dpselect.trees import best_columns, domains, estimators, id3
 from truth.counted import counted
 from truth.questions.objectives import ONLY_FLAT
 
@@ -128,8 +128,8 @@ def as_declared(classes):
     return [*range(len(classes))]
 
 
-def of_any_type(_self, column):
-    return column.plain()
+def of_any_type(given, _listed, **_more):
+    return list(given)
 
 
 def as_listed(end):
@@ -166,9 +166,9 @@ PLANTED = {
     "combine weighted_sum by its direction": (weighted_sum, "_direction", agreeing),
     "combine disjoint_sum by its direction": (weighted_sum, "_direction", agreeing),
     "tuning BestColumns information-gain": by_direction(best_columns),
-    "trees ID3Classifier information-gain": by_direction(growth),
+    "trees ID3Classifier information-gain": by_direction(id3),
     "trees ID3Classifier gini": (estimators, "_ascending", as_declared),
-    "tuning PrivateSelectKBest of text": (domains.Categories, "_declared", of_any_type),
+    "tuning PrivateSelectKBest of text": (domains, "declared_values", of_any_type),
     "networks TopNodes of edges as csv.reader has them": (reading, "_meanings", as_listed),
     "objectives Objective of many": (sequence, "to_steps", cut),
     "objectives Objective exponential": (base.Mechanism, "prepare", scaled_once),

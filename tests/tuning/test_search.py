@@ -12,7 +12,7 @@ import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
-from dpselect.trees.reading import Rows
+from dpselect.trees.records import Rows
 from dpselect.tuning import Geometric, Logarithmic, PrivateSearchCV, best_probabilities
 from dpselect.tuning.search import _objective as objective
 from dpselect.tuning.train_validation import Records, validation_part

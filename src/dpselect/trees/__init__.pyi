@@ -28,7 +28,6 @@ from .front import (
 )
 from .id3 import (
     ID3Tree as ID3Tree,
-    TreeRelease as TreeRelease,
 )
 from .rates import (
     WeightedRatesSensitivity as WeightedRatesSensitivity,
@@ -41,4 +40,5 @@ from .tree import (
     Leaf as Leaf,
     Split as Split,
     Tree as Tree,
+    TreeRelease as TreeRelease,
 )

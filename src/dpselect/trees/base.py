@@ -1,4 +1,4 @@
-"""The fields that all queries of trees share, and their release."""
+"""What all queries of trees share: their fields, how they are drawn, and the samplers."""
 
 from __future__ import annotations
 
@@ -6,26 +6,82 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from math import exp, inf
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ParameterError
+from dpselect.mechanisms import Mechanism
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.plan import SEQUENTIAL, Plan
+from dpselect.objective import Objective
+from dpselect.plan import SEQUENTIAL, ErrorBound, Plan, Spend
 from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
 from dpselect.tables.people import people_cap
-from dpselect.trees import records
 from dpselect.trees.counts import Counts
-from dpselect.trees.criteria import records_per_step
-from dpselect.trees.domains import DomainLike
-from dpselect.trees.reading import Rows
-from dpselect.trees.records import Schema, no_domains
-from dpselect.trees.samplers import Exact, Sampler, check_noise
-from dpselect.typing import OnInvalid
+from dpselect.trees.criteria import checked_bound, records_per_step
+from dpselect.trees.domains import DomainLike, Schema, no_domains
+from dpselect.trees.records import Rows
+from dpselect.typing import Indices, OnInvalid
 
 Out = TypeVar("Out", bound=Release[Any])
+Out_co = TypeVar("Out_co", bound=Release[Any], covariant=True)
+
+
+class Sampler:
+    """The two kinds of draws that trees are made of; exact, for releases."""
+
+    def choose(self, mechanism: Mechanism, objective: Objective, k: int) -> list[int]:
+        """Draw ``k`` positions without replacement."""
+        return mechanism.draw_positions(objective, k)
+
+    def count(self, counts: Sequence[int], epsilon: float) -> Indices:
+        """Return counts that one record moves by 1 in all, with noise for ``epsilon``."""
+        from dpselect.draws.exact import noisy_counts
+
+        return noisy_counts.discrete_laplace(
+            np.asarray(counts, dtype=np.int64), noisy_counts.scale_for(epsilon)
+        )
+
+
+@dataclass(frozen=True)
+class Simulated(Sampler):
+    """The same by a NumPy generator, for experiments and never for publication."""
+
+    rng: np.random.Generator
+
+    def choose(self, mechanism: Mechanism, objective: Objective, k: int) -> list[int]:
+        drawn = mechanism.simulate(objective, k, size=1, rng=self.rng).indices
+        return [int(position) for position in drawn.ravel()]
+
+    def count(self, counts: Sequence[int], epsilon: float) -> Indices:
+        # The difference of two geometric variables is discrete Laplace noise.
+        up, down = self.rng.geometric(1 - exp(-epsilon), size=(2, len(counts)))
+        return np.asarray(counts, dtype=np.int64) + up - down
+
+
+class Training(Protocol[Out_co]):
+    """Public parameters of the draws of a query, and the draws."""
+
+    @property
+    def label(self) -> str:
+        """The mechanism, in words."""
+
+    @property
+    def error(self) -> ErrorBound | None:
+        """A bound that holds on all data, or None."""
+
+    @property
+    def passes(self) -> int:
+        """The most queries that counting takes in an engine."""
+
+    def spends(self) -> tuple[Spend, ...]:
+        """Return the prices of all that is drawn."""
+
+    def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> Out_co:
+        """Draw, and return what may be published."""
 
 
 class Claims(NamedTuple):
@@ -94,17 +150,8 @@ class _RecordsQuery(Query[Out]):
     """Why the prices of the draws add up to the whole, in words."""
 
     @abstractmethod
-    def _training(self, claims: Claims) -> Any:  # noqa: ANN401 -- of the query's own
-        """Return the public parameters of the draws, all fields checked.
-
-        They state ``label``, the mechanism in words; ``spends()``, the prices of all queries;
-        ``error``, a bound that holds on all data, or None; and ``passes``, the most queries
-        that counting takes in an engine.
-        """
-
-    @abstractmethod
-    def _drawn(self, training: Any, counts: Counts, sampler: Sampler, plan: Plan) -> Out:  # noqa: ANN401
-        """Draw, and return what may be published."""
+    def _training(self, claims: Claims) -> Training[Out]:
+        """Return the public parameters of the draws, all fields checked."""
 
     def _claims(self) -> Claims:
         """Return the shared fields, checked."""
@@ -114,9 +161,9 @@ class _RecordsQuery(Query[Out]):
         steps = records_per_step(relation) * (1 if users is None else users.most)
         epsilon = validation.positive("epsilon", self.epsilon)
         domains: object = self.domains
-        if isinstance(domains, tuple):
-            raise no_domains(domains)
-        names = list(domains) if isinstance(domains, Mapping) else []
+        if not isinstance(domains, Mapping):
+            raise no_domains()
+        names = list(domains)
         for field, column in (("user", self.user), ("label", self.label)):
             if column is not None:
                 validation.instance(field, column, str)
@@ -125,16 +172,14 @@ class _RecordsQuery(Query[Out]):
                     f"column {column!r} cannot be the `{field}` and be split on: give it no "
                     "domain"
                 )
-        schema = records.schema(domains, self.classes, names)
-        most = records.checked_bound(self.max_records)
+        schema = Schema.of(domains, self.classes, names)
         rows = Rows(schema, self.label, users, on_invalid)
-        return Claims(rows, most, epsilon, relation, steps)
+        return Claims(rows, checked_bound(self.max_records), epsilon, relation, steps)
 
     def design(self) -> RecordsDesign[Out]:
         claims = self._claims()
         training = self._training(claims)
-        spends = training.spends()
-        for spend in spends:
+        for spend in training.spends():
             check_noise(spend.epsilon / claims.steps)
         public = ["columns and their domains", "classes", f"max_records = {claims.max_records}"]
         if claims.neighbours is Neighbours.SUBSTITUTE:
@@ -142,21 +187,18 @@ class _RecordsQuery(Query[Out]):
         strict = claims.rows.on_invalid == "raise"
         if strict:
             public.append("that no value is outside of its domain")
+        plan = Plan(
+            mechanism=training.label,
+            spends=training.spends(),
+            epsilon=claims.epsilon,
+            neighbours=claims.neighbours,
+            public=tuple(public),
+            composition=self.composition,
+            error=training.error,
+            passes=1 + strict + training.passes,
+        )
         return RecordsDesign(
-            plan=Plan(
-                mechanism=training.label,
-                spends=spends,
-                epsilon=claims.epsilon,
-                neighbours=claims.neighbours,
-                public=tuple(public),
-                composition=self.composition,
-                error=training.error,
-                passes=1 + strict + training.passes,
-            ),
-            rows=claims.rows,
-            max_records=claims.max_records,
-            training=training,
-            draw=partial(self._drawn, training),
+            plan=plan, rows=claims.rows, max_records=claims.max_records, training=training
         )
 
 
@@ -168,13 +210,11 @@ class RecordsDesign(Design[Out]):
         rows: How records are read.
         max_records: The most that may be counted.
         training: The public parameters of the draws.
-        draw: Draws from counts, by a sampler.
     """
 
     rows: Rows
     max_records: int
-    training: Any
-    draw: Callable[[Counts, Sampler, Plan], Out]
+    training: Training[Out]
 
     def prepare(self, data: object) -> Callable[[Plan], Out]:
         # The engine holds the records for the counts that follow what was drawn before.
@@ -183,6 +223,17 @@ class RecordsDesign(Design[Out]):
 
         def drawn(plan: Plan) -> Out:
             with held:
-                return self.draw(counts, Exact(), plan)
+                return self.training.draw(counts, Sampler(), plan)
 
         return drawn
+
+
+def check_noise(epsilon: float) -> None:
+    """Refuse an epsilon whose noise could meet the ends of 64-bit integers.
+
+    Raises:
+        ParameterError: The epsilon of one noisy count is too small.
+    """
+    from dpselect.draws.exact import noisy_counts
+
+    noisy_counts.check_scale(noisy_counts.scale_for(epsilon) if epsilon > 0 else inf)

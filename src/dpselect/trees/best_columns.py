@@ -9,11 +9,10 @@ from dpselect.mechanisms import Mechanism, MechanismLike
 from dpselect.plan import Plan, Spend
 from dpselect.query import query
 from dpselect.release import Release
-from dpselect.trees.base import Claims, _RecordsQuery
+from dpselect.trees.base import Claims, Sampler, _RecordsQuery
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.criteria import CRITERIA, Criterion, objective_of
-from dpselect.trees.growth import drawn_by
-from dpselect.trees.samplers import Sampler
+from dpselect.trees.id3 import drawn_by
 
 
 @query
@@ -56,12 +55,6 @@ class BestColumns(_RecordsQuery[Release[str]]):
         drawn = drawn_by(self.mechanism, claims.epsilon, criterion, claims.max_records)
         return _Choice(claims, k, criterion, drawn)
 
-    def _drawn(
-        self, training: _Choice, counts: Counts, sampler: Sampler, plan: Plan
-    ) -> Release[str]:
-        names = training.claims.schema.names
-        return Release(tuple(names[place] for place in training.draw(counts, sampler)), plan)
-
 
 @dataclass(frozen=True)
 class _Choice:
@@ -87,17 +80,14 @@ class _Choice:
         return level_passes(self.claims.schema, 1)
 
     def spends(self) -> tuple[Spend, ...]:
-        """Return the price."""
+        """Return the price of the draws."""
         return (self.priced.spend(self.priced.purpose, self.k),)
 
-    def draw(self, counts: Counts, sampler: Sampler) -> list[int]:
-        """Return the positions of the columns that are drawn."""
+    def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> Release[str]:
+        """Draw columns, and return their names."""
         [tables] = counts.tables(0, 1)
-        objective = objective_of(
-            self.criterion,
-            tables,
-            self.claims.schema.names,
-            max_records=self.claims.max_records,
-        )
+        names, most = self.claims.schema.names, self.claims.max_records
+        objective = objective_of(self.criterion, tables, names, max_records=most)
         of_a_record = replace(self.priced, epsilon=self.priced.epsilon / self.claims.steps)
-        return sampler.choose(of_a_record, objective, self.k)
+        drawn = sampler.choose(of_a_record, objective, self.k)
+        return Release(tuple(names[place] for place in drawn), plan)

@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from dpselect.trees.domains import Schema
 from dpselect.trees.kernels import levels, replaced
-from dpselect.trees.records import Schema
 from dpselect.trees.tree import Split
 from dpselect.typing import Indices
 

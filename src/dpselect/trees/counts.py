@@ -1,4 +1,4 @@
-"""Counts that trees are drawn from: their protocol, the implementation in memory, and passes.
+"""Counts that trees are drawn from: what they are, and those of records in memory.
 
 All that is read of records are these counts, so a tree drawn from an engine's counts has the
 distribution of a tree drawn from the same records in memory. A record that has no place (a
@@ -8,42 +8,44 @@ value or a label outside) is dropped before a person's records are limited
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from dpselect.passes import of_sums
-from dpselect.tables.people import PeopleCap
-from dpselect.tables.values import names_of_series
 from dpselect.trees import kernels
 from dpselect.trees.candidates import Individual
-from dpselect.trees.domains import OUTSIDE
-from dpselect.trees.records import Schema
+from dpselect.trees.domains import OUTSIDE, Schema
 from dpselect.trees.tree import Split
 from dpselect.typing import Indices
-
-if TYPE_CHECKING:
-    import narwhals as nw
-
 
 Target: TypeAlias = Split | int | None
 """A split whose branches end in targets, the number of a leaf, or None: not counted."""
 
 
-class Counts(Protocol):
+class Counts(ABC):
     """Records coded by public domains, wherever they are held; all results are private.
 
     A record with a code or a label outside of the domains is in ``number`` alone.
     """
 
+    @abstractmethod
     def number(self) -> int:
         """Return the number of records; of those that are counted, if persons are limited."""
 
+    def held(self) -> AbstractContextManager[None]:
+        """Hold the records for all counts while the block runs."""
+        return nullcontext()
+
+    @abstractmethod
     def totals(self) -> Indices:
         """Return the records of each class, shape ``(classes,)``."""
 
+    @abstractmethod
     def tables(self, splits: Target, leaves: int) -> Iterable[list[Indices]]:
         """Return the contingency tables of all columns at each leaf of a partial tree.
 
@@ -56,12 +58,13 @@ class Counts(Protocol):
             for each column; values that no record has are there.
         """
 
+    @abstractmethod
     def hits(self, trees: Sequence[Individual]) -> Indices:
         """Return correctly classified records by tree and class, ``(trees, classes)``."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MemoryCounts:
+class MemoryCounts(Counts):
     """Records in memory, as unique rows of codes with class counts; private.
 
     Records repeat: 21,574 of NLTCS are 3,152 unique rows. Compressed once, every node of
@@ -174,23 +177,6 @@ def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:
     roots = [number(tree) for tree in trees]
     kept = [np.array(one, np.int64) for one in (columns, firsts, targets, roots)]
     return kept[0], kept[1], kept[2], kept[3]
-
-
-def limited(
-    codes: Indices, labels: Indices, persons: nw.Series[Any], cap: PeopleCap
-) -> tuple[Indices, Indices]:
-    """Return the codes and labels of the records that are counted.
-
-    Args:
-        codes: Shape ``(n, columns)``. Private.
-        labels: Positions in the classes, shape ``(n,)``. Private.
-        persons: The person of each record. Private.
-        cap: The limit.
-    """
-    held = (labels != OUTSIDE) & (codes != OUTSIDE).all(axis=1)
-    users = names_of_series(persons).filter(held)
-    labels, *columns = cap.of_arrays(users, [labels[held], *codes[held].T])
-    return np.stack(columns, axis=1), labels
 
 
 def level_passes(schema: Schema, levels: int) -> int:

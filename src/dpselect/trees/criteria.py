@@ -51,9 +51,9 @@ from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
 from dpselect.sensitivity.base import checked_distances
 from dpselect.tables.values import width
-from dpselect.trees import kernels, records
-from dpselect.trees.reading import Rows
-from dpselect.trees.records import Domains, Labels, Table
+from dpselect.trees import kernels
+from dpselect.trees.domains import Schema
+from dpselect.trees.records import Labels, Rows, Table, read
 from dpselect.typing import Indices, Values
 
 Criterion: TypeAlias = Literal["information-gain", "gini", "majority"]
@@ -176,7 +176,7 @@ def information_gain(
     x: Table,
     y: Labels,
     *,
-    domains: Domains,
+    domains: object,
     classes: Sequence[Hashable],
     max_records: int,
     neighbours: NeighboursLike,
@@ -221,7 +221,7 @@ def gini(
     x: Table,
     y: Labels,
     *,
-    domains: Domains,
+    domains: object,
     classes: Sequence[Hashable],
     max_records: int,
     neighbours: NeighboursLike,
@@ -237,7 +237,7 @@ def majority(
     x: Table,
     y: Labels,
     *,
-    domains: Domains,
+    domains: object,
     classes: Sequence[Hashable],
     max_records: int,
     neighbours: NeighboursLike,
@@ -253,18 +253,23 @@ def _of_table(
     criterion: Criterion,
     x: Table,
     y: Labels,
-    domains: Domains,
+    domains: object,
     classes: Sequence[Hashable],
     max_records: int,
     neighbours: NeighboursLike,
 ) -> Objective:
     relation = validation.table_neighbours(neighbours)
-    most = records.checked_bound(max_records)
-    columns = records.read(x, fields=width(domains))
-    public = records.schema(domains, classes, columns.names)
+    most = checked_bound(max_records)
+    columns = read(x, fields=width(domains))
+    public = Schema.of(domains, classes, columns.names)
     with Rows(public, None, None, "repair").counts((columns, y), most) as counts:
         [tables] = counts.tables(0, 1)
     return objective_of(criterion, tables, public.names, max_records=most, neighbours=relation)
+
+
+def checked_bound(max_records: int) -> int:
+    """Return the public bound on the number of records."""
+    return validation.at_least("max_records", max_records, 2, validation.EXACT)
 
 
 def records_per_step(neighbours: Neighbours) -> int:

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from dpselect import tables, validation
 from dpselect._optional import needed
@@ -61,6 +61,11 @@ class Domain(ABC):
 
     @property
     @abstractmethod
+    def unknown(self) -> int:
+        """The code of ``other``; ``OUTSIDE`` if there is none."""
+
+    @property
+    @abstractmethod
     def labels(self) -> tuple[str, ...]:
         """The name of each code."""
 
@@ -73,19 +78,20 @@ class Domain(ABC):
         """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
 
     @abstractmethod
-    def codes(self, column: ColumnValues) -> Indices:
-        """Return the code of every value; ``OUTSIDE`` for one that has no place."""
+    def codes(self, column: ColumnValues, *, repaired: bool = True) -> Indices:
+        """Return the code of every value; ``OUTSIDE`` for one that has no place.
 
-    @abstractmethod
-    def outside(self, column: ColumnValues) -> NDArray[np.bool_]:
-        """Return which values are outside of the declared ones, also if repaired."""
+        Args:
+            column: Private.
+            repaired: Whether values that were not declared go where the domain says.
+        """
 
     @abstractmethod
     def to_dict(self) -> dict[str, object]:
         """Return the domain as plain values, as in a domains file."""
 
     def to_field(self) -> dict[str, object]:
-        """Return the domain as a query keeps it: by plain values."""
+        """Return the domain as a query keeps it."""
         return self.to_dict()
 
     @property
@@ -130,6 +136,10 @@ class Categories(Domain):
         return (*self.values, self.other)
 
     @property
+    def unknown(self) -> int:
+        return OUTSIDE if self.other is None else self.listed.index(self.other)
+
+    @property
     def size(self) -> int:
         return len(self.listed)
 
@@ -145,36 +155,22 @@ class Categories(Domain):
                 "the other numbers"
             )
 
-    def held(self, kind: np.dtype[Any]) -> tuple[Hashable, ...]:
-        """Return the values, and ``other``, as a column of a type of NumPy has them."""
-        return tuple(rounded(value, kind) for value in self.listed)
+    def held(self, kind: np.dtype[Any], *, repaired: bool = True) -> tuple[Hashable, ...]:
+        """Return the values, and ``other`` where it is used, as a type of NumPy has them."""
+        listed = self.listed if repaired else self.values
+        return tuple(rounded(value, kind) for value in listed)
 
-    def codes(self, column: ColumnValues) -> Indices:
-        code = {value: k for k, value in enumerate(self.held(column.values.dtype))}
-        unknown = OUTSIDE if self.other is None else self.listed.index(self.other)
+    def codes(self, column: ColumnValues, *, repaired: bool = True) -> Indices:
+        held = self.held(column.values.dtype, repaired=repaired)
+        code = {value: k for k, value in enumerate(held)}
+        unknown = self.unknown if repaired else OUTSIDE
         if not column.is_typed:
-            found = [code.get(value, unknown) for value in self._declared(column)]
-            return np.array(found, dtype=np.int64)
+            typed = column.kind != "anything" and column.values.dtype.kind != "S"
+            found = declared_values(column.plain(), held, typed=typed)
+            return np.array([code.get(value, unknown) for value in found], dtype=np.int64)
         different, which = np.unique(column.values, return_inverse=True)
-        found = [code.get(value, unknown) for value in different.tolist()]
-        codes = np.array(found, dtype=np.int64)[which]
-        if column.missing is not None:
-            codes[column.missing] = unknown
-        return codes
-
-    def outside(self, column: ColumnValues) -> NDArray[np.bool_]:
-        declared = set(self.values)
-        return np.array([one not in declared for one in self._declared(column)], dtype=bool)
-
-    def _declared(self, column: ColumnValues) -> list[Hashable | None]:
-        """Return the declared value that each value is, or one that is not declared."""
-        typed = column.kind != "anything" and column.values.dtype.kind != "S"
-        held = self.held(column.values.dtype)
-        found = declared_values(column.plain(), held, typed=typed)
-        if held == self.listed:
-            return found
-        stated = dict(zip(held, self.listed, strict=True))
-        return [stated.get(value, value) for value in found]
+        known = [code.get(value, unknown) for value in different.tolist()]
+        return np.where(column.absent(), unknown, np.array(known, dtype=np.int64)[which])
 
     def to_dict(self) -> dict[str, object]:
         shown: dict[str, object] = {"values": list(self.values)}
@@ -257,6 +253,10 @@ class Bins(Domain):
         return self.edges[1:-1].astype(dtype).astype(np.float64)
 
     @property
+    def unknown(self) -> int:
+        return OUTSIDE if self.other is None else self.bins
+
+    @property
     def size(self) -> int:
         return self.bins + (self.other is not None)
 
@@ -279,17 +279,14 @@ class Bins(Domain):
                 "Categories([...]) as its domain"
             )
 
-    def codes(self, column: ColumnValues) -> Indices:
-        numbers = column.numbers()
-        held = column.values.dtype
+    def codes(self, column: ColumnValues, *, repaired: bool = True) -> Indices:
+        numbers, held = column.numbers(), column.values.dtype
         inner = self.inner(held if held.kind == "f" else np.float64)
         found = np.searchsorted(inner, numbers, side="right").astype(np.int64)
-        return np.where(np.isnan(numbers), OUTSIDE if self.other is None else self.bins, found)
-
-    def outside(self, column: ColumnValues) -> NDArray[np.bool_]:
-        numbers = column.numbers()
-        low, high = (rounded(end, column.values.dtype) for end in (self.low, self.high))
-        return ~((numbers >= low) & (numbers <= high))
+        if not repaired:
+            low, high = (rounded(end, held) for end in (self.low, self.high))
+            return np.where((numbers >= low) & (numbers <= high), found, OUTSIDE)
+        return np.where(np.isnan(numbers), self.unknown, found)
 
     def to_dict(self) -> dict[str, object]:
         shown: dict[str, object] = {"low": self.low, "high": self.high, "bins": self.bins}
@@ -320,31 +317,119 @@ def as_domain(name: str, given: object) -> Domain:
     """
     if isinstance(given, Domain):
         return given
-    if isinstance(given, Mapping):
-        return from_dict(name, given)
-    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
-        return Categories(list(given))
+    try:
+        if isinstance(given, Mapping):
+            return Categories(**given) if "values" in given else Bins(**given)
+        if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
+            return Categories(list(given))
+    except TypeError:  # of other fields
+        pass
     raise ParameterError(
         f"the domain of {name!r} must be Categories([...]), Bins(low, high, bins=...) or a "
-        f"list of categories, not a {type(given).__name__}"
+        "list of categories; or by its fields: 'values' (a list), 'edges' (a list), or 'low', "
+        "'high' and 'bins' (numbers), and perhaps 'other'"
     )
 
 
-def from_dict(name: str, given: Mapping[str, Any]) -> Domain:
-    """Return the domain that ``Domain.to_dict`` showed.
+@dataclass(frozen=True)
+class Schema:
+    """The public columns of a table, their domains, and the classes.
+
+    Attributes:
+        names: Columns that may be split on, in order.
+        domains: One for each.
+        classes: The labels that can occur, in order; at least two.
+    """
+
+    names: tuple[str, ...]
+    domains: tuple[Domain, ...]
+    classes: tuple[Hashable, ...]
+
+    @classmethod
+    def of(
+        cls, domains: object, classes: Sequence[Hashable] | None, columns: Sequence[str]
+    ) -> Schema:
+        """Return the checked public claims.
+
+        Args:
+            domains: As for ``named_domains``.
+            classes: At least two labels.
+            columns: The names of the table's columns.
+
+        Raises:
+            ParameterError: They are missing, or of the wrong kind.
+            ColumnError: A domain names a column that is not there.
+        """
+        named = named_domains(domains, columns)
+        if not named:
+            raise ParameterError("`domains` must have at least one column to split on")
+        kept = tuple(as_domain(name, domain) for name, domain in named.items())
+        given = validation.listed("classes", classes) or ()
+        labels = tuple(c.item() if isinstance(c, np.generic) else c for c in given)
+        validation.different("classes", labels)
+        if len(labels) < 2:
+            raise ParameterError(
+                "`classes` must be at least two: the labels that can occur, which must not be "
+                "read off the data"
+            )
+        return cls(tuple(named), kept, labels)
+
+    @cached_property
+    def sizes(self) -> Indices:
+        """The number of codes of each column."""
+        return np.array([domain.size for domain in self.domains])
+
+    @cached_property
+    def ordered(self) -> Indices:
+        """1 for each column whose domain is ordered, else 0."""
+        return np.array([int(domain.ordered) for domain in self.domains])
+
+    @property
+    def named(self) -> dict[str, Domain]:
+        """The domain of each column."""
+        return dict(zip(self.names, self.domains, strict=True))
+
+
+def named_domains(domains: object, columns: Sequence[str]) -> dict[str, object]:
+    """Return the domain of each column that has one, by name, as it was given.
+
+    Args:
+        domains: A mapping from column names to domains; or one domain for every column; or a
+            sequence of them in the columns' order.
+        columns: The names of the table's columns.
 
     Raises:
-        ParameterError: It is none of ``values``, ``edges``, or ``low`` and ``high``.
+        ParameterError: They are of none of these kinds.
+        ColumnError: A domain names a column that is not there.
     """
-    try:
-        if "values" in given:
-            return Categories(**given)
-        return Bins(**given)
-    except TypeError:
+    if isinstance(domains, Domain):
+        return dict.fromkeys(columns, domains)
+    if isinstance(domains, Mapping):
+        missing = [name for name in domains if str(name) not in columns]
+        # A table of declared columns alone may be a selection, as of PrivateSelectKBest; beside
+        # a column without a domain a name is more likely misspelt.
+        if missing and not set(columns) <= set(map(str, domains)):
+            raise ColumnError(
+                f"`domains` name columns that the table does not have: {missing}; it has "
+                f"{list(columns)}"
+            )
+        return {str(name): one for name, one in domains.items() if str(name) in columns}
+    if not isinstance(domains, Sequence) or isinstance(domains, str):
+        raise no_domains()
+    if len(domains) != len(columns):
         raise ParameterError(
-            f"the domain of {name!r} must have 'values' (a list), or 'edges' (a list), or "
-            "'low', 'high' and 'bins' (numbers), and may have 'other'"
-        ) from None
+            f"`domains` must be one for each column: {len(columns)}, not {len(domains)}"
+        )
+    return dict(zip(columns, domains, strict=True))
+
+
+def no_domains() -> ParameterError:
+    """Return the error of domains that name no columns."""
+    return ParameterError(
+        "`domains` must be a mapping from column names to domains, such as "
+        "{'age': Bins(0, 100), 'sex': ['female', 'male']}: the tree shows them, so they must "
+        "not be read off the data"
+    )
 
 
 def read_domains(path: str | Path) -> dict[str, Any]:
@@ -384,10 +469,8 @@ def read_domains(path: str | Path) -> dict[str, Any]:
             f"{', '.join(empty)}; or delete a column to leave it out"
         )
     for name, domain in columns.items():
-        if not isinstance(domain, dict):
-            raise DataError(f"{path}: the domain of {name!r} must be a JSON object")
         try:
-            from_dict(name, domain)
+            as_domain(name, domain)
         except ParameterError as error:
             raise DataError(f"{path}, column {name!r}: {error}") from None
     return {**{name: given[name] for name in parts if name != "columns"}, "domains": columns}
@@ -508,20 +591,24 @@ def declared_values(
         listed: The declared values.
         typed: Whether the values are of a declared type, so that ``"1"`` is not 1.
     """
-    value_of = {value: value for value in listed}
-    exact = [value if value in value_of else _compared(value) for value in given]
+    known = set(listed)
+    # A decimal number is compared as the float that it is.
+    exact = [
+        number(value) if isinstance(value, Decimal) and value not in known else value
+        for value in given
+    ]
     if typed:
         return exact
-    fields = texts(
-        None if known in value_of else _decoded(value)
-        for known, value in zip(exact, given, strict=True)
+    others = (
+        None if one in known else _decoded(raw) for one, raw in zip(exact, given, strict=True)
     )
+    fields = texts(others)
     meant = {
-        field: next((value_of[one] for one in _readings(field) if one in value_of), None)
+        field: next((one for one in _readings(field) if one in known), None)
         for field in set(fields)
     }
     pairs = zip(exact, fields, strict=True)
-    return [value_of.get(known, meant[field]) for known, field in pairs]
+    return [one if one in known else meant[field] for one, field in pairs]
 
 
 def _readings(field: str | None) -> Iterator[Hashable]:
@@ -541,8 +628,3 @@ def _readings(field: str | None) -> Iterator[Hashable]:
 def _decoded(value: Hashable) -> Hashable:
     """Return bytes as the text that they code, others as they are."""
     return value.decode(errors="replace") if isinstance(value, bytes) else value
-
-
-def _compared(value: Hashable) -> Hashable:
-    """Return a decimal number as the float that it is compared as, others as they are."""
-    return number(value) if isinstance(value, Decimal) else value

@@ -1,14 +1,16 @@
 """Counts of records that stay in the engine that holds them (polars, DuckDB, PySpark, ...).
 
 Each count is one query, written once as narwhals expressions; only the counts leave the engine.
+On Spark a record walks through its trees by look-ups: nested conditions and wide sums would be
+compiled to methods too long for Java.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import inf
-from typing import Any, cast
+from math import inf, prod
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -16,23 +18,22 @@ import numpy as np
 from dpselect import tables
 from dpselect.tables.collecting import counts, sum_in_blocks
 from dpselect.tables.engine import engine_of
-from dpselect.tables.kinds import Kind, declared, float_type, rounded
+from dpselect.tables.kinds import NUMERIC, Kind, declared, float_type, rounded
 from dpselect.tables.lookup import with_codes, with_positions, without_nan
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark_engine import Spark
 from dpselect.tables.values import refused_type
-from dpselect.trees import records
 from dpselect.trees.candidates import Individual, as_split
-from dpselect.trees.counts import Target, flat
-from dpselect.trees.domains import Bins, Categories
+from dpselect.trees.counts import Counts, Target, flat
+from dpselect.trees.domains import OUTSIDE, Bins, Categories, Schema
 from dpselect.trees.tree import Split
-from dpselect.typing import Indices, Values
+from dpselect.typing import Indices
 
 LABEL = "label"
-NODE, PLACE, KEY = "node", "place", "key"
+TREE, NODE, LEAF, KEY = "tree", "node", "leaf", "key"
 
 
-class EngineCounts:
+class EngineCounts(Counts):
     """Records coded by public domains, in a lazy frame.
 
     Its results equal those of ``MemoryCounts``, record by record.
@@ -52,44 +53,40 @@ class EngineCounts:
         self,
         data: object,
         label: str,
-        public: records.Schema,
+        public: Schema,
         users: PeopleCap | None = None,
         most_records: float = inf,
     ) -> None:
         self._data, self._public, self._users = data, public, users
-        self._most_records = most_records
+        self._classes, self._most_records = len(public.classes), most_records
         self._totals: Indices | None = None
-        table = tables.check_columns(data, plain=[*public.names, label])
-        binned = zip(public.names, public.domains, strict=True)
-        fields = [name for name, one in binned if not isinstance(one, Categories)]
-        fields = [name for name in fields if tables.Source.of(data).is_untyped(name)]
-        self._table = tables.as_numbers(table, data, fields)
-        self._columns = (*public.names, label)
-        self._domains = (*public.domains, Categories(public.classes))
+        domains = {**public.named, label: Categories(public.classes)}
+        table = tables.check_columns(data, plain=list(domains))
+        untyped = tables.Source.of(data).is_untyped
+        fields = [name for name, one in domains.items() if isinstance(one, Bins)]
+        self._table = tables.as_numbers(table, data, [name for name in fields if untyped(name)])
         types = self._table.collect_schema()
-        for name, shown, domain in zip(
-            self._columns, (*public.names, "y"), self._domains, strict=True
-        ):
-            domain.check(_kind(name, types[name]), shown)
-        self._codes = _known(self._coded(), self._names)
+        for name, domain in domains.items():
+            domain.check(_kind(name, types[name]), "y" if name == label else name)
+        self._names = [f"code{j}" for j in range(len(public.names))]
+        self._coding = dict(zip([*self._names, LABEL], domains.items(), strict=True))
+        self._codes = self._known(self._coded())
         if users is not None:
             users.check(data)
             rows = self._coded(more={"user": users.persons(types)})
-            order_by = [LABEL, *self._names[:-1]]
-            self._codes = users.limited(rows, order_by=order_by).select(*self._names)
+            limited = users.limited(rows, order_by=[LABEL, *self._names])
+            self._codes = limited.select(*self._coding)
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the codes in the engine while the block runs, for all counts."""
         before = self._codes
         # Spark would repeat the codes in the conditions of rows that it filters.
         codes = self._coded() if self._users is None else before
         small = codes.select(
-            nw.col(name).cast(_width(domain.size))
-            for name, domain in zip(self._names, self._domains, strict=True)
+            nw.col(name).cast(_width(domain.size)) for name, (_, domain) in self._coding.items()
         )
         with engine_of(small).cached() as kept:
-            self._codes = _known(kept, self._names)
+            self._codes = self._known(kept)
             try:
                 # Reads all records: a file that cannot be read is an error before the spend.
                 self._totals = self.totals()
@@ -106,37 +103,102 @@ class EngineCounts:
     def totals(self) -> Indices:
         if self._totals is not None:
             return self._totals
-        [first] = self._count({_name(0): int(self._public.sizes[0])}, 0, 1)
-        return np.asarray(first.sum(axis=0))
+        values = self._values()[: int(self._public.sizes[0])]
+        return np.asarray(self._summed(self._codes, values, {LABEL: self._classes}).sum(axis=1))
 
     def tables(self, splits: Target, leaves: int) -> list[list[Indices]]:
-        sizes = {_name(j): int(size) for j, size in enumerate(self._public.sizes)}
-        ends = np.cumsum(self._public.sizes)[:-1]
-        return [np.split(leaf, ends) for leaf in self._count(sizes, splits, leaves)]
+        sizes, engine = self._public.sizes, engine_of(self._codes)
+        width, classes = int(sizes.sum()), self._classes
+        if isinstance(engine, Spark):
+            # One number for each value of a record; null where no leaf counts it.
+            col = engine.f.col
+            place = (col(LEAF) * classes + col(LABEL)) * width
+            starts = np.cumsum([0, *sizes]).tolist()
+            keys = [
+                place + start + col(c) for c, start in zip(self._names, starts, strict=False)
+            ]
+            each = engine.f.explode(engine.f.when(place.isNotNull(), engine.f.array(*keys)))
+            most = min(leaves * classes * width, self._most_records * sizes.size)
+            counted = self._reached(engine, [splits]).select(each.alias(KEY))
+            found = self._tallied(counted, (leaves, classes, width), int(most) + 1)
+        else:
+            # One wide grouping by leaf and class, a sum for every value: rows are never turned
+            # into one for each column, which takes four times as long at the least.
+            rows = self._codes.with_columns(_leaf(splits).alias(LEAF))
+            rows = rows.filter(~nw.col(LEAF).is_null())
+            found = self._summed(rows, self._values(), {LEAF: leaves, LABEL: classes})
+        ends = np.cumsum(sizes)[:-1]
+        return [np.split(leaf.T, ends) for leaf in found]
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
         targets = [as_split(tree, self._public, int) for tree in trees]
-        return count_hits(self._codes, LABEL, len(self._public.classes), targets)
+        engine = engine_of(self._codes)
+        if isinstance(engine, Spark):
+            col, classes = engine.f.col, self._classes
+            key = engine.f.when(col(LEAF) == col(LABEL), col(TREE) * classes + col(LABEL))
+            counted = self._reached(engine, targets).select(key.alias(KEY))
+            shape = len(trees), classes
+            return self._tallied(counted, shape, prod(shape) + 1)
+        right = [_leaf(tree) == nw.col(LABEL) for tree in targets]
+        return self._summed(self._codes, right, {LABEL: self._classes}).T
 
-    def refuse_outside(self) -> None:
-        """Raise as ``refuse_outside`` does."""
-        coded = self._coded(repaired=False)
-        sums = coded.select(nw.col(c).is_null().cast(nw.Int64).sum() for c in self._names)
-        [row] = zip(*tables.collect(sums, self._data, most=1).values(), strict=True)
-        for name, count in zip((*self._public.names, None), row, strict=True):
-            if count:
-                raise records.outside(name)
+    def outside(self) -> list[int]:
+        """Return how many values of each column, and how many labels, were not declared."""
+        sums = [nw.col(name).is_null().cast(nw.Int64).sum() for name in self._coding]
+        coded = self._coded(repaired=False).select(*sums)
+        row = tables.collect(coded, self._data, most=1)
+        return [int(counts(one)[0]) for one in row.values()]
 
-    @property
-    def _names(self) -> tuple[str, ...]:
-        """The columns of the codes, that of the labels last."""
-        return (*map(_name, range(len(self._public.names))), LABEL)
+    def _known(self, rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Return the rows that have a code of every column."""
+        return rows.filter(*(~nw.col(name).is_null() for name in self._coding))
 
-    def _count(self, sizes: dict[str, int], splits: Target, leaves: int) -> Indices:
-        classes = len(self._public.classes)
-        return count_tables(
-            self._codes, sizes, LABEL, classes, splits, leaves, self._most_records
-        )
+    def _values(self) -> list[nw.Expr]:
+        """Return whether a record has a value, for all values of all columns."""
+        return [
+            nw.col(name) == code
+            for name, size in zip(self._names, self._public.sizes.tolist(), strict=True)
+            for code in range(size)
+        ]
+
+    def _summed(
+        self, rows: nw.LazyFrame[Any], flags: Sequence[nw.Expr], groups: Mapping[str, int]
+    ) -> Indices:
+        """Return how often each flag is true by groups, shape ``(*groups, flags)``."""
+        out = np.zeros((*groups.values(), len(flags)), dtype=np.int64)
+        sums = [flag.cast(nw.Int64).sum().alias(f"{k}") for k, flag in enumerate(flags)]
+        most = int(min(prod(groups.values()), self._most_records))
+        for block in sum_in_blocks(rows, self._data, sums, by=list(groups), most=most):
+            places = [counts(block.pop(name)) for name in groups]
+            for flag, column in block.items():
+                out[..., int(flag)][*places] = counts(column)
+        return out
+
+    def _tallied(self, keys: Any, shape: tuple[int, ...], most: int) -> Indices:  # noqa: ANN401
+        """Return how often each key occurs on Spark, as an array; null is not counted."""
+        counted = nw.from_native(keys.groupBy(KEY).count())
+        table = tables.collect(counted, self._data, most=most)
+        known = np.array([key is not None for key in table[KEY].tolist()], dtype=bool)
+        out = np.zeros(prod(shape), np.int64)
+        out[counts(table[KEY][known])] = counts(table["count"][known])
+        return out.reshape(shape)
+
+    def _reached(self, spark: Spark, trees: Sequence[Target]) -> Any:  # noqa: ANN401 -- Spark's
+        """Return records by tree, with the leaf that each reaches, null for none."""
+        f, node = spark.f, spark.f.col(NODE)
+        columns, firsts, targets, roots = flat(*trees)
+        none = columns.size  # nodes are splits before it and leaves after it
+        targets, roots = (np.where(at < 0, none - 1 - at, at) for at in (targets, roots))
+        native = nw.to_native(self._codes)
+        native = native.select("*", f.posexplode(spark.array(roots)).alias(TREE, NODE))
+        column, first, target = map(spark.array, (columns, firsts, targets))
+        answers = f.array(*map(f.col, self._names))
+        for _ in range(max(map(_depth, trees))):
+            # What is no split has no column, so its look-ups are null.
+            answer = f.get(answers, f.get(column, node))
+            below = f.get(target, f.get(first, node) + answer)
+            native = native.withColumn(NODE, f.coalesce(below, node))
+        return native.withColumn(LEAF, f.when(node > none, node - none - 1).cast("bigint"))
 
     def _coded(
         self, *, repaired: bool = True, more: Mapping[str, nw.Expr] | None = None
@@ -144,150 +206,36 @@ class EngineCounts:
         """Return the codes of all records, null for a value that has no place.
 
         Args:
-            repaired: Whether values outside of their domain go where it says.
+            repaired: Whether values that were not declared go where their domain says.
             more: Other columns to return, by name.
         """
         types = self._table.collect_schema()
-        edges: dict[str, Values] = {}
-        listed: dict[str, Sequence[Hashable]] = {}
-        others: dict[str, int] = {}
-        values: list[nw.Expr] = []
-        for name, column, domain in zip(self._names, self._columns, self._domains, strict=True):
-            value = _value(column, types[column])
+        edges, listed, values = {}, {}, list[nw.Expr]()
+        for name, (column, domain) in self._coding.items():
+            value, held = _value(column, types[column]), float_type(types[column])
             if isinstance(domain, Bins):
+                edges[name] = domain.inner(held)
                 if not repaired:
-                    held = float_type(types[column])
                     low, high = (rounded(end, held) for end in (domain.low, domain.high))
-                    inside = (value >= low) & (value <= high)
-                    value = nw.when(inside).then(value)
-                edges[name] = domain.inner(float_type(types[column]))
-                other = domain.bins
-            else:
-                known = cast("Categories", domain)
-                every = known.held(float_type(types[column]))
-                listed[name] = every if repaired else every[: len(known.values)]
-                other = known.listed.index(known.other) if known.other is not None else 0
+                    value = nw.when((value >= low) & (value <= high)).then(value)
+            elif isinstance(domain, Categories):
+                listed[name] = domain.held(held, repaired=repaired)
             values.append(value.alias(name))
-            if repaired and domain.other is not None:
-                others[name] = other
-        found = with_codes(
-            with_positions(self._table.lazy().select(*values, **(more or {})), edges),
-            listed,
-        )
-        repairs = [nw.col(c).fill_null(other) for c, other in others.items()]
+        rows = self._table.lazy().select(*values, **(more or {}))
+        found = with_codes(with_positions(rows, edges), listed)
+        repairs = [
+            nw.col(name).fill_null(domain.unknown)
+            for name, (_, domain) in self._coding.items()
+            if repaired and domain.unknown != OUTSIDE
+        ]
         return found.with_columns(*repairs) if repairs else found
-
-
-def count_tables(
-    codes: object,
-    sizes: Mapping[str, int],
-    label: str,
-    classes: int,
-    splits: Target,
-    leaves: int,
-    most_records: float = inf,
-) -> Indices:
-    """Count records by leaf of a partial tree, value of each column and class.
-
-    One wide grouping by leaf and class, a sum for every value: rows are never turned into
-    one for each column, which takes four times as long at the least and up to 600 times.
-
-    Args:
-        codes: A frame with columns of codes from 0, and the class. Private.
-        sizes: The columns to count, each with the number of its codes. Public.
-        label: The column of the class, ``0`` to ``classes - 1``.
-        classes: How many classes there are.
-        splits: The partial tree, its leaves numbered from 0.
-        leaves: How many leaves there are.
-        most_records: The most records that are counted. Public.
-
-    Returns:
-        Shape ``(leaves, values of all columns, classes)``. Private.
-
-    Raises:
-        DataError: The engine refuses the query.
-    """
-    table = tables.open_table(codes).lazy()
-    size = sum(sizes.values())
-    engine = engine_of(table)
-    if isinstance(engine, Spark):
-        # One number for each value of a record.
-        f, forest = engine.f, _Forest([splits])
-        native = nw.to_native(table).withColumn(NODE, f.lit(int(forest.roots[0])))
-        native = forest.walked(engine, native)
-        # The place of a record that no leaf counts is null.
-        leaf = f.when(f.col(NODE) >= forest.leaf, f.col(NODE) - forest.leaf).cast("bigint")
-        native = native.withColumn(PLACE, (leaf * classes + f.col(label)) * size)
-        starts = np.cumsum([0, *sizes.values()]).tolist()
-        keys = f.array(
-            *(f.col(PLACE) + start + f.col(c) for c, start in zip(sizes, starts, strict=False))
-        )
-        counted = f.explode(f.when(f.col(PLACE).isNotNull(), keys))
-        # A row for each cell of a record, and one for the records that are not counted.
-        most = int(min(leaves * classes * size, most_records * len(sizes))) + 1
-        shape = leaves, classes, size
-        found = _spark_counts(native.select(counted.alias(KEY)), codes, shape, most)
-        return found.transpose(0, 2, 1)
-    values = [(column, code) for column, size in sizes.items() for code in range(size)]
-    counted = table.with_columns(_leaf(splits).alias("leaf"))
-    counted = counted.filter(~nw.col("leaf").is_null())
-    sums = [
-        (nw.col(column) == code).cast(nw.Int64).sum().alias(f"value{position}")
-        for position, (column, code) in enumerate(values)
-    ]
-    out = np.zeros((leaves, len(values), classes), dtype=np.int64)
-    groups = ["leaf", label]
-    most = int(min(leaves * classes, most_records))
-    for block in sum_in_blocks(counted, codes, sums, by=groups, most=most):
-        leaf, group = counts(block.pop("leaf")), counts(block.pop(label))
-        for name, column in block.items():
-            out[leaf, int(name.removeprefix("value")), group] = counts(column)
-    return out
-
-
-def count_hits(codes: object, label: str, classes: int, trees: Sequence[Target]) -> Indices:
-    """Count the records that each tree assigns to the class that they have.
-
-    Args:
-        codes: A frame with columns of codes from 0, and the class. Private.
-        label: The column of the class, ``0`` to ``classes - 1``.
-        classes: How many classes there are.
-        trees: The number of a leaf is a class. Public.
-
-    Returns:
-        Shape ``(trees, classes)``. Private.
-
-    Raises:
-        DataError: The engine refuses the query.
-    """
-    table = tables.open_table(codes).lazy()
-    engine = engine_of(table)
-    if isinstance(engine, Spark):
-        # In one pass for all trees.
-        f, forest = engine.f, _Forest(trees)
-        each = f.posexplode(engine.array(forest.roots)).alias(PLACE, NODE)
-        native = forest.walked(engine, nw.to_native(table).select("*", each))
-        hit = f.col(NODE) == f.col(label) + forest.leaf
-        key = f.when(hit, f.col(PLACE) * classes + f.col(label))
-        shape, most = (len(trees), classes), len(trees) * classes + 1
-        return _spark_counts(native.select(key.alias(KEY)), codes, shape, most)
-    hits = [
-        (_leaf(tree) == nw.col(label)).cast(nw.Int64).sum().alias(f"tree{position}")
-        for position, tree in enumerate(trees)
-    ]
-    out = np.zeros((len(trees), classes), dtype=np.int64)
-    for block in sum_in_blocks(table, codes, hits, by=[label], most=classes):
-        group = counts(block.pop(label))
-        for name, column in block.items():
-            out[int(name.removeprefix("tree")), group] = counts(column)
-    return out
 
 
 def _leaf(target: Target) -> nw.Expr:
     """Return the number of the leaf that a record reaches; null for none."""
     if not isinstance(target, Split):
         return nw.lit(target, nw.Int64)
-    code, below = nw.col(_name(target.column)), [_leaf(one) for one in target.branches]
+    code, below = nw.col(f"code{target.column}"), [_leaf(one) for one in target.branches]
     found = _below(code, target.branch_of, below, 0, len(target.branch_of))
     return nw.when(~code.is_null()).then(found)
 
@@ -309,15 +257,6 @@ def _below(
     )
 
 
-def _name(column: int) -> str:
-    return f"code{column}"
-
-
-def _known(rows: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Return the rows that have a value in all columns."""
-    return rows.filter(*(~nw.col(column).is_null() for column in columns))
-
-
 def _width(codes: int) -> type[nw.Int8 | nw.Int16 | nw.Int64]:
     """Return the smallest type that holds so many codes."""
     return nw.Int8 if codes <= 2**7 else nw.Int16 if codes <= 2**15 else nw.Int64
@@ -334,61 +273,11 @@ def _value(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' typ
 
 def _kind(name: str, dtype: Any) -> Kind:  # noqa: ANN401 -- narwhals' types
     kind = declared(dtype)
-    if kind in {"integer", "boolean", "numbers"}:
+    if kind in NUMERIC:
         return "numbers"
     if kind == "text":
         return kind
     raise refused_type(name, dtype)
-
-
-def _spark_counts(keys: Any, data: object, shape: tuple[int, ...], most: int) -> Indices:  # noqa: ANN401
-    """Return how often each key occurs, as an array of a shape; null is not counted."""
-    table = tables.collect(nw.from_native(keys.groupBy(KEY).count()), data, most=most)
-    known = np.array([key is not None for key in table[KEY].tolist()], dtype=bool)
-    out = np.zeros(int(np.prod(shape)), np.int64)
-    out[counts(table[KEY][known])] = counts(table["count"][known])
-    return out.reshape(shape)
-
-
-class _Forest:
-    """Trees as arrays; a node is the position of a split, or a number beyond them all.
-
-    For Spark, where nested conditions and wide sums would be compiled to methods too long for
-    Java. A record walks through the arrays by look-ups, so that queries are as short for a
-    large tree as for a small one.
-
-    Args:
-        trees: Partial trees. Public.
-
-    Attributes:
-        roots: The node that each tree begins with.
-        leaf: The node of leaf 0; those of the others follow, and inner nodes come before.
-    """
-
-    def __init__(self, trees: Sequence[Target]) -> None:
-        self._columns, self._firsts, targets, roots = flat(*trees)
-        self._depth = max(map(_depth, trees))
-        last = self._columns.size
-        self.leaf = last + 1
-        self._targets, self.roots = (
-            np.where(nodes < 0, last - 1 - nodes, nodes) for nodes in (targets, roots)
-        )
-
-    def walked(self, spark: Spark, native: Any) -> Any:  # noqa: ANN401
-        """Return rows with the node that they reach from theirs, all questions answered."""
-        if not self._depth:
-            return native
-        f = spark.f
-        node = f.col(NODE)
-        arrays = (self._columns, self._firsts, self._targets)
-        column, first, target = (spark.array(one) for one in arrays)
-        answers = f.array(*(f.col(f"code{j}") for j in range(int(self._columns.max()) + 1)))
-        for _ in range(self._depth):
-            # What is no split has no column, so its look-ups are null.
-            answer = f.get(answers, f.get(column, node))
-            below = f.get(target, f.get(first, node) + answer)
-            native = native.withColumn(NODE, f.coalesce(below, node))
-        return native
 
 
 def _depth(tree: Target) -> int:

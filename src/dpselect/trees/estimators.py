@@ -24,12 +24,11 @@ from dpselect.trees import records
 from dpselect.trees.best_columns import BestColumns
 from dpselect.trees.candidates import Operators
 from dpselect.trees.criteria import Criterion
-from dpselect.trees.evolution import RateBound, Selection
-from dpselect.trees.front import FrontRelease, FrontTree, TreeFront
-from dpselect.trees.growth import Splits
-from dpselect.trees.id3 import ID3Tree, TreeRelease
-from dpselect.trees.reading import CodedTable, Rows
-from dpselect.trees.tree import Tree
+from dpselect.trees.domains import named_domains
+from dpselect.trees.front import FrontRelease, FrontTree, RateBound, Selection, TreeFront
+from dpselect.trees.id3 import ID3Tree, Splits
+from dpselect.trees.records import CodedTable, Rows
+from dpselect.trees.tree import Tree, TreeRelease
 from dpselect.typing import Indices, OnInvalid, Values
 
 needed("sklearn", extra="standard")
@@ -67,7 +66,7 @@ class PrivateEstimator(WithoutBudget, BaseEstimator):  # type: ignore[misc]
 
     epsilon: float | None = None
     _: KW_ONLY
-    domains: records.Domains = None
+    domains: Any = None
     classes: Sequence[Hashable] | None = None
     max_records: int | None = None
     user: str | None = None
@@ -103,7 +102,7 @@ class PrivateEstimator(WithoutBudget, BaseEstimator):  # type: ignore[misc]
                 )
             if not isinstance(self.domains, Mapping):
                 columns = [name for name in columns if name != self.user]
-            given["domains"] = records.named_domains(self.domains, columns)
+            given["domains"] = named_domains(self.domains, columns)
         return self._kind(**given, label=label)
 
     def plan(self, columns: Sequence[str] | None = None) -> Plan:
@@ -299,7 +298,6 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
     initial_depth: int = 3
     max_depth: int = 5
     operators: Operators = "shallow"
-    split: Sequence[float] | None = None
     totals_share: float = 0.05
     rates_share: float = 0.1
     random_state: Any = None

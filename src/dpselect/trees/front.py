@@ -1,29 +1,64 @@
-"""The query of a front of trees that trade the rates of two classes."""
+"""The query of a front of trees that trade the rates of two classes, and their evolution.
+
+Generations of candidate trees are each selected by their rates. ``selection`` is the measure of
+a good tree, ``rate_bound`` the bound on what one record can change of it:
+
+================  ======================  ==============================================
+``selection``     ``rate_bound``          source
+================  ======================  ==============================================
+``pareto``        ``global``, ``local``   PrivPareto of the paper
+``weighted-sum``  ``global``, ``local``   PrivAgg of the paper; its maximum, not its sum
+``margin``        ``global``              ours
+any               ``noisy-denominators``  ours: counts over class totals released once
+================  ======================  ==============================================
+
+Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from dpselect import validation
+from dpselect.combine import disjoint_sum, margin, pareto
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
+from dpselect.combine.registry import facts_of
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import MechanismLike
-from dpselect.plan import Plan
+from dpselect.mechanisms import (
+    ExponentialMechanism,
+    LocalDampening,
+    Mechanism,
+    MechanismLike,
+    PermuteAndFlip,
+)
+from dpselect.mechanisms.base import as_step
+from dpselect.neighbours import Neighbours
+from dpselect.objective import Facts, Objective
+from dpselect.passes import of_sums
+from dpselect.plan import Plan, Spend
 from dpselect.query import query
 from dpselect.release import Release
-from dpselect.trees.base import Claims, _RecordsQuery
-from dpselect.trees.candidates import Operators, as_split
-from dpselect.trees.counts import Counts
-from dpselect.trees.evolution import Evolution, RateBound, Selection
-from dpselect.trees.samplers import Sampler
+from dpselect.sensitivity import GlobalSensitivity, at_bound
+from dpselect.trees.base import Claims, Sampler, _RecordsQuery
+from dpselect.trees.candidates import BREEDERS, Breeder, Individual, Operators, as_split
+from dpselect.trees.counts import Counts, level_passes
+from dpselect.trees.domains import Schema
+from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.tree import SMALLEST, Leaf, Tree, new_axes
+from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Selection: TypeAlias = Literal["pareto", "weighted-sum", "margin"]
+"""The measure of a good tree."""
+
+RateBound: TypeAlias = Literal["global", "local", "noisy-denominators"]
+"""Bound on the change by one record."""
 
 MOST_GENERATIONS = 10_000
 """Each has a share of epsilon."""
@@ -158,8 +193,6 @@ class TreeFront(_RecordsQuery[FrontRelease]):
             Shallow mutation grows a subtree no deeper than the tree was, and only selected
             trees are parents; as published it grows a full one down to ``max_depth``, and
             children are parents too, so that trees have about twenty times as many nodes.
-        split: Shares of epsilon of the selections, one positive number each. Equal by default;
-            no increasing split was better in our trials.
         totals_share: Share of epsilon for noisy class totals, with noisy denominators; in
             (0, 1).
         rates_share: Share of epsilon for noisy rates of the front; 0 for none.
@@ -183,7 +216,6 @@ class TreeFront(_RecordsQuery[FrontRelease]):
     initial_depth: int = 3
     max_depth: int = 5
     operators: Operators = "shallow"
-    split: Sequence[float] | None = None
     totals_share: float = 0.05
     rates_share: float = 0.1
     random_state: int | None = None
@@ -192,83 +224,32 @@ class TreeFront(_RecordsQuery[FrontRelease]):
     composition = "sequential: all selections and counts are made of all records"
 
     def _training(self, claims: Claims) -> Evolution:
-        self._generator()
         if len(claims.schema.classes) != 2:
             raise ParameterError(
                 "Only binary classification is supported: `classes` must be the negative and "
                 "the positive label"
             )
-        selection = validation.one_of("selection", self.selection, get_args(Selection))
-        dominance = checked_dominance(self.dominance, selection, of="selection")
-        rate_bound = validation.one_of("rate_bound", self.rate_bound, get_args(RateBound))
-        if (selection, rate_bound) == ("margin", "local"):
+        for name, known in (
+            ("selection", Selection),
+            ("rate_bound", RateBound),
+            ("operators", Operators),
+        ):
+            validation.one_of(name, getattr(self, name), get_args(known))
+        checked_dominance(self.dominance, self.selection, of="selection")
+        if (self.selection, self.rate_bound) == ("margin", "local"):
             raise ParameterError(
                 "`selection`='margin' is in steps of public bounds: `rate_bound` must be "
                 "'noisy-denominators' or 'global'"
             )
-        operators = validation.one_of("operators", self.operators, get_args(Operators))
-        initial = validation.at_least("initial_depth", self.initial_depth, 0, MOST_QUESTIONS)
         population = validation.at_least("population", self.population, 1, MOST_TREES)
         for name, kept in (("survivors", self.survivors), ("front", self.front)):
             if validation.at_least(name, kept, 1) > population:
                 raise ParameterError(f"`{name}` must be at most `population`, {population}")
+        initial = validation.at_least("initial_depth", self.initial_depth, 0, MOST_QUESTIONS)
         # A mutated tree is full down to the largest depth, as published.
-        deepest = MOST_QUESTIONS if operators == "published" else None
-        totals, selections, last = self._prices(claims.epsilon)
-        return Evolution(
-            schema=claims.schema,
-            max_records=claims.max_records,
-            steps=claims.steps,
-            population=population,
-            initial_depth=initial,
-            max_depth=validation.at_least("max_depth", self.max_depth, initial, deepest),
-            operators=operators,
-            selection=selection,
-            dominance=dominance,
-            rate_bound=rate_bound,
-            weights=self._weights(),
-            totals_epsilon=totals,
-            epsilons=selections,
-            rates_epsilon=last,
-            survivors=self.survivors,
-            front=self.front,
-            mechanism=self.mechanism,
-        )
-
-    def _drawn(
-        self, training: Evolution, counts: Counts, sampler: Sampler, plan: Plan
-    ) -> FrontRelease:
-        schema = training.schema
-        drawn = training.run(counts, sampler, self._generator())
-        noisy = training.noisy_rates(drawn, counts, sampler)
-        rates = [(None, None)] * len(drawn) if noisy is None else noisy[:, ::-1].tolist()
-        leaves = [Leaf((SMALLEST, 0.0)), Leaf((0.0, SMALLEST))]
-        front = tuple(
-            FrontTree(Tree(schema, as_split(tree, schema, leaves.__getitem__)), *both)
-            for tree, both in zip(drawn, rates, strict=True)
-        )
-        sums = np.zeros(1) if noisy is None else noisy @ np.array(training.weights)
-        return FrontRelease(front, plan, best=int(sums.argmax()))
-
-    def _generator(self) -> np.random.Generator:
-        try:
-            return np.random.default_rng(self.random_state)
-        except (TypeError, ValueError):
-            raise ParameterError(
-                "`random_state` must be None, an integer >= 0 or a generator"
-            ) from None
-
-    def _prices(self, epsilon: float) -> tuple[float, tuple[float, ...], float]:
-        """Return epsilon for the totals, for each selection, and for the rates."""
-        generations = validation.at_least("generations", self.generations, 1, MOST_GENERATIONS)
-        given = validation.listed("split", self.split)
-        split = [1.0] * generations if given is None else given
-        if len(split) != generations:
-            raise ParameterError(
-                f"`split` must be one share for each of {generations} generations, not "
-                f"{len(split)}"
-            )
-        shares = [validation.positive("split", share) for share in split]
+        deepest = MOST_QUESTIONS if self.operators == "published" else None
+        validation.at_least("max_depth", self.max_depth, initial, deepest)
+        selections = validation.at_least("generations", self.generations, 1, MOST_GENERATIONS)
         noisy = self.rate_bound == "noisy-denominators"
         first = validation.within("totals_share", self.totals_share, 0, 1) if noisy else 0.0
         last = validation.within("rates_share", self.rates_share, 0, 1)
@@ -277,12 +258,18 @@ class TreeFront(_RecordsQuery[FrontRelease]):
                 "`totals_share` must be > 0, and with `rates_share` below 1: the selections "
                 "need the rest"
             )
-        left = epsilon * (1 - first - last)
-        return (
-            epsilon * first,
-            tuple(left * share / sum(shares) for share in shares),
-            epsilon * last,
+        made = Evolution(
+            asked=self,
+            schema=claims.schema,
+            max_records=claims.max_records,
+            steps=claims.steps,
+            totals_epsilon=claims.epsilon * first,
+            epsilons=(claims.epsilon * (1 - first - last) / selections,) * selections,
+            rates_epsilon=claims.epsilon * last,
+            weights=self._weights(),
         )
+        made.candidates()  # which checks the seed
+        return made
 
     def _weights(self) -> tuple[float, float]:
         """Return the weights in the order of the classes."""
@@ -292,7 +279,7 @@ class TreeFront(_RecordsQuery[FrontRelease]):
             raise ParameterError(
                 "`weights` must be two numbers: of the true positive and the true negative rate"
             ) from None
-        largest = np.finfo(np.float64).max
+        largest = float(np.finfo(np.float64).max)
         pair = [validation.within("weights", w, 0, largest) for w in (negative, positive)]
         if not any(pair):
             raise ParameterError("`weights` must not both be 0")
@@ -350,3 +337,202 @@ def dp_moet(
         "operators": "published",
         "rates_share": 0.0,
     }
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """Public parameters of an evolution, and its run.
+
+    Attributes:
+        asked: The query, for all that it states.
+        schema: Columns, domains and classes.
+        max_records: Bound on the number of records.
+        steps: How many records one neighbour step adds or removes. Every query sees every
+            record, so that many steps move it at most that many times as far.
+        totals_epsilon: Price of noisy class totals; 0 if there are none.
+        epsilons: Price of each selection.
+        rates_epsilon: Price of the noisy rates of the front; 0 for none.
+        weights: Weights of the two classes' rates, in the classes' order.
+    """
+
+    asked: TreeFront
+    schema: Schema
+    max_records: int
+    steps: int
+    totals_epsilon: float
+    epsilons: tuple[float, ...]
+    rates_epsilon: float
+    weights: tuple[float, float]
+
+    error = None
+    """No bound holds on all data."""
+
+    @property
+    def label(self) -> str:
+        """Mechanism that selects trees."""
+        return f"{self.selected_by(1.0).label} by {self._by}"
+
+    @property
+    def _by(self) -> str:
+        return f"{self.asked.selection}, {self.asked.rate_bound}"
+
+    @property
+    def _kept(self) -> list[int]:
+        """How many trees each selection keeps."""
+        return [self.asked.survivors] * (len(self.epsilons) - 1) + [self.asked.front]
+
+    @property
+    def _pairs(self) -> int:
+        """Parents that have two children each in a generation."""
+        return (self.asked.population + 1) // 2
+
+    @property
+    def passes(self) -> int:
+        """The most queries in an engine: totals, and the hits of each generation."""
+        later = self.asked.survivors + 2 * self._pairs
+        trees = [self.asked.population] + [later] * (len(self.epsilons) - 1)
+        trees += [self.asked.front] if self.rates_epsilon else []
+        return level_passes(self.schema, 0) + sum(map(of_sums, trees))
+
+    def spends(self) -> tuple[Spend, ...]:
+        """Return the prices of all queries."""
+        selections = [
+            self.selected_by(epsilon).spend(f"one of {kept} trees by {self._by}", kept)
+            for epsilon, kept in zip(self.epsilons, self._kept, strict=True)
+        ]
+        # A record counts in its class's total and in at most one count of each tree.
+        counts = self.asked.front + 1
+        each = self.rates_epsilon / counts
+        totals = Spend("noisy class totals", self.totals_epsilon)
+        rates = Spend("noisy count of the front's rates", each, times=counts)
+        return (
+            *([totals] if self.totals_epsilon > 0 else []),
+            *selections,
+            *([rates] if self.rates_epsilon > 0 else []),
+        )
+
+    def selected_by(self, epsilon: float) -> Mechanism:
+        """Return the mechanism of a selection."""
+        if self.asked.mechanism is not None:
+            given = as_step(self.asked.mechanism, epsilon)
+            given.for_objective(self.facts)  # it may need what no score of trees states
+            return given
+        noisy = self.asked.rate_bound == "noisy-denominators"
+        if self.asked.selection == "margin" or (
+            self.asked.selection == "weighted-sum" and noisy
+        ):
+            return PermuteAndFlip(epsilon=epsilon)
+        if self.asked.rate_bound == "global":
+            return ExponentialMechanism(epsilon=epsilon)
+        return LocalDampening(epsilon=epsilon)
+
+    @property
+    def facts(self) -> Facts:
+        """What is public of the objective of a selection, for one tree."""
+        relation, local = Neighbours.ADD_REMOVE, self.asked.rate_bound == "local"
+        one = at_bound(1, neighbours=relation) if local else GlobalSensitivity(1, relation)
+        rate = Facts(candidates=1, sensitivity=one, highest=1.0 if local else None)
+        return facts_of(self.asked.selection, [rate, rate], self.weights)
+
+    def candidates(self) -> np.random.Generator:
+        """Return what makes candidates; public."""
+        try:
+            return np.random.default_rng(self.asked.random_state)
+        except (TypeError, ValueError):
+            raise ParameterError(
+                "`random_state` must be None, an integer >= 0 or a generator"
+            ) from None
+
+    def breeder(self, rng: np.random.Generator) -> Breeder:
+        """Return what makes trees."""
+        return BREEDERS[self.asked.operators](self.schema, rng, self.asked.max_depth)
+
+    def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> FrontRelease:
+        """Evolve trees, and return the front with noisy rates."""
+        drawn = self.run(counts, sampler, self.candidates())
+        noisy = self.noisy_rates(drawn, counts, sampler)
+        rates = [(None, None)] * len(drawn) if noisy is None else noisy[:, ::-1].tolist()
+        leaves = [Leaf((SMALLEST, 0.0)), Leaf((0.0, SMALLEST))]
+        front = tuple(
+            FrontTree(Tree(self.schema, as_split(tree, self.schema, leaves.__getitem__)), *both)
+            for tree, both in zip(drawn, rates, strict=True)
+        )
+        sums = np.zeros(1) if noisy is None else noisy @ np.array(self.weights)
+        return FrontRelease(front, plan, best=int(sums.argmax()))
+
+    def run(
+        self, counts: Counts, sampler: Sampler, rng: np.random.Generator
+    ) -> list[Individual]:
+        """Return the front.
+
+        Args:
+            counts: Counts of the records. Private.
+            sampler: Draws what is released.
+            rng: Makes candidates; public.
+
+        Guarantee:
+            With the exact sampler ``totals_epsilon + sum(epsilons)``-DP where one neighbour
+            step adds or removes up to ``steps`` records.
+        """
+        totals, noisy = counts.totals(), None
+        if self.totals_epsilon > 0:
+            noisy = sampler.count(totals.tolist(), self.totals_epsilon / self.steps)
+        breeder = self.breeder(rng)
+        trees = [
+            breeder.random_tree(self.asked.initial_depth) for _ in range(self.asked.population)
+        ]
+        for generation, epsilon in enumerate(self.epsilons):
+            objective = self._objective(counts.hits(trees), totals, noisy)
+            kept = self._kept[generation]
+            drawn = sampler.choose(self.selected_by(epsilon / self.steps), objective, kept)
+            trees = [trees[position] for position in drawn]
+            if generation < len(self.epsilons) - 1:
+                trees += breeder.children(trees, self._pairs)
+        return trees
+
+    def noisy_rates(
+        self, trees: Sequence[Individual], counts: Counts, sampler: Sampler
+    ) -> Values | None:
+        """Return rates of the front by tree and class, or None if nothing is spent.
+
+        Guarantee:
+            With the exact sampler ``rates_epsilon``-DP, likewise.
+        """
+        if self.rates_epsilon == 0:
+            return None
+        exact = np.vstack([counts.hits(trees), counts.totals()])
+        epsilon = self.rates_epsilon / len(exact) / self.steps
+        noisy = sampler.count(exact.ravel().tolist(), epsilon).reshape(exact.shape)
+        return np.clip(noisy[:-1] / np.maximum(noisy[-1], 1), 0, 1)
+
+    def _objective(self, hits: Indices, totals: Indices, noisy: Indices | None) -> Objective:
+        """Return the one objective of a selection among trees.
+
+        Args:
+            hits: Correctly classified records of both classes, shape ``(trees, 2)``; private.
+            totals: Records of both classes; private.
+            noisy: The same with noise, released; for ``"noisy-denominators"`` alone.
+        """
+        asked, relation = self.asked, Neighbours.ADD_REMOVE
+        # Without records the bound is attained.
+        horizon = min(self.max_records, FAR)
+        if noisy is not None:
+            parts = [
+                rate_over(correct, total=total, neighbours=relation)
+                for correct, total in zip(hits.T, noisy.tolist(), strict=True)
+            ]
+        elif (asked.selection, asked.rate_bound) == ("weighted-sum", "local"):
+            both = int(totals[0]), int(totals[1])
+            return weighted_rates(hits, both, weights=self.weights, horizon=horizon)
+        else:
+            parts = [
+                true_positive_rate(correct, total, neighbours=relation, horizon=horizon)
+                for correct, total in zip(hits.T, totals.tolist(), strict=True)
+            ]
+        if asked.rate_bound == "global":
+            parts = [Objective(one.scores, GlobalSensitivity(1.0, relation)) for one in parts]
+        if asked.selection == "weighted-sum":
+            return disjoint_sum(parts, self.weights)
+        if asked.selection == "margin":
+            return margin(parts)
+        return pareto(parts, dominance=asked.dominance)

@@ -1,71 +1,34 @@
-"""Tables in memory: columns by name from a frame, an array or rows, checked by their types."""
+"""Records of a table as codes of public domains, and the rule by which they are read.
+
+A table in memory is read value by value: what one record becomes depends on that record alone.
+Of a lazy frame only counts leave its engine (``dpselect.trees.engine``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import isnan
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpselect import validation
-from dpselect.errors import (
-    ColumnError,
-    ParameterError,
-    PublicClaimError,
-    no_column,
-)
+from dpselect import tables
+from dpselect.errors import DataError, ParameterError, PublicClaimError, no_column
 from dpselect.tables import values
+from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import ColumnValues
-from dpselect.trees.domains import OUTSIDE, Categories, Domain, as_domain
-from dpselect.typing import Indices
+from dpselect.trees.counts import Counts, MemoryCounts
+from dpselect.trees.domains import OUTSIDE, Categories, Schema
+from dpselect.typing import Indices, OnInvalid
 
 Table: TypeAlias = Any
 """A frame (pandas, polars, arrow, ...), an array of shape ``(n, columns)``, or rows."""
 
 Labels: TypeAlias = Any
 """A series or an array of shape ``(n,)``."""
-
-Domains: TypeAlias = Any
-"""A mapping from names to domains, one for all columns, or one for each; see ``schema``."""
-
-
-@dataclass(frozen=True)
-class Schema:
-    """The public columns of a table, their domains, and the classes.
-
-    Attributes:
-        names: Columns that may be split on, in order.
-        domains: One for each.
-        classes: The labels that can occur, in order; at least two.
-    """
-
-    names: tuple[str, ...]
-    domains: tuple[Domain, ...]
-    classes: tuple[Hashable, ...]
-
-    @cached_property
-    def sizes(self) -> Indices:
-        """The number of codes of each column."""
-        return np.array([domain.size for domain in self.domains])
-
-    @cached_property
-    def ordered(self) -> Indices:
-        """1 for each column whose domain is ordered, else 0."""
-        return np.array([int(domain.ordered) for domain in self.domains])
-
-    def codes(self, table: Table) -> Indices:
-        """Return the codes of its columns in a table, shape ``(n, len(names))``; private.
-
-        Args:
-            table: A frame, an array of shape ``(n, columns)``, or rows.
-
-        Raises:
-            ColumnError: A column is missing, or of another type than its domain.
-            DataError: It is no table.
-        """
-        return codes(read(table), self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,21 +47,29 @@ class Columns:
     rows: int
     frame: Any = None
 
-    def values(self, position: int) -> ColumnValues:
+    def of(self, name: str) -> Any:  # noqa: ANN401 -- of any library
+        """Return the container of a column.
+
+        Raises:
+            ColumnError: It is not there.
+        """
+        if name not in self.names:
+            raise no_column(name, self.names)
+        return self.held[self.names.index(name)]
+
+    def values(self, name: str) -> ColumnValues:
         """Return the values of a column.
 
         Raises:
-            ColumnError: It is of a type that holds neither numbers nor text.
+            ColumnError: It is not there, or of a type that holds neither numbers nor text.
         """
-        held = self.held[position]
+        held = self.of(name)
         if isinstance(held, ColumnValues):
             return held
-        if isinstance(held, np.ndarray):
-            return values.of_array(held)
-        return values.of_series(held)
+        return values.of_array(held) if isinstance(held, np.ndarray) else values.of_series(held)
 
 
-def read(x: Table, what: str = "X", *, fields: int = 0) -> Columns:
+def read(x: Table, *, fields: int = 0) -> Columns:
     """Return the columns of a frame (pandas, polars, arrow, ...), a 2-D array or rows.
 
     Columns of an array, and of a list of rows, are named ``x0``, ``x1``, ... A list declares
@@ -106,7 +77,6 @@ def read(x: Table, what: str = "X", *, fields: int = 0) -> Columns:
 
     Args:
         x: The table; columns that were read are returned. Private.
-        what: Its name in errors.
         fields: How many fields the rows of a list have, if that is known. Public; else the
             first row says it. A field that a row does not have is missing.
 
@@ -122,202 +92,230 @@ def read(x: Table, what: str = "X", *, fields: int = 0) -> Columns:
         series = tuple(frame.get_column(name) for name in frame.columns)
         return Columns(tuple(map(str, frame.columns)), series, len(frame), x)
     if values.is_listed(x) and not hasattr(x, "tocsr"):
-        return _of_rows(x, fields)
-    table = values.matrix(x, what)
-    return Columns(_numbered(table.shape[1]), tuple(table.T), len(table))
+        rows: Sequence[Any] = list(x)
+        if fields == 0 and rows and isinstance(rows[0], Sized):
+            fields = len(rows[0])
+        held: Iterable[Any] = values.of_rows(rows, fields)
+    else:
+        table: Any = values.matrix(x, "X")
+        rows, held, fields = table, table.T, table.shape[1]
+    return Columns(tuple(f"x{j}" for j in range(fields)), tuple(held), len(rows))
 
 
-def labels(y: Labels, rows: int) -> ColumnValues:
-    """Return labels as one column, shape ``(rows,)``.
-
-    Raises:
-        DataError: They are not one for each record.
-    """
-    _, column = values.labels(y)
-    values.check_rows(range(rows), column)
-    return column
-
-
-def schema(
-    domains: Domains, classes: Sequence[Hashable] | None, columns: Sequence[str]
-) -> Schema:
-    """Return the checked public claims.
+def codes(columns: Columns, public: Schema, *, repaired: bool = True) -> Indices:
+    """Return the codes of the schema's columns, shape ``(rows, len(public.names))``.
 
     Args:
-        domains: A mapping from column names to domains; or one domain for every column; or
-            a sequence of them in the columns' order.
-        classes: At least two labels.
-        columns: The names of the table's columns.
-
-    Raises:
-        ParameterError: They are missing, or of the wrong kind.
-        ColumnError: A domain names a column that is not there.
-    """
-    named = named_domains(domains, columns)
-    if not named:
-        raise ParameterError("`domains` must have at least one column to split on")
-    kept = tuple(as_domain(name, domain) for name, domain in named.items())
-    return Schema(tuple(named), kept, _checked_classes(classes))
-
-
-def named_domains(domains: Domains, columns: Sequence[str]) -> dict[str, object]:
-    """Return the domain of each column that has one, by name, as it was given.
-
-    Raises:
-        ParameterError, ColumnError: As for ``schema``.
-    """
-    if domains is None:
-        raise ParameterError(
-            "`domains` must be given: the tree shows them, so they must not be read off the "
-            "data; for example domains={'age': Bins(0, 100), 'sex': ['female', 'male']}"
-        )
-    if isinstance(domains, Mapping):
-        missing = [name for name in domains if str(name) not in columns]
-        # A table of declared columns alone may be a selection, as of PrivateSelectKBest; beside
-        # a column without a domain a name is more likely misspelt.
-        if missing and not set(columns) <= set(map(str, domains)):
-            raise ColumnError(
-                f"`domains` name columns that the table does not have: {missing}; it has "
-                f"{list(columns)}"
-            )
-        return {str(name): one for name, one in domains.items() if str(name) in columns}
-    if isinstance(domains, Domain):
-        return dict.fromkeys(columns, domains)
-    if isinstance(domains, Sequence) and not isinstance(domains, str):
-        if len(domains) != len(columns):
-            raise ParameterError(
-                f"`domains` must be one for each column: {len(columns)}, not {len(domains)}"
-            )
-        return dict(zip(columns, domains, strict=True))
-    raise no_domains(domains)
-
-
-def no_domains(given: object) -> ParameterError:
-    """Return the error of domains that name no columns."""
-    return ParameterError(
-        "`domains` must be a mapping from column names to domains, not a "
-        f"{type(given).__name__}"
-    )
-
-
-def _checked_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
-    if classes is None or isinstance(classes, str):
-        raise ParameterError(
-            "`classes` must be given: the labels that can occur, for example "
-            "classes=['no', 'yes']; they must not be read off the data"
-        )
-    given = validation.listed("classes", classes) or ()
-    labels = tuple(c.item() if isinstance(c, np.generic) else c for c in given)
-    validation.different("classes", labels)
-    if len(labels) < 2:
-        raise ParameterError("`classes` must be at least two labels, all different")
-    return labels
-
-
-def codes(columns: Columns, public: Schema) -> Indices:
-    """Return the codes of the schema's columns, shape ``(rows, len(public.names))``.
+        columns: Private.
+        public: Columns, domains and classes.
+        repaired: Whether values that were not declared go where their domain says.
 
     Raises:
         ColumnError: A column is missing, or of another type than its domain.
     """
     out = np.empty((columns.rows, len(public.names)), dtype=np.int64)
-    for j, (name, domain) in enumerate(_named(public)):
-        column = columns.values(position(columns, name))
+    for j, (name, domain) in enumerate(public.named.items()):
+        column = columns.values(name)
         domain.check(column.kind, name)
-        out[:, j] = domain.codes(column)
+        out[:, j] = domain.codes(column, repaired=repaired)
     return out
 
 
-def label_codes(column: ColumnValues, classes: Sequence[Hashable]) -> Indices:
-    """Return the position of each label in the classes, or ``OUTSIDE``.
-
-    Raises:
-        ColumnError: Labels are numbers and all classes text, or the other way round.
-    """
-    domain = Categories(classes)
-    domain.check(column.kind, "y")
-    return domain.codes(column)
-
-
-def refuse_outside(columns: Columns, known: Indices, public: Schema) -> None:
+def refuse_outside(public: Schema, found: Iterable[Any]) -> None:
     """Raise if any value is outside of its domain or any label not a class.
 
     For curators who declare that nothing is: then it is an error, as a repair is not.
 
     Args:
-        columns: The table. Private.
-        known: Codes of the labels. Private.
         public: Columns, domains and classes.
+        found: Whether, or how often, that is so of each column and last of the labels. Private.
 
     Raises:
         PublicClaimError: With the column's name, and no value or number.
     """
-    for name, domain in _named(public):
-        if domain.outside(columns.values(position(columns, name))).any():
-            raise outside(name)
-    if (known == OUTSIDE).any():
-        raise outside(None)
+    for name, outside in zip((*public.names, None), found, strict=True):
+        if outside:
+            where = "y has labels outside of `classes`"
+            if name is not None:
+                where = f"column {name!r} has values outside of its domain"
+            raise PublicClaimError(
+                f"{where}; declare them, or have them repaired with `on_invalid`='repair'"
+            )
 
 
-def outside(column: str | None) -> PublicClaimError:
-    """Return the error for values of a column, or without one of labels, not declared."""
-    if column is None:
-        return PublicClaimError(
-            "y has labels outside of `classes`; declare them, or have them dropped with "
-            "`on_invalid`='repair'"
+@dataclass(frozen=True, eq=False, repr=False)
+class CodedTable:
+    """Records that were read, for several trees of the same domains; private.
+
+    Attributes:
+        rows: How they were read. Public.
+        columns: Names of the columns of the table. Public.
+        frame: Whether it was a frame. Public.
+        classes: The classes as the labels write them. Public.
+        codes: Shape ``(n, columns with a domain)``.
+        labels: Positions in the classes, shape ``(n,)``.
+    """
+
+    rows: Rows
+    columns: tuple[str, ...]
+    frame: bool
+    classes: tuple[Hashable, ...]
+    codes: Indices
+    labels: Indices
+
+    def take(self, positions: Indices) -> CodedTable:
+        """Return some of the records."""
+        return replace(self, codes=self.codes[positions], labels=self.labels[positions])
+
+    def truth(self) -> list[Hashable | None]:
+        """Return the class of each record, None for another label."""
+        known = (*self.classes, None)  # which OUTSIDE is the last of
+        return [known[label] for label in self.labels.tolist()]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rule by which records are read; public.
+
+    Attributes:
+        schema: Columns, domains and classes.
+        label: Column of the labels; None if they are given beside the table.
+        users: The persons of the records, if one can have several.
+        on_invalid: What happens to values and labels that were not declared.
+        encoded: Whether an array of integers holds positions of classes that are text, as
+            scikit-learn encodes labels.
+    """
+
+    schema: Schema
+    label: str | None
+    users: PeopleCap | None
+    on_invalid: OnInvalid
+    encoded: bool = field(default=False, compare=False)
+
+    def check(self, data: object) -> None:
+        """Check the columns of a table and their types; no value is looked at."""
+        if isinstance(data, CodedTable):
+            return
+        if self.label is not None and (isinstance(data, str | Path) or tables.is_lazy(data)):
+            from dpselect.trees.engine import EngineCounts
+
+            persons = () if self.users is None else (self.users.user,)
+            tables.check_columns(data, plain=[*self.schema.names, self.label, *persons])
+            if tables.is_lazy(data) or not tables.Source.of(data).is_csv:
+                EngineCounts(data, self.label, self.schema, self.users)
+            return
+        columns, labels = self._columns(data)
+        for name, domain in self.schema.named.items():
+            domain.check(columns.values(name).kind, name)
+        self._classes(labels).check(labels.kind, "y")
+
+    @contextmanager
+    def counts(self, data: object, max_records: int) -> Iterator[Counts]:
+        """Read records, and hold them for counting while the block runs.
+
+        Args:
+            data: A table with the column of labels; a pair of a table and its labels; or
+                records that were read. Private.
+            max_records: The most records that may be counted.
+
+        Raises:
+            ColumnError: A column is missing, or of another type than its domain.
+            DataError: It is no table, or the labels are not one for each record.
+            PublicClaimError: There are more records than ``max_records``; with
+                ``on_invalid="raise"``, a value or a label was not declared.
+        """
+        counts: Any
+        if isinstance(data, CodedTable) or self.label is None or not tables.is_lazy(data):
+            coded = self.coded(data)
+            counts = MemoryCounts.of_records(self.schema, coded.codes, coded.labels)
+        else:
+            from dpselect.trees.engine import EngineCounts
+
+            counts = EngineCounts(data, self.label, self.schema, self.users, max_records)
+            if self.on_invalid == "raise":
+                refuse_outside(self.schema, counts.outside())
+        if counts.number() > max_records:
+            raise PublicClaimError("the table has more records than `max_records` allows")
+        with counts.held():
+            yield counts
+
+    def coded(self, data: object) -> CodedTable:
+        """Return the records of a table in memory; those of a person limited.
+
+        A record that has no place is dropped before, so that it does not displace another one.
+
+        Args:
+            data: As for ``counts``.
+        """
+        if isinstance(data, CodedTable):
+            if data.rows != self:
+                raise ParameterError("the records were read for other domains or classes")
+            return data
+        columns, given = self._columns(data)
+        classes = self._classes(given)
+        classes.check(given.kind, "y")
+        found, labels = codes(columns, self.schema), classes.codes(given)
+        if self.on_invalid == "raise":
+            strict = codes(columns, self.schema, repaired=False)
+            every = np.column_stack([strict, labels])
+            refuse_outside(self.schema, (every == OUTSIDE).any(axis=0))
+        if self.users is not None:
+            held = (labels != OUTSIDE) & (found != OUTSIDE).all(axis=1)
+            users = values.names_of_series(columns.of(self.users.user)).filter(held)
+            labels, *kept = self.users.of_arrays(users, [labels[held], *found[held].T])
+            found = np.stack(kept, axis=1)
+        return CodedTable(
+            self, columns.names, columns.frame is not None, classes.values, found, labels
         )
-    return PublicClaimError(
-        f"column {column!r} has values outside of its domain; declare a wider domain, "
-        "or have them repaired with `on_invalid`='repair'"
-    )
 
+    def _classes(self, labels: ColumnValues) -> Categories:
+        """Return the classes as the type of the labels writes them."""
+        classes = self.schema.classes
+        texts = [one for one in classes if isinstance(one, str) and isnan(values.number(one))]
+        whole = labels.values.dtype.kind in "iu"
+        if not self.encoded or len(texts) < len(classes) or not whole:
+            return Categories(classes)
+        return Categories([sorted(texts).index(one) for one in texts])
 
-def checked_bound(max_records: int | None) -> int:
-    """Return the public bound on the number of records.
+    def _columns(self, data: object) -> tuple[Columns, ColumnValues]:
+        """Return the columns and the labels of a table, or of a pair of both."""
+        if self.label is not None:
+            columns = self._of_source(data, self.label)
+            labels = columns.values(self.label)
+            kept = [*self.schema.names, *([] if self.users is None else [self.users.user])]
+            columns = replace(columns, names=tuple(kept), held=tuple(map(columns.of, kept)))
+        elif isinstance(data, tuple) and len(data) == 2 and not tables.is_lazy(data[0]):
+            columns = read(data[0], fields=values.width(self.schema.named))
+            _, labels = values.labels(data[1])
+            values.check_rows(range(columns.rows), labels)
+        else:
+            raise DataError(
+                "data must be a pair of a table in memory and its labels; or name the column "
+                "of the labels by `label`"
+            )
+        if self.users is not None:
+            if columns.frame is None:
+                raise ParameterError("`user` names a column: X must be a frame")
+            self.users.check(columns.frame)
+        return columns, labels
 
-    Raises:
-        ParameterError: It is missing, or below 2.
-    """
-    if max_records is None:
-        raise ParameterError(
-            "`max_records` must be given: a public bound on the number of records, which must "
-            "not be read off the data"
+    def _of_source(self, data: object, label: str) -> Columns:
+        """Return the columns of a file or a frame that has the labels, each once.
+
+        The fields of a CSV file are text: each is read as the declared value that it writes, so
+        that ``1``, ``1.0`` and ``True`` are all in the domain ``[0, 1]``.
+        """
+        source, domains = tables.Source.of(data), self.schema.named
+        numbers = [c for c, one in domains.items() if not isinstance(one, Categories)]
+        numbers = numbers if source.is_csv else []
+        persons = [] if self.users is None else [self.users.user]
+        plain = [c for c in (*domains, label, *persons) if c not in numbers]
+        columns = read(tables.read_columns(data, numeric=numbers, plain=plain))
+        if not source.is_csv:
+            return columns
+        fields = {c for c in plain if c not in persons and source.is_untyped(c)}
+        held = (
+            values.of_objects(series.to_list()) if name in fields else series
+            for name, series in zip(columns.names, columns.held, strict=True)
         )
-    return validation.at_least("max_records", max_records, 2, validation.EXACT)
-
-
-def check_number(rows: int, max_records: int) -> None:
-    """Refuse more records than declared.
-
-    Raises:
-        PublicClaimError: There are more; the message has no number.
-    """
-    if rows > max_records:
-        raise PublicClaimError("the table has more records than `max_records` allows")
-
-
-def _named(public: Schema) -> zip[tuple[str, Domain]]:
-    return zip(public.names, public.domains, strict=True)
-
-
-def position(columns: Columns, name: str) -> int:
-    """Return where a column is.
-
-    Raises:
-        ColumnError: It is not there.
-    """
-    try:
-        return columns.names.index(name)
-    except ValueError:
-        raise no_column(name, columns.names) from None
-
-
-def _of_rows(x: Iterable[object], known: int) -> Columns:
-    rows, fields = list(x), known
-    if fields == 0 and rows and isinstance(rows[0], Sized):
-        fields = len(rows[0])
-    return Columns(_numbered(fields), tuple(values.of_rows(rows, fields)), len(rows))
-
-
-def _numbered(fields: int) -> tuple[str, ...]:
-    return tuple(f"x{j}" for j in range(fields))
+        return replace(columns, held=tuple(held))

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, groupby
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
 from dpselect import writing
 from dpselect._optional import needed
 from dpselect.errors import DataError
-from dpselect.trees.domains import OUTSIDE, from_dict
-from dpselect.trees.records import Schema
+from dpselect.release import Release
+from dpselect.trees.domains import OUTSIDE, Schema, as_domain
 from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
@@ -252,12 +253,56 @@ class Tree:
         """
         try:
             given = json.loads(text)
-            domains = {name: from_dict(name, d) for name, d in given["domains"].items()}
+            domains = {name: as_domain(name, d) for name, d in given["domains"].items()}
             classes: tuple[Hashable, ...] = tuple(given["classes"])
             schema = Schema(tuple(domains), tuple(domains.values()), classes)
             return cls(schema, _node_from_dict(given["root"]))
         except (KeyError, TypeError, ValueError, AttributeError):
             raise DataError("the text is not a tree that to_json wrote") from None
+
+
+@dataclass(frozen=True, repr=False)
+class TreeRelease(Release[Tree]):
+    """A release of one tree."""
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+        return self.candidate
+
+    def _made_of(self) -> dict[str, Any] | None:
+        text = self.tree.to_json()
+        with suppress(DataError):  # of values that JSON does not hold
+            if Tree.from_json(text) == self.tree:
+                return {"tree": text, "exact": self.exact, "refunded": self.refunded}
+        return None
+
+    @classmethod
+    def remade(cls, kept: Mapping[str, Any], **more: Any) -> Self:  # noqa: ANN401
+        """Return a release of the tree that a ledger keeps."""
+        tree = Tree.from_json(kept["tree"])
+        return cls((tree,), exact=kept["exact"], refunded=kept["refunded"], **more)
+
+    def released(self) -> dict[str, Any]:
+        """Return the tree as text."""
+        return {"tree": self.tree.to_text()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the release as plain Python values, the tree by ``Tree.to_dict``."""
+        return {**super().to_dict(), "tree": self.tree.to_dict()}
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the lines of the tree as short as it can be said."""
+        return {"tree": self.tree.summary()}
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the tree on at most one page, with its price as the title.
+
+        Args:
+            ax: Axes to draw into; a new figure if not given.
+        """
+        price = f"ε = {self.epsilon:g} ({self.neighbours} neighbours)"
+        return self.tree.plot(ax, title=f"{self.plan.name}, {price}; class (noisy counts)")
 
 
 def new_axes(width: float, height: float) -> Axes:

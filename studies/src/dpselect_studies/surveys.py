@@ -26,7 +26,8 @@ import polars as pl
 
 from dpselect.trees import Bins, Categories
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.records import Schema
+from dpselect.trees.domains import Schema
+from dpselect.trees.records import codes, read
 from dpselect.typing import Indices
 from dpselect_studies import datasets
 
@@ -169,7 +170,7 @@ def _adult(
     }
     schema = Schema(tuple(domains), tuple(domains.values()), ("<=50K", ">50K"))
     labels = (frame["income"].cast(pl.String) == ">50K").to_numpy().astype(np.int64)
-    return Survey(schema.codes(frame), labels, schema)
+    return Survey(codes(read(frame), schema), labels, schema)
 
 
 def _adult_in_code(frame: pl.DataFrame) -> Survey:

@@ -18,9 +18,9 @@ import polars as pl
 from dpselect import Objective
 from dpselect.mechanisms import Mechanism
 from dpselect.trees import Tree
+from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.growth import Growth
-from dpselect.trees.samplers import Simulated
+from dpselect.trees.id3 import Growth
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2023 import peers

@@ -11,7 +11,7 @@ equals.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -19,10 +19,10 @@ import polars as pl
 
 from dpselect import Neighbours, Objective, TabulatedSensitivity
 from dpselect.mechanisms import Mechanism
+from dpselect.trees.base import Simulated
 from dpselect.trees.candidates import Breeder, PublishedBreeder
-from dpselect.trees.evolution import Evolution
-from dpselect.trees.records import Schema
-from dpselect.trees.samplers import Simulated
+from dpselect.trees.domains import Schema
+from dpselect.trees.front import Evolution, TreeFront
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 
@@ -139,18 +139,14 @@ class CodeEvolution(Evolution):
     """Algorithm 1 with the mutation and the weighted sum of the authors' code."""
 
     def breeder(self, rng: np.random.Generator) -> Breeder:
-        return CodeBreeder(self.schema, rng, self.max_depth)
+        return CodeBreeder(self.schema, rng, self.asked.max_depth)
 
-    def _objective(
-        self, hits: Indices, totals: tuple[int, int], noisy: tuple[float, float] | None
-    ) -> Objective:
+    def _objective(self, hits: Indices, totals: Indices, noisy: Indices | None) -> Objective:
         found = super()._objective(hits, totals, noisy)
-        if self.selection != "weighted-sum":
+        if self.asked.selection != "weighted-sum":
             return found
-        local = self.rate_bound == "local"
-        return Objective(
-            found.scores, sum_not_private(totals[1] if local else 1, len(hits), self.weights)
-        )
+        positives = int(totals[1]) if self.asked.rate_bound == "local" else 1
+        return Objective(found.scores, sum_not_private(positives, len(hits), self.weights))
 
 
 def sum_not_private(
@@ -174,25 +170,26 @@ def evolution(schema: Schema, cell: Cell, method: Method, epsilon: float) -> Evo
     """
     sizes = cell.sizes
     each = epsilon / sizes.generations if cell.code else epsilon
-    noisy = method.rate_bound == "noisy-denominators"
-    share = TOTALS_SHARE if noisy else 0.0
-    return (CodeEvolution if cell.code else Evolution)(
-        schema=schema,
-        max_records=surveys.MAX_RECORDS,
-        population=sizes.population,
-        survivors=sizes.survivors,
-        front=sizes.front,
-        initial_depth=sizes.initial_depth,
-        max_depth=sizes.max_depth,
+    negative, positive = method.weights
+    asked = TreeFront(
+        **asdict(sizes),
         selection=method.selection,
-        dominance="weak" if cell.code else "standard",
+        dominance="weak" if cell.code and method.selection == "pareto" else "standard",
         rate_bound=method.rate_bound,
-        weights=method.weights,
-        totals_epsilon=share * each * sizes.generations,
-        epsilons=((1 - share) * each,) * sizes.generations,
-        rates_epsilon=0.0,
+        weights=(positive, negative),
         operators="published",
+        totals_share=TOTALS_SHARE,
+        rates_share=0.0,
+        domains=schema.named,
+        classes=schema.classes,
+        max_records=surveys.MAX_RECORDS,
+        epsilon=each * sizes.generations,
+        neighbours="add-remove",
     )
+    made = asked.design().training
+    if not cell.code:
+        return made
+    return CodeEvolution(**{one.name: getattr(made, one.name) for one in fields(made)})
 
 
 def rates(

@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from dpselect.trees import Leaf, Tree
+from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.growth import Growth
-from dpselect.trees.samplers import Simulated
+from dpselect.trees.id3 import Growth
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (
