@@ -234,12 +234,12 @@ class Query(ABC, Generic[Out]):
         """Return what a candidate is, and its noisy score, as heads of a table."""
         return "answer", "score, noisy"
 
-    def expected_error(self) -> str | None:
-        """Return how far an answer is from the truth, predicted in units of a column, in words.
+    def predicted(self) -> dict[str, object]:
+        """Return what is known of an answer beside the plan, by name; public, in words.
 
-        None where nothing is predicted but the bound of the plan.
+        Such as its distance from the truth in units of a column. By default nothing.
         """
-        return None
+        return {}
 
     @cached_property
     def written_form(self) -> dict[str, Any]:

@@ -139,7 +139,8 @@ class QueryCommand:
 
     def facts(self, query: Any, given: Given) -> Mapping[str, object]:
         """Return what a dry run shows beside the plan, by name."""
-        return {}
+        found: Mapping[str, object] = query.predicted()
+        return found
 
     def check(self, query: Any, given: Given) -> None:
         """Check what else was given, before anything is spent."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpselect.keys import KeyRelease, Keys, TopKeys
+    pass
 
 
 def names_in(text: str | Sequence[str], given: Given) -> list[str]:
@@ -72,21 +72,7 @@ BY = {
 """Options of groups."""
 
 
-class _OfKeys(QueryCommand):
-    def facts(self, query: Keys | TopKeys, given: Given) -> Mapping[str, object]:
-        """Return how many people it takes until a value is released."""
-        from dpselect.keys.release import in_words
-
-        return {"released": words} if (words := in_words(query)) else {}
-
-    def after(self, release: KeyRelease, given: Given) -> Mapping[str, object]:
-        """Return the groups, if these were released."""
-        if release.groups is None or release.arguments.get("groups") is not None:
-            return {}
-        return {"groups": ", ".join(map(str, release.groups)) or "(none)"}
-
-
-class Values(_OfKeys):
+class Values(QueryCommand):
     """Release the values of a column that enough people have.
 
     With --user all rows of a person are protected together, and at most --max-per-user
@@ -114,7 +100,7 @@ class Values(_OfKeys):
     name, query, options = "keys", "Keys", BY
 
 
-class Top(_OfKeys):
+class Top(QueryCommand):
     """Release the k values of a column that most people have.
 
     With --candidates the answer is drawn from these public values. Without them, the counts of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os.path import realpath
@@ -17,6 +18,7 @@ from rich.text import Text
 from dpselect import writing as written
 from dpselect._optional import needed
 from dpselect.cli import options
+from dpselect.cli.help import flag
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import PROTECTED, remaining_after
 
@@ -103,7 +105,7 @@ def print_release(
         head = {**(more or {}), "source": str(source), **asked}
         print_json({**head, **release.to_dict(), **_recorded(budget, release)})
         return
-    facts = release.facts
+    facts = {name: _fact(fact) for name, fact in release.facts.items()}
     price = facts.pop("price")
     del facts["mechanism"]
     print_facts(
@@ -415,11 +417,12 @@ def in_digits(number: float) -> str:
 
 
 def _fact(fact: object) -> str:
+    """Return a fact for people who type options, not names of arguments."""
     if isinstance(fact, list | tuple):
         return "\n".join(map(str, fact))
-    if not isinstance(fact, Mapping):
-        return str(fact)
-    return "\n".join(f"{name}: {value}" for name, value in fact.items())
+    if isinstance(fact, Mapping):
+        return "\n".join(written.stated(fact))
+    return re.sub(r"`(\w+)`", lambda name: flag(name[1]), str(fact))
 
 
 def save(axes: Axes, path: Path) -> None:

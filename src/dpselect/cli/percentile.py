@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli import options, output
+from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.keys import BY
-from dpselect.writing import as_text, digits
 
 if TYPE_CHECKING:
-    from dpselect.percentiles import PercentileRecord, PercentileRelease, Percentiles
     from dpselect.release import Release
 
 
@@ -73,43 +69,6 @@ class Percentile(QueryCommand):
         "groups": BY["groups"],
     }
 
-    def facts(self, query: Percentiles, given: Given) -> Mapping[str, object]:
-        """Return what can be released, and the error in percentiles and in units."""
-        made, column, records = query.design(), query.column, query.assumed_records
-        design: Any = getattr(made, "each", made)
-        points, unit = design.points, design.unit
-        ends = " to ".join(_in_unit(unit.value(points[at])) for at in (0, len(points) - 1))
-        facts: dict[str, object] = {
-            "values": f"{len(points):,} from {ends}, in units of {column}"
-        }
-        if query.ends_early is not None:
-            facts["values end"] = query.ends_early.replace("`lower`", "--lower")
-        error = query.plan.error
-        if records is not None and error is not None and isfinite(error.value):
-            share = 100 * error.value / records
-            facts["error in percentiles"] = (
-                f"at most {share:.3g}, if there are {records:,} records"
-                if share < 100
-                else f"no useful bound for {records:,} records"
-            )
-        if (within := query.expected_error()) is not None:
-            facts[f"error in {column}"] = within
-        return facts
-
-    def after(self, release: PercentileRelease, given: Given) -> Mapping[str, object]:
-        """Return the noisy number of records, and what else was found."""
-        query: Any = release.query
-        more = {
-            "values": query.ends_early and query.ends_early.replace("`lower`", "--lower"),
-            "rows": release.records_in_words,
-            "likely error": release.expected_error,
-        }
-        return {name: one for name, one in more.items() if one is not None}
-
-
-def _in_unit(value: object) -> str:
-    return digits(value) if isinstance(value, int | float) else as_text(value)
-
 
 class Record(QueryCommand):
     """Release which record holds a percentile, rarely what you want.
@@ -127,24 +86,7 @@ class Record(QueryCommand):
     name, query, numeric = "record", "PercentileRecord", ("column",)
     left_out = ("where",)
 
-    def facts(self, query: PercentileRecord, given: Given) -> Mapping[str, object]:
-        """Return what the error needs to be known."""
-        _warn(query)
-        if query.records is not None:
-            return {}
-        return {f"error in {query.column}": "give --records, their number, to have it"}
-
     def after(self, release: Release[Any], given: Given) -> Mapping[str, object]:
-        """Warn of a useless answer."""
-        _warn(release.query)
-        return {}
-
-
-def _warn(query: Any) -> None:
-    """Warn where the error can be the whole range, of one record if no number is given."""
-    error = replace(query, records=query.records or 1).plan.error
-    if error is not None and error.says_nothing:
-        output.print_warning(
-            "the error of a record can be the whole range at this epsilon; dpselect "
-            "percentile releases a value, which is far closer"
-        )
+        """Return that an answer says nothing, if it does."""
+        said = {} if release.query is None else release.query.predicted()
+        return {name: said[name] for name in ("beware",) if name in said}

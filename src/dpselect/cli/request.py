@@ -11,6 +11,7 @@ import typer
 from dpselect.cli import options, output
 from dpselect.cli.help import command
 from dpselect.errors import ParameterError
+from dpselect.writing import stated
 
 if TYPE_CHECKING:
     from dpselect.requests import Request
@@ -129,7 +130,7 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
             "delta": plan.delta,
             "neighbours": str(plan.neighbours),
             "queries": {
-                name: {**one.plan.to_dict(), "expected_error": one.expected_error()}
+                name: {**one.plan.to_dict(), "predicted": one.predicted()}
                 for name, one in request.queries.items()
             },
             "counting": {"queries": plan.passes},
@@ -138,11 +139,10 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
         output.print_json(content)
         return
     for name, query in request.queries.items():
-        within = query.expected_error()
-        more = (
-            "" if within is None else f"\nerror in {getattr(query, 'column', None)}: {within}"
+        more = "\n".join(stated(query.predicted()))
+        output.console().print(
+            f"{name}\n{query.plan}\n{more}\n" if more else f"{name}\n{query.plan}\n"
         )
-        output.console().print(f"{name}\n{query.plan}{more}\n")
     facts: dict[str, object] = {
         "file": f"{request.document.path}, SHA-256 {request.sha256}",
         "price of all": plan.price,

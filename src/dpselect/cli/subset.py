@@ -9,7 +9,7 @@ from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
-    from dpselect.subsets import Subset
+    pass
 
 
 class Positives(QueryCommand):
@@ -51,18 +51,3 @@ class Positives(QueryCommand):
         if column is None:
             raise ParameterError("give `column`, in which the statuses are")
         return {"n": tables.count_records(given.table, plain=[column])}
-
-    def facts(self, query: Subset, given: Given) -> Mapping[str, object]:
-        """Return how many names are expected to be wrong."""
-        facts: dict[str, object] = {"people": f"{query.n:,}"}
-        if query.d is not None:
-            wrong, missing = query.errors()
-            said = f"{wrong:.3g} names wrong and {missing:.3g} missing, of {query.d}"
-            return {**facts, "expected": said}
-        from dpselect.subsets.errors import POSITIVES
-
-        named = []
-        for d in (one for one in POSITIVES if one <= query.n):
-            wrong, missing = query.errors(d)
-            named.append(f"of {d} positives: {wrong:.3g} names wrong, {missing:.3g} missing")
-        return {**facts, "expected": "\n".join(named)}

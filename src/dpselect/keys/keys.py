@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from dpselect import validation
 from dpselect.errors import ParameterError
 from dpselect.keys.design import ByCount, KeysDesign
-from dpselect.keys.release import Chances, KeyRelease
+from dpselect.keys.release import Chances, KeyRelease, in_words
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
 from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta
 from dpselect.keys.selection import (
@@ -150,6 +150,10 @@ class Keys(Query[KeyRelease]):
             array([0.   , 0.467, 0.516])
         """
         return self.design().probabilities(people)
+
+    def predicted(self) -> dict[str, object]:
+        """Return how many people it takes until what is not public is released."""
+        return {"released": words} if (words := in_words(self)) else {}
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the same as a function, for a dry run and a picture."""

@@ -133,9 +133,12 @@ class KeyRelease(ReleaseByGroup):
     @property
     def facts(self) -> dict[str, object]:
         """What is said of the release beside its answer, by name."""
-        released = "" if self.query is None else in_words(self.query)
-        known = {"released": released, "counts": self._lifted}
-        return {**{name: one for name, one in known.items() if one}, **super().facts}
+        known = {} if self.query is None else self.query.predicted()
+        if self.groups is not None and self.arguments.get("groups") is None:
+            known["groups"] = ", ".join(map(str, self.groups)) or "(none)"
+        if self._lifted:
+            known["counts"] = self._lifted
+        return {**known, **super().facts}
 
     @property
     def _lifted(self) -> str | None:

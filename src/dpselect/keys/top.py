@@ -23,7 +23,7 @@ from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
 from dpselect.keys.design import GroupsFirst, KeysDesign, OfCandidates, Selection
 from dpselect.keys.keys import REST, groups_first, unknown_keys
-from dpselect.keys.release import FRESH, Chances, KeyRelease
+from dpselect.keys.release import FRESH, Chances, KeyRelease, in_words
 from dpselect.keys.rows import KeyRows, Missing, check_people
 from dpselect.keys.selection import selection_with_counts
 from dpselect.mechanisms import MechanismLike, NoisySequence, PermuteAndFlip, TopK
@@ -148,6 +148,10 @@ class TopKeys(Query[KeyRelease]):
         if self.groups_share is not None:
             raise ParameterError("`groups_share` is for `by` without `groups`: leave it out")
         return _of_candidates(self)
+
+    def predicted(self) -> dict[str, object]:
+        """Return how many people it takes until what is not public is released."""
+        return {"released": words} if (words := in_words(self)) else {}
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the exact chances of release of what is not public, by number of people."""

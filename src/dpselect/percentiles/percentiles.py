@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
-from math import isinf
+from math import isfinite, isinf
 from typing import Annotated, Any
 
 from numpy.typing import ArrayLike
@@ -34,7 +34,7 @@ from dpselect.query import Claim, Design, Query, keep, query
 from dpselect.tables.groups import check_ungrouped
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
-from dpselect.writing import as_text, six_digits
+from dpselect.writing import as_text, digits, six_digits
 
 MOST_LISTED = 100_001
 """Values of a range up to which they are listed; more are drawn by pieces."""
@@ -166,15 +166,36 @@ class Percentiles(Query[PercentileRelease]):
     mechanism: MechanismLike | None = None
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
 
-    def expected_error(self) -> str | None:
-        """Return how far values are from their percentiles with probability 0.95, in words.
+    def predicted(self) -> dict[str, object]:
+        """Return what can be released, and how far it is from the percentiles, in words.
 
-        For ``assumed_records`` where they are given, else for typical numbers of records.
+        With probability 0.95, for ``assumed_records`` where they are given, else for typical
+        numbers of records.
         """
         from dpselect.percentiles.prediction import TYPICAL, expected
 
-        records = self.assumed_records
-        return expected(self, TYPICAL if records is None else [records])
+        made, records, error = self.design(), self.assumed_records, self.plan.error
+        design: Any = getattr(made, "each", made)
+        first, last = (
+            design.unit.value(design.points[at]) for at in (0, len(design.points) - 1)
+        )
+        ends = " to ".join(map(_in_unit, (first, last)))
+        known = {
+            "values": f"{len(design.points):,} from {ends}, in units of {self.column}",
+            "values end": self.ends_early,
+            "error in percentiles": None,
+            f"error in {self.column}": expected(
+                self, TYPICAL if records is None else [records]
+            ),
+        }
+        if records is not None and error is not None and isfinite(error.value):
+            share = 100 * error.value / records
+            known["error in percentiles"] = (
+                f"at most {share:.3g}, if there are {records:,} records"
+                if share < 100
+                else f"no useful bound for {records:,} records"
+            )
+        return {name: one for name, one in known.items() if one is not None}
 
     def design(self) -> PercentilesDesign | GroupedPercentiles:
         for name in ("column", "minus", "user"):
@@ -394,3 +415,7 @@ def checked_percents(p: object) -> tuple[float, ...]:
             "`p` must be one percentile, or several distinct ones that increase"
         )
     return percents
+
+
+def _in_unit(value: object) -> str:
+    return digits(value) if isinstance(value, int | float) else as_text(value)

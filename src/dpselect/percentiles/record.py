@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -86,6 +86,19 @@ class PercentileRecord(Query[Release[Any]]):
 
     def heads(self) -> tuple[str, str]:
         return self.label or "record", super().heads()[1]
+
+    def predicted(self) -> dict[str, object]:
+        """Return what the bound on the error needs, or that it says nothing."""
+        of_one = replace(self, records=self.records or 1).plan.error
+        known: dict[str, object] = {}
+        if self.records is None:
+            known[f"error in {self.column}"] = "give `records`, their number, to have it"
+        if of_one is not None and of_one.says_nothing:
+            known["beware"] = (
+                "the error can be the whole range at this epsilon; Percentiles, or dpselect "
+                "percentile, releases a value, which is far closer"
+            )
+        return known
 
     def design(self) -> _RecordDesign:
         for name in ("column", "label"):

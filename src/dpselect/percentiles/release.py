@@ -35,15 +35,20 @@ class PercentileRelease(Release[Any]):
     records: int | tuple[int, ...] | None = None
     groups: tuple[Hashable, ...] | None = None
 
-    def __str__(self) -> str:
+    @property
+    def facts(self) -> dict[str, object]:
+        """What is said of the release beside its answer, by name, where there is something."""
         asked: Any = self.plan.query
-        more = {
+        known = {
             "values": asked.ends_early,
-            "records": self.records_in_words,
-            "chosen": self.chosen,
+            "rows": self.records_in_words,
+            "likely error": self.expected_error,
         }
-        lines = [f"\n{name}: {one}" for name, one in more.items() if one is not None]
-        return "".join([super().__str__(), *lines])
+        return {name: one for name, one in known.items() if one is not None} | super().facts
+
+    def __str__(self) -> str:
+        chosen = "" if self.chosen is None else f"\nchosen: {self.chosen}"
+        return f"{super().__str__()}{chosen}"
 
     @property
     def _of_one(self) -> Any:  # noqa: ANN401 -- the design of all records, or of one group

@@ -18,7 +18,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release
-from dpselect.subsets.errors import Errors, NoisySizeErrors, best_share, mean_errors
+from dpselect.subsets.errors import POSITIVES, Errors, NoisySizeErrors, best_share, mean_errors
 from dpselect.subsets.reading import Bound, Members, check_number, word
 from dpselect.subsets.schemes import Retrieval, Scheme
 from dpselect.typing import Values
@@ -280,6 +280,18 @@ class Subset(Query[SubsetRelease]):
     def masses(self) -> Values:
         """Return P[a errors] for a = 0, 1, ...; the same for every subset, hence public."""
         return self.retrieval().masses()
+
+    def predicted(self) -> dict[str, object]:
+        """Return how many names are expected to be wrong and missing, by numbers of members."""
+        if self.d is not None:
+            wrong, missing = self.errors()
+            said = f"{wrong:.3g} names wrong and {missing:.3g} missing, of {self.d}"
+            return {"people": f"{self.n:,}", "expected": said}
+        named = []
+        for d in (one for one in POSITIVES if one <= self.n):
+            wrong, missing = self.errors(d)
+            named.append(f"of {d} positives: {wrong:.3g} names wrong, {missing:.3g} missing")
+        return {"people": f"{self.n:,}", "expected": "\n".join(named)}
 
     def errors(self, d: int | None = None) -> Errors:
         """Return the expected numbers of wrong and of missing names; public.
