@@ -2,7 +2,6 @@
 
 import narwhals as nw
 import polars as pl
-import pytest
 
 from dpselect.networks import edge_queries as queries
 from support.engines import every_engine, held_by
@@ -35,32 +34,4 @@ def test_triangles_of_hubs(engine, crossing):
 def test_invalid_edges_are_counted(engine):
     data = held_by(engine, pl.DataFrame({"a": [0, 1, 1, None, 9], "b": [1, 1, 7, 1, 9]}))
 
-    assert queries.count_invalid_edges(data, "a", "b", range(3)) == (3, 1)
-
-
-def test_labels_are_nodes_too():
-    data = pl.LazyFrame({"a": ["x", "y", "x", "q"], "b": ["y", "x", "x", "y"]})
-
-    edges = queries.simple_edges(data, "a", "b", ("x", "y", "z"))
-
-    assert by_node(queries.count_degrees(edges, nodes=3), "degree") == {"x": 1, "y": 1}
-    assert queries.count_invalid_edges(data, "a", "b", ("x", "y", "z")) == (1, 1)
-
-
-@pytest.mark.parametrize("nodes", [range(4), ("0", "1", "2", "3")])
-def test_ids_of_a_csv_file_are_read_as_what_the_nodes_are(tmp_path, nodes):
-    (tmp_path / "edges.csv").write_text("a,b\n0,1\n1,0\n1.5,2\nx,3\n")
-
-    edges = queries.simple_edges(tmp_path / "edges.csv", "a", "b", nodes)
-
-    assert by_node(queries.count_degrees(edges, nodes=4), "degree") == {
-        nodes[0]: 1,
-        nodes[1]: 1,
-    }
-
-
-@every_engine
-def test_no_edges_count_as_none(engine):
-    data = held_by(engine, pl.DataFrame(schema={"p": pl.Int64, "y": pl.Int64}))
-
-    assert queries.count_invalid_edges(data, "p", "y", range(3)) == (0, 0)
+    assert queries.count_invalid(queries.ends_of(data, "a", "b", range(3))) == (3, 1)

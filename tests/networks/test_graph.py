@@ -1,7 +1,5 @@
 """Graphs from any source, and what is refused."""
 
-import warnings
-
 import duckdb
 import igraph
 import networkx as nx
@@ -13,6 +11,7 @@ from scipy import sparse
 
 from dpselect.errors import DataError, PublicClaimError
 from dpselect.networks import Graph, reading
+from dpselect.networks.edge_queries import checked_nodes
 from support.refusals import refused
 
 EDGES = [(0, 1), (1, 2), (0, 2), (2, 3)]
@@ -93,12 +92,6 @@ def test_ids_need_not_count_from_zero():
     assert rows(Graph.from_edges(frame, source="from", target="to", nodes=ids)) == EXPECTED
 
 
-def test_parallel_edges_and_both_directions_are_one_edge():
-    twice = [*EDGES, *EDGES, *((v, u) for u, v in EDGES)]
-
-    assert rows(Graph.from_edges(twice, nodes=5)) == EXPECTED
-
-
 FRAME = {"schema": ["from", "to"], "orient": "row"}
 STRANGERS = [5, -1, 10**12, None, "x", 1.5, ["list"], float("nan"), 10**30]
 UNKNOWN = "not among nodes, or none; on_invalid='repair'"
@@ -128,21 +121,6 @@ def test_what_is_no_edge_is_dropped_or_refused_and_decides_nothing_about_others(
         Graph.from_edges(edges, **of, on_invalid="raise")
 
 
-def test_of_a_matrix_zeros_and_the_diagonal_are_no_edges():
-    matrix = sparse.coo_array(([1.0, 0.0, 1.0], ([0, 1, 2], [1, 2, 2])), shape=(3, 3))
-
-    assert Graph.from_scipy(matrix, nodes=3).degrees.tolist() == [1, 1, 0]
-    with refused("on_invalid", error=PublicClaimError):
-        Graph.from_scipy(matrix, nodes=3, on_invalid="raise")
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_two_edges_are_read_by_row_however_memory_holds_them(order):
-    pairs = np.array([[0, 2], [1, 2]], order=order)
-
-    assert rows(Graph.from_edges(pairs, nodes=3)) == [[2], [2], [0, 1]]
-
-
 ODD = [
     *("1", " 2 ", "+3", np.str_("3"), "1.0", "x", "1_0", "", "9" * 5000, "\ud800", b"1"),
     *(1, True, 10**5000, 1.0, 1.5, 1e300, np.inf, np.nan, np.int8(1), np.float32(2), None, [1]),
@@ -170,23 +148,12 @@ def test_a_list_of_another_type_than_the_nodes_is_read_as_a_text_file_is(nodes, 
 
 @pytest.mark.parametrize("nodes", [5, ["0", "1", "2", "3", "4"], [70, "1", 3, "x"]])
 def test_every_end_of_a_list_is_read_by_itself(nodes):
-    labels = reading.checked_nodes(nodes)
+    labels = checked_nodes(nodes)
     alone = {place: reading.of_pairs([(one, 0)], labels) for place, one in enumerate(ODD)}
     together = reading.of_pairs([(one, 0) for one in ODD], labels)
 
     assert together.source.tolist() == [alone[place].source[0] for place in range(len(ODD))]
     assert {-1, 1} <= set(together.source.tolist())
-
-
-def test_unknown_labels_are_refused_and_not_quoted():
-    with pytest.raises(PublicClaimError) as caught:
-        Graph.from_edges([("ann", "mallory")], nodes=NAMES, on_invalid="raise")
-    assert "mallory" not in str(caught.value)
-
-    network = nx.Graph([("ann", "mallory")])
-    assert Graph.from_networkx(network, nodes=NAMES).degrees.tolist() == [0] * 5
-    with pytest.raises(PublicClaimError):
-        Graph.from_networkx(network, nodes=NAMES, on_invalid="raise")
 
 
 @pytest.mark.parametrize("field", ["1.5", "x", "", "-1"])
@@ -210,28 +177,6 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
     assert "secret" not in str(caught.value)
     with pytest.raises(DataError):
         Graph.from_edges(tmp_path / "none.csv", **of)
-
-
-def test_a_graph_without_edges_is_a_graph():
-    assert Graph.from_edges([], nodes=2).degrees.tolist() == [0, 0]
-    assert Graph.from_edges([], nodes=["Ann", "Bob"]).degrees.tolist() == [0, 0]
-    none = np.empty((0, 2), dtype=np.int64)
-    assert Graph.from_edges(none, nodes=3).degrees.tolist() == [0, 0, 0]
-
-
-def test_a_graph_tells_only_what_is_public():
-    graph = Graph.from_edges(EDGES, nodes=5)
-
-    assert repr(graph) == "Graph(5 nodes)"
-    assert len(graph) == 5
-    with pytest.raises(ValueError, match="read-only"):
-        graph.rows[0] = 3
-
-
-def test_reading_warns_of_nothing(edges):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        Graph.from_edges(edges, source="from", target="to", nodes=5)
 
 
 def test_whether_lists_are_read_depends_on_no_row():

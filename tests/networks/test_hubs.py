@@ -236,12 +236,3 @@ def test_densities_are_drawn_to_their_mean_by_the_noise_in_them():
 
     assert exact == pytest.approx(edges / 5050, rel=1e-6)
     assert noise == pytest.approx([edges.mean() / 5050] * 4)
-
-
-def test_graphs_of_other_libraries_are_accepted():
-    nx = pytest.importorskip("networkx")
-    graph = nx.star_graph(["hub", *"abcdefgh"])
-
-    asked = {"metric": "ego-betweenness", "candidates": 2, "epsilon": 1e5}
-    assert dp.Hubs(nodes=graph.nodes, k=1, **asked).release(graph).answer == ("hub",)
-    assert dp.networks.degree(graph).scores.max() == 8

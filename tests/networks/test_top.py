@@ -14,15 +14,15 @@ from dpselect.combine import COMBINATIONS
 from dpselect.errors import PublicClaimError
 from dpselect.networks import Graph, Metric, degree, ego_betweenness, ego_density
 from dpselect.networks.betweenness import ego_betweenness_facts
-from dpselect.networks.metrics import COMBINED
 from dpselect.networks.top import OTHER_ORDER
 from support.refusals import refused
 
 EDGES = [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (1, 4)]
 GRAPH = Graph.from_edges(EDGES, nodes=5)
 TWO = ["degree", "ego-density"]
+FRONT = {"metric": TWO, "combine": "pareto"}
 COMBINED_METRICS = {
-    "pareto": {"metric": TWO, "combine": "pareto"},
+    "pareto": FRONT,
     "weighted-sum": {"metric": TWO, "combine": "weighted-sum", "weights": [1, 100]},
     "margin": {"metric": TWO, "combine": "margin"},
 }
@@ -90,75 +90,31 @@ def test_what_is_stated_before_any_graph_holds_of_all(form):
         assert found.highest is None or found.scores.max() <= found.highest + 1e-9
 
 
-def test_every_combination_has_a_unit():
-    assert COMBINED.keys() == COMBINATIONS.keys()
-
-
-@pytest.mark.parametrize(
-    ("metric", "mechanism"),
-    [
-        ("degree", dp.PermuteAndFlip),
-        ("ego-density", dp.PairwiseLocalDampening),
-        ("ego-betweenness", dp.PairwiseLocalDampening),
-        (degree, dp.PermuteAndFlip),
-        (ego_betweenness, dp.PairwiseLocalDampening),
-        (Metric(ego_betweenness, ego_betweenness_facts), dp.PermuteAndFlip),
-    ],
-)
-def test_the_metric_chooses_the_mechanism(metric, mechanism):
-    named = mechanism_of(nodes(metric, mechanism="exponential"))
-
-    assert isinstance(mechanism_of(nodes(metric)), mechanism)
-    assert isinstance(named, dp.ExponentialMechanism)
-
-
-@pytest.mark.parametrize(
-    ("metric", "combine", "weights", "mechanism"),
-    [
-        (TWO, "pareto", None, dp.LocalDampening),
-        (TWO, "weighted-sum", [1, 100], dp.PermuteAndFlip),
-        (TWO, "weighted-sum", [1, -100], dp.PermuteAndFlip),
-        (["degree", "ego-betweenness"], "weighted-sum", [1, 1], dp.PairwiseLocalDampening),
-        (TWO, "margin", None, dp.PermuteAndFlip),
-    ],
-)
-def test_the_combination_chooses_the_mechanism(metric, combine, weights, mechanism):
-    query = nodes(metric, combine=combine, weights=weights)
-
-    assert isinstance(mechanism_of(query), mechanism)
-    query.release(GRAPH)
-
-
 @pytest.mark.parametrize(
     ("asked", "mechanism"),
     [
-        ({"k": 1}, dp.LocalDampening),
-        ({"k": 1, "dominance": "strict"}, dp.LocalDampening),
-        ({"k": 3, "redraw": "remaining"}, dp.LocalDampening),
-        ({"k": 1, "dominance": "weak"}, dp.PairwiseLocalDampening),
-        ({"k": 2}, dp.PairwiseLocalDampening),
+        ({"metric": "degree"}, dp.PermuteAndFlip),
+        ({"metric": degree}, dp.PermuteAndFlip),
+        ({"metric": degree, "mechanism": "exponential"}, dp.ExponentialMechanism),
+        ({"metric": "ego-density"}, dp.PairwiseLocalDampening),
+        ({"metric": ego_betweenness}, dp.PairwiseLocalDampening),
+        ({"metric": Metric(ego_betweenness, ego_betweenness_facts)}, dp.PermuteAndFlip),
+        (COMBINED_METRICS["weighted-sum"], dp.PermuteAndFlip),
+        ({"metric": {"degree": 1, "ego-betweenness": 1}}, dp.PairwiseLocalDampening),
+        (COMBINED_METRICS["margin"], dp.PermuteAndFlip),
+        # Of nodes that are dominated plain dampening may prefer those of large sensitivities.
+        (FRONT, dp.LocalDampening),
+        (FRONT | {"dominance": "strict"}, dp.LocalDampening),
+        (FRONT | {"k": 3, "redraw": "remaining"}, dp.LocalDampening),
+        (FRONT | {"dominance": "weak"}, dp.PairwiseLocalDampening),
+        (FRONT | {"k": 2}, dp.PairwiseLocalDampening),
     ],
 )
-def test_a_front_in_every_round_is_drawn_by_its_lead(asked, mechanism):
-    """Of nodes that are dominated plain dampening may prefer those of large sensitivities."""
-    assert isinstance(mechanism_of(nodes(TWO, combine="pareto", **asked)), mechanism)
+def test_metrics_and_combinations_choose_the_mechanism(asked, mechanism):
+    query = nodes(**asked)
 
-
-def test_a_sum_of_metrics_is_one_of_several():
-    one_sum = {"ego-density": 2, "ego-betweenness": 0.5}
-    query = nodes(["degree", one_sum], combine="pareto", max_degree=4)
-    parts = [degree(GRAPH), ego_density(GRAPH), ego_betweenness(GRAPH, max_degree=4)]
-    expected = dp.pareto([parts[0], dp.weighted_sum(parts[1:], [2, 0.5])])
-    found = query.objective(GRAPH)
-
-    assert (found.scores == expected.scores).all()
-    for distance in range(6):
-        assert (found.sensitivity.at(distance) == expected.sensitivity.at(distance)).all()
-    assert query.design().choice.metrics == (
-        "degree",
-        {"ego-density": 2, "ego-betweenness": 0.5},
-    )
-    assert query.release(GRAPH).answer[0] in range(5)
+    assert isinstance(mechanism_of(query), mechanism)
+    query.release(GRAPH)
 
 
 def test_a_sum_of_metrics_is_drawn_as_a_weighted_sum():
@@ -300,18 +256,6 @@ def test_nodes_are_compared_with_those_that_remain(monkeypatch):
 
 STAR = [(0, leaf) for leaf in range(1, 5)]
 FRAME = pl.DataFrame(STAR, schema=["source", "target"], orient="row")
-
-
-def test_files_are_read_in_memory_and_named_nodes_taken_from_networkx(tmp_path):
-    path = tmp_path / "star.csv"
-    FRAME.write_csv(path)
-    graph = nx.star_graph(["hub", *"abc"])
-
-    assert nodes("degree", epsilon=200.0).release(path).answer == (0,)
-    assert nodes("degree", epsilon=200.0).release(str(path)).answer == (0,)
-    named = nodes("degree", n=graph.nodes, epsilon=200.0)
-    assert named.nodes == ("hub", "a", "b", "c")
-    assert named.release(graph).answer == ("hub",)
 
 
 @pytest.mark.parametrize("kind", ["to_pandas", "lazy", "clone"])

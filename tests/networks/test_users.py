@@ -123,16 +123,6 @@ def test_two_persons_more_are_not_paid_for_as_one(kind):
     assert drawn(rows).neighbours is ADD_REMOVE
 
 
-def test_a_query_reads_what_a_graph_was_read_as():
-    calls = some_calls(pl.Int64, labels=False)
-    query = nodes(nodes=20, max_per_user=3)
-    here = Graph.from_edges(calls, **ENDS, nodes=20, max_per_user=3)
-
-    for data in (calls, calls.lazy(), here):
-        assert query.objective(data).scores.tolist() == here.degrees.tolist()
-    query.check(calls)
-
-
 def test_categories_are_in_the_order_of_their_text():
     """An engine has those of an enumeration in the order in which they are declared."""
     calls = some_calls(pl.Int64, labels=True)

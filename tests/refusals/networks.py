@@ -2,6 +2,7 @@
 
 from math import nan
 
+import duckdb
 import igraph
 import networkx as nx
 import numpy as np
@@ -32,7 +33,7 @@ ENDS = {"source": "from", "target": "to"}
 FRAME = pl.DataFrame({"from": [0], "to": [1]})
 STAR = pl.DataFrame({"source": [0, 0], "target": [1, 2]})
 SECRET = pl.LazyFrame({"a": [1], "b": [2], "t": ["secret"]})
-WHO = pl.DataFrame({"a": [0, 1], "b": [0, 2], "who": [1, 2], "weight": [0.5, 0.5]})
+WHO = pl.DataFrame({"a": [0, 1], "b": [0, 2], "who": [1, 2], "length": [0.5, 0.5]})
 COMPLEX = pd.DataFrame({"source": [0], "target": [1j], "who": [0]})
 PERSONS = {"user": "who", "max_per_user": 2}
 OF_EDGES = Graph.from_edges([(0, 1)], nodes=5)
@@ -68,7 +69,7 @@ LAZY_HUBS = releasing(dp.Hubs, k=1, **DEGREE | {"metric": "ego-density"}, **AND)
 MEMORY = refusing(Graph.from_edges, edges=EDGES, nodes=5)
 NAMED = refusing(Graph.from_edges, **ENDS)
 OF_EACH = [
-    refusing(one, WHO, **AND, nodes=3, **PERSONS) for one in (Graph.from_edges, EdgeTable)
+    refusing(one, edges=WHO, **AND, nodes=3, **PERSONS) for one in (Graph.from_edges, EdgeTable)
 ]
 HELD_ROWS = both(*OF_EACH)
 NX = refusing(Graph.from_networkx, nodes=5)
@@ -76,6 +77,8 @@ IGRAPH = refusing(Graph.from_igraph, nodes=5)
 SCIPY = refusing(Graph.from_scipy, nodes=5)
 SIMPLE = refusing(simple_edges)
 AB = SECRET.select("a", "b")
+DUCKDB = duckdb.sql("select 1 as a, 2 as b")
+WEIGHTED = igraph.Graph(5, EDGES, edge_attrs={"weight": range(6)})
 
 ROWS = [
     TOP("k", k=Each([6, 0])),
@@ -133,7 +136,12 @@ ROWS = [
     SIMPLE("no column 'c'", ColumnError, nodes=range(3), columns=("a", "c")),
     SIMPLE("'t' must name nodes, which are", ColumnError, nodes=range(3), columns=("a", "t")),
     SIMPLE("'a' must name nodes, which are", ColumnError, nodes=("x",), columns=("t", "a")),
-    SIMPLE("at most 10,000 labels", nodes=tuple(range(1, 10_002)), columns=("a", "b")),
+    refusing(edge_queries.simple_edges, DUCKDB, "a", "b")(
+        "at most 10,000 labels", nodes=tuple(range(1, 10_002))
+    ),
+    CHECKED("'Weight' are refused", data=STAR.with_columns(Weight=1)),
+    HELD_ROWS("'weight' are refused", edges=WHO.rename({"length": "weight"})),
+    IGRAPH("'weight' are refused", graph=WEIGHTED),
     NX("the graph is directed", DataError, graph=nx.DiGraph(EDGES)),
     IGRAPH("the graph is directed", DataError, graph=igraph.Graph(5, EDGES, directed=True)),
     IGRAPH("another number of vertices", DataError, graph=igraph.Graph(7, EDGES)),
@@ -159,7 +167,7 @@ ROWS = [
     MEMORY("nodes", nodes="abc"),
     HELD_ROWS("go together", max_per_user=None),
     HELD_ROWS("no column 'nobody'", ColumnError, user="nobody"),
-    HELD_ROWS("users must be text", ColumnError, user="weight"),
+    HELD_ROWS("users must be text", ColumnError, user="length"),
     HELD_ROWS("joins a node to itself", PublicClaimError, on_invalid="raise"),
     OF_PERSONS("user", user=None, max_per_user=None),
     OF_PERSONS("max_per_user", max_per_user=3),

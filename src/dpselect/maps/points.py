@@ -76,8 +76,8 @@ class PointRows:
             raise ParameterError("`x` and `y` go together: name both columns")
         geo.warn_if_swapped(box.crs, box.bounds, x=query.x, y=query.y)
         validation.one_of("outside", query.outside, get_args(Outside))
-        if query.x is not None:
-            validation.different_columns(x=query.x, y=query.y, user=query.user)
+        validation.different_columns(x=query.x, user=query.user)
+        validation.different_columns(y=query.y, user=query.user)
         cap = people_cap(query.user, query.max_per_user)
         if cap is not None and query.x is None:
             raise ParameterError(

@@ -1,44 +1,157 @@
 """Counts around nodes as queries on a table of edges, run by the engine that holds it.
 
 Every query is written once, as narwhals expressions. A simple graph is a lazy frame with one
-row for each edge, as ``low`` and ``high``, and only counts by node leave the engine.
+row for each edge, as ``low`` and ``high``, and only counts by node leave the engine; a graph in
+memory is read as one, too.
+
+Where rows belong to persons, a person's rows that are edges of the graph are folded, and of the
+different edges so many are counted, in the order of their ends (``dpselect.tables.people``). An
+edge is in the graph if one person's row of it is counted: others who have it too do not matter.
+So a person who comes or goes changes at most so many edges, those that nobody else has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count, permutations
-from typing import Any
+from itertools import permutations
+from typing import Any, TypeAlias
 
 import narwhals as nw
 
-from dpselect.errors import ParameterError
-from dpselect.networks.reading import check_ends, not_of_nodes
+from dpselect import validation
+from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.tables.collecting import collect, counts
-from dpselect.tables.embedded import Column
+from dpselect.tables.embedded import Column, Frame
 from dpselect.tables.engine import engine_of
 from dpselect.tables.fields import typed
-from dpselect.tables.kinds import named
+from dpselect.tables.kinds import declared, named, type_name
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import Source
+from dpselect.tables.values import names_of_frame
+from dpselect.typing import OnInvalid
+
+Nodes: TypeAlias = int | Iterable[Hashable]
+"""The public nodes: ``n`` for ids ``0`` to ``n - 1``, or all ids or labels."""
+
+MOST_NODES = 2**31 - 1
+"""Positions of nodes are 32-bit integers, and products of two degrees fit 64 bits."""
 
 MOST_LABELS = 10_000
-"""Labels that a query can list; more nodes must have ids from 0."""
+"""Labels that a query of an engine can list; more nodes must have ids from 0."""
 
-FROM = 2**63
-"""Ids from here on are unsigned."""
+FROM, BEYOND = 2**63, 2**64
+"""Ids from the first on are unsigned, and there are none from the second on."""
 
+WEIGHTS = {"weight", "weights"}
+
+ENDS = ("source", "target")
 CORNERS = ("a", "b", "c")
+
+
+def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
+    """Return the ids or labels of all nodes: at least one, and none twice.
+
+    Raises:
+        ParameterError: ``nodes`` is not a number >= 1 and not such labels.
+    """
+    if isinstance(nodes, (str, bytes)):
+        raise ParameterError("`nodes` must be a number of nodes, or all their ids or labels")
+    if isinstance(nodes, range) and nodes and nodes == range(len(nodes)):
+        return nodes
+    if not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0:
+        return range(validation.at_least("nodes", nodes, 1, MOST_NODES))
+    # The elements of arrays and series are not plain Python values; tolist() makes them so.
+    labels = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
+    validation.different("nodes", labels)
+    return range(len(labels)) if labels == tuple(range(len(labels))) else labels
+
+
+def whole(nodes: Sequence[Hashable]) -> Sequence[int] | None:
+    """Return nodes that are ids; None of labels."""
+    if isinstance(nodes, range):
+        return nodes
+    return [one for one in nodes if isinstance(one, int)] if type(nodes[0]) is int else None
+
+
+def check_ends(source: str | None, target: str | None) -> tuple[str, str]:
+    """Return the columns of the two ends.
+
+    Raises:
+        ParameterError: They are not named, or are one.
+    """
+    if isinstance(source, str) and isinstance(target, str) and source != target:
+        return source, target
+    raise ParameterError("`source` and `target` must name the columns of the two ends")
+
+
+def check_edges(
+    data: object, source: str | None, target: str | None, nodes: Sequence[Hashable]
+) -> Frame:
+    """Return an opened table whose columns name such nodes; no row is read.
+
+    Raises:
+        ParameterError: The columns are not named, or no column can hold the nodes.
+        ColumnError: A column is missing, or is of another type.
+        DataError: The data cannot be read.
+    """
+    table, ids = check_columns(data, plain=check_ends(source, target)), whole(nodes)
+    if not isinstance(nodes, range) and len({type(node) for node in nodes}) > 1:
+        raise ParameterError("`nodes` of a table must be of one type, as its columns")
+    if ids is not None and not -FROM <= min(ids) <= max(ids) < BEYOND:
+        raise ParameterError("`nodes`: ids in a table are integers of at most 64 bits")
+    types = schema(table, data)
+    refuse_weights(types)
+    for column in check_ends(source, target):
+        kind = types[column]
+        fits = kind.is_integer() if ids is not None else not kind.is_numeric()
+        if not (fits or kind == nw.Object or Source.of(data).is_untyped(column)):
+            raise ColumnError(
+                f"column {column!r} must name nodes, which are "
+                f"{'text' if ids is None else 'integers'}; it is of type {type_name(kind)}"
+            )
+    return table
+
+
+def refuse_weights(names: Iterable[str]) -> None:
+    """Refuse edges that are declared to have weights, by the names of columns or attributes.
+
+    Raises:
+        ParameterError: There is such a name.
+    """
+    for name in names:
+        if name.lower() in WEIGHTS:
+            raise ParameterError(
+                f"edges with a {name!r} are refused: each edge counts once, and its weight would "
+                "not count; if that is meant, leave it out"
+            )
+
+
+def check_claim(on_invalid: OnInvalid, *, loops: bool, unknown: bool) -> None:
+    """Raise for records that are not edges, where the curator declared that there are none.
+
+    Raises:
+        ParameterError: ``on_invalid`` is neither ``"repair"`` nor ``"raise"``.
+        PublicClaimError: It is ``"raise"`` and there are such records.
+    """
+    if validation.on_invalid(on_invalid) == "repair":
+        return
+    for found, complaint in (
+        (unknown, "an edge names a node that is not among `nodes`, or none"),
+        (loops, "an edge joins a node to itself"),
+    ):
+        if found:
+            raise PublicClaimError(f"{complaint}; `on_invalid`='repair' leaves such edges out")
 
 
 def simple_edges(
     data: object,
-    source: str,
-    target: str,
+    source: str | None,
+    target: str | None,
     nodes: Sequence[Hashable],
     users: PeopleCap | None = None,
+    on_invalid: OnInvalid = "repair",
 ) -> nw.LazyFrame[Any]:
     """Return every edge between two different nodes once, as ``low`` and ``high``.
 
@@ -51,43 +164,85 @@ def simple_edges(
         target: The column of the other end.
         nodes: ``range(n)`` for ids ``0`` to ``n - 1``; or all ids or labels. Public.
         users: The persons of the rows, if so many edges of each are counted.
+        on_invalid: With ``"raise"`` the rows that are no edge are counted first.
 
     Raises:
-        ColumnError: A column is missing, or its type cannot hold such nodes.
-        ParameterError: There are more than 10,000 ids or labels.
-        DataError: The data cannot be read.
+        ParameterError, ColumnError, DataError: As for ``check_edges``, or there are more labels
+            than an engine can list.
+        PublicClaimError: ``on_invalid`` is ``"raise"`` and a row is no edge.
     """
-    s, t = nw.col("source"), nw.col("target")
-    ends = _ends(data, source, target, nodes, users)
-    listed = _listed(ends, nodes)
-    ends = ends.filter(_is_node(s, listed), _is_node(t, listed), s != t)
-    edge = [
-        nw.when(s < t).then(s).otherwise(t).alias("low"),
-        nw.when(s < t).then(t).otherwise(s).alias("high"),
-    ]
-    if users is None:
-        return engine_of(ends.select(*edge)).distinct()
-    owned = ends.select(*edge, "user")
-    counted = users.limited(owned, order_by=["low", "high"], distinct=True)
-    return engine_of(counted.select("low", "high")).distinct()
-
-
-def count_invalid_edges(
-    data: object, source: str, target: str, nodes: Sequence[Hashable]
-) -> tuple[int, int]:
-    """Return how many records name an end that is no node, and how many are loops. Private.
-
-    Arguments and errors are those of ``simple_edges``.
-    """
-    s, t = nw.col("source"), nw.col("target")
-    ends = _ends(data, source, target, nodes, dropped=False)
-    listed = _listed(ends, nodes)
-    both = _is_node(s, listed) & _is_node(t, listed)
-    table = ends.select(
-        nw.when(both).then(nw.lit(0)).otherwise(nw.lit(1)).sum().alias("unknown"),
-        nw.when(both & (s == t)).then(nw.lit(1)).otherwise(nw.lit(0)).sum().alias("loops"),
+    s, t = map(nw.col, ENDS)
+    ends = ends_of(data, source, target, nodes, users)
+    if validation.on_invalid(on_invalid) == "raise":
+        unknown, loops = count_invalid(ends)
+        check_claim(on_invalid, loops=loops > 0, unknown=unknown > 0)
+    edges = ends.filter(~s.is_null(), ~t.is_null(), s != t).with_columns(
+        low=nw.when(s < t).then(s).otherwise(t), high=nw.when(s < t).then(t).otherwise(s)
     )
-    row = collect(table, data, most=1)
+    if users is not None:
+        edges = users.limited(edges, order_by=["low", "high"], distinct=True)
+    return engine_of(edges.select("low", "high")).distinct()
+
+
+def ends_of(
+    data: object,
+    source: str | None,
+    target: str | None,
+    nodes: Sequence[Hashable],
+    users: PeopleCap | None = None,
+) -> nw.LazyFrame[Any]:
+    """Return the nodes that rows name, null where they name none, and the persons."""
+    table = check_edges(data, source, target, nodes)
+    if users is not None:
+        users.check(data)
+    columns = dict(zip(ENDS, check_ends(source, target), strict=True))
+    types, objects = schema(table, data), set()
+    if isinstance(table, nw.DataFrame):
+        names = {*columns.values(), *([] if users is None else [users.user])}
+        objects = {end for end, column in columns.items() if types[column] == nw.Object}
+        table = names_of_frame(table.select(*names))
+        types = table.collect_schema()
+    listed = 0 if isinstance(nodes, range) else len(nodes)
+    if listed > MOST_LABELS and not table.implementation.is_polars():
+        raise ParameterError(
+            f"an engine takes at most {MOST_LABELS:,} labels in a query: number the nodes "
+            "from 0 in the table, and give their number as `nodes`"
+        )
+    taken = {end: named(nw.col(column), types[column]) for end, column in columns.items()}
+    # A whole number in a column of objects may be a float.
+    taken |= {end: taken[end].str.replace(r"\.0$", "") for end in objects}
+    if users is not None:
+        taken["user"] = users.persons(types)
+    ends = table.select(**taken)
+    if whole(nodes) is not None:
+        texts = [end for end, column in columns.items() if declared(types[column]) == "text"]
+        ends = typed(ends, dict.fromkeys(texts, "integer"), Source.of(data))
+    return ends.with_columns(_node(end, nodes, ends) for end in columns)
+
+
+def _node(end: str, nodes: Sequence[Hashable], ends: nw.LazyFrame[Any]) -> nw.Expr:
+    """Return an end, null where it is not among the nodes."""
+    value, ids = nw.col(end), whole(nodes)
+    if ids is None:
+        return nw.when(value.is_in([*nodes])).then(value).alias(end)
+    if max(ids) >= FROM:
+        unsigned = nw.when(value >= 0).then(value).cast(nw.UInt64)
+        known = unsigned.is_in(engine_of(ends).literals([one for one in ids if one >= 0]))
+        return nw.when(known).then(unsigned).alias(end)
+    # A range is not listed, however long it is.
+    some = (value >= 0) & (value < len(ids)) if ids is nodes else value.is_in([*ids])
+    return nw.when(some).then(value).cast(nw.Int64).alias(end)
+
+
+def count_invalid(ends: nw.LazyFrame[Any]) -> tuple[int, int]:
+    """Return how many rows name an end that is no node, and how many are loops. Private."""
+    s, t = map(nw.col, ENDS)
+    one, none = nw.lit(1), nw.lit(0)
+    table = ends.select(
+        unknown=nw.when(s.is_null() | t.is_null()).then(one).otherwise(none).sum(),
+        loops=nw.when(s == t).then(one).otherwise(none).sum(),
+    )
+    row = collect(table, ends, most=1)
     return int(counts(row["unknown"])[0]), int(counts(row["loops"])[0])
 
 
@@ -195,7 +350,7 @@ def _upwards(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     for end in ("low", "high"):
         known = known.join(degree.rename({"node": end, "degree": f"{end} degree"}), on=end)
     rises = nw.col("low degree") <= nw.col("high degree")
-    # All pass the filter.
+    # All pass the filter, without which Ibis could not join the columns of a join again.
     return known.filter(low < high).select(
         nw.when(rises).then(low).otherwise(high).alias("a"),
         nw.when(rises).then(high).otherwise(low).alias("b"),
@@ -225,108 +380,3 @@ def _both_directions(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
             for end, other in (("low", "high"), ("high", "low"))
         ]
     )
-
-
-def _is_node(end: nw.Expr, nodes: Sequence[Hashable]) -> nw.Expr:
-    """Return whether an end is one of the nodes; null or false if not."""
-    if isinstance(nodes, range):
-        return (end >= 0) & (end < len(nodes))
-    return end.is_in(list(nodes))
-
-
-def _listed(ends: nw.LazyFrame[Any], nodes: Sequence[Hashable]) -> Sequence[Hashable]:
-    """Return the nodes as an engine takes them."""
-    if not _beyond(nodes):
-        return nodes
-    return engine_of(ends).literals([one for one in nodes if isinstance(one, int) and one >= 0])
-
-
-def _beyond(nodes: Sequence[Hashable]) -> bool:
-    """Return whether a node is an id that has no sign."""
-    is_range = isinstance(nodes, range)
-    return not is_range and any(isinstance(node, int) and node >= FROM for node in nodes)
-
-
-def _ends(
-    data: object,
-    source: str,
-    target: str,
-    nodes: Sequence[Hashable],
-    users: PeopleCap | None = None,
-    *,
-    dropped: bool = True,
-) -> nw.LazyFrame[Any]:
-    """Return the two columns as ``source`` and ``target``, of the type of the nodes.
-
-    With ``user`` beside them, if the rows belong to persons. Rows with an
-    id too large for the type of the nodes are dropped, or else another that is no node stands
-    for it.
-    """
-    check_ends(source, target)
-    if not isinstance(nodes, range) and len(nodes) > MOST_LABELS:
-        raise ParameterError(
-            f"an engine takes at most {MOST_LABELS:,} labels in a query: number the nodes "
-            "from 0 in the table, and give their number as `nodes`"
-        )
-    table = check_columns(data, plain=[source, target])
-    integer = all(isinstance(node, int) for node in nodes[:1])
-    types = schema(table, data)
-    of, columns = Source.of(data), {"source": source, "target": target}
-    untyped = {end: one for end, one in columns.items() if integer and of.is_untyped(one)}
-    for end, one in columns.items():
-        kind = types[one]
-        if end not in untyped and (not kind.is_integer() if integer else kind.is_numeric()):
-            raise not_of_nodes(one, kind, "integers" if integer else "text")
-    taken = {end: named(nw.col(one), types[one]) for end, one in columns.items()}
-    if users is not None:
-        users.check(data)
-        taken["user"] = users.persons(types)
-    if integer and _beyond(nodes):
-        if untyped:
-            raise ParameterError("text files of ids from 2^63 on are read in memory alone")
-        positive = [nw.col(end) >= 0 for end in columns]
-        rows = table.lazy().select(**taken)
-        rows = rows.filter(*positive) if dropped else rows
-        return rows.with_columns(
-            nw.when(one).then(nw.col(end)).cast(nw.UInt64).alias(end)
-            for end, one in zip(columns, positive, strict=True)
-        )
-    ends = typed(table.lazy().select(**taken), dict.fromkeys(untyped, "integer"), of)
-    if not integer or of.is_csv:
-        return ends
-    # Arrow compares unsigned integers with signed ones as if none were beyond these.
-    unsigned = {
-        end
-        for end, one in columns.items()
-        if ends.implementation.is_pyarrow() and types[one].is_unsigned_integer()
-    }
-    there = {end: _is_between(end, nodes, unsigned) for end in columns}
-    if dropped:
-        # One by one: pandas cannot join missing truth values of one kind with those of another.
-        for known in there.values():
-            ends = ends.filter(known)
-        return ends.with_columns(nw.col(*there).cast(nw.Int64))
-    # A null would turn the integers of pandas into floats, which cannot be cast back.
-    is_range = isinstance(nodes, range)
-    absent = len(nodes) if is_range else next(i for i in count() if i not in nodes)
-    return ends.with_columns(
-        nw.when(known)
-        .then(nw.col(end))
-        .otherwise(_literal(absent, unsigned=end in unsigned))
-        .cast(nw.Int64)
-        .alias(end)
-        for end, known in there.items()
-    )
-
-
-def _is_between(end: str, nodes: Sequence[Any], unsigned: set[str]) -> nw.Expr:
-    """Return whether an id is at least the least node and at most the largest."""
-    least, most = (0, len(nodes) - 1) if isinstance(nodes, range) else (min(nodes), max(nodes))
-    if end in unsigned:
-        least, most = (max(least, 0), most) if most >= 0 else (1, 0)
-    low, high = (_literal(one, unsigned=end in unsigned) for one in (least, most))
-    return (nw.col(end) >= low) & (nw.col(end) <= high)
-
-
-def _literal(value: int, *, unsigned: bool) -> nw.Expr:
-    return nw.lit(value, nw.UInt64) if unsigned else nw.lit(value)

@@ -1,19 +1,26 @@
-"""A graph whose edges stay in the engine that holds them: only counts of nodes come out."""
+"""The edges that nodes are chosen by: counted in the engine that holds them, or in memory."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpselect.networks.graph import CommonNeighbours, NodeCounts
-from dpselect.networks.reading import Nodes, check_claim, checked_nodes
+from dpselect import tables, validation
+from dpselect.errors import ParameterError
+from dpselect.networks import edge_queries as queries, reading
+from dpselect.networks.edge_queries import Nodes, checked_nodes
+from dpselect.networks.graph import CommonNeighbours, Graph, NodeCounts, is_graph, node_counts
 from dpselect.sensitivity.summation import RunningSum
-from dpselect.tables.people import people_cap
+from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
+    from dpselect.networks.hubs import Hubs
+    from dpselect.networks.top import TopNodes
     from dpselect.tables import Column
 
 
@@ -63,25 +70,15 @@ class EdgeTable(NodeCounts):
         max_per_user: int | None = None,
         on_invalid: OnInvalid = "repair",
     ) -> None:
-        # narwhals takes as long to import as all of this room.
-        from dpselect.networks import edge_queries
-
-        self._queries = queries = edge_queries
         self.nodes = checked_nodes(nodes)
-        check_claim(on_invalid, loops=False, unknown=False)
         cap = people_cap(user, max_per_user)
         self.max_per_user = None if cap is None else cap.most
-        self._edges = queries.simple_edges(edges, source, target, self.nodes, cap)
-        if on_invalid == "raise":
-            unknown, loops = queries.count_invalid_edges(edges, source, target, self.nodes)
-            check_claim(on_invalid, loops=loops > 0, unknown=unknown > 0)
+        self._edges = queries.simple_edges(edges, source, target, self.nodes, cap, on_invalid)
 
     @cached_property
     def degrees(self) -> Indices:
         """The number of neighbours of every node, shape ``(n,)``. Private."""
-        return self._by_node(
-            self._queries.count_degrees(self._edges, nodes=len(self)), "degree"
-        )
+        return self._by_node(queries.count_degrees(self._edges, nodes=len(self)), "degree")
 
     def triangles(self) -> Indices:
         """Return the number of edges between neighbours of every node. Private."""
@@ -93,12 +90,12 @@ class EdgeTable(NodeCounts):
 
     @cached_property
     def _triangles(self) -> Indices:
-        counted = self._queries.count_triangles(self._edges, nodes=len(self))
+        counted = queries.count_triangles(self._edges, nodes=len(self))
         return self._by_node(counted, "triangles")
 
     @cached_property
     def _common_neighbours(self) -> CommonNeighbours:
-        shared = self._queries.count_common_neighbours(self._edges, nodes=len(self))
+        shared = queries.count_common_neighbours(self._edges, nodes=len(self))
         least, most, met = (self._by_node(shared, name) for name in ("least", "most", "met"))
         # A node that has none in common with some other has the least 0, whatever the rest.
         return CommonNeighbours(np.where(met == len(self) - 1, least, 0), most)
@@ -108,7 +105,7 @@ class EdgeTable(NodeCounts):
         # Counts of pairs are integers, and their shares are summed here, compensated and in
         # descending order of k, as the kernels do: no engine rounds.
         degrees = self.degrees
-        table = self._queries.count_ego_pairs(self._edges, most=int(degrees.sum()))
+        table = queries.count_ego_pairs(self._edges, most=int(degrees.sum()))
         node, k, pairs = self._positions(table["node"]), table["k"], table["pairs"]
         k, pairs = k.astype(np.int64), pairs.astype(np.int64)
         order = np.lexsort((-k, node))
@@ -133,3 +130,94 @@ class EdgeTable(NodeCounts):
             return nodes.astype(np.int64)
         position = {label: index for index, label in enumerate(self.nodes)}
         return np.array([position[node] for node in nodes.tolist()], dtype=np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeRows:
+    """Rule by which rows are read as edges; public.
+
+    Attributes:
+        nodes: All ids or labels.
+        source: The column of one end.
+        target: The column of the other end.
+        cap: How many edges of a person are counted; None if one edge is protected.
+        on_invalid: What happens to rows that are no edge.
+    """
+
+    nodes: Sequence[Hashable]
+    source: str
+    target: str
+    cap: PeopleCap | None
+    on_invalid: OnInvalid
+
+    @classmethod
+    def of(cls, asked: TopNodes | Hubs) -> Self:
+        """Return the checked fields of a query about nodes.
+
+        Raises:
+            ParameterError: One is out of its range, or does not go with another.
+        """
+        queries.check_ends(asked.source, asked.target)
+        return cls(
+            nodes=checked_nodes(asked.nodes),
+            source=asked.source,
+            target=asked.target,
+            cap=people_cap(asked.user, asked.max_per_user),
+            on_invalid=validation.on_invalid(asked.on_invalid),
+        )
+
+    @property
+    def rule(self) -> str:
+        """Which ends are nodes; the same whatever ends there are."""
+        done = "dropped" if self.on_invalid == "repair" else "refused"
+        if isinstance(self.nodes, range):
+            return f"the nodes 0 to {len(self.nodes) - 1} (edges to other ids are {done})"
+        return f"the {len(self.nodes)} listed nodes (edges to others are {done})"
+
+    @property
+    def max_per_user(self) -> int | None:
+        """The most edges of a person; None if one edge is protected."""
+        return None if self.cap is None else self.cap.most
+
+    def check(self, data: Any) -> None:  # noqa: ANN401 -- edges of any kind, or a graph
+        """Check the columns of a table; no row is read."""
+        if is_graph(data):
+            return
+        reading.check(data, self.source, self.target, self.nodes)
+        if self.cap is not None:
+            self.cap.check(data)
+
+    def read(self, data: Any) -> NodeCounts:  # noqa: ANN401
+        """Return the graph of some data; edges in an engine stay there. Private.
+
+        Raises:
+            ParameterError: It is a graph on other nodes, or limited to other edges.
+        """
+        if is_graph(data):
+            return self._same(node_counts(data))
+        read = EdgeTable if tables.is_lazy(data) else Graph.from_edges
+        return read(data, **self._columns(), on_invalid=self.on_invalid)
+
+    def _columns(self) -> dict[str, Any]:
+        user = None if self.cap is None else self.cap.user
+        claims = {"nodes": self.nodes, "user": user, "max_per_user": self.max_per_user}
+        return {"source": self.source, "target": self.target, **claims}
+
+    def _same(self, graph: NodeCounts) -> NodeCounts:
+        """Return a graph if it is on the same nodes and limited to the same edges."""
+        if graph.nodes != self.nodes and set(graph.nodes) != set(self.nodes):
+            raise ParameterError(
+                "`nodes` must be those of the graph: `nodes`=graph.nodes; of igraph their "
+                "names, graph.vs['name'], or else their number"
+            )
+        limit = graph.max_per_user
+        if limit is not None and limit != self.max_per_user:
+            raise ParameterError(
+                f"the graph has at most {limit} edges of a person: give `user` and "
+                f"`max_per_user`={limit}"
+            )
+        if limit is None and self.cap is not None:
+            raise ParameterError(
+                "`max_per_user` is for a graph that was read with `user` and `max_per_user`"
+            )
+        return graph

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from dpselect import _parallel
 from dpselect.errors import DataError, ParameterError
 from dpselect.networks import reading
-from dpselect.networks.reading import Edges, Ends, Nodes, checked_nodes
+from dpselect.networks.edge_queries import Nodes, checked_nodes, refuse_weights
+from dpselect.networks.reading import Edges, Ends
 from dpselect.tables.people import people_cap
 from dpselect.typing import Indices, OnInvalid, Values
 
@@ -234,10 +235,8 @@ class Graph(NodeCounts):
         """
         labels = checked_nodes(nodes)
         cap = people_cap(user, max_per_user)
-        if cap is None:
-            return _built(reading.read(edges, source, target, labels), labels, on_invalid)
-        ends = reading.read_of_persons(edges, source, target, labels, cap, on_invalid)
-        return _built(ends, labels, "repair", cap.most)
+        ends = reading.read(edges, source, target, labels, cap, on_invalid)
+        return _built(ends, labels, None if cap is None else cap.most)
 
     @classmethod
     def from_scipy(
@@ -260,7 +259,8 @@ class Graph(NodeCounts):
             PublicClaimError: The diagonal is not zero and ``on_invalid="raise"``.
         """
         labels = checked_nodes(nodes)
-        return _built(reading.of_matrix(matrix, len(labels)), labels, on_invalid)
+        ends = reading.of_matrix(matrix, len(labels))
+        return _built(reading.without_invalid(ends, on_invalid), labels)
 
     @classmethod
     def from_networkx(
@@ -280,7 +280,8 @@ class Graph(NodeCounts):
         """
         labels = checked_nodes(nodes)
         _refuse_directed(directed=graph.is_directed(), remedy="graph.to_undirected()")
-        return _built(reading.of_pairs(graph.edges(), labels), labels, on_invalid)
+        ends = reading.of_pairs(graph.edges(), labels)
+        return _built(reading.without_invalid(ends, on_invalid), labels)
 
     @classmethod
     def from_igraph(
@@ -296,6 +297,7 @@ class Graph(NodeCounts):
 
         Raises:
             DataError: The graph is directed, or has another number of vertices.
+            ParameterError: Its edges are declared to have weights.
             PublicClaimError: There is a loop and ``on_invalid="raise"``.
         """
         labels = checked_nodes(nodes)
@@ -305,8 +307,9 @@ class Graph(NodeCounts):
                 f"nodes must name the vertices of the graph one by one; it has another number "
                 f"of vertices than {len(labels)}"
             )
+        refuse_weights(graph.es.attributes())
         pairs = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-        return _built(reading.of_array(pairs), labels, on_invalid)
+        return _built(reading.without_invalid(reading.of_array(pairs), on_invalid), labels)
 
 
 def node_counts(graph: AnyGraph) -> NodeCounts:
@@ -350,13 +353,8 @@ def _refuse_directed(*, directed: bool, remedy: str) -> None:
         )
 
 
-def _built(
-    ends: Ends,
-    nodes: Sequence[Hashable],
-    on_invalid: OnInvalid,
-    max_per_user: int | None = None,
-) -> Graph:
-    starts, rows = reading.rows(reading.without_invalid(ends, on_invalid), len(nodes))
+def _built(ends: Ends, nodes: Sequence[Hashable], max_per_user: int | None = None) -> Graph:
+    starts, rows = reading.rows(ends, len(nodes))
     for array in (starts, rows):
         array.setflags(write=False)
     return Graph(starts, rows, nodes, max_per_user)

@@ -80,11 +80,10 @@ from dpselect.draws.exact import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
-from dpselect.networks.edge_table import EdgeTable
-from dpselect.networks.edges import EdgeRows
+from dpselect.networks.edge_queries import Nodes
+from dpselect.networks.edge_table import EdgeRows, EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import degree_facts, of_persons
-from dpselect.networks.reading import Nodes
 from dpselect.plan import Plan, Spend
 from dpselect.query import Claim, Design, Query, query
 from dpselect.release import Release

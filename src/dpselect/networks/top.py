@@ -21,9 +21,9 @@ from dpselect.mechanisms import (
     TopK,
 )
 from dpselect.mechanisms.base import Drawn, released
-from dpselect.networks.edges import EdgeRows
+from dpselect.networks.edge_queries import Nodes
+from dpselect.networks.edge_table import EdgeRows
 from dpselect.networks.metrics import MetricChoice, Term
-from dpselect.networks.reading import Nodes
 from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
 from dpselect.query import Claim, Design, Query, query
@@ -51,8 +51,8 @@ class TopNodes(Query[Release[Any]]):
     Data are a table of edges: a frame, the path of a Parquet or CSV file, or pairs in an array
     or list. From a lazy frame (polars, DuckDB, PySpark) only counts of nodes leave the engine.
     Data can also be a ``Graph``, an ``EdgeTable``, or an undirected graph of networkx or
-    igraph, on the same nodes. An edge counts once, whatever its weight. The answer has the
-    nodes in the order drawn.
+    igraph, on the same nodes. An edge counts once: a table or graph of igraph with a column or
+    attribute of weights is refused. The answer has the nodes in the order drawn.
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.EDGE``: neighbours differ in one edge. All fields are
