@@ -123,8 +123,8 @@ def refuse_weights(names: Iterable[str]) -> None:
     for name in names:
         if name.lower() in WEIGHTS:
             raise ParameterError(
-                f"edges with a {name!r} are refused: each edge counts once, and its weight would "
-                "not count; if that is meant, leave it out"
+                f"edges with a {name!r} are refused: each edge counts once, and its weight "
+                "would not count; if that is meant, leave it out"
             )
 
 
