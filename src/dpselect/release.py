@@ -275,12 +275,12 @@ class Release(Generic[T_co]):
 
     def _repr_html_(self) -> str:
         columns = self.shown()
-        facts = {**self.facts, "text file": self.read, "entry": self._entry}
+        facts = {**self.facts, "read": self.read, "entry": self._entry}
         rows = zip(*columns.values(), strict=True)
         return writing.card(self.plan.name, facts, head=list(columns), rows=rows)
 
     def __str__(self) -> str:
-        facts = self.facts | ({"text file": self.read} if self.read else {})
+        facts = self.facts | ({"read": self.read} if self.read else {})
         del facts["mechanism"]
         price = facts.pop("price")
         last = f"{price}, entry {self._entry}" if self._entry else price

@@ -179,3 +179,12 @@ def test_so_they_are_in_an_engine(engine):
 def test_ids_of_more_than_64_bits_are_in_no_table():
     with refused("nodes"):
         dp.TopNodes(nodes=[2**64, 1], **TOP).release(OF_HASHES)
+
+
+def test_a_list_says_that_it_is_one_of_pairs_whatever_it_holds():
+    """A row that is no pair, as all of an adjacency are, decides nothing."""
+    shown = [
+        str(dp.TopNodes(nodes=3, k=1, metric="degree", epsilon=900.0).release(edges))
+        for edges in ([(0, 1)], [[0, 1, 1], [1, 0, 0], [1, 0, 0]], [])
+    ]
+    assert all("a list of pairs, whose other entries are dropped" in one for one in shown)

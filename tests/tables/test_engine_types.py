@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import cache
 from math import isnan, nan
 from pathlib import Path
+from uuid import UUID
 
 import duckdb
 import numpy as np
@@ -61,6 +62,8 @@ NATIVE = {
     "NOCASE of the connection": TEXTS,
     "enumeration, NOCASE of the connection": ["flu", "FLU", "flu", None],
     "CHAR(5)": TEXTS,
+    "UUID": [str(UUID(int=one)) for one in (7, 7, 2**100)],
+    "period": ["2024-01", "2024-01", "2024-02", None],
 }
 """Types that only some engines have, each made there."""
 
@@ -79,6 +82,7 @@ SQL = {
     "NOCASE of the connection": "VARCHAR",
     "enumeration, NOCASE of the connection": "spelt",
     "CHAR(5)": "CHAR(5)",
+    "UUID": "UUID",
 }
 
 
@@ -123,9 +127,17 @@ def _native(engine, kind):
             return None
         frame = frame.with_columns(who=pl.int_range(pl.len()))
         return frame if engine == "polars" else frame.lazy()
+    if kind == "period" and engine == "pandas":
+        return pd.DataFrame({"v": pd.PeriodIndex(NATIVE[kind], freq="M"), "who": range(4)})
+    if kind == "UUID" and engine in MEMORY:
+        stored = pa.array([UUID(one).bytes for one in NATIVE[kind]], pa.binary(16))
+        table = pa.table(
+            {"v": pa.ExtensionArray.from_storage(pa.uuid(), stored), "who": [0, 1, 2]}
+        )
+        return table.to_pandas(types_mapper=pd.ArrowDtype) if engine == "pandas" else table
     path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.db"
     rows = [*zip(NATIVE[kind], range(len(NATIVE[kind])), strict=True)]
-    if engine != "DuckDB":
+    if engine != "DuckDB" or kind == "period":
         return None
     connection = duckdb.connect(str(path))
     connection.execute("CREATE TYPE spelt AS ENUM ('flu', 'FLU')")

@@ -272,11 +272,8 @@ def test_a_dialect_that_is_none_is_refused(stated, message):
         Dialect(**stated)
 
 
-def test_the_page_counts_the_pairs_that_were_compared():
+def test_no_pair_that_was_compared_differs():
     root = Path(__file__).parents[2]
     table = pl.read_csv(root / "benchmarks" / "results" / "text_records.csv")
-    stated = table.filter(pl.col("writer of the record") != "none")
-    pairs = stated["same"].sum() + stated["changed"].sum()
 
-    assert stated["changed"].sum() == 0
-    assert f"of {pairs:,} pairs" in (root / "docs" / "privacy.md").read_text(encoding="utf-8")
+    assert table.filter(pl.col("writer of the record") != "none")["changed"].sum() == 0

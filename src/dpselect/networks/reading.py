@@ -28,6 +28,7 @@ from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
 from dpselect.networks import edge_queries
 from dpselect.networks.edge_queries import FROM, check_claim, whole
+from dpselect.passes import note
 from dpselect.tables import values
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
@@ -109,6 +110,11 @@ def _read(
         return _of_table(found, source, target, nodes, cap, on_invalid)
     if is_sparse(found):
         return without_invalid(of_matrix(found, len(nodes)), on_invalid)
+    if values.is_listed(edges):
+        note(
+            "a list of pairs, whose other entries are dropped (an adjacency is a sparse matrix "
+            "of SciPy, as scipy.sparse.coo_array(rows))"
+        )
     return without_invalid(of_pairs(found, nodes), on_invalid)
 
 

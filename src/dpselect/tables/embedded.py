@@ -172,7 +172,9 @@ class DuckDB(Engine):
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
         # Beside that of a column there may be one of the connection, which no type shows.
-        names = ['"{}"'.format(name.replace('"', '""')) for name in self.texts()]
+        held = zip(self.native.columns, self.native.types, strict=True)
+        texts = {*self.texts(), *(name for name, kind in held if str(kind) == "UUID")}
+        names = ['"{}"'.format(name.replace('"', '""')) for name in texts]
         plain = (f'CAST({name} AS VARCHAR) COLLATE "binary" AS {name}' for name in names)
         replaced = f"* REPLACE ({', '.join(plain)})"
         return nw.from_native(self.native.project(replaced)) if names else self.table
