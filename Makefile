@@ -10,6 +10,7 @@ PYTEST := pytest --numprocesses=auto
 # A file's tests stay in one process: its kernels are compiled and its laws computed once.
 FAST := --dist=loadfile -m "not slow"
 PYTHON ?= 3.13
+PACKAGES := $(notdir $(wildcard packages/*))
 
 .PHONY: demo screens pages test test-fast test-of test-slow test-python test-lowest spark witness check types style format docs notebooks dist clean
 
@@ -45,8 +46,8 @@ test-python: $(UV)
 test-lowest: $(UV)
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-lowest
 	$(UV) pip install --quiet --python .venv-lowest --resolution lowest-direct --group dev \
-		--editable . --editable packages/planner --editable packages/pooling \
-		--editable studies 'opendp[polars]' 'diffprivlib>=0.6'
+		--editable . $(PACKAGES:%=--editable packages/%) --editable studies \
+		'opendp[polars]' 'diffprivlib>=0.6'
 	.venv-lowest/bin/$(PYTEST) $(FAST)
 
 # The tests of Spark in its own Java process, which plain tests run on Sail, and on a cluster

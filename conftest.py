@@ -69,5 +69,5 @@ def _write_beside_no_page(request: pytest.FixtureRequest) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the examples of pages with what builds them, by ``make test-slow``."""
     for item in items:
-        if PAGES in item.path.parents:
+        if item.path.suffix == ".md" and "docs" in item.path.parts:
             item.add_marker(pytest.mark.slow)

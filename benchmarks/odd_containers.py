@@ -30,7 +30,7 @@ import dpselect as dp
 from dpselect import trees
 from dpselect.audit import replay
 from dpselect.errors import DPSelectError
-from dpselect.tuning import PrivateSearchCV
+from dpselect_applications.tuning import PrivateSearchCV
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results") / "odd_containers.csv"

@@ -26,7 +26,11 @@ from typing import Any
 import polars as pl
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = (ROOT / "benchmarks" / "results", ROOT / "studies" / "results")
+FOLDERS = (
+    ROOT / "benchmarks" / "results",
+    ROOT / "packages" / "applications" / "benchmarks" / "results",
+    ROOT / "studies" / "results",
+)
 MARK = re.compile(r"<!-- (table|range) (.+?) -->", re.DOTALL)
 FILE = re.compile(r"([\w./-]+)(?: \[(.+?)\])?")
 METHOD = "method"

@@ -23,8 +23,8 @@ from dpselect.errors import BudgetError, InsufficientBudgetError, ParameterError
 from dpselect.keys.rows import KeyRows
 from dpselect.networks import EdgeTable, Graph
 from dpselect.trees import ID3Classifier, records
-from dpselect.tuning import PrivateSearchCV
-from dpselect.tuning.train_validation import Records
+from dpselect_applications.tuning import PrivateSearchCV
+from dpselect_applications.tuning.train_validation import Records
 from support.odd_input import MARKER, TEXT
 
 AR = dp.Neighbours.ADD_REMOVE

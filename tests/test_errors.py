@@ -52,7 +52,10 @@ def test_every_error_is_ours_and_one_of_pythons(kind):
     python = [one for one in kind.__mro__ if one.__module__ == "builtins"]
 
     assert issubclass(kind, DPSelectError)
-    assert python[0] in {ValueError, ImportError, AssertionError} or kind is DPSelectError
+    assert (
+        python[0] in {ValueError, ImportError, AttributeError, AssertionError}
+        or kind is DPSelectError
+    )
     assert kind.__name__ in errors.__doc__
 
 

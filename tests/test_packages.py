@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 
 import dpselect as dp
+import dpselect_applications
 import dpselect_planner
 import dpselect_pooling
-from dpselect.cli.app import COMMANDS
+from dpselect.cli.commands import COMMANDS, ELSEWHERE, installed
 from dpselect.query import Query
 from dpselect.requests.fields import documented
+from support.house import pages
 from support.releases import all_cases
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = (dpselect_planner, dpselect_pooling)
+PACKAGES = (dpselect_applications, dpselect_planner, dpselect_pooling)
 every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.__name__)
 QUERIES = [
     getattr(dpselect_pooling, name)
@@ -44,16 +46,15 @@ def test_it_has_the_version_of_dpselect(package):
 
 @every_package
 def test_public_names_are_documented_and_in_the_reference(package):
-    pages = (ROOT / "docs" / "reference").glob("*.md")
-    listed = re.findall(
-        r"^::: (\S+)", "\n".join(p.read_text("utf-8") for p in pages), re.MULTILINE
-    )
+    text = "\n".join(page.read_text("utf-8") for page in pages().values())
+    listed = re.findall(r"^::: (\S+)", text, re.MULTILINE)
 
     assert dir(package) == sorted(package.__all__)
     for name in package.__all__:
         found = getattr(package, name)
         assert inspect.getdoc(found), name
-        assert found.__module__ in {*listed, "dpselect.accuracy"}, name
+        home = getattr(found, "__module__", f"{package.__name__}.{name}")
+        assert any(one.startswith(home) for one in [*listed, "dpselect.accuracy"]), name
 
 
 @every_package
@@ -80,9 +81,10 @@ def test_importing_it_imports_nothing_heavy(package):
 
 
 def test_their_commands_are_those_of_the_program():
-    homes = {home.module.partition(".")[0] for home in COMMANDS.values()}
+    homes = {home.module.partition(".")[0] for home in installed().values()}
 
     assert homes >= {package.__name__ for package in PACKAGES}
+    assert set(ELSEWHERE) == set(installed()) - set(COMMANDS)
 
 
 @pytest.mark.parametrize("kind", QUERIES, ids=lambda kind: kind.__name__)

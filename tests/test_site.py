@@ -13,7 +13,7 @@ import pytest
 from site_build import built, docstrings, examples, mathml, pages, tables
 
 import dpselect as dp
-from support import chromium
+from support import chromium, house
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "site"
@@ -323,7 +323,7 @@ QUESTION = re.compile(r"# .+\n\n\*[A-Z][^*]+\?\*(?:(?!\n\n).)*\n\n```", re.DOTAL
 
 @pytest.mark.parametrize("name", HOW_TO)
 def test_a_how_to_begins_with_a_question_and_code(name):
-    text = (ROOT / "docs" / name).read_text("utf-8")
+    text = house.pages()[name].read_text("utf-8")
 
     assert QUESTION.match(text)
     assert len(text[: text.index("```")].split()) < 80

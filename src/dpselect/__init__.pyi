@@ -1,11 +1,24 @@
+from dpselect_applications import (
+    BestOf as BestOf,
+    Levels as Levels,
+    Search as Search,
+    Series as Series,
+    StableArgmax as StableArgmax,
+    TopVariants as TopVariants,
+    levels as levels,
+    series as series,
+    tuning as tuning,
+    variants as variants,
+)
+
 from . import (
     audit as audit,
     budget as budget,
     combine as combine,
     draws as draws,
     errors as errors,
+    extend as extend,
     keys as keys,
-    levels as levels,
     maps as maps,
     mechanisms as mechanisms,
     networks as networks,
@@ -13,12 +26,9 @@ from . import (
     requests as requests,
     scaling as scaling,
     sensitivity as sensitivity,
-    series as series,
     subsets as subsets,
     tables as tables,
     trees as trees,
-    tuning as tuning,
-    variants as variants,
 )
 from ._optional import (
     __version__ as __version__,
@@ -46,9 +56,6 @@ from .composition import (
 from .keys import (
     Keys as Keys,
     TopKeys as TopKeys,
-)
-from .levels import (
-    Levels as Levels,
 )
 from .maps import (
     HeavyCells as HeavyCells,
@@ -107,9 +114,6 @@ from .sensitivity import (
     Sensitivity as Sensitivity,
     TabulatedSensitivity as TabulatedSensitivity,
 )
-from .series import (
-    Series as Series,
-)
 from .subsets import (
     Statuses as Statuses,
     Subset as Subset,
@@ -118,12 +122,4 @@ from .trees import (
     BestColumns as BestColumns,
     ID3Tree as ID3Tree,
     TreeFront as TreeFront,
-)
-from .tuning import (
-    BestOf as BestOf,
-    Search as Search,
-    StableArgmax as StableArgmax,
-)
-from .variants import (
-    TopVariants as TopVariants,
 )

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version as installed
+from importlib.metadata import (
+    EntryPoint,
+    PackageNotFoundError,
+    entry_points,
+    version as installed,
+)
 from types import ModuleType
 from typing import TypeVar
 
@@ -24,6 +29,14 @@ def version() -> str:
 
 
 __version__ = version()
+
+
+@cache
+def stated(group: str) -> dict[str, EntryPoint]:
+    """Return what the packages that are installed state for a group, by name."""
+    return {
+        one.name: one for one in sorted(entry_points(group=group), key=lambda one: one.name)
+    }
 
 
 def needed(module: str, *, extra: str) -> ModuleType:

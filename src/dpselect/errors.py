@@ -15,6 +15,7 @@ All of them are one of these:
     │   ├── InsufficientBudgetError      the spend would exceed the total
     │   └── LedgerError                  the ledger file is not one, or says something else
     ├── MissingDependencyError (ImportError)   an optional package is not installed
+    ├── MissingPackageError (AttributeError)   a package of dpselect is not installed
     └── AuditError (AssertionError)      a claim does not hold on a universe of databases
 
 A message says what was wrong, where, and what would be right. It never holds a score, a
@@ -43,6 +44,7 @@ __all__ = [
     "InsufficientBudgetError",
     "LedgerError",
     "MissingDependencyError",
+    "MissingPackageError",
     "NeighboursError",
     "ParameterError",
     "PolicyError",
@@ -154,6 +156,10 @@ class MissingDependencyError(DPSelectError, ImportError):
     """An optional package is needed that is not installed; the message names the extra."""
 
 
+class MissingPackageError(DPSelectError, AttributeError):
+    """A name, a command or a query is in a package of dpselect that is not installed."""
+
+
 class AuditError(DPSelectError, AssertionError):
     """A claim about privacy does not hold on an enumerated universe of databases."""
 
@@ -162,6 +168,16 @@ def nearest(given: str, known: Iterable[str]) -> str:
     """Return the end of a message that asks for the nearest of known names, if one is near."""
     near = get_close_matches(given, list(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def not_installed(what: str, package: str) -> MissingPackageError:
+    """Return the error of what is in a package that is not installed."""
+    name = package.replace("_", "-")
+    folder = name.removeprefix("dpselect-")
+    place = folder if folder == "studies" else f"packages/{folder}"
+    return MissingPackageError(
+        f"{what} needs the package {name}: pip install {name}, or ./{place} of a clone"
+    )
 
 
 def no_column(name: str, columns: Iterable[str], listed: str = "") -> ColumnError:

@@ -20,11 +20,12 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 
     Args:
         package: Its full name. In the stub all imports are ``from .module import name as name``
-            or ``from . import module as module``.
+            or ``from . import module as module``; or of a package that may not be installed,
+            ``from other_package import name as name``.
     """
     stub = ast.parse(get_data(package, "__init__.pyi") or b"")
     homes = {
-        name.name: one.module
+        name.name: f"{package}.{one.module or ''}".rstrip(".") if one.level else str(one.module)
         for one in stub.body
         if isinstance(one, ast.ImportFrom)
         for name in one.names
@@ -34,9 +35,19 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name]
-        if home is None:
+        if home == package:
             return import_module(f"{package}.{name}")
-        value = getattr(import_module(f"{package}.{home}"), name)
+        try:
+            module = import_module(home)
+        except ModuleNotFoundError as error:
+            if error.name != home or home.startswith(f"{package}."):
+                raise
+            from dpselect.errors import not_installed
+
+            raise not_installed(f"{package}.{name}", home) from None
+        value = (
+            getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")
+        )
         # Kept, so that later accesses do not come back to this function.
         setattr(sys.modules[package], name, value)
         return value

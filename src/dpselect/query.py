@@ -30,12 +30,18 @@ from typing import (
 
 import numpy as np
 
-from dpselect import writing
+from dpselect import _optional, writing
 from dpselect._numbers import largest_to_three_digits
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
 from dpselect.budget.origin import stated_rows
-from dpselect.errors import InsufficientBudgetError, ParameterError, naming_columns, nearest
+from dpselect.errors import (
+    InsufficientBudgetError,
+    ParameterError,
+    naming_columns,
+    nearest,
+    not_installed,
+)
 from dpselect.neighbours import check_where, relation
 from dpselect.passes import noting
 from dpselect.plan import (
@@ -49,6 +55,9 @@ from dpselect.release import Release
 
 Out = TypeVar("Out", bound=Release[Any])
 Fields = TypeVar("Fields")
+
+GROUP = "dpselect.queries"
+"""Entry points of classes by their titles: those that ``dpselect`` does not offer itself."""
 
 SCHEMA = 1
 """Version of the written form of queries."""
@@ -550,20 +559,24 @@ def _too_deep(what: str) -> ParameterError:
 
 
 def _title(kind: type[Query[Any]]) -> str:
-    package = kind.__module__.partition(".")[0]
-    return kind.__name__ if package == "dpselect" else f"{package}.{kind.__name__}"
+    """Return the name of a class, which stands alone where ``dpselect`` offers it."""
+    package, name = kind.__module__.partition(".")[0], kind.__name__
+    alone = package == "dpselect" or getattr(import_module("dpselect"), name, None) is kind
+    return name if alone else f"{package}.{name}"
 
 
 def _kind(title: object) -> type[Query[Any]]:
-    """Return the class of a name; those of rooms that were not imported are looked up."""
+    """Return the class of a title; one that was not imported is looked up."""
     if not isinstance(title, str):
         raise ParameterError("a query must name its class, such as `query`='TopKeys'")
     package, _, name = title.rpartition(".")
-    if name not in Query.kinds and package in {"", "dpselect_pooling"}:
-        try:
-            getattr(import_module(package or "dpselect"), name, None)
-        except ModuleNotFoundError:
-            raise ParameterError(f"the query {title} needs the package {package}") from None
+    if name not in Query.kinds:
+        if title in (entries := _optional.stated(GROUP)):
+            entries[title].load()
+        elif package.startswith("dpselect_"):
+            raise not_installed(f"the query {title}", package)
+        elif name in (dpselect := import_module("dpselect")).__all__:
+            getattr(dpselect, name)  # which says what to install
     found = Query.kinds.get(name)
     if found is None or _title(found) != title:
         meant = nearest(title, map(_title, Query.kinds.values()))

@@ -169,9 +169,9 @@ def _named(value: type | partial[Any]) -> object:
 
 
 def _short_name(kind: object) -> str | None:
-    """Return the name by which a class of the library is found again; None of any other."""
+    """Return the name by which a class of our packages is found again; None of any other."""
     name = getattr(kind, "name", None)
-    ours = getattr(kind, "__module__", "").partition(".")[0] == "dpselect"
+    ours = getattr(kind, "__module__", "").startswith(("dpselect.", "dpselect_"))
     return name if ours and isinstance(kind, type) and isinstance(name, str) else None
 
 

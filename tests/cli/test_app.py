@@ -11,13 +11,14 @@ import pytest
 
 import dpselect as dp
 from dpselect.cli import app
+from dpselect.cli.commands import Absent, Command, installed
 
 
 class TestCommands:
-    @pytest.mark.parametrize("name", app.COMMANDS)
+    @pytest.mark.parametrize("name", installed())
     def test_the_help_of_a_command_begins_with_its_line_in_the_list(self, name):
         command = app.made(name)
-        summary = app.COMMANDS[name].summary
+        summary = installed()[name].summary
 
         assert command.name == name
         assert command.help.startswith(summary.removesuffix("."))
@@ -31,22 +32,22 @@ class TestCommands:
             for path in folder.glob("*.py")
             if re.search(r"\ndef register|\(QueryCommand\)", path.read_text("utf-8"))
         }
-        listed = {home.module for home in app.COMMANDS.values()}
+        listed = {home.module for home in installed().values()}
 
         assert {one for one in listed if one.startswith("dpselect.cli.")} == {
-            f"dpselect.cli.{one}" for one in modules - {"command"}
+            f"dpselect.cli.{one}" for one in modules - {"command", "commands"}
         }
 
     def test_help_lists_every_command_and_imports_none(self, run):
         shown = run("--help").out
 
-        assert all(f" {name} " in shown for name in app.COMMANDS)
+        assert all(f" {name} " in shown for name in installed())
 
     def test_a_package_that_is_not_installed_is_named(self, run, monkeypatch):
-        home = app.Home("dpselect_absent.command", "Do what is absent.")
-        monkeypatch.setitem(app.COMMANDS, "absent", home)
+        monkeypatch.setitem(installed(), "absent", Absent("absent", "dpselect-absent"))
         ran = run("absent")
 
+        assert "pip install dpselect-absent" in run("--help").out
         assert ran.code == 2
         assert "needs the package dpselect-absent: pip install dpselect-absent" in ran.error
 
@@ -66,7 +67,7 @@ def failing(monkeypatch):
         module = ModuleType("failing")
         module.register = lambda commands: commands.command("fails")(fails)
         monkeypatch.setitem(sys.modules, "failing", module)
-        monkeypatch.setitem(app.COMMANDS, "fails", app.Home("failing", "Fail."))
+        monkeypatch.setitem(installed(), "fails", Command("failing", "Fail."))
 
     yield make
     app.made.cache_clear()

@@ -12,6 +12,7 @@ import pytest
 import dpselect as dp
 from dpselect.cli import app
 from dpselect.cli.command import Option, QueryCommand
+from dpselect.cli.commands import Command, installed
 from dpselect.cli.help import flag
 from dpselect.errors import ParameterError
 from dpselect.neighbours import NeighboursLike
@@ -138,7 +139,7 @@ def toy(run, monkeypatch, tmp_path):
     module = ModuleType("toys")
     module.register = ToyCommand().register
     monkeypatch.setitem(sys.modules, "toys", module)
-    monkeypatch.setitem(app.COMMANDS, "toy", app.Home("toys", "Release a toy."))
+    monkeypatch.setitem(installed(), "toy", Command("toys", "Release a toy."))
     READ.clear()
     yield lambda *options, **how: run("toy", path, *options, **how)
     app.made.cache_clear()

@@ -6,7 +6,7 @@ import dpselect as dp
 from dpselect.errors import ColumnError, NeighboursError
 from dpselect.plan import Plan, Spend
 from dpselect.query import Query
-from dpselect.tuning import Geometric, PrivateStudy
+from dpselect_applications.tuning import Geometric, PrivateStudy
 from support.refusals import Each, refusing
 
 AR = {"neighbours": "add-remove"}

@@ -7,11 +7,11 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, PublicClaimError
-from dpselect.levels import path_tree, prefix_tree
 from dpselect.subsets import Statuses, Subset
 from dpselect.tables import open_table
 from dpselect.tables.where import Comparison, filtered
-from dpselect.variants import genotype_counts
+from dpselect_applications.levels import path_tree, prefix_tree
+from dpselect_applications.variants import genotype_counts
 from support.refusals import Each, refusing, releasing
 
 AR = {"epsilon": 1.0, "neighbours": "add-remove"}

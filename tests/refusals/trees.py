@@ -20,7 +20,7 @@ from dpselect.trees import (
     true_positive_rate,
     weighted_rates,
 )
-from dpselect.tuning import PrivateSearchCV
+from dpselect_applications.tuning import PrivateSearchCV
 from support.refusals import Each, fitting, refusing, releasing
 
 CLASSES = ["no", "yes"]

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, NeighboursError
 from dpselect.trees import Bins, ID3Classifier
-from dpselect.tuning import (
+from dpselect_applications.tuning import (
     Geometric,
     Logarithmic,
     Poisson,

@@ -13,6 +13,7 @@ from dpselect.query import Query, claims_of
 from dpselect.requests.contradictions import file_of
 from dpselect.requests.policy import claims_known
 from dpselect.requests.reading import READERS
+from support.public import is_ours
 from support.refusals import refused
 
 CLAIMS = {
@@ -108,11 +109,7 @@ def queries():
     """Return all classes of queries of the library, by name."""
     for name in dp.__all__:
         getattr(dp, name)
-    return {
-        name: kind
-        for name, kind in sorted(Query.kinds.items())
-        if kind.__module__.startswith("dpselect.")
-    }
+    return {name: kind for name, kind in sorted(Query.kinds.items()) if is_ours(kind)}
 
 
 def test_each_field_of_each_query_is_a_claim_or_an_argument():

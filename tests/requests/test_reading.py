@@ -11,6 +11,7 @@ import pytest
 import dpselect as dp
 from dpselect.query import NAMING, Query
 from dpselect.requests.reading import READERS, columns_of
+from support.public import is_ours
 from support.releases import all_cases
 
 
@@ -78,8 +79,7 @@ def test_every_query_of_a_table_is_in_requests_and_in_the_contract():
     named = {
         name
         for name, kind in Query.kinds.items()
-        if kind.__module__.startswith("dpselect.")
-        and {one.name for one in fields(kind)} & set(NAMING)
+        if is_ours(kind) and {one.name for one in fields(kind)} & set(NAMING)
     }
 
     assert named - set(ELSEWHERE) == set(READERS)

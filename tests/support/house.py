@@ -53,10 +53,19 @@ def sizes(root=ROOT):
     return found
 
 
+def pages(root=ROOT):
+    """Return the files of the site's pages that are Markdown, by their place in it."""
+    folders = [root / "docs", *sorted(root.glob("packages/*/docs"))]
+    return {
+        page.relative_to(folder).as_posix(): page
+        for folder in folders
+        for page in sorted(folder.rglob("*.md"))
+    }
+
+
 def site_words(root=ROOT):
-    """Return how many words the pages of both books have, packages' pages included."""
-    pages = [*(root / "docs").rglob("*.md"), *root.glob("packages/*/docs/**/*.md")]
-    return sum(len(page.read_text("utf-8").split()) for page in pages)
+    """Return how many words the pages of the site have."""
+    return sum(len(page.read_text("utf-8").split()) for page in pages(root).values())
 
 
 def budget(root=ROOT):

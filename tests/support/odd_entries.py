@@ -28,7 +28,7 @@ import dpselect_pooling as pooling
 from dpselect import combine, networks, percentiles, trees, tuning
 from dpselect.errors import PublicClaimError
 from dpselect.tables import Source
-from dpselect.variants import genotype_counts
+from dpselect_applications.variants import genotype_counts
 from support.odd_input import MARKER, ODD_VALUES, TEXT, observed
 from support.releases.core import MECHANISMS
 

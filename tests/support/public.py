@@ -10,8 +10,8 @@ from dpselect.query import Query
 
 SOURCE = Path(dp.__file__).parent
 ROOMS = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))
-ROOMS = [*(room for room in ROOMS if room != "cli"), "errors"]
-"""The folders of the package, whose names a user imports; the command line is a program."""
+ROOMS = [*(room for room in ROOMS if room not in {"cli", "extend"}), "errors"]
+"""The folders of the package, whose names a user imports; not of a program, or extension."""
 
 
 @cache
@@ -25,11 +25,16 @@ def every_name():
     return found | {name: getattr(dp, name) for name in own}
 
 
+def is_ours(kind):
+    """Return whether the library offers a class as its own."""
+    return kind.__module__.partition(".")[0] in {"dpselect", "dpselect_applications"}
+
+
 @cache
 def every_query():
     """Return every class of queries of the library, once all that is public was imported."""
     every_name()
-    ours = [kind for kind in Query.kinds.values() if kind.__module__.startswith("dpselect.")]
+    ours = [kind for kind in Query.kinds.values() if is_ours(kind)]
     return sorted(ours, key=lambda kind: kind.__name__)
 
 

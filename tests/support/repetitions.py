@@ -1,6 +1,11 @@
 """Laws of the number of private runs."""
 
-from dpselect.tuning import Geometric, Logarithmic, Poisson, TruncatedNegativeBinomial
+from dpselect_applications.tuning import (
+    Geometric,
+    Logarithmic,
+    Poisson,
+    TruncatedNegativeBinomial,
+)
 
 LAWS = [
     Geometric(mean=1),

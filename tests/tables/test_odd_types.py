@@ -15,7 +15,7 @@ import dpselect_pooling as pooling
 from dpselect.errors import ColumnError
 from dpselect.tables import values
 from dpselect.trees import ID3Classifier
-from dpselect.tuning import PrivateSearchCV
+from dpselect_applications.tuning import PrivateSearchCV
 from support.odd_input import TEXT, observed
 
 AR = {"epsilon": 50.0, "neighbours": "add-remove"}

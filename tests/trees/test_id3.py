@@ -29,7 +29,7 @@ from dpselect.trees.base import Sampler, Simulated
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE, Schema
 from dpselect.trees.id3 import Growth
-from dpselect.tuning import PrivateSearchCV
+from dpselect_applications.tuning import PrivateSearchCV
 from support.refusals import refused
 from support.trees_definitions import Costs, Recording, drawn
 

@@ -21,7 +21,7 @@ from dpselect.trees import (
     PrivateSelectKBest,
     expected_failed_checks,
 )
-from dpselect.tuning import PrivateSearchCV
+from dpselect_applications.tuning import PrivateSearchCV
 
 PUBLIC = {"domains": Bins(-3, 3, bins=15), "classes": [0, 1, 2], "max_records": 10_000}
 TREE = ID3Classifier(500.0, **PUBLIC)

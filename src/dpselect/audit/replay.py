@@ -37,10 +37,10 @@ from dpselect import validation
 from dpselect.audit.loss import Loss, joined
 from dpselect.audit.outcomes import difference
 from dpselect.audit.report import Report
-from dpselect.audit.sampler_losses import BEST_OF, RULES, SCOPES, SECRET, loss_of
+from dpselect.audit.sampler_losses import loss_of, rule_of
 from dpselect.audit.spending import plan_of
 from dpselect.budget.zcdp import delta_of, delta_of_gaussian
-from dpselect.draws.exact.samplers import intercepted
+from dpselect.draws.exact.samplers import SCOPES, intercepted, secret
 from dpselect.errors import ParameterError
 from dpselect.plan import ROUNDING, Plan
 
@@ -288,32 +288,33 @@ class _Replay:
 
     def _go_inside(self, draw: Sampling, frozen: _Draw) -> Any:  # noqa: ANN401
         """Replay the draws of repeated runs, or of one of them, and combine their losses."""
+        cost = frozen.arguments().get("cost")
         outside, self.losses = self.losses, []
-        within, self.runs = self.runs, [] if frozen.name == BEST_OF else None
+        within, self.runs = self.runs, None if cost is None else []
         output = draw()
         used, runs = self.losses, self.runs
         self.losses, self.runs = outside, within
-        if frozen.name != BEST_OF and within is not None:
-            within.append(compose(used, inf, 0.0)[0])
-        elif frozen.name == BEST_OF:
-            *_, cost = frozen.args
+        if cost is not None:
             self.losses.append(Loss(*cost(max(runs or [], default=0.0))))
+        elif within is not None:
+            within.append(compose(used, inf, 0.0)[0])
         return output
 
     def _compare(self, here: _Draw, there: _Draw) -> None:
         where = f"draw {self.next} ({here.name})"
-        if here.name in SECRET and self.runs is not None:
+        rule = rule_of(here.name)
+        if rule is secret and self.runs is not None:
             # The number of runs and the choice of each: independent of the data, and hidden.
             if difference((here.args, here.kwargs), (there.args, there.kwargs), "") is not None:
                 self.problems.append(f"{where} has public arguments that depend on the data")
             return
-        if here.name in SECRET:
+        if rule is secret:
             self.problems.append(
                 f"{where} has no private input: its output must stay secret, and cannot be "
                 "frozen"
             )
             return
-        if here.name not in RULES:
+        if rule is None:
             self.problems.append(f"{where} is a sampler whose privacy loss is not known")
             return
         one, other = here.arguments(), there.arguments()
@@ -321,7 +322,7 @@ class _Replay:
         if difference({**one, private: None}, {**other, private: None}, "") is not None:
             self.problems.append(f"{where} has public arguments that depend on the data")
             return
-        loss = loss_of(here.name, one, other, here.output)
+        loss = loss_of(rule, one, other, here.output)
         if loss is None:
             self.problems.append(f"{where} has a number of inputs that depends on the data")
             return

@@ -36,9 +36,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.audit.loss import Loss, Public, log_binomial, loss_between
-from dpselect.draws import above_threshold, cut_exponential
-from dpselect.draws.cut_exponential import Cuts
+from dpselect.draws import above_threshold
 from dpselect.draws.exact.bernoulli import BITS
+from dpselect.draws.exact.samplers import LOSSES, secret
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.draws.place_exponential import Places
 from dpselect.draws.place_flip import PlaceRows
@@ -151,15 +151,6 @@ def is_above(
         for stream in (here, there)
     ]
     return Loss(0.0, drawn=fsum([logs[0][0], -logs[0][1], -logs[1][0], logs[1][1]]))
-
-
-def draw_cut(here: Cuts, there: Cuts, public: Public, cut: list[int]) -> Loss | None:
-    """Return the loss of a cut of a tree, at the one that was drawn."""
-    if here.children != there.children:
-        return None
-    decay = float(public["decay"])
-    logs = [cut_exponential.log_probability(cuts, decay, cut) for cuts in (here, there)]
-    return Loss(0.0, drawn=logs[0] - logs[1])
 
 
 def draw_place(
@@ -328,40 +319,34 @@ _OF_DRAWS: Mapping[str, LossFunction] = {
     "above_threshold.first_above": first_above,
     "above_threshold.first_above_of_each": first_above_of_each,
     "above_threshold.is_above": is_above,
-    "cut_exponential.draw_cut": draw_cut,
     "place_exponential.draw_place": draw_place,
     "place_flip.draw_places": draw_places,
     "range_exponential.draw_position": positions,
     "subset_distance.swapped": swapped,
     "subset_distance.joined": joined,
+    # Without a private input: their output protects only while it is secret.
+    "subset_distance.draw_distance": secret,
+    "exact.uniform.positions": secret,
+    "exact.uniform.sample": secret,
 }
 RULES: Mapping[str, LossFunction] = MappingProxyType(
     {f"dpselect.draws.{name}": loss for name, loss in _OF_DRAWS.items()}
 )
-"""The losses of samplers whose output may be published, by name."""
+"""The losses of the samplers of ``dpselect``, by name; others have registered theirs."""
 
-SECRET = frozenset(
-    {
-        "dpselect.draws.repetitions.draw_number",
-        "dpselect.draws.subset_distance.draw_distance",
-        "dpselect.draws.exact.uniform.positions",
-        "dpselect.draws.exact.uniform.sample",
-    }
-)
-"""Samplers without a private input: their output protects only while it is secret."""
 
-BEST_OF = "dpselect.draws.repetitions.best_of"
-SCOPES = frozenset({BEST_OF, "dpselect.draws.repetitions.one_run"})
-"""Runs repeated a hidden number of times, and each one: a replay compares run by run."""
+def rule_of(name: str) -> LossFunction | None:
+    """Return the loss of a sampler, or ``secret``; None if it is not known."""
+    return RULES.get(name) or LOSSES.get(name)
 
 
 def loss_of(
-    name: str, here: Mapping[str, Any], there: Mapping[str, Any], output: object
+    loss: LossFunction, here: Mapping[str, Any], there: Mapping[str, Any], output: object
 ) -> Loss | None:
-    """Return the loss of a sampler of ``RULES``, which has its private input first.
+    """Return the loss of a draw of a sampler, which has its private input first.
 
     Args:
-        name: Name of the sampler.
+        loss: That of the sampler.
         here: Its arguments by name, on one database.
         there: The same on the other; with equal public ones.
         output: What it drew.
@@ -369,7 +354,7 @@ def loss_of(
     Returns:
         None if the inputs are of different sizes, where the size is public.
     """
-    loss, private = RULES[name], next(iter(here))
+    private = next(iter(here))
     one, other = here[private], there[private]
     sized = isinstance(one, np.ndarray | list) and loss not in {swapped, joined}
     if sized and np.shape(one) != np.shape(other):

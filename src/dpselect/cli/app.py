@@ -18,16 +18,16 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dpselect.cli import output
+from dpselect.cli.commands import installed
 from dpselect.cli.help import shaped
-from dpselect.errors import DPSelectError, MissingDependencyError
+from dpselect.errors import DPSelectError, MissingDependencyError, MissingPackageError
 from dpselect.writing import visible
 
 DEBUG = "DPSELECT_DEBUG"
@@ -37,96 +37,16 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 
-RELEASE = "Release an answer"
-OWN = "Your own scores"
-PLAN = "Plan and check"
-KEEP = "Budget and requests"
-RESEARCH = "Research"
-"""Panels of the list of commands."""
-
-
-class Home(NamedTuple):
-    """Where a command is, and what it does, with which its help begins."""
-
-    module: str
-    summary: str
-    panel: str = RELEASE
-
-
-def _ours(module: str, summary: str, panel: str = RELEASE) -> Home:
-    return Home(f"dpselect.cli.{module}", summary, panel)
-
-
-COMMANDS = {
-    "percentile": _ours("percentile", "Release a public value near a percentile, or several."),
-    "top": _ours("keys", "Release the k values of a column that most people have."),
-    "keys": _ours("keys", "Release the values of a column that enough people have."),
-    "map": _ours("map", "Release noisy counts of points in privately selected cells."),
-    "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
-    "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
-    "tree": _ours("tree", "Train a decision tree privately."),
-    "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),
-    "subset": _ours("subset", "Release who tested positive, with a few errors."),
-    "variants": _ours(
-        "variants", "Release the k variants that are most associated with a disease."
-    ),
-    "series": _ours(
-        "series", "Release the k values that most people have had so far, every period."
-    ),
-    "levels": _ours(
-        "levels", "Release counts of codes, at the finest useful level of their tree."
-    ),
-    "record": _ours(
-        "percentile", "Release which record holds a percentile, rarely what you want."
-    ),
-    "select": _ours("select", "Release candidates by scores of your own.", OWN),
-    "audit": _ours("audit", "Check an objective or a mechanism of your own.", OWN),
-    "look": _ours("look", "Show the curator how a file is written; not private.", PLAN),
-    "domains": _ours(
-        "tree", "Write a template of a domains file from column names and types.", PLAN
-    ),
-    "plan": Home(
-        "dpselect_planner.command",
-        "Compute which mechanism, epsilon or number of people a task needs.",
-        PLAN,
-    ),
-    "planner": Home("dpselect_planner.command", "Open the planner in the browser.", PLAN),
-    "pool": Home("dpselect_pooling.command", "Plan and decode pooled tests.", PLAN),
-    "budget": _ours(
-        "budget", "Show what a ledger has spent and what remains; or create one.", KEEP
-    ),
-    "report": _ours("budget", "Write a ledger as one HTML page.", KEEP),
-    "run": _ours("request", "Release all queries of a file, within a policy.", KEEP),
-    "schema": _ours(
-        "request", "Print the JSON schema of the files of 'dpselect run', for editors.", KEEP
-    ),
-    "papers": Home(
-        "dpselect_studies.command",
-        "Reproduce numbered results of the papers; needs dpselect-studies.",
-        RESEARCH,
-    ),
-}
-"""Every command by its name; a module is imported when one of its commands runs."""
-
-
-FOLDERS = {
-    "dpselect_planner": "./packages/planner",
-    "dpselect_pooling": "./packages/pooling",
-    "dpselect_studies": "./studies",
-}
-"""Where the other packages are in the repository."""
-
-
 class Commands(TyperGroup):
     """A group that makes a command when it is called, and knows the others by a line each."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order in which the help lists them."""
-        return list(COMMANDS)
+        return list(installed())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command that has a line of help, for the list of commands."""
-        home = COMMANDS.get(cmd_name)
+        home = installed().get(cmd_name)
         return home and TyperCommand(
             name=cmd_name, callback=None, help=home.summary, rich_help_panel=home.panel
         )
@@ -142,31 +62,12 @@ def made(name: str) -> Any:
     """Return a command with its options.
 
     Raises:
-        MissingDependencyError: It is of a package that is not installed.
+        MissingPackageError: It is of a package that is not installed.
     """
-    module = COMMANDS[name].module
-    package = module.partition(".")[0]
-    try:
-        home = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != package:
-            raise
-        distribution = package.replace("_", "-")
-        raise MissingDependencyError(
-            f"dpselect {name} needs the package {distribution}: pip install {distribution}, or "
-            f"{FOLDERS.get(package, '.')} of a clone"
-        ) from None
     # A second command, so that typer makes a group and not its one command.
     part = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
     part.command("-", hidden=True)(lambda: None)
-    if hasattr(home, "register"):
-        home.register(part)
-    else:
-        from dpselect.cli.command import QueryCommand
-
-        for one in vars(home).values():
-            if isinstance(one, type) and issubclass(one, QueryCommand) and hasattr(one, "name"):
-                one().register(part)
+    installed()[name].register(part)
     shaped(part)
     return typer.main.get_group(part).commands[name]
 
@@ -214,7 +115,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.stdout.flush()
         if code == INTERRUPTED:  # Typer returns it in silence
             _complain("interrupted", INTERRUPTED)
-    except MissingDependencyError as error:
+    except (MissingDependencyError, MissingPackageError) as error:
         _complain(str(error), 2)  # the command may be what is missing, with its options
     except DPSelectError as error:
         # A release that a ledger refuses may name what the ledger is created with.
@@ -262,7 +163,7 @@ def _parameters(arguments: Iterable[str]) -> Sequence[Any]:
     """Return the options and arguments of the command that some words call."""
     command: Any = None
     for word in arguments:
-        if command is None and word in COMMANDS:
+        if command is None and word in installed():
             command = made(word)
         else:
             command = getattr(command, "commands", {}).get(word, command)
@@ -298,7 +199,7 @@ def _suggested(message: str, arguments: Iterable[str]) -> str:
         said = f" ({helps[0].rstrip('.')})" if helps and helps[0] else ""
         return f"give {missing['given']}{said}"
     if command := _UNKNOWN.search(message):
-        return f"no such command: {command['given']}{_near(command['given'], COMMANDS)}"
+        return f"no such command: {command['given']}{_near(command['given'], installed())}"
     if extra := _EXTRA.search(message):
         return (
             f"nothing takes the words {extra['given']}: join the values of an option by "

@@ -9,7 +9,7 @@ import dpselect as dp
 from dpselect.draws.exact import noisy_counts
 from dpselect.neighbours import Neighbours
 from dpselect.trees import ID3Classifier
-from dpselect.tuning import (
+from dpselect_applications.tuning import (
     Geometric,
     Logarithmic,
     Poisson,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpselect.variants import TopVariants, genotype_counts
+from dpselect_applications.variants import TopVariants, genotype_counts
 from support.releases import ReleaseCase
 
 VARIANTS, CASES_OF_DISEASE, CONTROLS = 6, 5, 7

@@ -5,7 +5,7 @@ is made of public or synthetic data, or of a shape. ``page`` has the same answer
 Python.
 """
 
-from dpselect.lazy import attach
+from dpselect.extend import attach
 
 # The names are listed in __init__.pyi.
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dpselect import validation
-from dpselect.cli import options as shared, output
-from dpselect.cli.help import command
 from dpselect.errors import ParameterError
+from dpselect.extend import command, options as shared, output, validation
 
 if TYPE_CHECKING:
-    from dpselect.neighbours import Neighbours
-    from dpselect.typing import Values
+    from dpselect import Neighbours
+    from dpselect.extend import Values
     from dpselect_planner import Question, Risk
 
 TASKS = ("most-common", "percentile", "scores", "keys", "subset", "response", "releases")
@@ -235,7 +233,7 @@ def _percentile(asked: Any) -> Question:
 
     import dpselect_planner as planner
     from dpselect import tables
-    from dpselect.percentiles.ranges import Range
+    from dpselect.extend import Range
 
     grid = Range(asked.lower, asked.upper, asked.step)
     if not 2 <= len(grid) <= MOST_POINTS:

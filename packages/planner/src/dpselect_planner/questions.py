@@ -16,19 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dpselect as dp
-from dpselect import validation
-from dpselect.budget.zcdp import SLACK, rho_of_pure
-from dpselect.draws import exponential
+from dpselect import Neighbours, Objective
 from dpselect.errors import ParameterError
+from dpselect.extend import (
+    SLACK,
+    Numbers,
+    Probabilities,
+    Ranks,
+    Records,
+    Scores,
+    Values,
+    by_rank,
+    exponential,
+    places_of,
+    rho_of_pure,
+    validation,
+)
 from dpselect.mechanisms import ExponentialMechanism, NoisySequence, by_name
-from dpselect.neighbours import Neighbours
-from dpselect.objective import Objective
-from dpselect.percentiles.objectives import by_rank
-from dpselect.percentiles.placing import places_of
-from dpselect.percentiles.ranks import Ranks
-from dpselect.percentiles.reading import Numbers, Records
 from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity
-from dpselect.typing import Probabilities, Scores, Values
 
 OF_ONE = ("permute-and-flip", "exponential", "noisy-max")
 

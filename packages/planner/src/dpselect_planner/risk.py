@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp, inf
 
-from dpselect import validation
-from dpselect.budget.zcdp import epsilon_of, rho_of_pure
+from dpselect.extend import epsilon_of, rho_of_pure, validation
 from dpselect_planner.questions import Question
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpselect import validation
-from dpselect.accuracy import spread
-from dpselect.typing import Scores
+from dpselect.extend import Scores, spread, validation
 
 __all__ = ["equally_spaced", "leading_counts", "spread"]
 

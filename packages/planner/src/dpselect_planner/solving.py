@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import exp, log
 from typing import Protocol, runtime_checkable
 
-from dpselect import validation
 from dpselect.errors import ParameterError
+from dpselect.extend import validation
 from dpselect_planner.questions import Question
 
 LEAST_EPSILON, MOST_EPSILON = 0.001, 100.0

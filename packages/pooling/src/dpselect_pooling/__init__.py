@@ -6,7 +6,7 @@ and ``decode`` reports who is positive. ``PooledOutcomes`` flips outcomes (noise
 pooling.
 """
 
-from dpselect.lazy import attach
+from dpselect.extend import attach
 
 # The names are listed in __init__.pyi.
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -22,10 +22,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect import validation
 from dpselect.errors import DataError, ParameterError
-from dpselect.tables import values
-from dpselect.typing import Values
+from dpselect.extend import Values, validation, values
 from dpselect_pooling import designs
 from dpselect_pooling.designs import Design
 

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
-from dpselect import validation
-from dpselect.cli import options, output
-from dpselect.cli.help import command
 from dpselect.errors import ParameterError
+from dpselect.extend import command, options, output, validation
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpselect import validation
 from dpselect.errors import ParameterError
+from dpselect.extend import validation
 from dpselect_pooling import designs
 from dpselect_pooling.assay import Assay
 from dpselect_pooling.decoders import DOUBT

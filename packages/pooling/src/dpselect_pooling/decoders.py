@@ -29,9 +29,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect import validation
 from dpselect.errors import DataError, ParameterError
-from dpselect.typing import Values
+from dpselect.extend import Values, validation
 from dpselect_pooling import designs
 from dpselect_pooling.assay import Assay, Outcomes, checked_outcomes
 from dpselect_pooling.designs import Design

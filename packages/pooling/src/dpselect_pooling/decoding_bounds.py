@@ -16,9 +16,9 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import validation
+from dpselect import ErrorBound
 from dpselect.errors import ParameterError
-from dpselect.plan import ErrorBound
+from dpselect.extend import validation
 from dpselect_pooling import designs
 from dpselect_pooling.designs import Design
 

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect import validation
 from dpselect.errors import MissingDependencyError, ParameterError
+from dpselect.extend import validation
 
 Design: TypeAlias = NDArray[np.bool_]
 """Shape ``(pools, people)``: whether a person's sample is in a pool."""

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from dpselect.typing import Indices, Values
+from dpselect.extend import Indices, Values
 
 Marks = NDArray[np.bool_]
 Function = TypeVar("Function", bound=Callable[..., Any])

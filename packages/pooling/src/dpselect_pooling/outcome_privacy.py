@@ -23,10 +23,9 @@ from math import atanh, comb, exp, log, log1p, nextafter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect import validation
-from dpselect.budget.zcdp import SLACK
+from dpselect import Neighbours
 from dpselect.errors import NeighboursError, ParameterError
-from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.extend import SLACK, NeighboursLike, validation
 from dpselect_pooling import designs
 from dpselect_pooling.designs import Design
 

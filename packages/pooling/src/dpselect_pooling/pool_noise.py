@@ -35,11 +35,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import validation
-from dpselect.budget.zcdp import SLACK
+from dpselect import Neighbours
 from dpselect.errors import ParameterError
-from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.typing import Indices
+from dpselect.extend import SLACK, Indices, NeighboursLike, validation
 from dpselect_pooling import designs
 from dpselect_pooling.designs import Design
 from dpselect_pooling.outcome_privacy import outcome_neighbours
@@ -120,7 +118,7 @@ class IndependentNoise(PoolNoise):
         )
 
     def draw(self, pools: int) -> States:
-        from dpselect.draws.exact import uniform
+        from dpselect.extend import uniform
 
         under = self.clean.denominator * self.contaminated.denominator
         weights = [int(self.clean * under), int(self.contaminated * under)]
@@ -193,7 +191,7 @@ class JointNoise(PoolNoise):
         return len(next(iter(self.weights)))
 
     def draw(self, pools: int) -> States:
-        from dpselect.draws.exact import uniform
+        from dpselect.extend import uniform
 
         self._check(pools)
         [position] = uniform.positions(list(self.weights.values()), 1)

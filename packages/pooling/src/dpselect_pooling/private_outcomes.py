@@ -16,13 +16,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dpselect import validation
-from dpselect.draws.exact import bernoulli, uniform
+from dpselect import ErrorBound, Neighbours, Plan, Query, Release, Spend
 from dpselect.errors import ParameterError
-from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
-from dpselect.query import Design, Query, query
-from dpselect.release import Release
+from dpselect.extend import (
+    Design,
+    NeighboursLike,
+    SupportsSpend,
+    bernoulli,
+    query,
+    uniform,
+    validation,
+)
 from dpselect_pooling import designs, outcome_privacy
 from dpselect_pooling.assay import checked_outcomes
 from dpselect_pooling.decoding_bounds import check_found, decoding_error

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import validation
 from dpselect.errors import DataError, ParameterError
-from dpselect.typing import Values
+from dpselect.extend import Values, validation
 from dpselect_pooling import decoders, files
 from dpselect_pooling.assay import Assay
 from dpselect_pooling.decoders import DOUBT

@@ -12,8 +12,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeAlias, TypeVar, overload
 
 P = ParamSpec("P")
 Output = TypeVar("Output")
@@ -26,13 +26,48 @@ _installing = threading.RLock()
 _inside = threading.local()
 
 
-def sampler(function: Callable[P, Output]) -> Callable[P, Output]:
-    """Register a function that draws, so that ``intercepted`` sees its calls."""
+LOSSES: dict[str, Callable[..., Any]] = {}
+"""Losses that samplers have registered, by the name of the sampler."""
+
+SCOPES: set[str] = set()
+"""The names of scopes."""
+
+
+def secret(*_: object) -> None:
+    """Stand for the loss of a sampler without a private input, whose output stays secret."""
+
+
+@overload
+def sampler(function: Callable[P, Output], /) -> Callable[P, Output]: ...
+
+
+@overload
+def sampler(
+    *, loss: Callable[..., Any]
+) -> Callable[[Callable[P, Output]], Callable[P, Output]]: ...
+
+
+def sampler(function: Any = None, /, *, loss: Any = None) -> Any:
+    """Register a function that draws, so that ``intercepted`` sees its calls.
+
+    Args:
+        function: The sampler; its private input is its first argument.
+        loss: Returns the privacy loss of a draw, for replays: called with both private inputs,
+            the public arguments by name and the output; ``secret`` if there is no private one.
+    """
+    if function is None:
+        return partial(sampler, loss=loss)
+    if loss is not None:
+        LOSSES[name_of(function)] = loss
     return _registered(function, seen_inside=False)
 
 
 def scope(function: Callable[P, Output]) -> Callable[P, Output]:
-    """Register a function that calls samplers: ``intercepted`` sees it and its calls."""
+    """Register a function that calls samplers: ``intercepted`` sees it and its calls.
+
+    One with an argument ``cost`` runs others a hidden number of times and keeps the best.
+    """
+    SCOPES.add(name_of(function))
     return _registered(function, seen_inside=True)
 
 

@@ -1,0 +1,16 @@
+"""The commands of this package, by a line each."""
+
+from dpselect.extend import Command
+
+LEVELS = Command(
+    "dpselect_applications.levels.command",
+    "Release counts of codes, at the finest useful level of their tree.",
+)
+SERIES = Command(
+    "dpselect_applications.series.command",
+    "Release the k values that most people have had so far, every period.",
+)
+VARIANTS = Command(
+    "dpselect_applications.variants.command",
+    "Release the k variants that are most associated with a disease.",
+)

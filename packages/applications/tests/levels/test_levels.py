@@ -1,0 +1,373 @@
+"""Tables of codes: unevenness by definition, privacy by enumeration, readers and answers."""
+
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import exp, fsum, isclose, prod
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.draws.exact.samplers import intercepted
+from dpselect_applications.levels import levels, path_tree, prefix_tree
+from dpselect_applications.levels.cut_exponential import Cuts, log_probability
+from dpselect_applications.levels.hierarchy import Hierarchy
+from dpselect_applications.levels.unevenness import (
+    STEPS,
+    largest_difference,
+    largest_step,
+    unevenness,
+)
+
+ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+TREES = {
+    "two leaves": {"a": "x", "b": "x"},
+    "three leaves": {"a": "x", "b": "x", "c": "x"},
+    "two pairs": {"a": "x", "b": "x", "c": "y", "d": "y"},
+    "a pair and a leaf": {"a": "x", "b": "x", "x": "z", "c": "z"},
+    "a chain": {"a": "x", "b": "x", "x": "y", "c": "y", "y": "z", "d": "z"},
+    "an only child": {"a": "x", "x": "y", "b": "z", "c": "z"},
+}
+every_tree = pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
+MOST = 4
+"""Rows of one code, at most, in the databases that are enumerated."""
+
+
+def every_cut(children, node=0):
+    if not children[node]:
+        return [(node,)]
+    parts = product(*(every_cut(children, child) for child in children[node]))
+    return [(node,), *(sum(part, ()) for part in parts)]
+
+
+def leaves_below(children, node):
+    below = [leaf for child in children[node] for leaf in leaves_below(children, child)]
+    return below or [node]
+
+
+def by_definition(shape, counts):
+    """Return the unevenness of each node, in rows."""
+    leaves = [node for node, below in enumerate(shape.children) if not below]
+    count = dict(zip(leaves, counts, strict=True))
+    found = []
+    for node in range(len(shape.children)):
+        held = [count[leaf] for leaf in leaves_below(shape.children, node)]
+        mean = Fraction(sum(held), len(held))
+        found.append(sum(abs(one - mean) for one in held))
+    return found
+
+
+def databases(shape, most=MOST):
+    return product(range(most + 1), repeat=int(shape.leaves[0]))
+
+
+def one_more(counts):
+    for leaf in range(len(counts)):
+        yield tuple(one + (place == leaf) for place, one in enumerate(counts))
+
+
+@every_tree
+def test_unevenness_is_that_of_the_definition(tree):
+    shape = Hierarchy.of(tree).shape
+    for counts in databases(shape, 3):
+        exact = [int(STEPS * one) for one in by_definition(shape, counts)]
+        assert unevenness(shape, np.array(counts)).tolist() == exact
+
+
+@every_tree
+def test_one_row_changes_two_cuts_differently_by_the_bound_and_no_more(tree):
+    shape = Hierarchy.of(tree).shape
+    cuts = every_cut(shape.children)
+    most, in_steps = Fraction(0), 0
+    for counts in databases(shape):
+        for more in one_more(counts):
+            moved = [
+                after - before
+                for before, after in zip(
+                    by_definition(shape, counts), by_definition(shape, more), strict=True
+                )
+            ]
+            rounded = unevenness(shape, np.array(more)) - unevenness(shape, np.array(counts))
+            changes = [sum(moved[node] for node in cut) for cut in cuts]
+            steps = [int(rounded[list(cut)].sum()) for cut in cuts]
+            most = max(most, max(changes) - min(changes))
+            in_steps = max(in_steps, max(steps) - min(steps))
+    assert most == largest_difference(shape)
+    assert in_steps <= largest_step(shape) <= STEPS * most + 2
+
+
+def test_the_bound_of_rounded_steps_is_attained():
+    """Both changes are rounded: one step beyond the exact bound in steps, and no more."""
+    tree = {"a": "x", "b": "x", "c": "x", "x": "z"} | dict.fromkeys("defg", "z")
+    shape = Hierarchy.of(tree).shape
+    rng = np.random.default_rng(0)
+    most = 0
+    for _ in range(4000):
+        counts = rng.integers(0, 9, 7)
+        moved = unevenness(shape, counts + np.eye(7, dtype=int)[0]) - unevenness(shape, counts)
+        # Nodes beside the path, and the leaf, do not move.
+        most = max(most, int(np.ptp(moved)))
+
+    assert most == largest_step(shape) > STEPS * largest_difference(shape) + 1
+
+
+@every_tree
+def test_the_excess_is_the_price_of_a_level_in_rows(tree):
+    """What the law says of the root's level, and what one row more of error costs there."""
+    query = asked(tree, ADDED)
+    design = query.design()
+    children, decay = design.hierarchy.shape.children, float(design.decay)
+    free = np.zeros(len(children), dtype=np.int64)
+    dearer = free.copy()
+    dearer[0] = STEPS
+    every = every_cut(children)
+
+    def odds(costs):
+        at, *others = (log_probability(Cuts(children, costs), decay, cut) for cut in every)
+        return at - np.logaddexp.reduce(others)
+
+    nats = odds(free) - odds(dearer)
+    of_level = -log_probability(Cuts(children, free), decay, every[0])
+    assert every[0] == (0,)
+    assert isclose(query.excess(), of_level / nats, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 8.0])
+def test_the_noise_of_a_cell_is_the_mean_of_its_law(epsilon):
+    """The absolute value of discrete Laplace noise, by its sum."""
+    design = asked(TREES["two pairs"], ADDED, epsilon=epsilon).design()
+    counts = np.array([3, 0, 1, 1])
+    noise = design.cuts(counts).costs - unevenness(design.hierarchy.shape, counts)
+
+    q = exp(-1 / design.scale)
+    mean = fsum(abs(k) * q ** abs(k) for k in range(-4000, 4001)) * (1 - q) / (1 + q)
+    assert set(noise.tolist()) == {round(STEPS * mean)}
+
+
+def test_the_bound_is_below_four():
+    tree = {f"{a}{b}{c}": f"{a}{b}" for a, b, c in product("abcdefgh", repeat=3)}
+    tree |= {f"{a}{b}": a for a, b in product("abcdefgh", repeat=2)}
+    assert 3.7 < largest_difference(Hierarchy.of(tree).shape) < 4
+
+
+def asked(tree, relation, *, persons=0, **more):
+    held = {"column": "code", "user": "person", "max_per_user": persons} if persons else {}
+    fields = {"tree": tree, "epsilon": 8.0, "tuning_share": 0.75, "neighbours": relation}
+    return dp.Levels(**{**fields, **held, **more})
+
+
+def neighbours(relation, persons, leaves):
+    """Return the changes of counts that one step makes: rows, or up to so many of a person."""
+    rows = [
+        np.bincount(codes, minlength=leaves)
+        for size in range(1, (persons or 1) + 1)
+        for codes in combinations_with_replacement(range(leaves), size)
+        if len(set(codes)) == size  # different codes of a person
+    ]
+    if relation is ADDED:
+        return rows
+    nothing = np.zeros(leaves, dtype=np.int64)
+    return [one - other for one, other in product([*rows, nothing], repeat=2)]
+
+
+def largest_loss(query):
+    """Return the largest privacy loss of the cells and their counts over all neighbours."""
+    design = query.design()
+    shape, decay = design.hierarchy.shape, float(design.decay)
+    cuts = every_cut(shape.children)
+    sums = {
+        cut: [
+            [
+                leaf in range(shape.first[node], shape.last[node])
+                for leaf in range(shape.last[0])
+            ]
+            for node in cut
+        ]
+        for cut in cuts
+    }
+    laws, worst = {}, 0.0
+
+    def logs(counts):
+        if counts not in laws:
+            costs = design.cuts(np.array(counts))
+            laws[counts] = [log_probability(costs, decay, cut) for cut in cuts]
+        return laws[counts]
+
+    persons = design.rows.max_per_user if query.user else 0
+    steps = neighbours(query.neighbours, persons, int(shape.leaves[0]))
+    for counts, step in product(databases(shape, 3), steps):
+        other = tuple((np.array(counts) + step).tolist())
+        if min(other) < 0:
+            continue
+        for cut, here, there in zip(cuts, logs(counts), logs(other), strict=True):
+            # Noisy counts of the cells lose what the noise has for the change of each.
+            of_counts = float(np.abs(np.array(sums[cut]) @ step).sum()) / design.scale
+            worst = max(worst, abs(here - there) + of_counts)
+    return worst
+
+
+SMALL = {name: TREES[name] for name in ("two leaves", "two pairs", "a pair and a leaf")}
+CLAIMS = [(ADDED, 0), (REPLACED, 0), (ADDED, 2), (REPLACED, 2)]
+
+
+@pytest.mark.parametrize(("relation", "persons"), CLAIMS)
+@pytest.mark.parametrize("tree", SMALL.values(), ids=SMALL)
+def test_no_neighbours_lose_more_than_epsilon(tree, relation, persons):
+    query = asked(tree, relation, persons=persons)
+    assert largest_loss(query) <= query.epsilon + 1e-9
+
+
+FAULTS = {
+    "half of the bound": ("largest_step", lambda shape: largest_step(shape) // 2),
+    "the bound of one node": (
+        "largest_step",
+        lambda shape: int(STEPS * (2 - Fraction(2, int(shape.leaves[0])))) - STEPS // 4,
+    ),
+    "unevenness twice": ("unevenness", lambda shape, counts: 2 * unevenness(shape, counts)),
+    "half of the noise": ("scale_for", lambda epsilon, steps: steps / epsilon / 2),
+    "one row of a replaced pair": ("changed_rows", lambda per_user, _relation: per_user),
+    "one row of a person": (
+        "changed_rows",
+        lambda _per_user, relation: 2 if relation is REPLACED else 1,
+    ),
+}
+SEEN = {"one row of a replaced pair": (REPLACED, 0), "one row of a person": (ADDED, 2)}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_enumeration_sees_a_planted_bug(monkeypatch, fault):
+    relation, persons = SEEN.get(fault, (ADDED, 0))
+    monkeypatch.setattr(levels, *FAULTS[fault])
+    query = asked(TREES["two pairs"], relation, persons=persons, epsilon=24.0)
+    assert largest_loss(query) > query.epsilon * 1.01
+
+
+def test_the_law_of_the_release_is_that_of_its_cells_and_noise():
+    """Unseeded: each of 2,000 draws is a cut, and cells are drawn as often as the law says."""
+    codes = ["a"] * 9 + ["b"] + ["c"] * 4 + ["d"] * 3
+    query = asked(TREES["two pairs"], ADDED, epsilon=2.0, tuning_share=0.5)
+    design = query.design()
+    cuts, hierarchy = design.cuts(design.counts(codes)), design.hierarchy
+    draw = query.prepare(codes)
+    drawn = [frozenset(draw(query.plan).answer) for _ in range(2000)]
+    for cut in every_cut(hierarchy.shape.children):
+        chance = np.exp(log_probability(cuts, float(design.decay), cut))
+        found = drawn.count(frozenset(hierarchy.codes[node] for node in cut)) / 2000
+        assert abs(found - chance) < 6 * np.sqrt(chance * (1 - chance) / 2000) + 1e-3
+
+
+@pytest.mark.parametrize("codes", [["a"] * 9 + ["b"], list("abcd") * 9, []])
+def test_a_release_draws_by_what_its_design_states(codes):
+    """Whatever the counts are: its law is of the stated decay, and its noise of the scale."""
+    design = asked(TREES["two pairs"], ADDED, epsilon=2.0).design()
+    counts, drawn = design.counts(codes), {}
+
+    def handle(name, draw, args, kwargs):
+        assert not kwargs
+        drawn[name.rpartition(".")[2]] = args
+        return draw()
+
+    with intercepted(handle):
+        design.prepare(codes)(None)
+    (cuts, decay), (_, scale) = drawn["draw_cut"], drawn["discrete_laplace"]
+    noise = design.cuts(0 * counts).costs
+    assert (decay, scale) == (design.decay, design.scale)
+    assert (cuts.costs == unevenness(design.hierarchy.shape, counts) + noise).all()
+    assert len(set(noise.tolist())) == 1
+
+
+ICD = path_tree(
+    [(a, f"{a}{b}", f"{a}{b}.{c}") for a, b, c in product("ABC", range(4), range(5))]
+)
+
+
+def rows_of(counts):
+    return [code for code, number in counts.items() for _ in range(number)]
+
+
+def test_uneven_codes_are_cells_and_even_ones_are_together():
+    """With nearly all of epsilon on the choice: B is even, and so is all of C but C0."""
+    leaves = Hierarchy.of(ICD).values  # noqa: PD011 -- of no frame
+    counts = dict.fromkeys(leaves, 100)
+    rng = np.random.default_rng(2)
+    counts |= {code: int(rng.integers(500)) for code in leaves if code[0] == "A"}
+    counts |= {"C0.0": 900, "C0.1": 0}
+    chosen = dp.Levels(tree=ICD, epsilon=10.0, tuning_share=0.95, neighbours=ADDED)
+    released = chosen.release(rows_of(counts))
+
+    fine = [code for code in leaves if code[0] == "A" or code[:2] == "C0"]
+    assert set(released.answer) == {*fine, "B", "C1", "C2", "C3"}
+
+    exact = dp.Levels(tree=ICD, epsilon=50.0, neighbours=ADDED).release(rows_of(counts))
+    assert exact.leaves() == counts
+    total = exact.to_frame().filter(pl.col("code") == "(all)").row(0, named=True)
+    assert total["count"] == sum(counts.values())
+    assert total["cells"] == len(exact.answer)
+
+
+def test_all_numbers_add_up():
+    released = dp.Levels(tree=ICD, epsilon=0.5, neighbours=ADDED).release(
+        rows_of(dict.fromkeys(Hierarchy.of(ICD).values, 30))
+    )
+    table = {row["code"]: row for row in released.to_frame().to_dicts()}
+    for code in table:
+        below = [one for one, parent in ICD.items() if parent == code and one in table]
+        if below:
+            assert sum(table[one]["count"] for one in below) == table[code]["count"]
+            assert sum(table[one]["cells"] for one in below) == table[code]["cells"]
+    assert isclose(sum(released.leaves().values()), table["(all)"]["count"])
+    assert list(released.leaves()) == list(Hierarchy.of(ICD).values)
+
+
+COUNTS = {"A0.0": 7, "A0.1": 3, "B1.1": 5, "elsewhere": 9, "A0": 2, "A": 1}
+
+
+def counted(data, **more):
+    query = dp.Levels(tree=ICD, epsilon=1.0, neighbours=ADDED, **more)
+    design = query.design()
+    found = zip(design.hierarchy.codes, design.hierarchy.shape.children, strict=True)
+    leaves = [code for code, below in found if not below]
+    counts = dict(zip(leaves, design.counts(data).tolist(), strict=True))
+    return {code: count for code, count in counts.items() if count}
+
+
+def test_values_that_are_no_leaf_are_dropped():
+    assert counted(rows_of(COUNTS)) == {"A0.0": 7, "A0.1": 3, "B1.1": 5}
+
+
+def test_rows_of_inner_codes_can_have_leaves_of_their_own():
+    found = counted(rows_of(COUNTS), inner="own")
+    assert found == {"A0.0": 7, "A0.1": 3, "B1.1": 5, "A0 *": 2, "A *": 1}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [list, np.array, pd.Series, pl.Series, lambda rows: pl.Series(rows).cast(pl.Categorical)],
+)
+def test_codes_are_read_of_any_container(kind):
+    assert counted(kind(rows_of(COUNTS))) == {"A0.0": 7, "A0.1": 3, "B1.1": 5}
+
+
+def test_codes_of_digits_are_found_in_a_column_of_integers():
+    tree = prefix_tree(["0111", "0112", "4711"], [1, 2])
+    query = dp.Levels(column="nace", tree=tree, epsilon=1.0, neighbours=ADDED)
+    rows = pl.DataFrame({"nace": [111, 111, 4711, 5]})
+    assert query.design().counts(rows).tolist() == [2, 0, 1]
+
+
+def test_trees_are_made_of_paths_and_prefixes():
+    assert Hierarchy.of(ICD).height == 3
+    assert Hierarchy.of({"a": "x", "b": "x"}).codes == ("x", "a", "b")
+    assert prefix_tree(["A", "AB", "ABC"], [1, 2]) == {"AB": "A", "ABC": "AB"}
+
+
+def test_the_plan_is_the_price():
+    for relation, persons in CLAIMS:
+        query = asked(TREES["a chain"], relation, persons=persons)
+        plan = query.plan
+        assert isclose(sum(one.times * one.epsilon for one in plan.spends), plan.epsilon)
+        changed = (persons or 1) * (2 if relation is REPLACED else 1)
+        assert isclose(query.design().scale, changed / 2.0)
+        assert prod([float(query.design().decay), changed, largest_step(query.hierarchy.shape)])

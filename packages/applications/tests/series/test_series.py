@@ -1,0 +1,540 @@
+"""Running counts: privacy over all streams of a small universe, laws, covariance, readers."""
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, product
+from math import isclose
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+import dpselect as dp
+from dpselect.budget.zcdp import rho_for
+from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
+from dpselect.keys import rows as rows_of_keys
+from dpselect.tables.people import PeopleCap
+from dpselect_applications.series import factors, series
+from dpselect_applications.series.factors import Factors, square_root
+from support.engines import every_engine, held_by
+from support.people import numbers_of_places
+
+ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
+every_relation = pytest.mark.parametrize("relation", [ADDED, REPLACED])
+PERIODS, KEYS = [1, 2, 3], ["a", "b"]
+CELLS = list(product(PERIODS, KEYS))
+SCHEMA = {"person": pl.Int64, "month": pl.Int64, "code": pl.String}
+
+
+def asked(**more):
+    fields = {"column": "code", "period": "month", "periods": PERIODS, "k": 1}
+    fields |= {"candidates": KEYS, "epsilon": 2.0, "neighbours": ADDED}
+    return dp.Series(**{**fields, **more})
+
+
+def of_persons(most, **more):
+    return asked(user="person", max_per_user=most, **more)
+
+
+def frame(rows):
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+@cache
+def counts(query, rows, number):
+    """Return the counts of the first periods, as they are read."""
+    return query.made.counts(frame(rows), number)
+
+
+def counts_after_each(query, rows):
+    """Return the counts as they are read after each period, of the rows up to it alone."""
+    # What is read depends on neither the price nor the relation.
+    query = replace(query, epsilon=1.0, delta=0.0, neighbours=ADDED)
+    return [
+        counts(query, tuple(row for row in rows if row[1] <= period), number)
+        for number, period in enumerate(PERIODS, 1)
+    ]
+
+
+def by_definition(rows, periods, keys, most=None):
+    """Return the counts of each period: shape ``(T, n)``."""
+    counts = np.zeros((len(periods), len(keys)), dtype=np.int64)
+    rows = [row for row in rows if row[1] in periods and row[2] in keys]
+    if most is None:
+        counted = [(periods.index(period), key) for _, period, key in rows]
+    else:
+        first = defaultdict(lambda: len(periods))
+        for person, period, key in rows:
+            first[person, key] = min(first[person, key], periods.index(period))
+        of = defaultdict(list)
+        for (person, key), place in first.items():
+            of[person].append((place, key))
+        counted = []
+        for person, held in of.items():
+            numbers = numbers_of_places(person, len(held))
+            places = sorted(range(len(held)), key=lambda at: (sorted(held)[at][0], numbers[at]))
+            counted += [sorted(held)[at] for at in places[:most]]
+    for place, key in counted:
+        counts[place, keys.index(key)] += 1
+    return counts
+
+
+# Streams of a small universe: one person's rows are any set of cells, others stay.
+
+OTHERS = [(), ((7, 1, "a"), (7, 3, "b"), (8, 2, "b")), ((7, 3, "a"), (9, 3, "a"), (9, 3, "b"))]
+PEOPLE = [0, 1, 5]
+EVERY_SET = [rows for size in range(len(CELLS) + 1) for rows in combinations(CELLS, size)]
+
+
+def streams_of_persons(query):
+    """Yield what each set of rows of one person adds to the sums, for each of the others."""
+    weights = query.made.factors.weights
+    for others, person in zip(OTHERS, PEOPLE, strict=True):
+        made = []
+        for held in EVERY_SET:
+            counts = counts_after_each(query, [*others, *((person, *cell) for cell in held)])
+            sums = [weights[at, : at + 1] @ one for at, one in enumerate(counts)]
+            made.append(np.array(sums))
+        yield np.array(made)
+
+
+def moves_of_persons(query):
+    """Return all differences of the sums of neighbouring streams, each once."""
+    found = set()
+    for made in streams_of_persons(query):
+        moved = made - made[0] if query.neighbours is ADDED else made - made[:, None]
+        found |= set(map(tuple, np.unique(moved.reshape(-1, made[0].size), axis=0).tolist()))
+    return found
+
+
+def moves_of_rows(query):
+    """Return the same where a row is a person."""
+    weights, found = query.made.factors.weights, set()
+    for others in OTHERS:
+        made = [
+            [
+                weights[at, : at + 1] @ one
+                for at, one in enumerate(counts_after_each(query, rows))
+            ]
+            for rows in ([*others, *row] for row in [[], *([(0, *cell)] for cell in CELLS)])
+        ]
+        for one, other in product(made, repeat=2):
+            if query.neighbours is REPLACED or one is made[0]:
+                found.add(tuple(np.ravel(np.array(other) - np.array(one)).tolist()))
+    return found
+
+
+@cache
+def loss_of(noise, move):
+    """Return the largest log ratio of the law of one sum and of that moved, by its masses."""
+    z = np.arange(-60, 61)
+    return float(np.log(noise.mass(z) / noise.mass(z - move)).max())
+
+
+def largest_loss(noise, moves):
+    """Return the largest privacy loss of all sums together; each has noise of its own."""
+    return max(sum(loss_of(noise, one) for one in move) for move in moves)
+
+
+def delta_of(noise, move, epsilon):
+    """Return the exact delta of sums that are moved, by the law of the privacy loss."""
+    moved = [one for one in move if one]
+    z = np.arange(-int(noise.reach), int(noise.reach) + 1)
+    law, start = np.ones(1), 0
+    for one in moved:
+        # The loss is linear in the noise: its law is that of a sum of integers.
+        losses = np.log(noise.mass(z) / noise.mass(z + one))
+        assert np.allclose(losses, (2 * z * one + one**2) / (2 * noise.scale**2), atol=1e-6)
+        spread = np.zeros((z.size - 1) * abs(one) + 1)
+        spread[:: abs(one)] = noise.mass(z)
+        law, start = np.convolve(law, spread), start - abs(one) * (z.size // 2)
+    squares = sum(one**2 for one in moved)
+    loss = (2 * (start + np.arange(law.size)) + squares) / (2 * noise.scale**2)
+    return float(law @ np.maximum(-np.expm1(epsilon - loss), 0))
+
+
+@every_relation
+@pytest.mark.parametrize("most", [1, 2, None])
+def test_laplace_noise_costs_epsilon_over_all_streams_and_no_less(relation, most):
+    query = (
+        asked(neighbours=relation) if most is None else of_persons(most, neighbours=relation)
+    )
+    moves = moves_of_rows(query) if most is None else moves_of_persons(query)
+    noise = query.made.factors.noise
+
+    assert isinstance(noise, DiscreteLaplace)
+    assert isclose(largest_loss(noise, moves), query.epsilon, rel_tol=1e-9)
+    assert query.plan.rho >= max(
+        sum(loss_of(noise, one) * np.tanh(loss_of(noise, one) / 2) for one in move if one)
+        for move in moves
+    )
+
+
+@every_relation
+def test_a_tree_costs_epsilon_over_all_streams_and_no_less(relation, monkeypatch):
+    monkeypatch.setattr(factors, "best_tree", lambda periods: factors.tree(periods, 2))
+    query = of_persons(1, neighbours=relation)
+    made = query.made.factors
+
+    assert made.weights.tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    assert made.estimate.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+    moves = moves_of_persons(query)
+    assert isclose(largest_loss(made.noise, moves), query.epsilon, rel_tol=1e-9)
+    assert query.plan.rho >= max(
+        sum(loss_of(made.noise, one) * np.tanh(loss_of(made.noise, one) / 2) for one in move)
+        for move in moves
+    )
+
+
+def test_a_tree_of_many_periods_has_the_rho_of_a_row_in_its_two_sums():
+    query = asked(periods=range(60))
+    made, rho = query.made.factors, query.plan.rho
+    loss = float(loss_of(made.noise, 1))
+
+    assert made.weights.sum(axis=0).max() == 2 < made.weights.sum(axis=1).max()
+    assert rho == pytest.approx(2 * loss * np.tanh(loss / 2), rel=1e-9)
+
+
+@pytest.fixture
+def few_steps(monkeypatch):
+    """Make weights small integers, so that laws can be summed."""
+    monkeypatch.setattr(factors, "STEPS", 8)
+
+
+@every_relation
+@pytest.mark.parametrize("most", [1, 2, None])
+@pytest.mark.usefixtures("few_steps")
+def test_gaussian_noise_costs_rho_and_at_most_delta_over_all_streams(relation, most):
+    more = {"neighbours": relation, "epsilon": 0.5, "delta": 0.05}
+    query = asked(**more) if most is None else of_persons(most, **more)
+    other = Factors.with_gaussian(3, changed_by(query), rho_of(query))
+    object.__setattr__(query.made, "factors", other)
+    moves = moves_of_rows(query) if most is None else moves_of_persons(query)
+    squares = max(sum(one**2 for one in move) for move in moves)
+    rho = squares / (2 * other.noise.scale**2)
+
+    # Two keys cannot differ in four ways.
+    assert rho <= rho_of(query)
+    if (relation, most) != (REPLACED, 2):
+        assert isclose(rho, rho_of(query), rel_tol=1e-9)
+    worst = max(moves, key=lambda move: sum(one**2 for one in move))
+    for move in {worst, *sorted(moves)[:: max(1, len(moves) // 20)]}:
+        assert delta_of(other.noise, move, query.epsilon) <= query.delta
+    assert delta_of(other.noise, worst, query.epsilon) > query.delta / 100
+
+
+def changed_by(query):
+    return (query.max_per_user or 1) * (2 if query.neighbours is REPLACED else 1)
+
+
+def rho_of(query):
+    return rho_for(query.epsilon, query.delta)
+
+
+# Faults that the enumeration must find.
+
+
+def _every_period(rows, _question, cap):
+    return cap.limited(rows, order_by=["group", "key"], distinct=True)
+
+
+def _any_period(rows, _question, cap):
+    firsts = rows.group_by("user", "key").agg(nw.col("group").min())
+    return cap.limited(firsts, order_by=["group", "key"])
+
+
+@pytest.mark.parametrize("rule", [_every_period, _any_period])
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_rule_that_counts_a_key_twice_or_changes_its_mind_is_found(rule, most, monkeypatch):
+    """A key in each of its periods; and a sample that rows of later periods change."""
+    counts.cache_clear()
+    monkeypatch.setattr(rows_of_keys, "_limited", rule)
+    query = of_persons(most)
+    loss = largest_loss(query.made.factors.noise, moves_of_persons(query))
+
+    # With two keys and two that count nothing is left to choose.
+    fine = rule is _any_period and most == 2
+    counts.cache_clear()
+    assert (loss > query.epsilon * 1.4) is not fine
+
+
+def test_a_sum_without_its_square_root_is_found(monkeypatch):
+    """Columns that are not scaled, priced by the last one."""
+    monkeypatch.setattr(factors, "STEPS", 8)
+    right = Factors.with_gaussian(3, 1, 0.1)
+    wrong = Factors(right.weights * [4, 2, 1], right.noise)
+    query = of_persons(1)
+    object.__setattr__(query.made, "factors", wrong)
+    squares = max(sum(one**2 for one in move) for move in moves_of_persons(query))
+
+    assert squares / (2 * wrong.noise.scale**2) > 1.5
+
+
+def test_a_substitution_at_the_price_of_one_person_is_found(monkeypatch):
+    monkeypatch.setattr(series, "changed_rows", lambda per_user, _relation: per_user)
+    query = of_persons(1, neighbours=REPLACED)
+
+    assert largest_loss(query.made.factors.noise, moves_of_persons(query)) > 1.9 * query.epsilon
+
+
+# Draws and their laws.
+
+
+def p_value(query, rows, *, draws):
+    """Return the p-value of the sums of two periods and one key against their law."""
+    made = query.made
+    draw = query.prepare(frame(rows))
+    drawn = np.array([np.ravel(draw(query.plan).sums) for _ in range(draws)])
+    exact = np.ravel(made.factors.weights @ made.counts(frame(rows), 2))
+    edges = np.quantile(drawn, np.linspace(0, 1, 5)[1:-1], axis=0)
+    z = np.arange(-400, 401)
+    mass = made.factors.noise.mass(z)
+    shares = [
+        np.bincount(np.searchsorted(edges[:, at], z + exact[at]), mass, minlength=4)
+        for at in range(2)
+    ]
+    bins = [np.searchsorted(edges[:, at], drawn[:, at]) for at in range(2)]
+    observed = np.bincount(4 * bins[0] + bins[1], minlength=16)
+    expected = draws * np.outer(*shares).ravel()
+    return stats.chisquare(
+        observed[expected > 0], expected[expected > 0] * draws / expected.sum()
+    ).pvalue
+
+
+TWO = {"periods": [1, 2], "candidates": ["a"]}
+ROWS = [(0, 1, "a"), (1, 1, "a"), (1, 2, "a"), (2, 2, "a"), (2, 2, "b")]
+
+
+@pytest.mark.usefixtures("few_steps")
+@pytest.mark.parametrize("more", [{"epsilon": 0.7}, {"epsilon": 0.5, "delta": 0.5}])
+def test_draws_have_the_stated_law(more):
+    """Of 6,000 draws in 16 cells; noise of a tenth more has a p-value below 1e-6 on average."""
+    assert p_value(asked(**TWO, **more), ROWS, draws=6000) > 1e-6
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_noise_that_is_left_out_of_one_period_is_found(monkeypatch):
+    query = asked(**TWO, epsilon=0.7)
+    noisy = series.SeriesDesign.noisy
+
+    def forgetful(design, counts, *, first):
+        drawn = noisy(design, counts, first=first)
+        return [drawn[0], *(tuple(one.tolist()) for one in counts[1:])]
+
+    monkeypatch.setattr(series.SeriesDesign, "noisy", forgetful)
+    assert p_value(query, ROWS, draws=1000) < 1e-6
+
+
+# Errors.
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+@pytest.mark.parametrize("periods", [1, 2, 3])
+@pytest.mark.usefixtures("few_steps")
+def test_the_covariance_is_that_of_all_outcomes(periods, gaussian):
+    make = Factors.with_gaussian if gaussian else Factors.with_laplace
+    made = make(periods, 1, 40.0)
+    reach = 20
+    z = np.arange(-reach, reach + 1)
+    counts = np.arange(periods) + 3
+    outcomes = np.array(list(product(z, repeat=periods)))
+    chances = np.prod(made.noise.mass(outcomes), axis=1)
+    errors = made.running((made.weights @ counts + outcomes).T) - np.cumsum(counts)[:, None]
+    mean = errors @ chances
+    covariance = (errors * chances) @ errors.T
+
+    assert isclose(chances.sum(), 1, rel_tol=1e-9)
+    assert np.allclose(mean, 0, atol=1e-9)
+    assert np.allclose(covariance, made.covariance, rtol=1e-7, atol=1e-12)
+    assert np.allclose(made.standard_errors**2, np.diag(covariance), rtol=1e-7)
+    bound = made.error_bound(0.95)
+    assert chances[np.abs(errors[-1]) <= bound].sum() >= 0.95
+
+
+@pytest.mark.parametrize("periods", [1, 2, 12, 60, 365])
+def test_the_factors_are_the_square_root_with_scaled_columns(periods):
+    weights = square_root(periods)
+    scaled = weights / np.sqrt((weights**2).sum(axis=0))
+    root = scaled / np.diag(scaled)
+
+    assert (weights >= 0).all()
+    assert (np.triu(weights, 1) == 0).all()
+    assert np.allclose(root @ root, np.tril(np.ones((periods, periods))), atol=2e-2)
+    made = Factors(weights, DiscreteGaussian(1.0))
+    assert np.allclose(made.estimate @ weights, np.tril(np.ones((periods, periods))), atol=1e-9)
+
+
+@pytest.mark.parametrize("periods", [1, 2, 9, 44, 45, 100, 365])
+def test_the_tree_has_the_smallest_largest_error_of_all_bases(periods):
+    made = Factors.with_laplace(periods, 1, 1e-6)
+    every = [factors.tree(periods, base) for base in range(2, periods + 2)]
+    running = np.tril(np.ones((periods, periods)))
+    found = [
+        weights.sum(axis=0).max() * np.sqrt((np.linalg.solve(weights.T, running.T) ** 2).sum(0))
+        for weights in every
+    ]
+
+    assert np.array_equal(made.estimate @ made.weights, running)
+    best = min(one.max() for one in found)
+    assert made.standard_errors.max() / DiscreteLaplace(1e6).variance ** 0.5 == (
+        pytest.approx(best, rel=1e-9)
+    )
+    assert np.array_equal(made.weights, np.eye(periods)) is (periods < 45)
+
+
+@pytest.mark.parametrize("noise", [DiscreteLaplace, DiscreteGaussian])
+@pytest.mark.parametrize("scale", [0.3, 1.0, 3.9, 4.1, 9.0])
+def test_variances_are_those_of_the_masses(noise, scale):
+    made = noise(scale)
+    z = np.arange(-int(made.reach) - 2, int(made.reach) + 3)
+
+    assert isclose(made.variance, float(made.mass(z) @ z**2), rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("periods", [2, 12, 100])
+@pytest.mark.parametrize("most", [1, 3, 10])
+def test_the_noise_with_the_smaller_error_is_drawn(periods, most):
+    query = of_persons(most, periods=range(periods), epsilon=1.0, delta=1e-6)
+    laplace = Factors.with_laplace(periods, most, 1.0)
+    gaussian = Factors.with_gaussian(periods, most, rho_of(query))
+    errors = [one.standard_errors.max() for one in (laplace, gaussian)]
+
+    assert query.made.factors.standard_errors.max() == min(errors)
+    is_gaussian = isinstance(query.made.factors.noise, DiscreteGaussian)
+    assert query.plan.delta == (1e-6 if is_gaussian else 0.0)
+    assert is_gaussian == (errors[1] < errors[0])
+
+
+def test_adding_up_is_as_much_better_than_apart_as_there_are_periods():
+    apart = DiscreteLaplace(12 / 1.0).variance
+    together = Factors.with_laplace(12, 1, 1.0).standard_errors[-1] ** 2
+
+    assert 12 < apart / together < 13.1
+
+
+# Readers and answers.
+
+
+@every_engine
+@pytest.mark.parametrize("most", [None, 1, 2, 4])
+def test_counts_are_those_of_the_definition_in_every_engine(engine, most):
+    choose = np.random.default_rng(3)
+    periods, keys = ["march", "april", "may"], ["x", "y", "z"]
+    rows = [
+        (int(p), str(choose.choice([*periods, "june"])), str(choose.choice([*keys, "w"])))
+        for p in choose.integers(0, 12, 90)
+    ]
+    schema = {**SCHEMA, "month": pl.String}
+    data = held_by(engine, pl.DataFrame(rows, schema=schema, orient="row"))
+    more = {"periods": periods, "candidates": keys}
+    query = asked(**more) if most is None else of_persons(most, **more)
+
+    for number in (1, 2, 3):
+        expected = by_definition(rows, periods[:number], keys, most)
+        assert query.made.counts(data, number).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "texts of persons", "csv", "dates"])
+def test_other_containers_have_the_same_counts(kind, tmp_path):
+    choose = np.random.default_rng(4)
+    rows = [
+        (int(p), int(choose.integers(1, 5)), str(choose.choice([*KEYS, "c"])))
+        for p in choose.integers(0, 9, 60)
+    ]
+    given, data, more = rows, frame(rows), {}
+    if kind == "texts of persons":
+        given = [(f"p{row[0]}", *row[1:]) for row in rows]
+        data = pl.DataFrame(given, schema={**SCHEMA, "person": pl.String}, orient="row")
+    elif kind == "dates":
+        day = pl.date(2026, pl.col("month"), 1)
+        data = data.with_columns(day.alias("month"))
+        more = {"periods": [pd.Timestamp(2026, month, 1).date() for month in PERIODS]}
+    elif kind == "csv":
+        data.write_csv(tmp_path / "rows.csv")
+        data, more = str(tmp_path / "rows.csv"), {"periods": ["1", "2", "3"]}
+        given = [(str(row[0]), *row[1:]) for row in rows]
+    elif kind == "pandas":
+        data = pd.DataFrame(data.to_dict(as_series=False))
+    else:
+        data = pa.table(data.to_dict(as_series=False))
+    expected = by_definition(given, PERIODS, KEYS, 2)
+
+    assert of_persons(2, **more).made.counts(data, 3).tolist() == expected.tolist()
+
+
+def test_the_cap_keeps_the_earliest_and_chooses_at_random_within_a_period():
+    """4,000 persons with four keys at once after one before: the one always, others alike."""
+    rows = [(p, 1, "e") for p in range(4000)]
+    rows += [(p, 2, key) for p in range(4000) for key in "abcd"]
+    query = of_persons(2, candidates=list("abcde"))
+    counts = query.made.counts(frame(rows), 3)
+
+    assert counts[0].tolist() == [0, 0, 0, 0, 4000]
+    assert counts[1].sum() == 4000
+    assert stats.chisquare(counts[1][:4]).pvalue > 1e-4
+
+
+def test_answers_are_right_at_a_large_epsilon():
+    rows = [(p, 1 + p % 3, "b" if p % 4 else "a") for p in range(400)]
+    for more in ({}, {"delta": 0.5, "user": "person", "max_per_user": 1}):
+        release = asked(epsilon=50.0, **more).release(frame(rows))
+        expected = np.cumsum(by_definition(rows, PERIODS, KEYS), axis=0)
+
+        assert np.allclose(release.running, expected, atol=2)
+        assert release.answer == ("b",)
+        assert release.by_period == {1: ("b",), 2: ("b",), 3: ("b",)}
+        table = release.to_frame()
+        assert table.columns == ["month", "code", "noisy_count", "standard_error"]
+        assert table["month"].to_list() == PERIODS
+        every = release.counts()
+        assert every.filter(month=3)["noisy_count"].to_list() == pytest.approx(
+            release.running[2].tolist()
+        )
+        assert release.shown()["month"] == PERIODS
+        assert list(release.shown()) == ["month", "code", "people, noisy", "standard error"]
+
+
+def test_running_counts_have_no_bias():
+    """The mean of 400 releases is within 5 standard errors of the truth, in every period."""
+    rows = [(p, 1 + p % 3, "b" if p % 4 else "a") for p in range(40)]
+    for more in ({"epsilon": 0.5}, {"epsilon": 0.5, "delta": 0.5}):
+        query = asked(**more)
+        draw = query.prepare(frame(rows))
+        mean = np.mean([draw(query.plan).running for _ in range(400)], axis=0)
+        expected = np.cumsum(by_definition(rows, PERIODS, KEYS), axis=0)
+        errors = query.made.factors.standard_errors[:, None] / 20
+
+        assert (np.abs(mean - expected) < 5 * errors).all()
+
+
+def test_turns_are_those_of_the_first_column():
+    """Those of the least first column count before all others."""
+    choose = np.random.default_rng(5)
+    users, turn, value = (choose.integers(0, most, 300) for most in (9, 4, 50))
+    rows = nw.from_native(pl.LazyFrame({"user": users, "turn": turn, "value": value}))
+    kept = PeopleCap("user", 5).limited(rows, order_by=["turn", "value"], in_turn=True)
+    kept = kept.collect().to_native()
+
+    for user in range(9):
+        held = sorted(zip(turn[users == user], value[users == user], strict=True))
+        numbers = numbers_of_places(user, len(held))
+        order = sorted(range(len(held)), key=lambda at: (held[at][0], numbers[at]))
+        found = sorted(kept.filter(user=user).select("turn", "value").rows())
+        assert found == sorted(held[at] for at in order[:5])
+
+
+@pytest.mark.parametrize(("delta", "noise"), [(0.0, "Laplace"), (1e-6, "Gaussian")])
+def test_the_plan_names_the_noise_that_is_drawn(delta, noise):
+    query = dp.Series(
+        column="code", period="month", periods=range(12), k=1, candidates=range(30),
+        user="person", max_per_user=20, epsilon=1.0, delta=delta, neighbours="add-remove",
+    )  # fmt: skip
+
+    assert type(query.made.factors.noise).__name__ == f"Discrete{noise}"
+    assert noise in query.plan.mechanism
+    assert (query.plan.delta > 0) == (noise == "Gaussian")

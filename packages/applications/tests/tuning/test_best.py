@@ -1,0 +1,321 @@
+"""The best of private runs: its exact law, its least price by brute force, replay, refusals."""
+
+from functools import partial
+from itertools import product
+from math import exp
+
+import numpy as np
+import pytest
+from dp_accounting import ComposedDpEvent, LaplaceDpEvent, ZCDpEvent
+from dp_accounting.dp_event import RandomizedResponseDpEvent, RepeatAndSelectDpEvent
+from dp_accounting.privacy_accountant import NeighboringRelation
+from dp_accounting.rdp import RdpAccountant
+from scipy import stats
+
+import dpselect as dp
+from dpselect.budget.zcdp import rho_of_pure
+from dpselect_applications.tuning import (
+    Geometric,
+    Logarithmic,
+    Poisson,
+    TruncatedNegativeBinomial,
+    best_probabilities,
+    renyi_of_best,
+)
+from dpselect_applications.tuning.drawing import Trials
+from dpselect_applications.tuning.repetitions import (
+    DISTRIBUTIONS as NAMED,
+    ORDERS,
+    as_repetitions,
+    rho_of_best,
+)
+from support.repetitions import LAWS
+
+every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
+ways = [(law, None) for law in LAWS] + [(Geometric(mean=4), 1.0)]
+every_way = pytest.mark.parametrize(("law", "threshold"), ways, ids=repr)
+
+
+def numbers_of(law, most):
+    """The law of the number: Poisson's, or ``binom(k + η - 1, k) (1 - γ)^k`` from 1 on."""
+    k = np.arange(1, most)
+    if isinstance(law, Poisson):
+        return stats.poisson.pmf(np.arange(most + 1), law.mean)
+    weights = np.cumprod([1.0, *((k + law.shape) / (k + 1) * (1 - law.stop))])
+    return np.array([0.0, *(weights / weights.sum())])
+
+
+def by_definition(law, scores, one_run, threshold, most=400):
+    """Sum over the number of runs of the probability that each outcome is released."""
+    numbers = numbers_of(law, most)
+    out = np.zeros(len(scores))
+    for k, chance in enumerate(numbers):
+        for y, score in enumerate(scores):
+            if threshold is not None:
+                if score >= threshold:
+                    below = one_run[np.asarray(scores) < threshold].sum()
+                    out[y] += chance * one_run[y] * sum(below**j for j in range(k))
+                continue
+            worse = one_run[np.asarray(scores) < score].sum()
+            level = one_run[np.asarray(scores) == score].sum()
+            # The first of the best ones is run j: the j runs before it are worse.
+            out[y] += chance * sum(
+                one_run[y] * worse**j * (worse + level) ** (k - 1 - j) for j in range(k)
+            )
+    return out
+
+
+@pytest.mark.slow
+@every_way
+def test_the_law_is_the_sum_over_all_numbers_of_runs(law, threshold):
+    scores = np.array([0.0, 2.0, 1.0, 2.0])
+    one_run = np.array([0.4, 0.1, 0.3, 0.2])
+    exact = best_probabilities(scores, one_run, repetitions=law, threshold=threshold)
+
+    assert exact == pytest.approx(by_definition(law, scores, one_run, threshold), abs=1e-12)
+
+
+def neighbouring_laws(epsilon, steps=3):
+    """Pairs of laws of three outcomes whose ratios are within e^epsilon; extremes included."""
+    grid = np.linspace(0, 1, steps + 2)[1:-1]
+    kink = 1 / (1 + exp(epsilon))
+    for here in product([*grid, kink, 1 - kink], [1e-6, 0.05, 0.3]):
+        low, mid = here[0] * (1 - here[1]), here[1]
+        one = np.array([low, mid, 1 - low - mid])
+        for signs in product([-1, 0, 1], repeat=3):
+            for free in range(3):
+                other = one * np.exp(np.array(signs) * epsilon)
+                other[free] = 1 - np.delete(other, free).sum()
+                ratios = other / one
+                if (
+                    exp(-epsilon) * (1 - 1e-9)
+                    <= ratios.min()
+                    <= ratios.max()
+                    <= exp(epsilon) * (1 + 1e-9)
+                ):
+                    yield one, other
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.1, 2.5])
+@every_way
+def test_the_price_is_the_largest_loss_over_all_pairs_of_runs(law, threshold, epsilon):
+    """Outcomes, and that there is none: no more than the price, and the price is attained."""
+    release = partial(best_probabilities, [0.0, 1.0, 2.0], repetitions=law, threshold=threshold)
+    worst = 0.0
+    for one, other in neighbouring_laws(epsilon):
+        laws = [release(one), release(other)]
+        here, there = (np.append(found, 1 - found.sum()) for found in laws)
+        possible = np.minimum(here, there) > 1e-8
+        worst = max(worst, float(np.abs(np.log(here[possible] / there[possible])).max()))
+    price = dp.BestOf(
+        repetitions=law, threshold=threshold, epsilon_per_run=epsilon, neighbours="substitute"
+    ).plan.epsilon
+
+    assert worst <= price * (1 + 1e-8)
+    assert worst >= price * (1 - 1e-4)
+
+
+def test_the_printed_prices_are_upper_bounds():
+    for epsilon in (0.01, 0.5, 3.0):
+        assert Geometric(mean=1000).epsilon_of(epsilon) == pytest.approx(3 * epsilon, rel=0.02)
+        for law, factor in ((Geometric(mean=9), 3), (Logarithmic(mean=9), 2)):
+            assert epsilon < law.epsilon_of(epsilon) < factor * epsilon
+
+
+@every_law
+def test_numbers_of_runs_are_drawn_by_their_law(law):
+    """By the ratios of neighbouring probabilities."""
+    numbers, drawn = numbers_of(law, 60), law.number_distribution
+
+    assert numbers[: drawn.first].sum() == 0
+    for k in range(drawn.first, 60):
+        assert numbers[k + 1] == pytest.approx(numbers[k] * float(drawn.ratio(k)))
+
+
+@every_law
+def test_means_are_as_stated_and_the_inverse_price_inverts(law):
+    numbers = numbers_of(law, 3000)
+
+    assert numbers @ np.arange(3001) == pytest.approx(law.mean, rel=1e-7)
+    for x in (0.0, 0.3, 1.0):
+        assert law.generating_function(np.array(x)) == pytest.approx(
+            numbers @ x ** np.arange(3001), abs=1e-9
+        )
+    each = law.epsilon_per_run(1.5)
+    assert law.epsilon_of(each) <= 1.5 == pytest.approx(law.epsilon_of(each), rel=1e-12)
+
+
+BASES = {
+    "laplace": (LaplaceDpEvent(0.7), NeighboringRelation.ADD_OR_REMOVE_ONE),
+    "zcdp": (ZCDpEvent(0.05), NeighboringRelation.ADD_OR_REMOVE_ONE),
+    "response": (RandomizedResponseDpEvent(0.6, 2), NeighboringRelation.REPLACE_ONE),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("mean", [1.5, 10.0, 200.0])
+@pytest.mark.parametrize("shape", [0.0, 0.5, 1.0, 4.0, np.inf])
+def test_renyi_divergences_are_those_of_dp_accounting(base, mean, shape):
+    event, relation = BASES[base]
+    law = (
+        Poisson(mean=mean)
+        if shape == np.inf
+        else TruncatedNegativeBinomial(mean=mean, shape=shape)
+    )
+    one, theirs = (RdpAccountant(neighboring_relation=relation) for _ in range(2))
+    one.compose(event)
+    theirs.compose(ComposedDpEvent([RepeatAndSelectDpEvent(event, mean, shape)]))
+    ours = renyi_of_best(one._orders, one._rdp, repetitions=law)
+
+    if shape == np.inf:  # there they are not made to rise with the order
+        assert (ours <= theirs._rdp * (1 + 1e-12)).all()
+        lower = np.minimum.accumulate(theirs._rdp[::-1])[::-1]
+        assert ours == pytest.approx(lower, rel=1e-9, abs=1e-9)
+    else:
+        assert ours == pytest.approx(theirs._rdp, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("epsilon", "rho"), [(2.0, 0.05), (0.5, 0.5**2 / 8)])
+def test_rho_bounds_every_renyi_divergence_of_real_pairs(epsilon, rho):
+    for law in LAWS:
+        bound = rho_of_best(epsilon, rho, law)
+        assert bound <= rho_of_pure(law.epsilon_of(epsilon))
+        for one, other in neighbouring_laws(epsilon, steps=1):
+            if not all(
+                renyi(one, other, order) <= rho * order
+                and renyi(other, one, order) <= rho * order
+                for order in (1.001, 1.5, 3.0, 9.0, 40.0, 1e3)
+            ):
+                continue
+            here, there = (
+                best_probabilities([0, 1, 2], each, repetitions=law) for each in (one, other)
+            )
+            for order in (1.001, 2.0, 8.0, 64.0):
+                assert renyi(here, there, order) <= order * bound * (1 + 1e-9)
+
+
+def renyi(p, q, order):
+    p, q = (np.append(law, max(1 - law.sum(), 0.0)) for law in (p, q))
+    held = p > 1e-8
+    logs = order * np.log(p[held]) + (1 - order) * np.log(q[held])
+    return float(np.logaddexp.reduce(logs)) / (order - 1)
+
+
+def test_orders_cover_what_a_maximum_over_orders_needs():
+    assert ORDERS[0] == pytest.approx(1.001)
+    assert (np.diff(np.log(ORDERS - 1)) < 0.01).all()
+
+
+def votes_run(votes, names, epsilon):
+    """A candidate: the favourite by one mechanism, with the noisy number of its votes."""
+    relation = dp.Neighbours.ADD_REMOVE
+    objective = dp.Objective(
+        [votes.count(name) for name in names], dp.GlobalSensitivity(1, relation), names
+    )
+
+    def run():
+        from dpselect.draws.exact import noisy_counts
+
+        favourite = dp.PermuteAndFlip(epsilon=epsilon / 2).release(objective).candidate
+        noisy = noisy_counts.discrete_laplace(
+            np.array([votes.count(favourite)]), noisy_counts.scale_for(epsilon / 2)
+        )
+        return float(noisy[0]), favourite
+
+    return run
+
+
+PUBLIC = {"repetitions": Geometric(mean=3), "epsilon_per_run": 1.0, "neighbours": "add-remove"}
+
+
+def of_votes(votes, claimed=1.0, used=1.0, **more):
+    runs = [votes_run(votes, names, used) for names in ("ab", "bc", "abc")]
+    return dp.BestOf(**(PUBLIC | {"epsilon_per_run": claimed} | more)).release(runs)
+
+
+@pytest.mark.parametrize("more", [{}, {"threshold": 2.0}, {"repetitions": Poisson(mean=2)}])
+def test_a_replay_compares_runs_one_by_one(more):
+    x, y = "aabbc", "aabbcc"
+    reports = [dp.audit.replay(partial(of_votes, **more), x, y) for _ in range(20)]
+
+    assert all(report.ok for report in reports)
+    assert {round(r.epsilon_used / r.epsilon, 3) for r in reports} != {0.0}
+
+
+def test_a_replay_sees_a_run_that_costs_more_than_it_claims():
+    x, y = "aabbc", "aabbcc"
+    reports = [dp.audit.replay(partial(of_votes, used=4.0), x, y) for _ in range(30)]
+
+    assert any("the draws use epsilon" in str(report) for report in reports)
+
+
+def test_a_replay_sees_a_number_of_runs_that_depends_on_the_data():
+    def release(votes):
+        return of_votes(votes, repetitions=Geometric(mean=len(votes)))
+
+    report = dp.audit.replay(
+        release, "aabbc", "aabbcc", plan=dp.BestOf(**(PUBLIC | {"epsilon_per_run": 9.0})).plan
+    )
+    assert "public arguments that depend on the data" in str(report)
+
+
+def test_the_release_has_the_output_its_score_and_the_plan():
+    found = dp.BestOf(**PUBLIC).release([lambda: (0.5, "only")])
+
+    assert found.answer == ("only",)
+    assert found.noisy_scores == (0.5,)
+    assert found.plan == dp.BestOf(**PUBLIC).plan
+
+
+def test_a_score_that_is_no_number_counts_as_the_lowest():
+    trials = Trials(2, 1, None)
+    trials.tell(float("nan"), "odd")
+
+    assert trials.best == (float("-inf"), "odd")
+
+
+def test_nothing_is_released_below_the_threshold_or_without_a_run():
+    runs, few = [lambda: (0.5, "a")], PUBLIC | {"repetitions": Poisson(mean=1e-9)}
+
+    assert dp.BestOf(threshold=1.0, **PUBLIC).release(runs).answer == ()
+    assert dp.BestOf(**few).release(runs).answer == ()
+
+
+@pytest.mark.slow
+def test_drawn_outcomes_follow_the_law():
+    """Chi-square with 3 degrees of freedom: above 21.1 once in 10,000."""
+    scores, chances = [0, 1, 2, 3], [0.4, 0.3, 0.2, 0.1]
+    rng = np.random.default_rng(1)
+
+    def run():
+        drawn = int(rng.choice(4, p=chances))
+        return float(scores[drawn]), drawn
+
+    law = best_probabilities(scores, chances, repetitions=Geometric(mean=3))
+    best = dp.BestOf(**PUBLIC)
+    drawn = [best.release([run]).candidate for _ in range(3000)]
+    counts = np.bincount(drawn, minlength=4)
+
+    assert ((counts - 3000 * law) ** 2 / (3000 * law)).sum() < 21.1
+
+
+def test_a_delta_costs_the_mean_number_of_runs():
+    plan = dp.BestOf(**PUBLIC, delta_per_run=1e-6, rho_per_run=0.01).plan
+
+    assert plan.delta == pytest.approx(3e-6)
+    assert plan.rho == rho_of_pure(plan.epsilon)
+
+
+@every_law
+def test_a_distribution_is_written_down_by_its_name(law):
+    best = dp.BestOf(**(PUBLIC | {"repetitions": law}))
+    again = dp.Query.from_json(best.to_json())
+
+    assert best.to_dict()["repetitions"]["name"] == law.name
+    assert again == best
+    assert again.plan == best.plan
+    assert as_repetitions(again.repetitions) == law
+    assert NAMED[law.name] is type(law)

@@ -1,0 +1,261 @@
+"""PrivateSearchCV: scikit-learn's checks, the split, both ways, replay, refusals."""
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import dpselect as dp
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
+from dpselect.trees.records import Rows
+from dpselect_applications.tuning import (
+    Geometric,
+    Logarithmic,
+    PrivateSearchCV,
+    best_probabilities,
+)
+from dpselect_applications.tuning.search import _objective as objective
+from dpselect_applications.tuning.train_validation import Records, validation_part
+
+DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4)}
+FEWER = {"age": Bins(18, 90, bins=2)}
+
+
+def frame(n=2000, seed=1):
+    rng = np.random.default_rng(seed)
+    colour = rng.choice(["red", "green", "blue"], n)
+    y = np.where((colour == "red") ^ (rng.random(n) < 0.1), "yes", "no")
+    return pl.DataFrame({"colour": colour, "age": rng.integers(18, 90, n)}), y
+
+
+def tree(**changed):
+    public = {"domains": DOMAINS, "classes": ["no", "yes"], "max_records": 5000}
+    return ID3Classifier(**({"epsilon": 1.0} | public | changed))
+
+
+def search(grid=None, **changed):
+    grid = {"max_depth": [0, 1, 2], "criterion": ["gini", "majority"]} if grid is None else grid
+    return PrivateSearchCV(tree(), grid, **({"epsilon": 20.0} | changed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["repeat", "all"])
+def test_it_finds_the_parameters_that_predict(method):
+    x, y = frame()
+    budget = dp.Budget(20.0, neighbours="add-remove")
+    found = search(method=method, budget=budget, repetitions=Geometric(mean=40)).fit(x, y)
+
+    assert found.best_params_["max_depth"] > 0
+    assert found.score(x, y) > 0.8
+    assert found.predict_proba(x).shape == (2000, 2)
+    assert (found.best_score_ is None) == (method == "all")
+    [entry] = budget.entries
+    assert entry.epsilon == found.plan_.epsilon == 20.0
+    assert entry.answer["best_params"]["max_depth"] == str(found.best_params_["max_depth"])
+    assert found.best_estimator_.plan_.epsilon < 20.0
+    assert found.best_estimator_.budget is None
+
+
+def test_the_way_is_chosen_by_the_epsilon_that_a_fit_gets():
+    two, three = (search({"max_depth": list(range(n))}, epsilon=1.0).plan() for n in (2, 3))
+
+    assert two.mechanism == ("PermuteAndFlip(epsilon=1.0) of 2 candidates, each at 0.5")
+    assert "best of Geometric(mean=30" in three.mechanism
+    few = search({"max_depth": [0, 1, 2]}, repetitions=Logarithmic(mean=3), method="all")
+    assert "3 candidates, each at 6.66667" in few.plan().mechanism
+
+
+@pytest.mark.parametrize(("candidates", "missed"), [(3, 1 / 16), (6, 1 / 7), (40, 39 / 119)])
+def test_few_candidates_are_run_often_enough_to_find_the_best(candidates, missed):
+    grid = {"max_depth": list(range(candidates))}
+    design = search(grid, method="repeat").query(FEWER).design()
+    picked = np.full(candidates, 1 / candidates)
+    law = best_probabilities(range(candidates), picked, repetitions=design.repetitions)
+
+    assert 1 - law[-1] == pytest.approx(missed)
+
+
+@pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE])
+def test_a_neighbour_step_changes_one_part_by_one_record(relation):
+    """All tables of up to 4 of 3 records, all positions of the step, several keys."""
+    records = "abc"
+    for size in range(1, 5):
+        for table in product(records, repeat=size):
+            for key in (b"1", b"2", b"3"):
+                whole = parts(table, relation, key)
+                for place in range(size):
+                    rest = table[:place] + table[place + 1 :]
+                    if relation is Neighbours.ADD_REMOVE:
+                        gone = distance(whole, parts(rest, relation, key))
+                        assert sorted(gone) == [0, 1]
+                    else:
+                        for other in records:
+                            changed = (*table[:place], other, *table[place + 1 :])
+                            moved = distance(whole, parts(changed, relation, key))
+                            assert sorted(moved) == (
+                                [0, 0] if other == table[place] else [0, 2]
+                            )
+
+
+def parts(table, relation, key):
+    held = validation_part([one.encode() for one in table], relation, 0.5, key)
+    return [Counter(np.array(table)[chosen]) for chosen in (held, ~held)]
+
+
+def distance(here, there):
+    return [
+        ((one - other) + (other - one)).total() for one, other in zip(here, there, strict=True)
+    ]
+
+
+def test_equal_records_are_in_both_parts():
+    held = validation_part([b"same"] * 4000, Neighbours.ADD_REMOVE, 0.3, b"key")
+
+    assert held.mean() == pytest.approx(0.3, abs=0.04)
+
+
+def neighbours_of(relation):
+    x, y = frame(400, seed=3)
+    other = x.clone()
+    other[7, "colour"] = "red" if x[7, "colour"] != "red" else "blue"
+    if relation is Neighbours.SUBSTITUTE:
+        return (x, y), (other, y)
+    return (x, y), (x[:-1], y[:-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE])
+@pytest.mark.parametrize("method", ["repeat", "all"])
+def test_a_replay_agrees(relation, method):
+    def release(data):
+        made = search({"max_depth": [1, 2]}, method=method, epsilon=1.0)
+        made.estimator.neighbours = relation
+        return made.fit(*data)
+
+    reports = [dp.audit.replay(release, *neighbours_of(relation)) for _ in range(4)]
+    assert all(report.ok for report in reports), reports
+    assert max(report.share for report in reports) > 0
+
+
+class Careless(ID3Classifier):
+    """Fits at twice what it states."""
+
+    def fit(self, X, y):  # noqa: N803
+        twice = tree(max_depth=self.max_depth, epsilon=4 * self.epsilon).fit(X, y)
+        self.tree_, self.classes_ = twice.tree_, twice.classes_
+        self.n_features_in_, self.plan_ = twice.n_features_in_, self.plan()
+        return self
+
+
+def test_a_replay_sees_a_candidate_that_spends_more_than_it_states():
+    careless = Careless(**{name: getattr(tree(), name) for name in tree().get_params()})
+
+    def release(data):
+        made = search({"max_depth": [1, 2]}, method="all", epsilon=1.0, validation_share=0.01)
+        made.estimator = careless
+        return made.fit(*data)
+
+    reports = [
+        dp.audit.replay(release, *neighbours_of(Neighbours.ADD_REMOVE)) for _ in range(5)
+    ]
+    assert any("the draws use epsilon" in str(report) for report in reports)
+
+
+def test_a_released_score_needs_no_validation():
+    x, y = frame()
+    evolved = MultiObjectiveTreeClassifier(
+        30.0, domains=DOMAINS, classes=["no", "yes"], max_records=5000, population=6,
+        survivors=2, front=2, generations=2, initial_depth=1, random_state=1,
+    )  # fmt: skip
+
+    def rates(fitted):
+        best = fitted.front_[fitted.best_]
+        return best.true_positive_rate + best.true_negative_rate
+
+    for method in ("repeat", "all"):
+        found = PrivateSearchCV(
+            evolved, {"max_depth": [1, 3]}, epsilon=30.0, scoring=rates, method=method
+        ).fit(x, y)
+        assert found.best_score_ == rates(found.best_estimator_) > 1.2
+        assert "part of the fit's price" in found.plan_.composition
+
+
+def test_the_split_is_that_of_the_seed():
+    x, y = frame(300)
+    records = Records.read(x, y).identities
+    designs = [search(random_state=seed).query().design() for seed in (7, 7, 8)]
+    same, again, other = (one.validation_part(records).tolist() for one in designs)
+
+    assert same == again != other
+
+
+@pytest.mark.parametrize(("domains", "tables"), [([DOMAINS], 1), ([DOMAINS, FEWER], 2)])
+def test_a_table_is_read_once_for_candidates_that_read_it_alike(domains, tables, monkeypatch):
+    x, y = frame(300)
+    read, columns = [], Rows._columns
+    monkeypatch.setattr(Rows, "_columns", lambda *row: read.append(row) or columns(*row))
+    grid = {"max_depth": [0, 1], "domains": domains}
+
+    found = search(grid, epsilon=8.0, method="all").fit(x, y)
+
+    assert len(read) == tables
+    assert found.predict(x).shape == (300,)
+
+
+class PlainTree(ID3Classifier):
+    """A classifier that reads its own tables."""
+
+    reader = property()
+
+
+def test_a_table_that_is_read_once_gives_the_law_of_one_that_is_read_for_each(monkeypatch):
+    x, y = frame(400)
+    grid = {"max_depth": [0, 1, 2]}
+    rights = []
+    monkeypatch.setattr(
+        "dpselect.tuning.search._objective",
+        lambda right, relation: rights.append(right) or objective(right, relation),
+    )
+    for kind in (ID3Classifier, PlainTree):
+        made = kind(**tree(epsilon=1.0).get_params(deep=False))
+        PrivateSearchCV(made, grid, epsilon=1e6, method="all", random_state=1).fit(x, y)
+
+    assert rights[0] == rights[1]
+
+
+def of_rows(domains, kind=ID3Classifier, budget=None, **changed):
+    made = kind(1.0, domains=domains, classes=["no", "yes"], max_records=100)
+    changed = {"epsilon": 4.0} | changed
+    return PrivateSearchCV(made, {"max_depth": [0, 1]}, budget=budget, **changed)
+
+
+@pytest.mark.parametrize("kind", [ID3Classifier, PlainTree])
+@pytest.mark.parametrize("method", ["all", "repeat"])
+def test_no_record_and_no_part_of_the_key_ends_a_search(kind, method):
+    """Empty tables, tables of one record, and odd ones in any part."""
+    odd = [pd.NA, np.arange(3), None, float("nan"), "\ud800", 10**5000, object()]
+    rows = [["a", 1]] * 3
+    tables = [
+        ([], []),
+        (rows[:1], ["no"]),
+        ([["a"], *rows], ["no"] * 4),
+        ([3, *rows], ["no"] * 4),
+        *(([["a", one], *rows], ["no"] * 4) for one in odd),
+        *((rows, ["no", one, "yes"]) for one in odd),
+    ]
+    for seed in range(3):
+        few = {"method": method, "repetitions": Geometric(mean=2)}
+        made = of_rows([["a", "b"], Bins(0, 9)], kind, random_state=seed, **few)
+        for x, y in tables:
+            assert made.fit(x, y).best_index_ in {0, 1}
+
+
+def test_noise_that_cannot_be_drawn_is_refused_before_the_fits():
+    """It was refused at the choice, when the fits were drawn and paid for."""
+    with pytest.raises(ParameterError, match="epsilon is too small"):
+        search(method="all", mechanism="noisy-sequence", epsilon=1e-12).plan(["colour", "age"])

@@ -1,0 +1,127 @@
+"""The commands of the program, by a line each: ours, and those of other packages.
+
+Packages state theirs as entry points of the group ``dpselect.commands``, from the name to a
+``Command`` or to what has its attributes. A module is imported when one of its commands runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from dpselect._optional import stated
+from dpselect.errors import not_installed
+
+if TYPE_CHECKING:
+    import typer
+
+GROUP = "dpselect.commands"
+
+RELEASE, OWN, PLAN = "Release an answer", "Your own scores", "Plan and check"
+KEEP, ABSENT = "Budget and requests", "In packages not installed"
+"""Panels of the list of commands."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command before its module is imported.
+
+    Attributes:
+        module: What registers it: its function ``register``, or its ``QueryCommand`` classes.
+        summary: What it does, in a line.
+        panel: The part of the list of commands.
+    """
+
+    module: str
+    summary: str
+    panel: str = RELEASE
+
+    def register(self, app: typer.Typer) -> None:
+        """Add the commands of the module."""
+        home = import_module(self.module)
+        if hasattr(home, "register"):
+            home.register(app)
+            return
+        from dpselect.cli.command import QueryCommand
+
+        for one in vars(home).values():
+            if isinstance(one, type) and issubclass(one, QueryCommand) and hasattr(one, "name"):
+                one().register(app)
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A command of ours whose package is not installed."""
+
+    name: str
+    distribution: str
+    panel: str = ABSENT
+
+    @property
+    def summary(self) -> str:
+        """What to install."""
+        return f"pip install {self.distribution}"
+
+    def register(self, _: typer.Typer) -> None:
+        """Say what to install.
+
+        Raises:
+            MissingPackageError: Always.
+        """
+        raise not_installed(f"dpselect {self.name}", self.distribution)
+
+
+def _ours(module: str, summary: str, panel: str = RELEASE) -> Command:
+    return Command(f"dpselect.cli.{module}", summary, panel)
+
+
+COMMANDS = {
+    "percentile": _ours("percentile", "Release a public value near a percentile, or several."),
+    "top": _ours("keys", "Release the k values of a column that most people have."),
+    "keys": _ours("keys", "Release the values of a column that enough people have."),
+    "map": _ours("map", "Release noisy counts of points in privately selected cells."),
+    "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
+    "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
+    "tree": _ours("tree", "Train a decision tree privately."),
+    "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),
+    "subset": _ours("subset", "Release who tested positive, with a few errors."),
+    "record": _ours(
+        "percentile", "Release which record holds a percentile, rarely what you want."
+    ),
+    "select": _ours("select", "Release candidates by scores of your own.", OWN),
+    "audit": _ours("audit", "Check an objective or a mechanism of your own.", OWN),
+    "look": _ours("look", "Show the curator how a file is written; not private.", PLAN),
+    "domains": _ours(
+        "tree", "Write a template of a domains file from column names and types.", PLAN
+    ),
+    "budget": _ours(
+        "budget", "Show what a ledger has spent and what remains; or create one.", KEEP
+    ),
+    "report": _ours("budget", "Write a ledger as one HTML page.", KEEP),
+    "run": _ours("request", "Release all queries of a file, within a policy.", KEEP),
+    "schema": _ours(
+        "request", "Print the JSON schema of the files of 'dpselect run', for editors.", KEEP
+    ),
+}
+"""Commands of the core, by name."""
+
+ELSEWHERE = {
+    **dict.fromkeys(("variants", "series", "levels"), "dpselect-applications"),
+    **dict.fromkeys(("plan", "planner"), "dpselect-planner"),
+    "pool": "dpselect-pooling",
+    "papers": "dpselect-studies",
+}
+"""The distributions of our other commands, by name."""
+
+
+@cache
+def installed() -> dict[str, Command | Absent]:
+    """Return every command by its name, as the list of commands shows them."""
+    found: dict[str, Command | Absent] = dict(COMMANDS)
+    for name, one in stated(GROUP).items():
+        found.setdefault(name, one.load())
+    for name, distribution in ELSEWHERE.items():
+        found.setdefault(name, Absent(name, distribution))
+    return found

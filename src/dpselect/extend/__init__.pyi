@@ -1,0 +1,182 @@
+from dpselect import (
+    validation as validation,
+)
+from dpselect._compiled import (
+    compiled as compiled,
+)
+from dpselect._numbers import (
+    LARGEST_EXPONENT as LARGEST_EXPONENT,
+    boundary as boundary,
+)
+from dpselect._optional import (
+    needed as needed,
+    replaced as replaced,
+)
+from dpselect._twofold import (
+    Twofold as Twofold,
+)
+from dpselect.accuracy import (
+    count_error as count_error,
+    spread as spread,
+)
+from dpselect.audit.loss import (
+    Loss as Loss,
+)
+from dpselect.audit.spending import (
+    plan_of as plan_of,
+)
+from dpselect.budget import (
+    zcdp as zcdp,
+)
+from dpselect.budget.ledger import (
+    connected as connected,
+    not_ours as not_ours,
+)
+from dpselect.budget.left_out import (
+    WithoutBudget as WithoutBudget,
+)
+from dpselect.budget.origin import (
+    source_name as source_name,
+    stated_rows as stated_rows,
+)
+from dpselect.budget.zcdp import (
+    SLACK as SLACK,
+    epsilon_of as epsilon_of,
+    rho_for as rho_for,
+    rho_of_pure as rho_of_pure,
+)
+from dpselect.cli import (
+    options as options,
+    output as output,
+)
+from dpselect.cli.command import (
+    Given as Given,
+    Option as Option,
+    QueryCommand as QueryCommand,
+)
+from dpselect.cli.commands import (
+    Command as Command,
+)
+from dpselect.cli.help import (
+    command as command,
+)
+from dpselect.cli.keys import (
+    values_of as values_of,
+)
+from dpselect.draws import (
+    exponential as exponential,
+)
+from dpselect.draws.exact import (
+    bernoulli as bernoulli,
+    inversion as inversion,
+    noisy_counts as noisy_counts,
+    uniform as uniform,
+)
+from dpselect.draws.exact.bernoulli import (
+    BITS as BITS,
+)
+from dpselect.draws.exact.exp_bounds import (
+    exp_minus as exp_minus,
+)
+from dpselect.draws.exact.inversion import (
+    Weights as Weights,
+)
+from dpselect.draws.exact.noisy_counts import (
+    LARGEST_SCALE as LARGEST_SCALE,
+    check_scale as check_scale,
+    discrete_laplace as discrete_laplace,
+    scale_for as scale_for,
+)
+from dpselect.draws.exact.samplers import (
+    sampler as sampler,
+    scope as scope,
+    secret as secret,
+)
+from dpselect.draws.grid import (
+    SENSITIVITY as SENSITIVITY,
+    to_grid as to_grid,
+)
+from dpselect.draws.optimal_chances import (
+    OptimalChances as OptimalChances,
+)
+from dpselect.draws.sequence import (
+    DiscreteGaussian as DiscreteGaussian,
+    DiscreteLaplace as DiscreteLaplace,
+    largest as largest,
+)
+from dpselect.keys.rows import (
+    KeyRows as KeyRows,
+    kind_in as kind_in,
+)
+from dpselect.lazy import (
+    attach as attach,
+)
+from dpselect.mechanisms.above_threshold import (
+    PaidOnce as PaidOnce,
+)
+from dpselect.mechanisms.base import (
+    as_step as as_step,
+)
+from dpselect.mechanisms.sequence import (
+    gaussian_scale as gaussian_scale,
+    laplace_rho as laplace_rho,
+)
+from dpselect.neighbours import (
+    NeighboursLike as NeighboursLike,
+    check_where as check_where,
+)
+from dpselect.objective import (
+    exact_scores as exact_scores,
+)
+from dpselect.percentiles.objectives import (
+    by_rank as by_rank,
+)
+from dpselect.percentiles.placing import (
+    places_of as places_of,
+)
+from dpselect.percentiles.ranges import (
+    Range as Range,
+)
+from dpselect.percentiles.ranks import (
+    Ranks as Ranks,
+)
+from dpselect.percentiles.reading import (
+    Numbers as Numbers,
+    Records as Records,
+)
+from dpselect.plan import (
+    ROUNDING as ROUNDING,
+    Receipt as Receipt,
+    SupportsSpend as SupportsSpend,
+)
+from dpselect.query import (
+    Claim as Claim,
+    Design as Design,
+    query as query,
+)
+from dpselect.tables import (
+    values as values,
+)
+from dpselect.tables.groups import (
+    changed_rows as changed_rows,
+)
+from dpselect.tables.key_columns import (
+    parsed as parsed,
+)
+from dpselect.tables.lists import (
+    text_of as text_of,
+)
+from dpselect.tables.values import (
+    ColumnValues as ColumnValues,
+    of_objects as of_objects,
+    width as width,
+)
+from dpselect.typing import (
+    Indices as Indices,
+    Probabilities as Probabilities,
+    Scores as Scores,
+    Values as Values,
+)
+from dpselect.writing import (
+    strict as strict,
+)
