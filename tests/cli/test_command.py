@@ -89,14 +89,6 @@ class ToyDesign(Design[dp.Release[Any]]):
         return lambda plan: dp.Release((int(values[0]),), plan)
 
 
-class Child(Toy):
-    """A toy with other words.
-
-    Attributes:
-        limit: Another limit.
-    """
-
-
 READ = []
 
 
@@ -156,9 +148,6 @@ class TestDocumented:
         assert found["column"] == "The column of numbers, not the one of --names."
         assert found["k"] == "How many, with [brackets] of a Release, at most --limit."
         assert found["epsilon"] == "What it costs; > 0."
-
-    def test_a_subclass_may_say_it_anew(self):
-        assert documented(Child) == {**documented(Toy), "limit": "Another limit."}
 
 
 class TestHelp:

@@ -1,12 +1,8 @@
 """The same commands where the rows stay in an engine."""
 
-from itertools import product
-
 import polars as pl
 import pytest
 
-import dpselect as dp
-from dpselect.budget import Budget
 from support.engines import JAVA, master, spark
 
 PERCENTILE = ("--column", "days", "--p", 90, "--upper", 20, "--step", 10, "--epsilon", 50)
@@ -23,31 +19,6 @@ def many_stays(tmp_path):
     rows = "\n".join(f"{i % 21}" for i in range(4000))
     path.write_text(f"days\n{rows}\nunknown\n", encoding="utf-8")
     return path
-
-
-@pytest.mark.parametrize(
-    ("kind", "engine"),
-    [
-        *product(["csv", "parquet"], ["memory", "polars"]),
-        pytest.param("parquet", "spark", marks=pytest.mark.spark),
-    ],
-)
-def test_only_rows_that_a_comparison_keeps(run, tmp_path, engine, kind):
-    rows = {"days": [0] * 900 + [10] * 100, "year": [2023] * 900 + [2024] * 100}
-    getattr(pl.DataFrame(rows), f"write_{kind}")(tmp_path / f"stays.{kind}")
-    ledger = tmp_path / "spent.db"
-    run("budget", ledger, "--create", "--epsilon", 100, *ADD_REMOVE[:2])
-
-    ran = run(
-        *("percentile", tmp_path / f"stays.{kind}", *PERCENTILE, *ADD_REMOVE, *on(engine)),
-        *("--where", "year > 2023.5", "--where", "days < 20", "--ledger", ledger),
-    )
-
-    assert ran.code == 0, ran.error
-    assert ran.json["answer"] == [10.0]
-    [entry] = Budget.open(ledger).entries
-    assert entry.question["arguments"]["where"] == ["year > 2023.5", "days < 20"]
-    assert "where year > 2023.5 and days < 20: column" in run("budget", ledger, columns=900).out
 
 
 def test_a_terminal_shows_which_pass_is_made(run, many_stays, monkeypatch):
@@ -117,21 +88,6 @@ def test_persons_are_the_text_that_a_file_has_also_where_they_are_nodes(run, tmp
     assert ran.code == 0, ran.error
     found = dict(zip(ran.json["answer"], ran.json["noisy_scores"], strict=True))
     assert {node: degree for node, degree in found.items() if degree} == {7: 2, 1: 1, 3: 1}
-
-
-@pytest.mark.parametrize("engine", ["memory", "polars"])
-def test_a_column_of_numbers_is_text_for_a_query_of_keys(tmp_path, engine):
-    (tmp_path / "stays.csv").write_text("days\n" + "07\n7\n" * 500, encoding="utf-8")
-    data = {"path": str(tmp_path / "stays.csv"), "engine": engine}
-    both = {"column": "days", "epsilon": 50.0, "neighbours": "add-remove"}
-    queries = [
-        {"query": "Percentiles", "name": "half", "p": 50, "candidates": [0, 7, 20], **both},
-        {"query": "Keys", "name": "common", "delta": 1e-6, **both},
-    ]
-    found = dp.Request.from_dict({"data": data, "queries": queries}).release()
-
-    assert found["half"].answer == (7.0,)
-    assert sorted(found["common"].answer) == ["07", "7"]
 
 
 @pytest.mark.parametrize(

@@ -33,73 +33,34 @@ CLAIMS = {
 }
 """What each class of queries declares public of the data."""
 
-READ = {
-    *("by", "column", "counts", "estimator", "label", "minus", "period", "source", "target"),
-    *("user", "x", "y"),
-}
+READ = """
+by column counts estimator label minus period source target user x y
+"""
 """Which columns are read: of a public schema."""
 
-VALUES = {
-    *(
-        "bounds",
-        "candidates",
-        "classes",
-        "columns",
-        "crs",
-        "domains",
-        "grid",
-        "grids",
-        "groups",
-    ),
-    *("lower", "missing_as", "nodes", "other", "periods", "queries", "step", "tree", "upper"),
-}
+VALUES = """
+bounds candidates classes columns crs domains grid grids groups lower missing_as nodes other
+periods queries step tree upper
+"""
 """Which values are counted; all others are dropped, moved or counted together."""
 
-ASKED = {
-    *("above", "beta", "combine", "criterion", "dominance", "failure", "front", "generations"),
-    *(
-        "horizon",
-        "initial_depth",
-        "inner",
-        "interval",
-        "interval_share",
-        "k",
-        "max_depth",
-        "mechanism",
-        "method",
-    ),
-    *("metric", "min_people", "missing_keys", "operators", "outside", "p", "population"),
-    *(
-        "profile_per_run",
-        "random_state",
-        "rate_bound",
-        "redraw",
-        "repetitions",
-        "sanity",
-        "scheme",
-        "scoring",
-    ),
-    *(
-        "selection",
-        "significance",
-        "splits",
-        "stops",
-        "survivors",
-        "threshold",
-        "weights",
-    ),
-    *("floor", "monotone", "sensitivity"),
-}
+ASKED = """
+above beta combine criterion dominance failure floor front generations horizon initial_depth
+inner interval interval_share k max_depth mechanism method metric min_people missing_keys
+monotone operators outside p population profile_per_run random_state rate_bound redraw
+repetitions sanity scheme scoring selection sensitivity significance splits stops survivors
+threshold weights
+"""
 """What is asked of the counts, and how it is drawn."""
 
-PRICED = {
-    *("counts_share", "degrees_share", "delta", "delta_per_run", "epsilon", "epsilon_per_run"),
-    *("groups_share", "max_per_user", "neighbours", "other_share", "rates_share"),
-    *("rho_per_run", "size_share", "totals_share", "tuning_share", "validation_share"),
-}
+PRICED = """
+counts_share degrees_share delta delta_per_run epsilon epsilon_per_run groups_share
+max_per_user neighbours other_share rates_share rho_per_run size_share totals_share
+tuning_share validation_share
+"""
 """The price, how it is divided, and what it protects."""
 
-ARGUMENTS = READ | VALUES | ASKED | PRICED
+ARGUMENTS = {*"".join((READ, VALUES, ASKED, PRICED)).split()}
 
 OTHERS = {"Search": {"grid"}, "Hubs": {"candidates"}}
 """Arguments whose name means something else elsewhere; listed to be looked at."""
