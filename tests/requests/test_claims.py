@@ -60,7 +60,7 @@ tuning_share validation_share
 """
 """The price, how it is divided, and what it protects."""
 
-ARGUMENTS = {*"".join((READ, VALUES, ASKED, PRICED)).split()}
+ARGUMENTS = {*f"{READ}{VALUES}{ASKED}{PRICED}".split()}
 
 OTHERS = {"Search": {"grid"}, "Hubs": {"candidates"}}
 """Arguments whose name means something else elsewhere; listed to be looked at."""

@@ -9,16 +9,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import typer
 
 from dpselect.cli import output
 from dpselect.cli.help import command
 from dpselect.errors import DPSelectError, ParameterError, no_file
-
-if TYPE_CHECKING:
-    from dpselect.audit import ReplayReport
 
 Database: TypeAlias = Hashable
 
@@ -55,29 +52,24 @@ def audit(file: Path, *, as_json: bool = False) -> int:
         raise no_file(file)
     with _code_of(file):
         defined = runpy.run_path(str(file), run_name="dpselect_audit")
-        checks = list(_checks(defined, file))
-    ok = all(check.ok for check in checks)
+        checks = [(name, one.ok, str(one)) for name, one in _checks(defined, file)]
+    ok = all(is_ok for _, is_ok, _ in checks)
     if as_json:
-        shown = [{"check": one.name, "ok": one.ok, "report": one.report} for one in checks]
+        shown = [dict(zip(("check", "ok", "report"), one, strict=True)) for one in checks]
         output.print_json({"ok": ok, "checks": shown})
     else:
-        for check in checks:
+        for name, _, report in checks:
             # Not by rich, which would take brackets of a database for its markup.
-            print(f"{check.name}: {check.report}")  # noqa: T201
+            print(f"{name}: {report}")  # noqa: T201
     return 0 if ok else 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
-    name: str
-    ok: bool
-    report: str
+NEEDS = {"mechanism": "objective", "probabilities": "epsilon"}
+"""What a file must define beside a name."""
 
 
-def _checks(defined: dict[str, Any], file: Path) -> Iterator[_Check]:
-    """Run the checks that the names in a file ask for."""
-    from dpselect.audit import check_admissible, check_private
-
+def _check(defined: dict[str, Any], file: Path) -> None:
+    """Raise unless a file defines what a check needs."""
     for name in ("universe", "neighbours"):
         if name not in defined:
             raise ParameterError(f"{file} must define {name}")
@@ -85,54 +77,56 @@ def _checks(defined: dict[str, Any], file: Path) -> Iterator[_Check]:
         raise ParameterError(
             f"{file} must define objective(x), probabilities(x) with epsilon, or release(x)"
         )
-    for name, needed in (("mechanism", "objective"), ("probabilities", "epsilon")):
+    for name, needed in NEEDS.items():
         if name in defined and needed not in defined:
             raise ParameterError(f"{file} defines {name}, which needs {needed}")
-    universe, neighbours = list(defined["universe"]), defined["neighbours"]
+
+
+def _checks(defined: dict[str, Any], file: Path) -> Iterator[tuple[str, Any]]:
+    """Run the checks that the names in a file ask for, each with its report."""
+    from dpselect.audit import check_admissible, check_private
+
+    _check(defined, file)
+    pairs, laws = (list(defined["universe"]), defined["neighbours"]), {}
     if "objective" in defined:
-        objective = defined["objective"]
-        report = check_admissible(objective, universe, neighbours)
-        yield _Check("objective", report.ok, str(report))
-        if "mechanism" in defined:
-            mechanism = defined["mechanism"]
-            private = check_private(
-                lambda x: mechanism.probabilities(objective(x)),
-                universe,
-                neighbours,
-                mechanism.epsilon,
-            )
-            yield _Check("mechanism", private.ok, str(private))
+        yield "objective", check_admissible(defined["objective"], *pairs)
+    if "mechanism" in defined:
+        objective, mechanism = defined["objective"], defined["mechanism"]
+        laws["mechanism"] = lambda x: mechanism.probabilities(objective(x)), mechanism.epsilon
     if "probabilities" in defined:
-        private = check_private(
-            defined["probabilities"], universe, neighbours, defined["epsilon"]
-        )
-        yield _Check("probabilities", private.ok, str(private))
+        laws["probabilities"] = defined["probabilities"], defined["epsilon"]
+    for name, (law, epsilon) in laws.items():
+        yield name, check_private(law, *pairs, epsilon)
     if "release" in defined:
-        yield _replayed(defined["release"], universe, neighbours)
+        yield "release", _replayed(defined["release"], *pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Worst:
+    ok: bool
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def _replayed(
-    release: Callable[[Database], object],
-    universe: Iterable[Database],
-    neighbours: Any,
-) -> _Check:
-    """Replay a release on every pair of neighbours, and report the worst pair."""
+    release: Callable[[Database], object], universe: Iterable[Database], neighbours: Any
+) -> _Worst:
+    """Replay a release on every pair of neighbours, and return the worst pair."""
     from dpselect.audit.replay import replay
     from dpselect.audit.universe import build
 
     space = build(universe, neighbours)
-    worst: tuple[tuple[bool, float], Database, Database, ReplayReport] | None = None
-    for left, right in zip(space.left, space.right, strict=True):
-        x, y = space.databases[left], space.databases[right]
-        report = replay(release, x, y)
-        badness = (not report.ok, report.share)
-        if worst is None or badness > worst[0]:
-            worst = badness, x, y, report
-    if worst is None:
+    found = []
+    for pair in zip(space.left, space.right, strict=True):
+        x, y = (space.databases[at] for at in pair)
+        found.append((replay(release, x, y), x, y))
+    if not found:
         raise ParameterError("the universe has no pair of neighbours")
-    _, x, y, report = worst
-    text = f"{report}; the worst of {space.left.size} pairs is x = {x!r} and y = {y!r}"
-    return _Check("release", report.ok, text)
+    report, x, y = max(found, key=lambda one: (not one[0].ok, one[0].share))
+    worst = f"the worst of {len(found)} pairs is x = {x!r} and y = {y!r}"
+    return _Worst(report.ok, f"{report}; {worst}")
 
 
 @contextmanager

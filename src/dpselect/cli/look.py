@@ -30,8 +30,8 @@ MOST = 1 << 20
 ENCODINGS = ("utf-8", "cp1252")
 DAYS = ("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d")
 FORMS = (*DAYS, "%Y%m%d", "%d-%b-%Y", *(f"{day} %H:%M" for day in DAYS))
-PLAIN: dict[str, str] = {}
-KINDS: tuple[tuple[FieldType, dict[str, str]], ...] = (
+PLAIN: dict[str, Any] = {}
+KINDS: tuple[tuple[FieldType, dict[str, Any]], ...] = (
     *((kind, PLAIN) for kind in ("integer", "number", "date", "time")),
     *(("time" if "%H" in form else "date", {"date_format": form}) for form in FORMS),
     ("time", {"time_zone": "UTC"}),
@@ -157,7 +157,7 @@ def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int
     return (rows / widths.total() if width > 1 else 0.0), width
 
 
-def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, str]]:
+def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, Any]]:
     """Return what nine fields in ten are at least, and what is to be stated of them."""
     import narwhals as nw
 
@@ -170,8 +170,8 @@ def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, str]]:
         return str(fields.dtype), PLAIN
     there = fields.drop_nulls().rename("field").to_frame().lazy()
 
-    def unread(kind: FieldType, more: dict[str, str]) -> int:
-        read = typed(nw.from_native(there), {"field": kind}, replace(dialect, **_any(more)))
+    def unread(kind: FieldType, more: dict[str, Any]) -> int:
+        read = typed(nw.from_native(there), {"field": kind}, replace(dialect, **more))
         return int(read.collect()["field"].null_count())
 
     size = fields.len() - fields.null_count()
@@ -180,10 +180,6 @@ def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, str]]:
     lost = {at: unread(*one) for at, one in enumerate(KINDS)}
     best = min(lost, key=lambda at: (lost[at], at))
     return ("text", PLAIN) if lost[best] > size / 10 else KINDS[best]
-
-
-def _any(given: dict[str, str]) -> dict[str, Any]:
-    return dict(given)
 
 
 def _words(name: str, value: Any) -> str:
