@@ -48,7 +48,7 @@ from dpselect._twofold import of_fractions
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
-from dpselect.sensitivity import GlobalSensitivity, Interval, Sensitivity
+from dpselect.sensitivity import GlobalSensitivity, Sensitivity
 from dpselect.sensitivity.base import checked_distances
 from dpselect.tables.values import width
 from dpselect.trees import kernels
@@ -127,20 +127,6 @@ class InformationGainSensitivity(Sensitivity):
             self._totals, self._least, self._ends, inside, self._stride, self._most, _rises()
         )
         return summed + (distances - inside) * self.bound
-
-    def locate(self, heights: Values) -> Interval:
-        return Interval(
-            *kernels.locate_gain(
-                self._totals,
-                self._least,
-                self._ends,
-                heights,
-                self._stride,
-                self.horizon,
-                self._most,
-                _rises(),
-            )
-        )
 
 
 def objective_of(

@@ -75,45 +75,19 @@ def hits(
     Returns:
         Shape ``(trees, classes)``.
     """
-    # Node by node, the rows that reach it are dealt to its children: a loop without a jump
-    # that the processor must guess, half again as fast as following each row down.
     out = np.zeros((roots.size, counts.shape[1]), dtype=np.int64)
-    columns = np.ascontiguousarray(codes.T)
-    rows, aside = np.empty((2, codes.shape[0]), dtype=np.int64)
-    begins, ends = np.empty((2, nodes.shape[0]), dtype=np.int64)
     for tree in range(roots.size):
-        root = roots[tree]
-        for i in range(rows.size):
-            rows[i] = i
-        begins[root], ends[root] = 0, rows.size
-        for node in range(root, root + nodes[root, 2]):
-            column, value = nodes[node, 0], nodes[node, 1]
-            begin, end = begins[node], ends[node]
-            if column < 0:
-                for k in range(begin, end):
-                    out[tree, value] += counts[rows[k], value]
-                continue
-            # Below a question stands the tree for yes, and after it the one for no.
-            no = node + 1 + nodes[node + 1, 2]
-            middle = _dealt(columns[column], value, ordered[column], rows[begin:end], aside)
-            begins[node + 1], ends[node + 1] = begin, begin + middle
-            begins[no], ends[no] = begin + middle, end
+        for i in range(codes.shape[0]):
+            node = roots[tree]
+            while nodes[node, 0] >= 0:
+                column, value = nodes[node, 0], nodes[node, 1]
+                code = codes[i, column]
+                # Below a question stands the tree for yes, and after it the one for no.
+                if not (code < value if ordered[column] == 1 else code == value):
+                    node += nodes[node + 1, 2]
+                node += 1
+            out[tree, nodes[node, 1]] += counts[i, nodes[node, 1]]
     return out
-
-
-@compiled
-def _dealt(column: Indices, value: int, ordered: int, rows: Indices, aside: Indices) -> int:
-    """Put the rows of yes before those of no; return how many they are."""
-    yes, no = 0, 0
-    for row in rows:
-        answer = column[row] < value if ordered == 1 else column[row] == value
-        rows[yes] = row
-        aside[no] = row
-        yes += answer
-        no += not answer
-    for place in range(no):
-        rows[yes + place] = aside[place]
-    return yes
 
 
 @compiled
@@ -256,36 +230,6 @@ def x_log_x_rise(x: int, n: int) -> float:
     if n <= 0:
         return 0.0
     return n * log2(x + n) + (x * log1p(n / x) / LN2 if x > 0 else 0.0)
-
-
-@compiled
-def locate_gain(
-    totals: Indices,
-    least: Indices,
-    ends: Indices,
-    heights: Values,
-    stride: int,
-    horizon: int,
-    most: int,
-    table: Values,
-) -> Values:
-    """Return steps, start and width of the interval of each height, shape ``(3, n)``."""
-    bound = rise(most, table)
-    out = np.zeros((3, ends.size))
-    for r in range(ends.size):
-        start = ends[r - 1] if r else 0
-        passed, t = 0.0, 0
-        while t < horizon:
-            delta = min(column_change(totals, least, start, ends[r], stride * t, table), bound)
-            out[2, r] = delta
-            if passed + delta > heights[r]:
-                break
-            passed += delta
-            t += 1
-        if t == horizon:
-            out[2, r] = bound
-        out[0, r], out[1, r] = t, passed
-    return out
 
 
 @compiled
