@@ -7,7 +7,7 @@ were drawn, and counts that carry noise.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, groupby
@@ -98,7 +98,7 @@ class Tree:
     @property
     def depth(self) -> int:
         """The largest number of splits on a path."""
-        return max(depth for depth, _, node in self.walk() if isinstance(node, Leaf))
+        return max(depth for depth, _, _ in self.walk())
 
     @property
     def leaves(self) -> int:
@@ -165,8 +165,7 @@ class Tree:
         or 0 if that is negative. Post-processing: nothing but the released tree is looked at.
         """
         even = np.full(len(self.schema.classes), 1 / len(self.schema.classes))
-        sizes = enumerate(domain.size for domain in self.schema.domains)
-        possible = {column: frozenset(range(size)) for column, size in sizes}
+        possible = [frozenset(range(size)) for size in self.schema.sizes.tolist()]
         return Tree(self.schema, _without_negatives(_shorter(self.root, even, possible)))
 
     def to_text(self) -> str:
@@ -206,20 +205,26 @@ class Tree:
         """
         short = self.simplified()
         levels = max(short.depth, 1)
-        while levels > 1 and _width(short.root, levels) > MOST_LEAVES:
+        while levels > 1 and short.ends(levels) > MOST_LEAVES:
             levels -= 1
-        leaves = _width(short.root, levels)
+        leaves = short.ends(levels)
         if ax is None:
             ax = new_axes(min(WIDTH, 3.0 * (levels + 1)), min(HEIGHT, 0.42 * leaves + 1.0))
         ax.set_axis_off()
         ax.set(xlim=(-0.4, levels + 0.4), ylim=(0.2 - leaves, 0.8))
         if levels < short.depth:
-            title += (
-                f"\nthe first {levels} of {short.depth} levels, {short.leaves} leaves in all"
-            )
+            left_out = f"{levels} of {short.depth} levels, {short.leaves} leaves in all"
+            title += f"\nthe first {left_out}"
         ax.set_title(title.strip(), fontsize=10, parse_math=False)
         _draw(short, levels, ax, 7.5 if leaves <= 24 else 6)
         return ax
+
+    def ends(self, levels: int) -> int:
+        """Return how many leaves there are if the tree is cut below some levels."""
+        return sum(
+            depth == levels or (depth < levels and isinstance(node, Leaf))
+            for depth, _, node in self.walk()
+        )
 
     def _says(self, node: Leaf) -> str:
         classes = self.schema.classes
@@ -334,64 +339,47 @@ def shares(node: Node, above: Values) -> Values:
     return weights / total if total > 0 else above
 
 
-def _shorter(node: Node, above: Values, possible: Mapping[int, frozenset[int]]) -> Node:
+def _shorter(node: Node, above: Values, possible: Sequence[frozenset[int]]) -> Node:
     here = shares(node, above)
     if isinstance(node, Leaf):
-        return _settled(node, int(here.argmax()))
-    reached: list[tuple[frozenset[int], Node]] = []
-    for position, branch in enumerate(node.branches):
-        codes = possible[node.column] & {
-            code for code, where in enumerate(node.branch_of) if where == position
-        }
-        if codes:
-            below = _shorter(branch, here, {**possible, node.column: codes})
-            reached.append((codes, below))
-    branches = _merged(reached)
-    if len(branches) == 1:
-        return branches[0][1]
-    branch_of = [0] * len(node.branch_of)
-    for position, (codes, _) in enumerate(branches):
-        for code in codes:
-            branch_of[code] = position
-    return Split(node.column, tuple(branch_of), tuple(below for _, below in branches))
-
-
-def _settled(leaf: Leaf, answer: int) -> Leaf:
-    """Return a leaf with a positive count: without one, a tiny one of the class above it."""
-    if max(leaf.counts) > 0:
-        return leaf
-    return Leaf(tuple(SMALLEST if k == answer else n for k, n in enumerate(leaf.counts)))
+        if max(node.counts) > 0:
+            return node
+        # Without a positive count, a tiny one of the class above it.
+        answer = int(here.argmax())
+        return Leaf(tuple(SMALLEST if k == answer else n for k, n in enumerate(node.counts)))
+    codes, below = list[frozenset[int]](), list[Node]()
+    places: dict[int, int] = {}
+    for branch, under in enumerate(node.branches):
+        reached = frozenset(c for c in possible[node.column] if node.branch_of[c] == branch)
+        if not reached:
+            continue
+        left = [*possible]
+        left[node.column] = reached
+        short = _shorter(under, here, left)
+        place = len(below)
+        if isinstance(short, Leaf):
+            # Leaves of one class are one, where the first of them was.
+            place = places.setdefault(int(np.argmax(short.counts)), place)
+        if place == len(below):
+            codes.append(reached)
+            below.append(short)
+        else:
+            # Without negative counts the sum of noisy ones would be too large in the mean.
+            both = np.add(below[place].counts, short.counts)  # type: ignore[union-attr] # leaves
+            codes[place] |= reached
+            below[place] = Leaf(tuple(both.tolist()))
+    if len(below) == 1:
+        return below[0]
+    place_of = {code: place for place, some in enumerate(codes) for code in some}
+    branch_of = tuple(place_of.get(code, 0) for code in range(len(node.branch_of)))
+    return Split(node.column, branch_of, tuple(below))
 
 
 def _without_negatives(node: Node) -> Node:
     """Return a node with 0 in place of each negative count of a leaf."""
     if isinstance(node, Leaf):
         return Leaf(tuple(weight(node).tolist()))
-    below = tuple(map(_without_negatives, node.branches))
-    return Split(node.column, node.branch_of, below)
-
-
-def _merged(
-    reached: list[tuple[frozenset[int], Node]],
-) -> list[tuple[frozenset[int], Node]]:
-    """Return branches, leaves with the same class as one, where the first of them was."""
-    kept: list[tuple[frozenset[int], Node]] = []
-    leaves: dict[int, tuple[int, Leaf]] = {}
-    for codes, below in reached:
-        if not isinstance(below, Leaf):
-            kept.append((codes, below))
-            continue
-        answer = int(np.argmax(below.counts))
-        if answer not in leaves:
-            leaves[answer] = len(kept), below
-            kept.append((codes, below))
-            continue
-        place, leaf = leaves[answer]
-        # Without the negative ones the sum of noisy counts would be too large in the mean.
-        both = Leaf(tuple(np.add(leaf.counts, below.counts).tolist()))
-        leaves[answer] = place, both
-        kept[place] = kept[place][0] | codes, both
-    return kept
+    return Split(node.column, node.branch_of, tuple(map(_without_negatives, node.branches)))
 
 
 def count_text(count: float) -> str:
@@ -421,13 +409,6 @@ def _node_from_dict(given: dict[str, Any]) -> Node:
     )
 
 
-def _width(node: Node, levels: int) -> int:
-    """Return how many leaves there are if the tree is cut below some levels."""
-    if isinstance(node, Leaf) or levels == 0:
-        return 1
-    return sum(_width(below, levels - 1) for below in node.branches)
-
-
 def _draw(tree: Tree, levels: int, ax: Axes, size: float) -> None:
     """Draw the first levels of a tree, a leaf in each row.
 
@@ -441,16 +422,9 @@ def _draw(tree: Tree, levels: int, ax: Axes, size: float) -> None:
 
     def write(depth: int, height: float, text: str, colour: str) -> None:
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colour}
-        ax.text(
-            depth,
-            height,
-            text.strip(),
-            ha="center",
-            va="center",
-            fontsize=size,
-            bbox=box,
-            parse_math=False,  # a dollar sign of a value begins no formula
-        )
+        look = {"ha": "center", "va": "center", "fontsize": size, "bbox": box}
+        # A dollar sign of a value begins no formula.
+        ax.text(depth, height, text.strip(), **look, parse_math=False)  # type: ignore[arg-type]
 
     def drawn(node: Node, answer: str, depth: int) -> float:
         """Draw a node and all below it; return its height."""
