@@ -7,8 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OrdinalEncoder
-from sklearn.tree import DecisionTreeClassifier
 
 import dpselect as dp
 from dpselect.trees import ID3Classifier, PrivateSelectKBest
@@ -106,17 +104,6 @@ def test_the_best_columns_are_kept():
     assert kept.columns == ["a", "b"]
     assert best.fit(x.with_columns(label=y).lazy(), "label").selected_ == ("a", "b")
     assert not hasattr(best, "scores_")
-
-
-def test_works_in_a_pipeline():
-    x, y = rows()
-    steps = make_pipeline(
-        PrivateSelectKBest(epsilon=500.0, k=1, **PUBLIC),
-        OrdinalEncoder(),
-        DecisionTreeClassifier(),
-    )
-
-    assert steps.fit(x.to_pandas(), y).score(x.to_pandas(), y) == 1.0
 
 
 def test_a_tree_grows_on_the_columns_that_were_kept():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
+from dpselect.scaling import by_global, pairwise
 from dpselect.trees import InformationGainSensitivity
 from dpselect.trees.criteria import CRITERIA, objective_of
 from support.trees_definitions import add_remove, by_definition, substitute
@@ -153,8 +154,17 @@ def test_sums_and_intervals_equal_the_generic_ones(relation, horizon):
         assert found == pytest.approx(expected, abs=1e-8)
 
 
-def test_a_public_value_without_records_counts():
-    with_empty = InformationGainSensitivity([np.array([[50, 50], [0, 0]])], 100, ADD_REMOVE)
-    without = InformationGainSensitivity([np.array([[50, 50]])], 100, ADD_REMOVE)
-
-    assert with_empty.at(20)[0] > without.at(20)[0]
+@pytest.mark.parametrize(
+    ("criterion", "scaling", "off"),
+    [("gini", by_global, 0.03), ("majority", by_global, 0), ("information-gain", pairwise, 0)],
+)
+def test_precision_does_not_depend_on_a_generous_bound(criterion, scaling, off):
+    """The unit scores of a tight bound and of one 100 times as large."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        tables = [rng.integers(0, 40, (size, 3)) for size in rng.integers(2, 13, 4)]
+        scores = [
+            scaling(objective_of(criterion, tables, "abcd", max_records=most))
+            for most in (2_000, 200_000)
+        ]
+        assert scores[0] == pytest.approx(scores[1], rel=max(off, 1e-9))

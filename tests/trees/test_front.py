@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, strategies as st
-from sklearn.base import clone
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
@@ -57,14 +56,6 @@ def depth_of(tree):
     return 1 + max(map(depth_of, ev.branches(tree)))
 
 
-@given(seeds, st.integers(0, 4))
-def test_random_trees_are_full(seed, questions):
-    tree = breeder(seed).random_tree(questions)
-
-    assert ev.depth(tree) == questions
-    assert len(tree) == 2 ** (questions + 1) - 1 == len(nodes_of(tree))
-
-
 @given(seeds)
 def test_positions_count_nodes_yes_before_no(seed):
     tree = breeder(seed).mutated(breeder(seed).random_tree(3))
@@ -95,15 +86,6 @@ def test_parents_are_trees_that_were_selected():
         family.children(first, 30)
 
     assert {id(one) for one in seen} == {id(one) for one in first}
-
-
-@given(seeds)
-def test_crossing_exchanges_what_is_not_cut(seed):
-    family = breeder(seed, 20)
-    one, other = family.random_tree(3), family.random_tree(3)
-    children = family.cross(one, other)
-
-    assert sum(map(len, children)) == len(one) + len(other)
 
 
 @pytest.mark.slow
@@ -215,19 +197,6 @@ def test_the_noisy_rates_cost_what_is_set_aside_for_them():
     assert worst == pytest.approx(plan.rates_epsilon) == pytest.approx(0.4)
 
 
-def test_the_budget_is_spent_once_and_doubled_for_substitution():
-    x, y = frame()
-    budget = dp.Budget(25.0, neighbours=dp.Neighbours.SUBSTITUTE)
-    fitted = classifier(budget=budget, neighbours="substitute").fit(x, y)
-
-    assert budget.spent == 20.0
-    assert sum(s.times * s.epsilon for s in fitted.plan_.spends) == pytest.approx(20)
-    training = fitted.query(["a"]).design().training
-    assert sum(training.epsilons) / training.steps == pytest.approx(8.5)
-    with pytest.raises(dp.errors.InsufficientBudgetError):
-        clone(fitted).fit(x, y)
-
-
 @pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
 def test_every_draw_is_at_its_price_divided_by_the_records_of_a_step(rate_bound):
     x, y = frame(200)
@@ -278,18 +247,6 @@ def test_candidates_are_reproducible_and_draws_are_not_seeded():
     ]
 
     assert runs[0] == runs[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("selection", "rate_bound"), KINDS)
-def test_empty_tables_and_constant_classes_give_a_front_at_full_cost(selection, rate_bound):
-    x, y = frame()
-    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
-    fit = classifier(selection=selection, rate_bound=rate_bound, budget=budget).fit
-    fronts = [fit(x.head(0), y[:0]).front_, fit(x, np.full(len(x), "no")).front_]
-
-    assert [len(front) for front in fronts] == [3, 3]
-    assert budget.spent == 40
 
 
 def test_plots_the_front_pickles_and_asks_for_trees_that_are_there():
@@ -439,13 +396,6 @@ def test_published_children_become_parents():
     assert {id(one) for one in seen} & {id(one) for one in born}
 
 
-def test_published_operators_evolve_what_is_paid_for():
-    x, y = frame(200)
-    fitted = classifier(operators="published", max_depth=4).fit(x, y)
-
-    assert max(one.tree.depth for one in fitted.front_) <= 4
-
-
 @pytest.mark.parametrize("rate_bound", RATE_BOUNDS)
 @pytest.mark.parametrize("name", [*GIVEN, "noisy-sequence"])
 def test_trees_are_drawn_by_the_mechanism_that_was_asked_for(rate_bound, name, monkeypatch):
@@ -511,15 +461,3 @@ def test_dp_moet_has_four_forms(selection, rate_bound, label):
     )
 
     assert classifier(**fields).plan(["a"]).mechanism == label
-
-
-@pytest.mark.parametrize("wrong", [{"k": -1}, {"d": 0}, {"d_max": 2}, {"d": 2.5}])
-def test_dp_moet_names_the_input_that_is_wrong(wrong):
-    with pytest.raises(ParameterError):
-        dp.trees.dp_moet(**{"p": 9, "s": 3, "k": 1, "d": 3, "d_max": 4, "o": 1, **wrong})
-
-
-def test_without_noisy_rates_a_table_has_no_columns_of_them():
-    kept = classifier(rates_share=0.0).fit(*frame())
-
-    assert dp.trees.FrontRelease(kept.front_, kept.plan_).shown() == {"tree": [0, 1, 2]}

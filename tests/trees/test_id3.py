@@ -10,13 +10,11 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import cross_val_score
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, ParameterError, PublicClaimError
 from dpselect.mechanisms import MECHANISMS
-from dpselect.tables.values import of_array
 from dpselect.trees import (
     Bins,
     Categories,
@@ -214,15 +212,6 @@ def test_substitution_halves_what_a_path_may_spend():
     assert costs[1] == pytest.approx([cost / 2 for cost in costs[0]])
 
 
-def test_a_picture_goes_into_the_axes_given():
-    from matplotlib.figure import Figure
-
-    x, y = frame()
-    ax = Figure().subplots()
-
-    assert classifier().fit(x, y).plot(ax) is ax
-
-
 def test_exact_counts_follow_discrete_laplace():
     """Unseeded; the mean absolute value of 4000 draws, 7 standard errors either side."""
     draws = Sampler().count([0] * 4000, 0.5)
@@ -232,32 +221,6 @@ def test_exact_counts_follow_discrete_laplace():
     assert np.abs(Simulated(np.random.default_rng(1)).count([0] * 4000, 0.5)).mean() == (
         pytest.approx(2 * p / (1 - p**2), abs=7 * 1.9 / 4000**0.5)
     )
-
-
-def dirty():
-    x = pd.DataFrame(
-        {
-            "colour": ["red", "mauve", None, "green", "red", "blue"],
-            "age": [20.0, 30.0, 40.0, np.nan, 500.0, -3.0],
-            "noise": [0, 1, 0, 1, 7, 0],
-        }
-    )
-    return x, np.array(["yes", "no", "yes", "no", "perhaps", "yes"], dtype=object)
-
-
-def kept(domains):
-    x, y = dirty()
-    tree = classifier(epsilon=1e4, max_depth=0, domains=domains).fit(x, y)
-    return tree.tree_.root.counts
-
-
-def test_repairs_record_by_record():
-    # mauve and None have no place, the missing age neither, 'perhaps' is no class
-    assert kept({"colour": ["red", "green", "blue"], "age": Bins(0, 90)}) == (0, 2)
-    # with an "other" they have one
-    assert kept({"colour": Categories(["red", "green", "blue"], other="other")}) == (2, 3)
-    assert kept({"age": Bins(0, 90, other="missing")}) == (2, 3)
-    assert kept({"noise": [0, 1]}) == (2, 3)
 
 
 CLEAN = {"colour": "red", "age": 20.0, "noise": 0}
@@ -305,26 +268,6 @@ def test_without_parameters_all_that_must_be_given_are_named_at_once():
         ID3Classifier(domains=[[0, 1]], classes=[0, 1], max_records=9).fit([[0]], [0])
 
 
-def test_bins_hold_their_lower_edge_and_the_last_one_both():
-    codes = Bins(0, 4, bins=4).codes(of_array(np.array([0, 0.999, 1, 2, 3, 3.999, 4])))
-
-    assert codes.tolist() == [0, 0, 1, 2, 3, 3, 3]
-
-
-def test_records_with_a_missing_or_unknown_label_are_dropped():
-    x = pd.DataFrame([CLEAN] * 4)
-    y = np.array(["yes", None, "perhaps", np.nan], dtype=object)
-    tree = classifier(epsilon=1e4, max_depth=0, domains={"noise": [0, 1]}).fit(x, y)
-
-    assert tree.tree_.root.counts == (0, 1)
-
-
-def test_clean_data_pass_the_strict_door():
-    x, y = frame()
-
-    assert classifier(on_invalid="raise").fit(x, y).tree_.depth <= 2
-
-
 def test_an_empty_frame_and_a_constant_class_give_a_tree_at_full_cost():
     x, y = frame()
     budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
@@ -365,16 +308,6 @@ def test_round_trips_through_json_and_pickle():
     assert (thawed.predict_proba(x) == tree.predict_proba(x)).all()
 
 
-def test_prints_and_plots():
-    x, y = frame()
-    tree = classifier(epsilon=200.0).fit(x, y)
-    ax = tree.plot()
-
-    assert str(tree).splitlines()[0].startswith("colour = red")
-    assert len(ax.texts) >= tree.tree_.simplified().leaves
-    assert ax.get_title().startswith("ID3Tree, ε = 200 (add-remove neighbours)")
-
-
 @pytest.mark.parametrize("classes", [["no", "yes"], ["yes", "no"], [True, False], [2, 1.0]])
 @pytest.mark.parametrize("kind", [ID3Classifier, MultiObjectiveTreeClassifier])
 def test_classes_and_their_probabilities_are_in_ascending_order(kind, classes):
@@ -388,12 +321,6 @@ def test_classes_and_their_probabilities_are_in_ascending_order(kind, classes):
     assert (tree.predict(x) == y).all()
     assert get_scorer("roc_auc")(tree, x, y) == 1
     assert (tree.classes_[tree.predict_proba(x).argmax(axis=1)] == y).all()
-
-
-def test_works_inside_cross_validation():
-    x, y = frame()
-    # scorers want numbers in, frames pass through
-    assert cross_val_score(classifier(), x.to_pandas(), y, cv=3).mean() > 0.8
 
 
 @pytest.mark.parametrize("kept", ["memory", "ledger"])
@@ -415,20 +342,3 @@ def test_what_was_fitted_is_saved_without_its_budget(kept, held, tmp_path):
         with pytest.raises(BudgetError, match="budget"):
             copied.fit(x, y)
     assert thawed.set_params(budget=None).fit(x, y).entry_ is None
-
-
-def test_notebooks_show_what_was_released():
-    from matplotlib import pyplot as plt
-
-    x, y = frame(200)
-    tree = classifier().fit(x, y)
-    card = tree._repr_mimebundle_()["text/html"]
-    before = plt.get_fignums()
-    figure = tree.plot().figure
-
-    assert {figure.number} == {*plt.get_fignums()} - {*before}
-    plt.close(figure)
-    assert "ID3Tree" in card
-    assert "colour = red" in card
-    assert "colour = red" in tree.tree_._repr_html_()
-    assert "ID3Tree" not in classifier()._repr_mimebundle_()["text/html"]

@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import StackingClassifier, VotingClassifier
-from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import check_estimator
@@ -107,10 +106,3 @@ def test_a_search_reads_lists_of_one_domain_for_all_columns():
     rows = [["a", "b"], ["b", "b"]] * 50
     for model in (tree, PrivateSearchCV(tree, {"max_depth": [1]}, epsilon=4000.0)):
         assert model.fit(rows, ["no", "yes"] * 50).predict(rows[:2]).tolist() == ["no", "yes"]
-
-
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba"])
-@pytest.mark.parametrize("name", ["tree", "front", "search"])
-def test_what_is_not_fitted_says_so(name, method):
-    with pytest.raises(NotFittedError):
-        getattr(ESTIMATORS[name], method)(X)
