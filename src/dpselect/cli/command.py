@@ -284,7 +284,7 @@ class QueryCommand:
 
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
-        source, kind = options.rows_of(given["data"], **reading(given)), self.kind()
+        source, kind = options.rows_of(given["data"], given), self.kind()
         every = [one for one in fields(kind) if one.name not in self.left_out]  # type: ignore[arg-type]
         needed = [one.name for one in every if one.default is MISSING]
         needed += [name for name in self.more if name in self.needed]
@@ -329,46 +329,33 @@ class QueryCommand:
         return option.default if value is None else option.read(value, given)
 
 
-def reading(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the options of a command that say which rows are read and how."""
-    from dpselect.tables.dialect import DEFAULTS
-
-    names = ("where", *DEFAULTS)
-    return {name: given[name] for name in names if given.get(name) is not None}
-
-
 def _typed(annotation: Any) -> Any:
     """Return what is typed for a field: a type that typer knows."""
     found = [*members(annotation)]
     if timedelta in found:
         return str
-    several = Sequence in found
-    for one in found:
-        if one in {bool, int, float, Path}:
-            return str if several else one
-    return list[str] if several and {str, Hashable} & {*found} else str
+    if Sequence in found and {int, float, str, Hashable} & {*found}:
+        return list[str]
+    return next((one for one in found if one in {bool, int, float, Path}), str)
 
 
 def _value(name: str, annotation: Any, given: Any) -> Any:
     """Return the value of a field that is typed: numbers and names of a list by commas."""
     found = [*members(annotation)]
-    if not isinstance(given, str):
+    text = ",".join(given) if isinstance(given, tuple) else given
+    if not isinstance(text, str):
         return given
     if timedelta in found:
         from dpselect.percentiles.units import quantity
 
-        return quantity(name, given)
-    if Sequence not in found:
+        return quantity(name, text)
+    if Sequence not in found or not {int, float, Literal} & {*found}:
         return given
-    read: list[Any] | None = None
-    if int in found:
-        read = options.integers(name, given)
-    elif float in found:
-        read = options.numbers(name, given)
-    elif Literal in found:
-        read = [one.strip() for one in given.split(",")]
-    lone = found[0] is not Sequence
-    return given if read is None else read[0] if lone and len(read) == 1 else read
+    if Literal in found:
+        read: list[Any] = [one.strip() for one in text.split(",")]
+    else:
+        read = (options.integers if int in found else options.numbers)(name, text)
+    return read[0] if found[0] is not Sequence and len(read) == 1 else read
 
 
 def _choices(name: str, annotation: Any, words: str) -> str:

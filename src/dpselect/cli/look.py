@@ -66,7 +66,7 @@ def look(
         raise ParameterError("`policy`: dpselect look prints records, which no policy lets out")
     from dpselect import tables
 
-    source = tables.Source.of(options.rows_of(file, **dialect))
+    source = tables.Source.of(options.rows_of(file, dialect))
     kind, form = source.format_of(source.files())
     stated = dict(source.stated_dialect)
     if form.is_text:

@@ -160,21 +160,23 @@ def declared_public(declared: bool, command: str) -> None:
         )
 
 
-def rows_of(path: str, **given: Any) -> str | Source:
+def rows_of(path: str, typed: Mapping[str, Any]) -> str | Source:
     """Return the rows that are asked for of a table.
 
     Args:
         path: The table.
-        **given: ``where`` and the options of a dialect, as typed; None if not given.
+        typed: Options; ``where`` and those of a dialect say which rows are read and how.
 
     Raises:
         ParameterError: One of them is not what it should be.
     """
-    given = {name: value for name, value in given.items() if value not in (None, [])}
+    from dpselect.tables import Source
+    from dpselect.tables.dialect import DEFAULTS
+
+    names = [one for one in ("where", *DEFAULTS) if typed.get(one) not in (None, [])]
+    given = {name: typed[name] for name in names}
     if not given:
         return path
-    from dpselect.tables import Source
-
     for name in ("separator", "thousands"):
         if name in given:
             given[name] = given[name].replace("\\t", "\t")

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.keys import BY
 
 if TYPE_CHECKING:
     from dpselect.release import Release
-
-
-def _percents(given: str | tuple[str, ...], _given: Given) -> float | list[float]:
-    """Return percentiles that are separated by commas, or given one by one."""
-    listed = options.numbers("p", given if isinstance(given, str) else ",".join(given))
-    return listed if len(listed) > 1 else listed[0]
 
 
 def _quantities(text: str, _given: Given) -> list[object]:
@@ -63,7 +56,6 @@ class Percentile(QueryCommand):
 
     name, query, numeric = "percentile", "Percentiles", ("column",)
     options = {
-        "p": Option(read=_percents, kind=list[str]),
         "interval": Option(read=lambda given, _given: given or None, kind=float, default=0.95),
         "candidates": Option(read=_quantities),
         "groups": BY["groups"],
