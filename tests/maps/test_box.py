@@ -3,7 +3,6 @@
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from dpselect.maps import counting
 from dpselect.maps.box import Box
 
 UNIT = Box(0, 0, 1, 1)
@@ -14,20 +13,6 @@ def test_points_on_the_edges_of_the_box_are_inside():
     x, _ = UNIT.locate([0.0, -5e-324, 1.0, np.nextafter(1, 2)], [0.5] * 4)
 
     assert x.tolist() == [0, 1]
-
-
-def test_a_point_on_an_inner_edge_belongs_to_the_cell_above():
-    points = counting.Points(*UNIT.locate([0.5], [0.25]), UNIT)
-    from dpselect.maps.partition import uniform_grid
-
-    assert points.in_cells(uniform_grid(4)).reshape(4, 4).nonzero() == (2, 1)
-
-
-def test_points_outside_are_dropped_one_by_one():
-    x = [np.nan, np.inf, -np.inf, -1e-300, 2, 0.5, 0.5]
-    y = [0.5, 0.5, 0.5, 0.5, 0.5, np.nan, 0.5]
-
-    assert len(UNIT.locate(x, y)[0]) == 1
 
 
 def test_points_outside_are_moved_inside_on_request_but_missing_ones_dropped():
@@ -45,11 +30,3 @@ def test_a_record_is_repaired_whatever_the_others_are(records, outside):
         return np.column_stack(UNIT.locate(x, y, outside=outside)).tolist()
 
     assert located(records) == [point for record in records for point in located([record])]
-
-
-def test_no_points_are_no_points():
-    assert UNIT.locate([], [])[0].size == 0
-
-
-def test_metres_pass_where_a_projected_system_is_declared():
-    assert Box(400_000, 5_700_000, 420_000, 5_720_000, crs="EPSG:32633").crs == "EPSG:32633"

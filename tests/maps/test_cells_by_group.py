@@ -65,21 +65,6 @@ def test_the_rest_is_one_more_group():
     assert max(map(len, str(release).splitlines()[:7])) <= 80
 
 
-def test_points_without_a_group_are_among_all_others():
-    nowhere = pl.DataFrame({"lon": [0.5] * 500, "lat": [0.5] * 500})
-    rows = pl.concat([POINTS, nowhere], how="diagonal_relaxed")
-    release = query(epsilon=1e3, delta=1e-9, other=True, k=2).release(rows)
-    counted = zip(release.answer, release.noisy_scores, strict=True)
-
-    assert 500 <= sum(count for (group, _), count in counted if group is None) <= 504
-
-
-def test_no_group_has_no_cells():
-    release = query(epsilon=1.0, delta=1e-9).release(POINTS.head(2))
-
-    assert (release.answer, release.groups) == ((), ())
-
-
 def test_intervals_and_a_threshold_for_each_group():
     release = query(
         epsilon=10.0, k=None, above=60, groups=["east", "nowhere"], interval=0.9

@@ -114,18 +114,6 @@ def test_scores_are_minus_the_mean_error():
     assert objective.candidates == [1, (2, 5), 7]
 
 
-def test_it_loses_no_more_than_epsilon_where_the_published_form_does():
-    form = Weighted(neighbours=ADD_REMOVE, weights=1 / 27)
-
-    assert np.abs(log_law(form, 27, 29) - log_law(form, 27, 30)).max() <= 1
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e15, 1e25])
-def test_noise_of_any_scale_leaves_what_one_point_changes(scale):
-    """Before: 1.81 times the bound at a scale of 1e15, where rounding moves the sum by more."""
-    assert moves_within_bounds(Weighted(neighbours=ADD_REMOVE), scale)
-
-
 def test_more_points_than_a_measure_declares_are_refused():
     class Few(Weighted):
         most_records = 3
@@ -237,39 +225,27 @@ def test_clipped_scores_are_minus_the_mean_error():
     assert len(set(expected)) == 3
 
 
-CLIPPED = pytest.mark.parametrize(
+every_form = pytest.mark.parametrize(
     "form",
     [
+        Weighted(neighbours=ADD_REMOVE, weights=1 / 27),
         RelativeClipped(neighbours=ADD_REMOVE, floor=5.0),
         RelativeClipped(neighbours=ADD_REMOVE, floor=27.0, largest=500.0, norm="l1"),
     ],
-    ids=["l2", "l1"],
+    ids=["weighted", "l2", "l1"],
 )
 
 
-@CLIPPED
-def test_clipped_it_loses_no_more_than_epsilon_where_the_published_form_does(form):
+@every_form
+def test_it_loses_no_more_than_epsilon_where_the_published_form_does(form):
     assert np.abs(log_law(form, 27, 29) - log_law(form, 27, 30)).max() <= 1
 
 
-@CLIPPED
+@every_form
 @pytest.mark.parametrize("scale", [1.0, 1e15, 1e25])
-def test_clipped_noise_of_any_scale_leaves_what_one_point_changes(form, scale):
+def test_noise_of_any_scale_leaves_what_one_point_changes(form, scale):
+    """Before: 1.81 times the bound at a scale of 1e15, where rounding moves the sum by more."""
     assert moves_within_bounds(form, scale)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"norm": "max"}, "norm"),
-        ({"floor": 0.0}, "floor"),
-        ({"largest": np.inf}, "largest"),
-        ({"neighbours": "edge"}, ""),
-    ],
-)
-def test_a_clipped_measure_refuses_what_is_out_of_range(wrong, message):
-    with refused(message, error=dp.errors.DPSelectError):
-        RelativeClipped(**{"neighbours": ADD_REMOVE, "floor": 1.0, **wrong})
 
 
 ASKED = {
@@ -281,61 +257,6 @@ ASKED = {
 SAMPLE = np.random.default_rng(5).beta(2, 5, (3000, 2))
 
 
-@relations
-@pytest.mark.parametrize("mechanism", ["exponential", "generalized"])
-def test_a_map_is_tuned_for_the_clipped_error_by_name(relation, mechanism, monkeypatch):
-    kind, asked = dp.mechanisms.MECHANISMS[mechanism], []
-    draw = kind.draw_positions
-    monkeypatch.setattr(kind, "draw_positions", lambda *of: asked.append(of) or draw(*of))
-    query = dp.Map(
-        **ASKED,
-        measure="relative-clipped",
-        floor=30,
-        mechanism=mechanism,
-        neighbours=relation,
-    )
-    made = query.release(SAMPLE)
-    [(used, objective)] = asked
-    expected = grid_error(
-        *SAMPLE.T,
-        bounds=UNIT,
-        grids=ASKED["grids"],
-        queries=ASKED["queries"],
-        scale=made.scale,
-        measure=RelativeClipped(neighbours=relation, floor=30.0),
-    )
-
-    assert [round(spend.epsilon, 6) for spend in made.plan.spends] == [0.4, 1.6]
-    assert (used.epsilon, made.coarse) == (0.4, None)
-    assert objective.scores.tolist() == expected.scores.tolist()
-    assert objective.sensitivity.bounds.tolist() == expected.sensitivity.bounds.tolist()
-
-
-@relations
-def test_all_points_of_a_person_move_the_clipped_error_by_so_many_bounds(relation, monkeypatch):
-    import polars as pl
-
-    asked = []
-    draw = dp.PermuteAndFlip.draw_positions
-    monkeypatch.setattr(
-        dp.PermuteAndFlip, "draw_positions", lambda *of: asked.append(of) or draw(*of)
-    )
-    trips = pl.DataFrame(SAMPLE, schema=["x", "y"]).with_columns(who=pl.int_range(3000) // 3)
-    users = {"x": "x", "y": "y", "user": "who"}
-    for most in (1, 3):
-        dp.Map(
-            **ASKED,
-            **users,
-            max_per_user=most,
-            measure="relative-clipped",
-            floor=30,
-            neighbours=relation,
-        ).release(trips)
-    [(_, one), (_, three)] = asked
-
-    assert three.sensitivity.bounds == pytest.approx(3 * one.sensitivity.bounds, rel=1e-4)
-
-
 def test_a_floor_in_points_takes_the_place_of_a_share():
     from dpselect.maps import CoarseGrid, lattice_rectangles
 
@@ -345,33 +266,6 @@ def test_a_floor_in_points_takes_the_place_of_a_share():
     assert coarse.weights(edges, 0.5) == pytest.approx([1 / 12_800, 1 / 25_600])
     assert coarse.weights(edges, 0.5, 3000.0) == pytest.approx([1 / 3000, 1 / 25_600])
     assert coarse.weights(edges, 0.5, 10.0) == pytest.approx([1 / 1600, 1 / 25_600])
-
-
-def test_a_map_has_the_floor_that_was_asked_for(monkeypatch):
-    from dpselect.maps import CoarseGrid
-
-    asked = []
-    weigh = CoarseGrid.weights
-    monkeypatch.setattr(CoarseGrid, "weights", lambda *of: asked.append(of[2:]) or weigh(*of))
-    for floor in (None, 250.0):
-        dp.Map(**ASKED, floor=floor, neighbours=ADD_REMOVE).release(SAMPLE)
-
-    assert asked == [(0.001, None), (0.001, 250.0)]
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"measure": "relative-clipped"}, ""),
-        ({"measure": "relative-clipped", "floor": 0}, "floor"),
-        ({"floor": -1.0}, "floor"),
-        ({"measure": "absolute", "floor": 5}, "floor"),
-        ({"measure": Weighted(neighbours=ADD_REMOVE), "floor": 5}, "floor"),
-    ],
-)
-def test_a_wrong_floor_is_refused_before_anything_is_spent(wrong, message):
-    with refused(message):
-        _ = dp.Map(**ASKED, neighbours=ADD_REMOVE, **wrong).plan
 
 
 def test_at_a_large_epsilon_the_clipped_error_finds_the_grid_of_least_error():

@@ -1,16 +1,13 @@
 """At most m points of each user: the same in every engine, whoever else is there."""
 
-from collections import Counter
 from itertools import combinations_with_replacement, product
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
 
 import dpselect as dp
-from dpselect.maps import Weighted, counting, lattice_rectangles, partition_error
+from dpselect.maps import Weighted, lattice_rectangles, partition_error
 from dpselect.maps.box import Box
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
@@ -19,12 +16,6 @@ from dpselect.tables.people import PeopleCap
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 BOX = Box(-10, 40, 20, 60)
 SCHEMA = {"who": pl.String, "x": pl.Float64, "y": pl.Float64}
-records = st.lists(
-    st.tuples(
-        st.sampled_from(["a", "b", "c", None]), st.integers(-12, 22), st.integers(38, 62)
-    ),
-    max_size=15,
-)
 
 
 def frame(rows):
@@ -37,66 +28,11 @@ def capped(points, most, outside="drop"):
     return PointRows(BOX, "x", "y", PeopleCap("who", most), outside).read(points)
 
 
-def places(points):
-    return Counter(zip(points.x.tolist(), points.y.tolist(), strict=True))
-
-
-def inside(rows):
-    return [row for row in rows if BOX.west <= row[1] <= BOX.east and 40 <= row[2] <= 60]
-
-
-@pytest.mark.slow
-@given(rows=records, most=st.integers(1, 4))
-@settings(deadline=None)
-def test_each_individual_keeps_as_many_points_as_may_count_whoever_else_is_there(rows, most):
-    alone = Counter()
-    for who in ("a", "b", "c"):
-        own = [row for row in rows if row[0] == who]
-        kept = places(capped(frame(own), most))
-        there = places(counting.Points(*BOX.locate(*np.array(own).reshape(-1, 3).T[1:]), BOX))
-        assert kept.total() == min(len(inside(own)), most)
-        assert kept <= there
-        alone += kept
-
-    assert places(capped(frame(rows), most)) == alone
-
-
-@given(rows=records, most=st.integers(1, 4), random=st.randoms(use_true_random=False))
-@settings(deadline=None)
-def test_the_order_of_rows_has_no_say(rows, most, random):
-    shuffled = random.sample(rows, len(rows))
-
-    assert places(capped(frame(rows), most)) == places(capped(frame(shuffled), most))
-
-
-def duck(table):
-    duckdb = pytest.importorskip("duckdb")
-    return duckdb.connect().from_arrow(table.to_arrow())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("convert", [pl.DataFrame.lazy, duck], ids=["polars", "duckdb"])
-@pytest.mark.parametrize("outside", ["drop", "clip"])
-@given(rows=records, most=st.integers(1, 4))
-@settings(deadline=None, max_examples=15)
-def test_every_engine_keeps_the_same_points(convert, outside, rows, most):
-    here = capped(frame(rows), most, outside)
-    there = capped(convert(frame(rows)), most, outside)
-    fine = uniform_grid(64)
-
-    assert there.in_cells(fine).tolist() == here.in_cells(fine).tolist()
-
-
 def test_a_point_without_an_individual_is_dropped():
     table = pd.DataFrame({"who": ["a", None, "b"], "x": [1.0, 2.0, 3.0], "y": [50.0] * 3})
 
     assert capped(table, 5).x.size == 2
     assert capped(pl.from_pandas(table).lazy(), 5).in_cells(uniform_grid(1)) == [2]
-
-
-def test_no_points_are_nobody():
-    assert capped(frame([]), 3).x.size == 0
-    assert capped(frame([]).lazy(), 3).in_cells(uniform_grid(2)).tolist() == [0] * 4
 
 
 SPOTS = [(-6.0, 45.0), (-4.0, 45.0), (11.0, 55.0)]

@@ -73,31 +73,10 @@ def test_every_frame_gives_the_same_counts(convert, outside, expected):
     assert (points.in_rectangles(QUERIES) == expected[outside].in_rectangles(QUERIES)).all()
 
 
-def test_a_parquet_file_is_read(tmp_path, expected):
-    path = tmp_path / "points.parquet"
-    pl.DataFrame({"x": X, "y": Y}).write_parquet(path)
-
-    assert (
-        read(path).in_cells(uniform_grid(8)) == expected["drop"].in_cells(uniform_grid(8))
-    ).all()
-
-
 def test_an_array_of_pairs_is_read(expected):
     points = PointRows(BOX).read(np.column_stack([X, Y]))
 
     assert points.x.tolist() == expected["drop"].x.tolist()
-
-
-def test_no_points_are_read():
-    assert read(pl.DataFrame({"x": [], "y": []}, schema={"x": float, "y": float})).x.size == 0
-    assert PointRows(BOX).read([]).x.size == 0
-
-
-def test_missing_values_are_dropped():
-    frame = pl.DataFrame({"x": [1.0, None, 3.0], "y": [50.0, 50.0, None]})
-
-    assert read(frame).x.size == 1
-    assert read(frame.lazy(), outside="clip").in_cells(uniform_grid(1)) == [1]
 
 
 def test_geometries_are_read_in_their_own_system():

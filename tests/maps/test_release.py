@@ -16,10 +16,11 @@ from dpselect.maps.box import Box
 from dpselect.maps.counting import standard_deviation
 from dpselect.maps.postprocess import blocks, consistent, nonnegative
 from dpselect.maps.release import areas_of
-from support.refusals import refused
 
 BOX = Box(5, 45, 15, 55, crs="EPSG:4326")
 POINTS = np.random.default_rng(2).beta(2, 3, (4000, 2)) * 10 + [5, 45]
+BOW_TIE = [(6, 46), (7, 47), (6, 47), (7, 46)]
+LINE = [(6, 46), (7, 47), (8, 48)]
 QUERIES = [[6.1, 46, 9, 50.3], [5, 45, 15, 55]]
 
 
@@ -58,31 +59,6 @@ def tree():
 @pytest.fixture(params=["even", "uneven"])
 def map_(request):
     return request.getfixturevalue(request.param)
-
-
-def test_the_standard_error_is_that_of_the_noise():
-    """Two-sided 6 sigma of the sample variance: false alarm about 1 in 10^8."""
-    query = [6.1, 46, 9, 50.3]
-    answers = [release(grids=[12]).estimate(query) for _ in range(100)]
-    values = np.array([answer.values[0] for answer in answers])
-    expected = answers[0].noise_errors[0]
-
-    assert values.std() == pytest.approx(expected, rel=6 / np.sqrt(2 * 100))
-
-
-def test_many_queries_are_answered_as_one_by_one(map_):
-    together = map_.estimate(QUERIES)
-
-    for position, query in enumerate(QUERIES):
-        assert map_.estimate(query).values[0] == together.values[position]
-    assert together.values[1] == pytest.approx(map_.total)
-    assert map_.estimate(pl.DataFrame(QUERIES, orient="row")).values.tolist() == (
-        together.values.tolist()
-    )
-    assert together.to_frame().columns == [
-        *("area", "count", "low", "high", "standard_error"),
-        *("noise_error", "non_uniformity_error", "inside"),
-    ]
 
 
 def test_an_area_that_leaves_the_map_is_answered_by_its_part_inside(map_):
@@ -155,12 +131,6 @@ def test_estimates_are_written_with_their_areas(map_, tmp_path, suffix):
     assert list(back["count"]) == pytest.approx(found.values)
     if suffix != "csv":
         assert back.geometry.total_bounds == pytest.approx(BOX.bounds, abs=1e-6)
-
-
-@pytest.mark.parametrize("query", [[[]], "all", [9, 46, 6, 50]])
-def test_queries_outside_the_map_are_refused(map_, query):
-    with refused("queries"):
-        map_.estimate(query)
 
 
 def projected_on(totals, counts, weights):
@@ -267,13 +237,6 @@ def test_blocks_of_a_tree_are_filled_by_cells_and_by_coarse_cells(tree):
     assert tree.total == pytest.approx(4000, abs=10)
 
 
-def test_grids_that_are_not_aligned_agree_in_the_total(even):
-    part, measured = uniform_grid(10), np.arange(100.0)
-    fitted = consistent(part, measured, scale=1.0, coarse=even.coarse)
-
-    assert np.ptp(fitted - measured) == pytest.approx(0, abs=1e-9)
-
-
 def test_a_map_comes_back_from_its_file(map_, tmp_path):
     path = tmp_path / "map.parquet"
     processed = map_.nonnegative()
@@ -337,16 +300,31 @@ def test_a_raster_of_other_cells_needs_a_shape(even, uneven):
         uneven.raster()
 
 
-def test_a_plot_has_a_legend_and_units(map_):
+@pytest.mark.parametrize(
+    ("crs", "bounds", "x", "per"),
+    [
+        ("EPSG:4326", BOX.bounds, "longitude (degrees)", "km²"),
+        (None, BOX.bounds, "x (coordinate units)", "square with sides of 1 (coordinate units)"),
+        ("EPSG:32633", (4e5, 5e6, 5e5, 5.1e6), "x (metre)", "km²"),
+    ],
+)
+@pytest.mark.parametrize("method", ["uniform", "quadtree"])
+def test_a_plot_has_units_and_the_points_of_the_map(crs, bounds, x, per, method):
     import matplotlib as mpl
 
     mpl.use("agg")
+    low, high = np.reshape(bounds, (2, 2))
+    points = low + (high - low) * np.random.default_rng(4).random((900, 2))
+    asked = {"bounds": bounds, "crs": crs, "queries": None, "epsilon": 100.0}
+    grids = [10] if method == "uniform" else []
+    map_ = release(points, **asked, grids=grids, method=method)
     ax = map_.plot()
-    (legend,) = ax.child_axes
+    (image,), (legend,) = ax.get_images(), ax.child_axes
+    areas, _ = areas_of(map_.box, uniform_grid(image.get_array().T.shape).in_box(map_.box))
 
-    assert ax.get_xlabel() == "longitude (degrees)"
-    assert legend.get_ylabel() == "points per km²"
-    assert "ε = 4 (add-remove)" in ax.get_title()
+    assert (ax.get_xlabel(), legend.get_ylabel()) == (x, f"points per {per}")
+    assert "ε = 100 (add-remove)" in ax.get_title()
+    assert image.get_array().T.ravel() @ areas == pytest.approx(900, rel=0.1)
 
 
 def test_areas_of_cells_sum_to_that_of_the_earth():
@@ -357,47 +335,6 @@ def test_areas_of_cells_sum_to_that_of_the_earth():
     assert unit == "km²"
 
 
-def test_a_plane_map_is_per_its_own_units():
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    ax = release(crs=None, grids=[8]).plot()
-
-    assert ax.get_xlabel() == "x (coordinate units)"
-    assert ax.child_axes[0].get_ylabel() == (
-        "points per square with sides of 1 (coordinate units)"
-    )
-
-
-def test_a_map_in_metres_is_per_square_kilometre():
-    pytest.importorskip("pyproj")
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    bounds = (4e5, 5e6, 5e5, 5.1e6)
-    points = np.random.default_rng(4).random((900, 2)) * 1e5 + [4e5, 5e6]
-    ax = release(points, bounds=bounds, crs="EPSG:32633", queries=None, grids=[10]).plot()
-    (image,) = ax.get_images()
-
-    assert ax.get_xlabel() == "x (metre)"
-    assert ax.child_axes[0].get_ylabel() == "points per km²"
-    assert image.get_array().sum() == pytest.approx(900 / 100, rel=0.1)
-    assert ax.get_aspect() == 1
-
-
-def test_a_legend_is_as_high_as_its_map(map_):
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    ax = map_.plot()
-    ax.get_figure().canvas.draw()
-    map_box, legend_box = ax.get_window_extent(), ax.child_axes[0].get_window_extent()
-
-    # The arrow on top, for what exceeds the scale, is 3 % of the bar.
-    assert legend_box.y0 == pytest.approx(map_box.y0, abs=1)
-    assert legend_box.height * 1.03 == pytest.approx(map_box.height, abs=1)
-
-
 def test_a_missing_package_is_named(even, monkeypatch):
     monkeypatch.setitem(sys.modules, "geopandas", None)
     for call in (even.to_geopandas, partial(even.to_file, "map.gpkg")):
@@ -405,32 +342,12 @@ def test_a_missing_package_is_named(even, monkeypatch):
             call()
 
 
-def test_polygons_are_answered_by_the_area_of_cells(map_):
-    shapely = pytest.importorskip("shapely")
-    triangle = shapely.Polygon([(6, 46), (12, 47), (8, 53)])
-    boxes = [shapely.box(*query) for query in QUERIES]
-    answers, rectangles = map_.estimate([*boxes, triangle]), map_.estimate(QUERIES)
-    cells = shapely.box(*map_.partition.in_box(map_.box).T)
-    alpha = shapely.area(shapely.intersection(cells, triangle)) / shapely.area(cells)
-
-    assert answers.values[:2] == pytest.approx(rectangles.values, abs=1e-4)
-    assert answers.noise_errors[:2] == pytest.approx(rectangles.noise_errors)
-    assert answers.non_uniformity_errors[:2] == pytest.approx(
-        rectangles.non_uniformity_errors, abs=1e-2
-    )
-    assert answers.values[2] == pytest.approx(alpha @ map_.counts)
-    assert answers.noise_errors[2] == pytest.approx(
-        map_.standard_deviation * np.linalg.norm(alpha)
-    )
-
-
-@pytest.mark.parametrize(
-    "corners", [[(6, 46), (7, 47), (6, 47), (7, 46)], [(6, 46), (7, 47), (8, 48)]]
-)
-def test_polygons_that_cannot_be_answered_are_refused(even, corners):
-    shapely = pytest.importorskip("shapely")
+@pytest.mark.parametrize("areas", [[[]], "all", [9, 46, 6, 50], BOW_TIE, LINE], ids=str)
+def test_what_is_no_area_is_refused(even, areas):
+    if areas in (BOW_TIE, LINE):
+        areas = pytest.importorskip("shapely").Polygon(areas)
     with pytest.raises(ParameterError):
-        even.estimate(shapely.Polygon(corners))
+        even.estimate(areas)
 
 
 def test_areas_are_brought_into_the_system_of_the_map(even):
@@ -469,30 +386,3 @@ def test_files_of_other_formats_are_refused(even, tmp_path):
         with pytest.raises(ParameterError):
             even.to_file(tmp_path / name)
         assert not (tmp_path / name).exists()
-
-
-def projected(method="uniform", grids=(20,)):
-    """A map in metres, of cells that are no squares."""
-    pytest.importorskip("pyproj")
-    bounds = (4e5, 5e6, 4.6e5, 5.03e6)
-    points = np.random.default_rng(4).beta(2, 4, (3000, 2)) * [6e4, 3e4] + [4e5, 5e6]
-    asked = {"bounds": bounds, "crs": "EPSG:32633", "queries": None}
-    return release(points, **asked, grids=grids, method=method)
-
-
-def test_points_and_cells_stay_in_a_projected_system():
-    geopandas = pytest.importorskip("geopandas")
-    map_ = projected()
-    cells = map_.to_geopandas()
-    centre = geopandas.GeoDataFrame(geometry=[cells.union_all().centroid], crs=cells.crs)
-    system = {"bounds": map_.box.bounds, "crs": map_.box.crs}
-    again = release(centre, **system, queries=None, grids=[1], epsilon=50.0)
-
-    assert cells.crs == "EPSG:32633"
-    assert again.total == 1
-    assert cells.to_crs("EPSG:4326").total_bounds == pytest.approx(
-        [13.7, 45.1, 14.5, 45.4], abs=0.1
-    )
-    assert map_.estimate(cells.geometry[210:213].to_crs("EPSG:4326")).values == pytest.approx(
-        map_.counts[210:213], abs=1
-    )

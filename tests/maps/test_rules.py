@@ -13,10 +13,10 @@ RULES = [Guideline(c=10), AdaptiveGrid(c=5), Quadtree(c=10)]
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.label)
 
 
-def coarse(*cells, rest=0.0):
+def coarse(*cells, rest=0.0, scale=0.01):
     counts = np.full(COARSE**2, rest)
     counts[: len(cells)] = cells
-    return CoarseGrid(counts, 4.0)
+    return CoarseGrid(counts, scale)
 
 
 @pytest.mark.slow
@@ -77,6 +77,20 @@ def test_weights_are_one_over_noisy_answers_or_over_a_floor():
     assert CoarseGrid(coarse(2).counts, 4.0).weights(np.array([first]), 0.0) == pytest.approx(
         [1 / standard_deviation(4.0)]
     )
+
+
+def test_noise_alone_halves_no_square_of_a_quadtree():
+    """Of 5,000 even points and noise that is larger than any cell: squares of one size."""
+    noise = np.random.default_rng(1).laplace(scale=50.0, size=(20, COARSE**2))
+    found = [
+        Quadtree(c=10).partition(CoarseGrid(5000 / 256 + one, 50.0), 0.08) for one in noise
+    ]
+    planted = [
+        Quadtree(c=10).partition(CoarseGrid(5000 / 256 + one, 0.01), 0.08) for one in noise
+    ]
+
+    assert np.mean([len({*one.regions[:, 2].tolist()}) for one in found]) < 1.5
+    assert all(len({*one.regions[:, 2].tolist()}) > 2 for one in planted)
 
 
 def test_an_empty_quadtree_is_one_cell():

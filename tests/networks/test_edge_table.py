@@ -76,6 +76,15 @@ def test_records_that_are_no_edges_are_dropped_or_refused_as_by_a_graph(frame):
             make(lazy, nodes=3, **ENDS, on_invalid="drop")
 
 
+def test_an_engine_lists_so_many_labels_and_no_more():
+    edges = pl.DataFrame({"a": [1], "b": [2]})
+    nodes = range(1, 10_002)
+
+    assert EdgeTable(edges.lazy(), nodes=nodes, **ENDS).degrees.sum() == 2
+    with refused("nodes"):
+        EdgeTable(held_by("duckdb", edges), nodes=nodes, **ENDS)
+
+
 @pytest.mark.parametrize("nodes", [4, [1, 2, 3], [-1, 2, 3], [-5, -2]])
 def test_an_id_beyond_signed_integers_is_no_node_of_arrow(nodes):
     """Arrow raises where such an id is compared with a signed one, and names it."""

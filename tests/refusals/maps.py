@@ -7,6 +7,7 @@ import dpselect as dp
 from dpselect.errors import ColumnError, DataError, NeighboursError
 from dpselect.maps import (
     Quadtree,
+    RelativeClipped,
     Weighted,
     even_queries,
     grid_error,
@@ -50,7 +51,17 @@ ERROR = refusing(
     measure=Weighted(neighbours=ADD_REMOVE),
 )  # fmt: skip
 
+CLIPPED = refusing(RelativeClipped, neighbours=ADD_REMOVE, floor=1.0)
+
 ROWS = [
+    CLIPPED("norm", norm="max"),
+    CLIPPED("floor", floor=0.0),
+    CLIPPED("largest", largest=np.inf),
+    MAP("floor", measure="relative-clipped", floor=Each([None, 0])),
+    MAP("floor", floor=-1.0),
+    MAP("floor", measure=Each(["absolute", Weighted(neighbours=ADD_REMOVE)]), floor=5),
+    MAP("different columns", x="a", y="b", user=Each(["a", "b"]), max_per_user=2),
+    HEAVY("different columns", k=1, x="a", y="b", user=Each(["a", "b"]), max_per_user=2),
     MAP("bounds", bounds=Each([(0, 0, 0, 1), (1, 0, 0, 1)])),
     MAP("grid size must be at least 1", grids=Each([[0, 3], [-3]])),
     MAP("different from each other", grids=Each([[3, 3], [3, (3, 3)]])),

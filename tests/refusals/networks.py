@@ -2,7 +2,6 @@
 
 from math import nan
 
-import duckdb
 import igraph
 import networkx as nx
 import numpy as np
@@ -77,7 +76,6 @@ IGRAPH = refusing(Graph.from_igraph, nodes=5)
 SCIPY = refusing(Graph.from_scipy, nodes=5)
 SIMPLE = refusing(simple_edges)
 AB = SECRET.select("a", "b")
-DUCKDB = duckdb.sql("select 1 as a, 2 as b")
 WEIGHTED = igraph.Graph(5, EDGES, edge_attrs={"weight": range(6)})
 
 ROWS = [
@@ -136,9 +134,6 @@ ROWS = [
     SIMPLE("no column 'c'", ColumnError, nodes=range(3), columns=("a", "c")),
     SIMPLE("'t' must name nodes, which are", ColumnError, nodes=range(3), columns=("a", "t")),
     SIMPLE("'a' must name nodes, which are", ColumnError, nodes=("x",), columns=("t", "a")),
-    refusing(edge_queries.simple_edges, DUCKDB, "a", "b")(
-        "at most 10,000 labels", nodes=tuple(range(1, 10_002))
-    ),
     CHECKED("'Weight' are refused", data=STAR.with_columns(Weight=1)),
     HELD_ROWS("'weight' are refused", edges=WHO.rename({"length": "weight"})),
     IGRAPH("'weight' are refused", graph=WEIGHTED),

@@ -389,10 +389,11 @@ class Steps:
             counts = validation.positive("(1 - tuning_share) * epsilon", rest)
             coarse = tuning if alone else tuning / 2 * (weighted or bool(candidates.rules))
             choice = tuning - coarse
-        name = PermuteAndFlip.name if asked.mechanism is None else asked.mechanism
-        mechanism = as_step(name, choice or 1.0)
-        spends = [Spend("counts of the cells", counts)]
-        if choice:
+        spends, mechanism = [Spend("counts of the cells", counts)], None
+        if choice or asked.mechanism is not None:
+            named = PermuteAndFlip.name if asked.mechanism is None else asked.mechanism
+            mechanism = as_step(named, choice or 1.0)
+        if choice and mechanism:
             # Refused before the charge. Noise on all errors is made for those that are scored.
             facts = Facts(
                 candidates=1, sensitivity=GlobalSensitivity(1.0, relation), highest=0.0
