@@ -12,7 +12,7 @@ FAST := --dist=loadfile -m "not slow"
 PYTHON ?= 3.13
 PACKAGES := $(notdir $(wildcard packages/*))
 
-.PHONY: demo screens pages test test-fast test-of test-slow test-python test-lowest spark witness check types style format docs notebooks dist clean
+.PHONY: demo screens pages test test-fast test-of test-slow test-python test-lowest spark witness check types style format docs report notebooks dist clean
 
 demo: .venv
 	$(RUN) --no-default-groups --extra standard python examples/demo.py dpselect-demo.png
@@ -76,6 +76,11 @@ format: .venv
 
 docs: .venv
 	$(RUN) python -m site_build
+
+# The technical report, printed from its one page; needs Chromium.
+report: docs
+	chromium --headless --no-sandbox --no-pdf-header-footer \
+		--print-to-pdf=site/report/dpselect-report.pdf file://$(CURDIR)/site/report/print/index.html
 
 notebooks: .venv
 	$(RUN) python -m site_build.notebooks docs/notebooks/*.ipynb

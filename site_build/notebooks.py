@@ -10,12 +10,14 @@ import ast
 import base64
 import io
 import json
+import re
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 Cell = dict[str, Any]
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def run(cells: list[Cell]) -> list[list[Cell]]:
@@ -30,11 +32,12 @@ def run(cells: list[Cell]) -> list[list[Cell]]:
 
 def as_page(text: str, target: Path) -> str:
     """Return a stored notebook as Markdown, and write its pictures beside the page."""
-    parts, pictures = [], 0
+    parts, pictures, heading = [], 0, ""
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
             parts.append(source)
+            heading = ([heading, *HEADING.findall(source)])[-1]
             continue
         parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:
@@ -44,7 +47,7 @@ def as_page(text: str, target: Path) -> str:
                 pictures += 1
                 picture = target.with_name(f"{target.stem}-{pictures}.png")
                 picture.write_bytes(base64.b64decode(drawn))
-                parts.append(f"![What the cell above draws]({picture.name})")
+                parts.append(f"![{heading}: what the cell draws]({picture.name}){{.drawn}}")
     return "\n\n".join(parts) + "\n"
 
 

@@ -30,6 +30,8 @@ LINK = re.compile(
     r"|\]\((?P<file>[^)\s:#]+\.(?:md|ipynb))(?P<place>#[^)\s]*)?\)",
     re.DOTALL | re.MULTILINE,
 )
+PROSE = re.compile(r"[*\w]")
+MARKUP = re.compile(r"[*`$\\\\\"']|\]\([^)]*\)|\[")
 PAGES = {".md", ".ipynb"}
 INDEX = {"index", "README"}
 DATA = {".json", ".toml"}
@@ -167,8 +169,18 @@ def _page(text: str, source: Path, target: Path, addresses: dict[Path, str]) -> 
     text = tables.with_tables(text)
     page = FIGURE.sub(r"[\g<0>](\g<file>)", with_links(text, source, addresses))
     page = mathml.with_mathml(examples.without_prompts(page))
-    target.write_text(with_tables_stacked(with_long_code_marked(page)), "utf-8")
+    page = with_tables_stacked(with_long_code_marked(page))
+    head = f'---\ndescription: "{description(text)}"\n---\n\n'
+    target.write_text(head + page, "utf-8")
     return mathml.count(text)
+
+
+def description(page: str) -> str:
+    """Return the title of a page, and the sentence below it, as plain text on one line."""
+    title, _, more = page.lstrip("# ").partition("\n\n")
+    below = " ".join(more.partition("\n\n")[0].split())
+    first = re.split(r"(?<=[.?]) (?=[A-Z])", below)[0] if PROSE.match(below) else ""
+    return MARKUP.sub("", f"{title}. {first}").strip()
 
 
 def with_long_code_marked(page: str) -> str:
