@@ -41,25 +41,6 @@ def test_the_frame_has_the_rows():
     assert (frame.columns, len(frame)) == (columns, 2)
 
 
-def test_the_plot_has_a_line_for_each_mechanism():
-    error, best = dp.compare(OBJECTIVE, MECHANISMS, epsilons=[3.0, 1.0]).plot()
-
-    assert [line.get_label() for line in error.lines] == ["exponential", "local-dampening"]
-    assert list(best.lines[0].get_xdata()) == [1.0, 3.0]
-    assert "score units" in error.get_ylabel()
-
-
-def test_a_dollar_sign_of_a_name_begins_no_formula():
-    class Odd(dp.PermuteAndFlip):
-        name = r"$\u$"
-
-    error, best = dp.compare(OBJECTIVE, [Odd(epsilon=1.0)]).plot()
-    for one in (error, best):
-        one.figure.draw_without_rendering()
-
-    assert error.get_legend().get_texts()[0].get_text() == r"\$\u\$"
-
-
 COUNTS = dp.Objective(
     [9, 1, 7, 2, 2, 4], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE, l1=1), step=1
 )
@@ -112,10 +93,10 @@ def test_the_uniform_row_is_the_mean_over_all_sets(k):
     assert uniform.expected_error == pytest.approx(gap)
 
 
-def test_a_comparison_prints_as_a_table_and_as_latex():
+def test_a_comparison_prints_as_a_table():
     several = dp.compare(OBJECTIVE, MECHANISMS, k=2, simulations=7)
     assert repr(several) == "<Comparison of 2 mechanisms at 2 epsilons, k=2>"
-    printed, latex = str(several).splitlines(), several.to_latex().splitlines()
+    printed = str(several).splitlines()
 
     assert printed[0].split() == [
         "mechanism", "epsilon", "gap", "recall", "P(best", "2)", "rho",
@@ -123,9 +104,6 @@ def test_a_comparison_prints_as_a_table_and_as_latex():
     assert printed[1].startswith("exponential* ")
     assert printed[3].startswith("uniform choice ")
     assert printed[4] == "*: simulated 7 times"
-    assert latex[0] == r"\begin{tabular}{lrrrrr}"
-    assert latex[4].startswith("exponential* & 1 & ")
-    assert latex[4].endswith(r" \\")
 
 
 class HalfWay(dp.mechanisms.Mechanism):

@@ -325,7 +325,7 @@ class TestFields:
 
         assert made.plan.arguments["mechanism"] == name
         assert made.written_form["mechanism"] == name
-        assert f"mechanism={name}" in repr(made)
+        assert f"mechanism={name!r}" in repr(made)
         assert " at 0x" not in f"{made!r}{made.plan}{made.plan.to_dict()}"
 
 
@@ -365,7 +365,7 @@ class TestRepr:
     def test_it_is_one_line_of_what_was_given(self):
         assert repr(first()) == "FirstOf(epsilon=0.5, neighbours='add-remove')"
         assert repr(first(candidates=("a\nb",), options={"k": [1, 2]})) == (
-            "FirstOf(candidates=('a\\nb',), options={'k': (1, 2)}, epsilon=0.5, "
+            "FirstOf(candidates=['a\\nb'], options={'k': [1, 2]}, epsilon=0.5, "
             "neighbours='add-remove')"
         )
 
@@ -374,8 +374,9 @@ class TestRepr:
         made = first(candidates=long, options={"a": long, "b": [long, 1]})
 
         assert repr(made) == (
-            "FirstOf(candidates=<1000 values>, options={'a': <1000 values>, "
-            "'b': (<1000 values>, 1)}, epsilon=0.5, neighbours='add-remove')"
+            "FirstOf(candidates='1000 values from 0 to 999', "
+            "options={'a': '1000 values from 0 to 999', "
+            "'b': ['1000 values from 0 to 999', 1]}, epsilon=0.5, neighbours='add-remove')"
         )
 
 

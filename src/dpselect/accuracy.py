@@ -7,12 +7,11 @@ mechanism on public data of the same kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields, replace
 from fractions import Fraction
-from itertools import cycle
-from math import ceil, comb, exp, log, log1p
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,12 +21,10 @@ from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, NoisySequence
 from dpselect.mechanisms.base import checked_k
 from dpselect.objective import Objective
-from dpselect.plan import ErrorBound
 from dpselect.typing import Direction, Scores, Values
 
 if TYPE_CHECKING:
     import polars as pl
-    from matplotlib.axes import Axes
 
 SHIFTS: tuple[tuple[Direction, int], ...] = (("non-decreasing", -1), ("non-increasing", 1))
 """Each direction with the sign that its shift gives to the sums."""
@@ -94,31 +91,17 @@ class Comparison:
             cells = [name.ljust(widths[0])]
             cells += [one.rjust(wide) for one, wide in zip(numbers, widths[1:], strict=True)]
             table.append("  ".join(cells).rstrip())
-        simulated = {row.simulations for row in self.rows} - {0}
-        notes = [f"*: simulated {number} times" for number in sorted(simulated)]
-        return "\n".join([*table, *notes])
+        return "\n".join(table + ([f"*: {self._simulated}"] if self._simulated else []))
 
     def _repr_html_(self) -> str:
         head, *rows = self._cells()
-        simulated = {row.simulations for row in self.rows} - {0}
-        facts = {"*": ", ".join(f"simulated {number} times" for number in sorted(simulated))}
-        return writing.card("Comparison", facts, head=head, rows=rows)
+        return writing.card("Comparison", {"*": self._simulated}, head=head, rows=rows)
 
-    def to_latex(self) -> str:
-        """Return the table as a LaTeX ``tabular``, with the rules of ``booktabs``."""
-        head, *lines = self._cells()
-        body = [" & ".join(line) + r" \\" for line in lines]
-        columns = "l" + "r" * (len(head) - 1)
-        table = [
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            " & ".join(head) + r" \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        return "\n".join(table)
+    @property
+    def _simulated(self) -> str:
+        """What is said of the rows that are marked."""
+        numbers = sorted({row.simulations for row in self.rows} - {0})
+        return ", ".join(f"simulated {number} times" for number in numbers)
 
     def _cells(self) -> list[list[str]]:
         """Return the head and the rows of the printed table, the uniform choice last."""
@@ -150,40 +133,6 @@ class Comparison:
             schema=[field.name for field in fields(Row)],
             orient="row",
         )
-
-    def plot(self, axes: Sequence[Axes] | None = None) -> Sequence[Axes]:
-        """Draw both columns against epsilon, one line per mechanism.
-
-        Args:
-            axes: Two axes to draw into; a new figure if not given.
-
-        Returns:
-            The axes of the expected error and of the probability of the best.
-        """
-        needed("matplotlib", extra="standard")
-        from matplotlib import pyplot as plt
-
-        if axes is None:
-            axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")[1]
-        names = dict.fromkeys(row.mechanism for row in self.rows)
-        markers = cycle("osD^vP*X")
-        for name, marker in zip(names, markers, strict=False):
-            label = name.replace("$", r"\$")
-            rows = sorted(
-                (row for row in self.rows if row.mechanism == name),
-                key=lambda row: row.epsilon,
-            )
-            epsilons = [row.epsilon for row in rows]
-            axes[0].plot(
-                epsilons, [row.expected_error for row in rows], marker=marker, label=label
-            )
-            axes[1].plot(epsilons, [row.best for row in rows], marker=marker, label=label)
-        axes[0].set(xlabel="epsilon", ylabel="expected error (score units)", xscale="log")
-        best = "P(best)" if self.k == 1 else f"P(the best {self.k})"
-        axes[1].set(xlabel="epsilon", ylabel=best, xscale="log")
-        axes[1].set_ylim(bottom=0)
-        axes[0].legend(fontsize="small")
-        return axes
 
 
 def compare(
@@ -304,39 +253,6 @@ def _row_of_several(
         float(hits.mean()),
         simulations,
     )
-
-
-def count_error(scale: float, unit: str, probability: float = 0.95) -> ErrorBound:
-    """Return the bound on the discrete Laplace noise of one count.
-
-    With ``q = e^(-1/b)``, ``P(|Z| > t) = 2 q^(t + 1)/(1 + q)`` for integers ``t ≥ 0``.
-
-    Args:
-        scale: ``b``.
-        unit: What is counted.
-        probability: The probability that the noise is at most the bound; in (0, 1).
-    """
-    log_two_over = log(2) - log1p(exp(-1 / scale)) - log1p(-probability)
-    most = max(ceil(scale * log_two_over) - 1, 0)
-    return ErrorBound(float(most), unit, probability)
-
-
-Shape: TypeAlias = Literal["even", "bell", "tail"]
-"""How numbers are spread over their range: evenly; around the middle, with a standard deviation
-of a sixth of the range; or falling from the lowest, with a mean of a sixth of it."""
-
-
-def spread(candidates: Values, shape: Shape, people: float) -> Values:
-    """Return the number of people with each of several equally spaced values."""
-    shape = validation.one_of("shape", shape, get_args(Shape))
-    low, high = float(candidates.min()), float(candidates.max())
-    sixth = (high - low) / 6 or 1.0
-    weights = {
-        "even": np.ones(candidates.size),
-        "bell": np.exp(-(((candidates - (low + high) / 2) / sixth) ** 2) / 2),
-        "tail": np.exp(-(candidates - low) / sixth),
-    }[shape]
-    return validation.positive("people", people) * weights / weights.sum()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,15 +50,12 @@ class Facts:
         self, scores: ArrayLike | Twofold, candidates: Sequence[Hashable] | None = None
     ) -> Objective:
         """Return the objective of private scores that have these facts."""
-        return Objective(
-            scores,
-            self.sensitivity,
-            candidates,
-            monotone=self.monotone,
-            highest=self.highest,
-            direction=self.direction,
-            step=self.step,
-        )
+        return Objective(scores, self.sensitivity, candidates, **_stated(self))
+
+
+def _stated(of: Facts | Objective) -> dict[str, Any]:
+    """Return what is public of the scores, by the names of an objective's arguments."""
+    return {name: getattr(of, name) for name in ("monotone", "highest", "direction", "step")}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -162,10 +159,7 @@ class Objective:
             Twofold(self.scores[positions], self.low_order[positions]),
             self.sensitivity.take(positions),
             [self.candidates[position] for position in positions],
-            monotone=self.monotone,
-            highest=self.highest,
-            direction=self.direction,
-            step=self.step,
+            **_stated(self),
         )
 
     @property

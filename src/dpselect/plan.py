@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from math import exp, fsum, inf, isfinite, log
+from math import ceil, exp, fsum, inf, isfinite, log, log1p
 from sys import float_info
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dpselect import passes, validation, writing
 from dpselect.budget.entry import Entry
@@ -98,6 +98,20 @@ class ErrorBound:
     unit: str
     probability: float = 0.95
     largest: float = inf
+
+    @classmethod
+    def of_count(cls, scale: float, unit: str, probability: float = 0.95) -> Self:
+        """Return the bound on the discrete Laplace noise of one count.
+
+        With ``q = e^(-1/b)``, ``P(|Z| > t) = 2 q^(t + 1)/(1 + q)`` for integers ``t ≥ 0``.
+
+        Args:
+            scale: ``b``.
+            unit: What is counted.
+            probability: The probability that the noise is at most the bound; in (0, 1).
+        """
+        log_two_over = log(2) - log1p(exp(-1 / scale)) - log1p(-probability)
+        return cls(float(max(ceil(scale * log_two_over) - 1, 0)), unit, probability)
 
     @property
     def says_nothing(self) -> bool:

@@ -455,7 +455,8 @@ class Query(ABC, Generic[Out]):
         return partial(type(self), **self._values()), ()
 
     def __repr__(self) -> str:
-        shown = (f"{name}={writing.in_short(getattr(self, name))}" for name in self._given)
+        kept = {name: writing.readable(getattr(self, name)) for name in self._given}
+        shown = (f"{name}={writing.summary(one)!r}" for name, one in kept.items())
         return f"{type(self).__name__}({', '.join(shown)})"
 
 

@@ -256,20 +256,6 @@ def label(value: object) -> str:
     return type(value).__qualname__ if ADDRESS in text else text
 
 
-def in_short(value: object) -> str:
-    """Return a kept value as it prints, a tuple of many values as their number."""
-    if isinstance(value, tuple | Mapping) and len(value) > SHOWN:
-        return f"<{len(value)} values>"
-    if isinstance(value, tuple):
-        each = [in_short(one) for one in value]
-        return f"({', '.join(each)}{',' * (len(value) == 1)})"
-    if isinstance(value, Mapping):
-        pairs = [f"{name!r}: {in_short(one)}" for name, one in value.items()]
-        return f"{{{', '.join(pairs)}}}"
-    shown = repr(str(value) if isinstance(value, Enum) else value)
-    return label(value) if ADDRESS in shown else shown
-
-
 def refused(name: str, value: object) -> object:
     """Refuse a value that has no written form.
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import dpselect as dp
-from dpselect.accuracy import count_error
 from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.maps import (
     AdaptiveGrid,
@@ -25,6 +24,7 @@ from dpselect.maps import (
     uniform_grid,
 )
 from dpselect.mechanisms import sequence
+from dpselect.plan import ErrorBound
 from dpselect.tables.groups import changed_rows
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -172,7 +172,7 @@ def test_the_error_bound_is_the_least_number_that_holds(scale):
         """P(|Z| > t), of the geometric series."""
         return 2 * ratio ** (t + 1) / (1 + ratio)
 
-    bound = count_error(scale, "points").value
+    bound = ErrorBound.of_count(scale, "points").value
     assert beyond(bound) <= 0.05 * (1 + 1e-9)
     assert bound == 0 or beyond(bound - 1) > 0.05 * (1 - 1e-9)
 

@@ -38,7 +38,7 @@ ROWS = [
     TOP("k", candidates=["apple"], k=2),
     TOP("candidates", candidates=Each([["apple", "apple"], []])),
     TOP("mechanism", delta=1e-6, mechanism="exponential"),
-    TOP("needs a score that no candidate", candidates=["apple"], mechanism="anchored"),
+    TOP("anchor", candidates=["apple"], mechanism="anchored"),
     TOP("counts_share", candidates=["apple"], counts_share=1.0),
     TOP("missing_keys", delta=1e-6, missing_keys="keep"),
     TOP("user", delta=1e-6, user="who"),

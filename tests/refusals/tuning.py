@@ -114,7 +114,7 @@ ROWS = [
     SEARCH("validation_share", validation_share=1.0),
     SEARCH("random_state", random_state=-1),
     SEARCH("criterion", grid={"criterion": ["best"]}),
-    SEARCH("needs a score that no candidate exceeds", mechanism="anchored"),
+    SEARCH("anchor", mechanism="anchored"),
     SEARCH("scoring", scoring=Each([3, object, lambda: 1.0])),
     refusing(PrivateSearchCV(DummyClassifier(), {"strategy": ["prior"]}, epsilon=1.0).plan)(
         "a DummyClassifier"

@@ -7,9 +7,8 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import dpselect as dp
-from dpselect.draws import exponential
 from dpselect.percentiles import percentile_rank
-from dpselect_planner import assembly
+from dpselect_planner import assembly, clocks
 
 RELATIONS = ("add-remove", "substitute")
 DRAWS = {
@@ -219,8 +218,8 @@ def top(rng):
     yield (
         {"law": "rounds", "scores": scores, "epsilon": e, "k": k, "chosen": chosen},
         [
-            *exponential.included(scores * 1.0, e, k),
-            exponential.all_before(scores * 1.0, e, chosen),
+            *clocks.included(scores * 1.0, e, k),
+            clocks.all_before(scores * 1.0, e, chosen),
         ],
     )
     objective = dp.Objective(scores, dp.GlobalSensitivity(1, "edge", l1=2), step=1)

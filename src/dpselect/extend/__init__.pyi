@@ -15,10 +15,6 @@ from dpselect._optional import (
 from dpselect._twofold import (
     Twofold as Twofold,
 )
-from dpselect.accuracy import (
-    count_error as count_error,
-    spread as spread,
-)
 from dpselect.audit.loss import (
     Loss as Loss,
 )
@@ -63,9 +59,6 @@ from dpselect.cli.help import (
 from dpselect.cli.keys import (
     values_of as values_of,
 )
-from dpselect.draws import (
-    exponential as exponential,
-)
 from dpselect.draws.exact import (
     bernoulli as bernoulli,
     inversion as inversion,
@@ -102,6 +95,7 @@ from dpselect.draws.optimal_chances import (
 from dpselect.draws.sequence import (
     DiscreteGaussian as DiscreteGaussian,
     DiscreteLaplace as DiscreteLaplace,
+    among_the_first as among_the_first,
     largest as largest,
 )
 from dpselect.keys.rows import (

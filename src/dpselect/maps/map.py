@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.accuracy import count_error
 from dpselect.errors import ParameterError
 from dpselect.maps.box import Box, Outside, blocks_of, even_queries, lattice_rectangles
 from dpselect.maps.counting import Counts, noisy
@@ -32,7 +31,7 @@ from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, Permute
 from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts
-from dpselect.plan import Plan, Spend
+from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import Claim, Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.groups import changed_rows
@@ -161,7 +160,9 @@ class Map(Query[MapRelease]):
                 epsilon=float(self.epsilon),
                 neighbours=relation,
                 public=self._public(relation),
-                error=count_error(steps.counts_scale, "points in the count of one cell"),
+                error=ErrorBound.of_count(
+                    steps.counts_scale, "points in the count of one cell"
+                ),
                 passes=passes,
             ),
             rows=rows,

@@ -168,7 +168,7 @@ class Mechanism(ABC):
     """Base of all mechanisms; a subclass gives the unit scores and the draw.
 
     To add a mechanism of your own, derive from this class and give ``name``, ``draw`` and
-    ``unit_scores``; ``dpselect.audit.check_private`` checks it.
+    ``scaling`` or ``unit_scores``; ``dpselect.audit.check_private`` checks it.
 
     Attributes:
         epsilon: Epsilon of one release, in nats, under the neighbour relation of the
@@ -181,6 +181,10 @@ class Mechanism(ABC):
     epsilon: float
     name: ClassVar[str]
     """The short name, as on the command line."""
+    scaling: ClassVar[Callable[..., Scores]]
+    """From an objective, and the options that ``facts`` names, to unit scores."""
+    facts: ClassVar[dict[str, str]] = {}
+    """By option, the public fact of an objective that it is if it is not given."""
     purpose: ClassVar[str] = "one candidate, without replacement"
     """Purpose of one spend of a release."""
     one_scaling: ClassVar[bool] = False
@@ -229,21 +233,33 @@ class Mechanism(ABC):
         """Whether it draws by the library's own samplers; a draw of your own does not."""
         return type(self.draw).sample in EXACT_SAMPLES
 
-    @abstractmethod
     def unit_scores(self, objective: Objective) -> Scores:
         """Return the scaled scores, which one neighbour step moves by at most 1.
 
         Returns:
             Shape ``(n,)``, up to a common translation. As private as the scores.
         """
+        return self.scaling(objective, **self._stated(objective))
 
-    def for_objective(self, objective: Objective | Facts) -> Self:  # noqa: ARG002 -- for subclasses
+    def for_objective(self, objective: Objective | Facts) -> Self:
         """Return the mechanism with the public facts of an objective filled in.
 
         Raises:
             ParameterError: It needs a fact that neither states.
         """
-        return self
+        return replace(self, **self._stated(objective)) if self.facts else self
+
+    def _stated(self, objective: Objective | Facts) -> dict[str, Any]:
+        """Return the options that an objective can state, from here or from there."""
+        found = {}
+        for name, fact in self.facts.items():
+            own = getattr(self, name)
+            found[name] = getattr(objective, fact) if own is None else own
+            if found[name] is None:
+                raise ParameterError(
+                    f"{self.name} needs `{name}`: give it, or `{fact}` to the objective"
+                )
+        return found
 
     # Whether NumPy warns of an overflow depends on scores, so it never does.
     @np.errstate(all="ignore")
@@ -271,17 +287,6 @@ class Mechanism(ABC):
         """Return the exact mean of ``max(scores) - scores[drawn]``; private."""
         gaps = objective.scores.max() - objective.scores
         return float(self.probabilities(objective) @ gaps)
-
-    @np.errstate(all="ignore")
-    def error_tail(self, objective: Objective, threshold: float) -> float:
-        """Return the exact ``P(max(scores) - scores[drawn] >= threshold)``; private.
-
-        Raises:
-            ParameterError: ``threshold`` is not finite.
-        """
-        at = validation.finite("threshold", threshold)
-        gaps = objective.scores.max() - objective.scores
-        return min(1.0, float(self.probabilities(objective)[gaps >= at].sum()))
 
     def gap_per_unit(self, attained: float | None = None) -> float:  # noqa: ARG002 -- for subclasses
         """Return the largest score gap to the best that one unit of unit score can hide.

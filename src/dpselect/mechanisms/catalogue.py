@@ -21,9 +21,9 @@ public.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, log
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from dpselect import scaling, validation
 from dpselect.draws import (
@@ -34,19 +34,17 @@ from dpselect.draws import (
 )
 from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Mechanism, listed
-from dpselect.objective import Facts, Objective
+from dpselect.objective import Objective
 from dpselect.scaling.generalized import LARGEST_PENALTY
 from dpselect.typing import Direction, Scores
 
 
 @dataclass(frozen=True, kw_only=True)
 class _ByGlobalSensitivity(Mechanism):
+    scaling = staticmethod(scaling.by_global)
     one_scaling: ClassVar[bool] = True
     doubles_monotone: ClassVar[bool] = True
     gap: ClassVar[float] = 1.0
-
-    def unit_scores(self, objective: Objective) -> Scores:
-        return scaling.by_global(objective)
 
 
 @listed
@@ -145,10 +143,8 @@ class LocalDampening(_EitherDraw):
     """
 
     name: ClassVar[str] = "local-dampening"
+    scaling = staticmethod(scaling.dampened)
     one_scaling: ClassVar[bool] = True
-
-    def unit_scores(self, objective: Objective) -> Scores:
-        return scaling.dampened(objective)
 
     def gap_per_unit(self, attained: float | None = None) -> float:
         # Dampened from 0, a unit is at most one global sensitivity.
@@ -170,27 +166,14 @@ class ShiftedLocalDampening(_EitherDraw):
     direction: Direction | None = None
     name: ClassVar[str] = "shifted"
     query_options: ClassVar[tuple[str, ...]] = ("draw", "direction")
+    scaling = staticmethod(scaling.shifted)
     one_scaling: ClassVar[bool] = True
+    facts: ClassVar[dict[str, str]] = {"direction": "direction"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.direction is not None:
             validation.direction(self.direction)
-
-    def for_objective(self, objective: Objective | Facts) -> Self:
-        return replace(self, direction=self._direction(objective))
-
-    def unit_scores(self, objective: Objective) -> Scores:
-        return scaling.shifted(objective, self._direction(objective))
-
-    def _direction(self, objective: Objective | Facts) -> Direction:
-        direction = self.direction or objective.direction
-        if direction is None:
-            raise ParameterError(
-                "shifted local dampening requires `direction`='non-decreasing' or "
-                "'non-increasing', here or as `direction` of the Objective"
-            )
-        return direction
 
 
 @listed
@@ -206,30 +189,17 @@ class AnchoredLocalDampening(_EitherDraw):
     anchor: float | None = None
     name: ClassVar[str] = "anchored"
     query_options: ClassVar[tuple[str, ...]] = ("draw", "anchor")
+    scaling = staticmethod(scaling.anchored)
     one_scaling: ClassVar[bool] = True
+    facts: ClassVar[dict[str, str]] = {"anchor": "highest"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.anchor is not None:
             validation.finite("anchor", self.anchor)
 
-    def for_objective(self, objective: Objective | Facts) -> Self:
-        return replace(self, anchor=self._anchor(objective))
-
-    def unit_scores(self, objective: Objective) -> Scores:
-        return scaling.anchored(objective, self._anchor(objective))
-
     def gap_per_unit(self, attained: float | None = None) -> float:
         return 1.0 if attained is not None and attained == self.anchor else inf
-
-    def _anchor(self, objective: Objective | Facts) -> float:
-        anchor = objective.highest if self.anchor is None else self.anchor
-        if anchor is None:
-            raise ParameterError(
-                "anchored local dampening needs a score that no candidate exceeds: give "
-                "`anchor`, or `highest` to the Objective"
-            )
-        return anchor
 
 
 @listed
@@ -242,10 +212,8 @@ class PairwiseLocalDampening(_EitherDraw):
     """
 
     name: ClassVar[str] = "pairwise"
+    scaling = staticmethod(scaling.pairwise)
     gap: ClassVar[float] = 2.0
-
-    def unit_scores(self, objective: Objective) -> Scores:
-        return scaling.pairwise(objective)
 
 
 @listed

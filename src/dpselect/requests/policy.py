@@ -404,7 +404,7 @@ class Policy:
                 raise self._beyond(f"`{name}` must {must}", "claims", name)
             if asked != known[name]:
                 must = "be left out" if known[name] is None else f"be {known[name]!r}"
-                said = f"`{name}` must {must}, not {writing.in_short(asked)}"
+                said = f"`{name}` must {must}, not {writing.summary(writing.readable(asked))!r}"
                 raise self._beyond(said, "claims", name)
 
     def stated(self, kind: type[Query[Any]]) -> set[str]:

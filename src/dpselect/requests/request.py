@@ -347,7 +347,9 @@ class Request:
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         said = "letters, digits, - and _, at most 60: it names files"
-        raise ParameterError(f"`name` {writing.in_short(name)[:80]} must be {said}")
+        raise ParameterError(
+            f"`name` {writing.summary(writing.readable(name))!r:.80} must be {said}"
+        )
 
 
 def kind_of(table: Mapping[str, Any]) -> type[Query[Any]]:

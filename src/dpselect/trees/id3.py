@@ -34,7 +34,6 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from dpselect import validation
-from dpselect.accuracy import count_error
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.mechanisms import Mechanism, MechanismLike, ShiftedLocalDampening
 from dpselect.mechanisms.base import as_step
@@ -313,7 +312,7 @@ class Growth:
     def error(self) -> ErrorBound:
         """The bound on the noise in a count of a leaf on a longest path."""
         epsilon = (1 + self.tests) * self.unit
-        return count_error(1 / epsilon, "records in a count of a leaf")
+        return ErrorBound.of_count(1 / epsilon, "records in a count of a leaf")
 
     @property
     def passes(self) -> int:

@@ -27,13 +27,13 @@ from dpselect.extend import (
     Scores,
     Values,
     by_rank,
-    exponential,
     places_of,
     rho_of_pure,
     validation,
 )
 from dpselect.mechanisms import ExponentialMechanism, NoisySequence, by_name
 from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity
+from dpselect_planner import clocks
 
 OF_ONE = ("permute-and-flip", "exponential", "noisy-max")
 
@@ -133,7 +133,7 @@ class MostCommon(Question):
         if self.k == 1:
             return by_name(mechanism, epsilon).probabilities(self._objective)
         if mechanism == "exponential":
-            return exponential.included(self._unit_scores, epsilon, self.k)
+            return clocks.included(self._unit_scores, epsilon, self.k)
         law = NoisySequence(epsilon=epsilon).inclusion(self._rounded, self.k)
         return np.full(self.counts.size, np.nan) if law is None else law
 
@@ -150,7 +150,7 @@ class MostCommon(Question):
         if self.k == 1:
             return self.outcome(mechanism, epsilon=epsilon).success
         if mechanism == "exponential":
-            return exponential.all_before(self._unit_scores, epsilon, self._best)
+            return clocks.all_before(self._unit_scores, epsilon, self._best)
         return NoisySequence(epsilon=epsilon).set_probability(self._rounded, self._best)
 
     def rho(self, mechanism: str, *, epsilon: float) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias, get_args
+
 import numpy as np
 
-from dpselect.extend import Scores, spread, validation
+from dpselect.extend import Scores, Values, validation
 
 __all__ = ["equally_spaced", "leading_counts", "spread"]
 
@@ -31,3 +33,21 @@ def equally_spaced(options: int, gap: float) -> Scores:
     """Return scores with equal differences ``gap``, the best first, the last 0."""
     options = validation.at_least("options", options, 1)
     return validation.within("gap", gap, 0, np.inf) * np.arange(options - 1, -1, -1.0)
+
+
+Shape: TypeAlias = Literal["even", "bell", "tail"]
+"""How numbers are spread over their range: evenly; around the middle, with a standard deviation
+of a sixth of the range; or falling from the lowest, with a mean of a sixth of it."""
+
+
+def spread(candidates: Values, shape: Shape, people: float) -> Values:
+    """Return the number of people with each of several equally spaced values."""
+    shape = validation.one_of("shape", shape, get_args(Shape))
+    low, high = float(candidates.min()), float(candidates.max())
+    sixth = (high - low) / 6 or 1.0
+    weights = {
+        "even": np.ones(candidates.size),
+        "bell": np.exp(-(((candidates - (low + high) / 2) / sixth) ** 2) / 2),
+        "tail": np.exp(-(candidates - low) / sixth),
+    }[shape]
+    return validation.positive("people", people) * weights / weights.sum()

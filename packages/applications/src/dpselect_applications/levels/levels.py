@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from dpselect import Plan, Query, Spend
+from dpselect import ErrorBound, Plan, Query, Spend
 from dpselect.draws import Exponential
 from dpselect.errors import ParameterError
 from dpselect.extend import (
@@ -22,7 +22,6 @@ from dpselect.extend import (
     NeighboursLike,
     changed_rows,
     check_scale,
-    count_error,
     discrete_laplace,
     query,
     scale_for,
@@ -133,7 +132,7 @@ class Levels(Query[LevelsRelease]):
                 epsilon=epsilon,
                 neighbours=relation,
                 public=("the tree",),
-                error=count_error(scale, "people in the count of one cell"),
+                error=ErrorBound.of_count(scale, "people in the count of one cell"),
                 passes=1,
             ),
             hierarchy=hierarchy,
