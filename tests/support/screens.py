@@ -82,6 +82,7 @@ def _after(line, folder):
     out = re.sub(r"\b[0-9a-f]{64}\b", "0" * 64, out.replace(str(folder), FOLDER))
     out = re.sub(rf"{datetime.now(UTC):%Y-%m-%d}(.)\d\d:\d\d", r"2026-01-31\g<1>12:00", out)
     out = re.sub(r"(2026-01-31T12:00):\d\d", r"\1:00", out)
+    out = out.replace(f"{datetime.now(UTC):%Y-%m-%d}", "2026-01-31")
     lines = [one.rstrip() for one in out.splitlines()]
     return "\n".join([f"$ {command}", *lines, *([f"[{code}]"] if code else []), ""])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from html import escape
 from math import ceil, exp
@@ -31,6 +31,10 @@ dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wr
 .answer { font-weight: bold; } .in { font-size: .8rem; }
 .spent { height: .9rem; border: 1px solid #333; margin: .4rem 0; }
 .spent div { height: 100%; background: #555; print-color-adjust: exact; }
+table.list { border-collapse: collapse; font-size: .85rem; margin-top: 1rem; }
+table.list :is(th, td) { border-bottom: 1px solid #999; padding: .2rem .5rem .2rem 0;
+                         text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+h2.rest { break-before: page; }
 table.sign { width: 100%; border-collapse: collapse; margin-top: 1rem; }
 table.sign td { border-bottom: 1px solid #333; height: 3.2rem; vertical-align: bottom;
                 padding-right: 1rem; color: #555; font-size: .85rem; }
@@ -40,11 +44,21 @@ small, footer { color: #555; overflow-wrap: anywhere; }
 """
 
 
-CELLS = "".join(f"<td>{word}</td>" for word in ("name and role", "date", "signature"))
+SHORT = 90
+"""Characters of a question or an answer on the first page."""
+
+HEAD = ("", "released", "answer", "epsilon", "error", "asked by, when")
+SIGNED = ("name and role", "date", "signature")
+NOT_COVERED = (
+    "what each question declares public; other data about the same people, which need a budget "
+    "of their own, added to this one"
+)
 
 
 def html(budget: Budget, *, name: str, first: str = "") -> str:
     """Return the report of a budget; self-contained, without any script or address.
+
+    The first page is for those who sign, on one sheet where there are few releases.
 
     Args:
         budget: The budget.
@@ -55,20 +69,22 @@ def html(budget: Budget, *, name: str, first: str = "") -> str:
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     digest = hashlib.sha256(budget.to_json().encode()).hexdigest()
     state = f"Made {made} by dpselect. State of the record (SHA-256 of its JSON): {digest}"
+    signed = f"<tr>{_cells('td', SIGNED)}</tr>"
     share = min(100.0, 100 * budget.spent / totals.epsilon)
+    listed = "\n".join(_row(entry, totals) for entry in entries)
     body = [
         first,
         f"<h1>Privacy report: {escape(name)}</h1>",
-        f"<small>{state}</small>",
-        "<h2>The budget</h2>",
         f'<div class="spent"><div style="width: {share:.1f}%"></div></div>',
-        _facts({**words.facts(budget), "releases": str(len(entries))}),
-        *_promise(budget),
-        "<h2>Releases</h2>",
-        *(_release(entry, totals) for entry in entries),
-        "" if entries else "<p>Nothing was released.</p>",
+        _facts({**words.facts(budget), **_promise(budget), "not covered": NOT_COVERED}),
+        f'<table class="list"><tr>{_cells("th", HEAD)}</tr>{listed}</table>'
+        if entries
+        else "<p>Nothing was released.</p>",
         "<h2>Approval</h2>",
-        f'<table class="sign">{2 * f"<tr>{CELLS}</tr>"}</table>',
+        f'<table class="sign">{2 * signed}</table>',
+        '<h2 class="rest">Releases</h2>' if entries else "",
+        *(_release(entry, totals) for entry in entries),
+        f"<footer>{state}</footer>",
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -79,43 +95,44 @@ def html(budget: Budget, *, name: str, first: str = "") -> str:
     )
 
 
-def _promise(budget: Budget) -> Iterator[str]:
+def _promise(budget: Budget) -> dict[str, str]:
+    """Return what the budget promises, for a board."""
     totals = budget.totals
-    yield "<h2>What is promised</h2>"
-    every, listed = "those listed and those still to come", "those listed"
-    if totals.period is not None:
-        length = totals.period.length
-        every, listed = f"of one {length}", f"those of the {length} of now"
-    yield (
-        "<p>Somebody who knows everything else may have a suspicion about "
-        f"{escape(words.hidden(totals))}. All releases of this budget together, {every}, "
-        f"change the odds of that suspicion, for one {escape(totals.unit)}, by a factor of at "
-        f"most <b>{escape(words.odds(totals.epsilon))}</b> (e to the power of the granted "
-        f"epsilon); {listed} by at most <b>{escape(words.odds(budget.spent))}</b>"
-        f"{words.apart(totals.delta)}.</p>"
-    )
-    cells = [
-        f"from {before:.0%} to at most "
-        f"{ceil(1000 * words.suspicion(totals.epsilon, before)) / 10:g}%"
-        for before in (0.01, 0.1, 0.5)
-    ]
-    yield f"<p>A suspicion can grow {'; '.join(cells)}{words.apart(totals.delta)}.</p>"
+
+    def most(epsilon: float) -> str:
+        return f"{ceil(1000 * words.suspicion(epsilon, 0.5)) / 10:g} %"
+
+    period = f" of one {totals.period.length}" if totals.period is not None else ""
+    said = {
+        "in words": f"a suspicion of 50 % about {words.hidden(totals)} can become at most "
+        f"{most(budget.spent)} by the releases below, and {most(totals.epsilon)} by all that "
+        f"the budget allows{period}{words.apart(totals.delta)}"
+    }
     if totals.neighbours is Neighbours.ADD_REMOVE:
-        yield (
-            f"<p>What the data say of one {escape(totals.unit)} that is known to be there is "
-            "protected by half as much: the odds of two of its values change by a factor of at "
-            f"most <b>{escape(words.odds(2 * totals.epsilon))}</b>"
-            f"{words.apart(_of_two_steps(totals))}.</p>"
+        said["if it is there"] = (
+            f"the odds of two values of one {totals.unit} that is known to be there change by "
+            f"a factor of at most {words.odds(2 * totals.epsilon)}"
+            f"{words.apart(_of_two_steps(totals))}"
         )
     if totals.unit == "row":
-        yield (
-            "<p>Rows are protected one by one: a person with several rows is protected less, "
-            "by the sum over them.</p>"
-        )
-    yield (
-        "<p>What each question declares public is not protected. Other data about the same "
-        "people need a budget of their own, added to this one.</p>"
+        said["persons"] = "one with several rows is protected less, by the sum over them"
+    return said
+
+
+def _row(entry: Entry, totals: Totals) -> str:
+    """Return the line of a release on the first page."""
+    known = words.facts_of(entry, totals)
+    asked, answer = (
+        one if len(one) <= SHORT else f"{one[:SHORT]} ... (see below)"
+        for one in (known["question"], known["answer"])
     )
+    when = ", ".join(filter(None, [entry.analyst, entry.time[:10]]))
+    cells = (str(entry.sequence), asked, answer, f"{entry.epsilon:.6g}", known["error"], when)
+    return f"<tr>{_cells('td', cells)}</tr>"
+
+
+def _cells(tag: str, texts: Iterable[str]) -> str:
+    return "".join(f"<{tag}>{escape(one)}</{tag}>" for one in texts)
 
 
 def _release(entry: Entry, totals: Totals) -> str:

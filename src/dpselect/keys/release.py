@@ -133,9 +133,11 @@ class KeyRelease(ReleaseByGroup):
     @property
     def facts(self) -> dict[str, object]:
         """What is said of the release beside its answer, by name."""
-        known = {} if self.query is None else self.query.predicted()
+        known: dict[str, object] = {}
         if self.groups is not None and self.arguments.get("groups") is None:
             known["groups"] = ", ".join(map(str, self.groups)) or "(none)"
+        if self.query is not None:
+            known |= self.query.predicted()
         if self._lifted:
             known["counts"] = self._lifted
         return {**known, **super().facts}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,7 @@ from dpselect.requests.request import Request
 if TYPE_CHECKING:
     import polars as pl
 
-STYLE = (
-    "<style>section.request {break-after: page} section.request table {border-spacing: 1rem 0}"
-    " section.request th {text-align: left; font-weight: normal; color: #555}</style>"
-)
+STYLE = "<style>section.request {break-after: page}</style>"
 
 
 def check_folder(folder: Path) -> None:
@@ -70,25 +67,14 @@ def html(request: Request, budget: Budget) -> str:
     """Return the report of a budget, after a page with the file and its SHA-256."""
     path = request.document.path
     name = "request" if path is None else path.name
-    first = [STYLE, '<section class="request">', f"<h1>Request: {escape(name)}</h1>"]
-    first += [f"<small>SHA-256 of the file: {request.sha256}</small>"]
-    first += [
-        f"<pre>{escape(request.document.text)}</pre>",
-        "<h2>What is asked</h2>",
-        "<table>",
+    first = [
+        STYLE,
+        f'<section class="request"><h1>Request: {escape(name)}</h1>',
+        f"<small>SHA-256 of the file: {request.sha256}</small>",
+        f"<pre>{escape(request.document.text)}</pre></section>",
     ]
-    first += [*_rows(request), "</table>", "</section>"]
     ledger = budget.path.name if budget.path is not None else name
     return report.html(budget, name=ledger, first="\n".join(first))
-
-
-def _rows(request: Request) -> Iterator[str]:
-    yield "<tr><th>answer</th><th>query</th><th>price</th><th>error</th></tr>"
-    for name, query in request.queries.items():
-        plan = query.plan
-        cells = (name, plan.description, plan.price, str(plan.error or "not stated"))
-        yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-    yield f"<tr><td>all</td><td></td><td>{escape(request.plan.price)}</td><td></td></tr>"
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
