@@ -89,31 +89,6 @@ def test_a_query_that_cuts_no_cell_has_no_sensitivity():
     assert claimed(universe, Weighted(neighbours=ADD_REMOVE), 1.0) == ROUNDING
 
 
-def test_scores_are_minus_the_mean_error():
-    rng = np.random.default_rng(3)
-    points = rng.random((40, 2))
-    rectangles = [[0.1, 0.2, 0.5, 0.9], [0.3, 0.0, 1.0, 0.45]]
-    objective = grid_error(
-        *points.T,
-        bounds=UNIT,
-        grids=[1, (2, 5), 7],
-        queries=rectangles,
-        scale=0.5,
-        measure=Weighted(neighbours=ADD_REMOVE, weights=[2.0, 0.25]),
-    )
-    positions = [tuple(p) for p in np.floor(points * POSITIONS).astype(int).tolist()]
-    expected = []
-    for grid in (uniform_grid(1), uniform_grid((2, 5)), uniform_grid(7)):
-        answered = Answered(grid, queries(*rectangles), positions)
-        gaps, _ = answered.gaps_and_exact(positions)
-        noise = [0.5 * (2 * float(sum(a * a for a in row))) ** 0.5 for row in answered.alpha]
-        first, second = (float(gap) + one for gap, one in zip(gaps, noise, strict=True))
-        expected.append(-(2 * first + second / 4) / 2)
-
-    assert objective.scores == pytest.approx(expected)
-    assert objective.candidates == [1, (2, 5), 7]
-
-
 def test_more_points_than_a_measure_declares_are_refused():
     class Few(Weighted):
         most_records = 3
@@ -150,6 +125,40 @@ def clipped(floor, clip, scale, norm):
         return sum(min(one, Fraction(clip)) for one in errors) / len(errors)
 
     return error
+
+
+def weighted_scores(gaps, _exact, alpha):
+    noise = [0.5 * (2 * float(sum(a * a for a in row))) ** 0.5 for row in alpha]
+    first, second = (float(gap) + one for gap, one in zip(gaps, noise, strict=True))
+    return (2 * first + second / 4) / 2
+
+
+@pytest.mark.parametrize(
+    ("measure", "error"),
+    [
+        (Weighted(neighbours=ADD_REMOVE, weights=[2.0, 0.25]), weighted_scores),
+        (
+            RelativeClipped(neighbours=ADD_REMOVE, floor=2.0, largest=0.2, norm="l1"),
+            clipped(2, 0.2, 0.5, "l1"),
+        ),
+    ],
+    ids=["weighted", "clipped"],
+)
+def test_scores_are_minus_the_mean_error(measure, error):
+    points = np.random.default_rng(3).random((40, 2))
+    rectangles = [[0.1, 0.2, 0.5, 0.9], [0.3, 0.0, 1.0, 0.45]]
+    asked = {"bounds": UNIT, "grids": [1, (2, 5), 7], "queries": rectangles}
+    objective = grid_error(*points.T, **asked, scale=0.5, measure=measure)
+    positions = [tuple(p) for p in np.floor(points * POSITIONS).astype(int).tolist()]
+    expected = []
+    for grid in (uniform_grid(1), uniform_grid((2, 5)), uniform_grid(7)):
+        answered = Answered(grid, queries(*rectangles), positions)
+        found = error(*answered.gaps_and_exact(positions), answered.alpha)
+        expected.append(-float(found))
+
+    assert objective.scores == pytest.approx(expected)
+    assert objective.candidates == [1, (2, 5), 7]
+    assert len(set(expected)) == 3
 
 
 EVERY = {**ONE_QUERY, **SEVERAL}
@@ -202,29 +211,6 @@ def test_without_the_cut_the_change_grows_with_the_number_of_points():
     )
 
 
-def test_clipped_scores_are_minus_the_mean_error():
-    rng = np.random.default_rng(3)
-    points = rng.random((40, 2))
-    rectangles = [[0.1, 0.2, 0.5, 0.9], [0.3, 0.0, 1.0, 0.45]]
-    objective = grid_error(
-        *points.T,
-        bounds=UNIT,
-        grids=[1, (2, 5), 7],
-        queries=rectangles,
-        scale=0.5,
-        measure=RelativeClipped(neighbours=ADD_REMOVE, floor=2.0, largest=0.2, norm="l1"),
-    )
-    positions = [tuple(p) for p in np.floor(points * POSITIONS).astype(int).tolist()]
-    expected = []
-    for grid in (uniform_grid(1), uniform_grid((2, 5)), uniform_grid(7)):
-        answered = Answered(grid, queries(*rectangles), positions)
-        found = clipped(2, 0.2, 0.5, "l1")(*answered.gaps_and_exact(positions), answered.alpha)
-        expected.append(-float(found))
-
-    assert objective.scores == pytest.approx(expected)
-    assert len(set(expected)) == 3
-
-
 every_form = pytest.mark.parametrize(
     "form",
     [
@@ -266,21 +252,3 @@ def test_a_floor_in_points_takes_the_place_of_a_share():
     assert coarse.weights(edges, 0.5) == pytest.approx([1 / 12_800, 1 / 25_600])
     assert coarse.weights(edges, 0.5, 3000.0) == pytest.approx([1 / 3000, 1 / 25_600])
     assert coarse.weights(edges, 0.5, 10.0) == pytest.approx([1 / 1600, 1 / 25_600])
-
-
-def test_at_a_large_epsilon_the_clipped_error_finds_the_grid_of_least_error():
-    """Points in one of 16 cells, asked for by its quarters: one cell would spread them."""
-    rng = np.random.default_rng(2)
-    points = np.column_stack([rng.random(4000) / 4, 0.75 + rng.random(4000) / 4])
-    corner = [[0, 0.75, 0.125, 0.875], [0.125, 0.875, 0.25, 1.0], [0.5, 0.5, 0.75, 0.75]]
-    query = dp.Map(
-        bounds=UNIT,
-        grids=[1, 2, 4],
-        queries=corner,
-        measure="relative-clipped",
-        floor=20,
-        epsilon=1000.0,
-        neighbours="add-remove",
-    )
-
-    assert {query.release(points).candidate for _ in range(5)} == {"uniform 4 x 4"}

@@ -91,14 +91,6 @@ def test_commands_read_points_and_areas(run, tmp_path):  # noqa: F811 -- a fixtu
     assert shown.out.splitlines()[2].split() == ["1", "0"]
 
 
-def test_a_table_without_geometries_needs_columns(tmp_path):
-    path = tmp_path / "points.csv"
-    path.write_text("x,y\n13.1,52.4\n", encoding="utf-8")
-
-    with refused("x", "y", error=DataError):
-        TOP.release(path)
-
-
 def test_a_frame_states_its_own_system():
     frame = gpd.GeoDataFrame({"person": range(len(POINTS))}, geometry=POINTS, crs="EPSG:4326")
 

@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import dpselect as dp
-from dpselect._lines import lines
 from dpselect.maps import CountedCells, Overlap, lattice_rectangles
 from dpselect.maps.box import POSITIONS, Box
 from dpselect.maps.counting import Points
 from dpselect.maps.partition import nested, uniform_grid
 from dpselect.maps.points import PointRows
-from dpselect.trees import Bins
 from support.engines import every_engine, held_by
 
 BOUNDS = {
@@ -158,9 +156,3 @@ def test_planted_the_lower_cell_on_edges_is_seen(monkeypatch):
     monkeypatch.setattr(Box, "lines", lattice)
     counts = Points.of([7.0], [7.0], bounds=(0, 0, 10, 10)).in_cells(uniform_grid(10))
     assert counts.argmax() == 66
-
-
-def test_bins_hold_what_their_labels_say():
-    edges = lines(0, 1, np.arange(11), 10).tolist()
-    assert edges == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
-    assert Bins(0, 1, bins=10).edges.tolist() == edges

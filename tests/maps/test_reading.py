@@ -6,9 +6,8 @@ import pytest
 
 from dpselect.maps import counting, lattice_rectangles
 from dpselect.maps.box import Box
-from dpselect.maps.partition import nested, uniform_grid
+from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
-from dpselect.maps.rules import COARSE
 from support.refusals import refused
 
 BOX = Box(-10, 40, 20, 60)
@@ -18,23 +17,7 @@ QUERIES = lattice_rectangles(
 AWKWARD = [np.nan, np.inf, -np.inf, -10.0, 20.0, 0.0]
 X = np.concatenate([np.random.default_rng(0).uniform(-12, 22, 300), AWKWARD, [0.0] * 6])
 Y = np.concatenate([np.random.default_rng(1).uniform(39, 61, 300), [50.0] * 6, AWKWARD])
-BLOCKS = nested(
-    "blocks",
-    COARSE,
-    np.array(
-        [[0, 0, 8, 3], [8, 0, 8, 1], [0, 8, 8, 2]]
-        + [[i, j, 2, 1 + (i + j) % 4] for i in range(8, 16, 2) for j in range(8, 16, 2)]
-    ),
-)
-TREE = nested(
-    "tree",
-    8,
-    np.array(
-        [[0, 0, 4, 1], [0, 4, 4, 1], [4, 4, 4, 2], [4, 0, 2, 1], [6, 0, 2, 1], [6, 2, 2, 1]]
-        + [[i, j, 1, 1] for i in (4, 5) for j in (2, 3)]
-    ),
-)
-PARTITIONS = [uniform_grid(1), uniform_grid((3, 5)), uniform_grid(64), BLOCKS, TREE]
+PARTITIONS = [uniform_grid(1), uniform_grid((3, 5)), uniform_grid(64)]
 
 
 def read(points, x="x", y="y", outside="drop"):

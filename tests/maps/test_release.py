@@ -1,8 +1,6 @@
 """Answers with their errors, post-processing, and the way out to other tools and back."""
 
 import json
-import sys
-from functools import partial
 
 import numpy as np
 import polars as pl
@@ -10,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.errors import ColumnError, DataError, MissingDependencyError, ParameterError
+from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.maps import AdaptiveGrid, CoarseGrid, MapRelease, Quadtree, uniform_grid
 from dpselect.maps.box import Box
 from dpselect.maps.counting import standard_deviation
@@ -333,13 +331,6 @@ def test_areas_of_cells_sum_to_that_of_the_earth():
 
     assert each.sum() == pytest.approx(510.066e6, rel=1e-4)
     assert unit == "km²"
-
-
-def test_a_missing_package_is_named(even, monkeypatch):
-    monkeypatch.setitem(sys.modules, "geopandas", None)
-    for call in (even.to_geopandas, partial(even.to_file, "map.gpkg")):
-        with pytest.raises(MissingDependencyError):
-            call()
 
 
 @pytest.mark.parametrize("areas", [[[]], "all", [9, 46, 6, 50], BOW_TIE, LINE], ids=str)

@@ -91,7 +91,30 @@ class ErrorMeasure(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Weighted(ErrorMeasure):
+class Stated(ErrorMeasure):
+    """A measure that is told its neighbour relation.
+
+    Attributes:
+        neighbours: ``"add-remove"`` or ``"substitute"``.
+    """
+
+    neighbours: NeighboursLike
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", validation.table_neighbours(self.neighbours))
+
+    @property
+    def relation(self) -> Neighbours:
+        return validation.table_neighbours(self.neighbours)
+
+    @property
+    def moves(self) -> bool:
+        """Whether one neighbour step moves a point, and brings or takes none."""
+        return self.relation is Neighbours.SUBSTITUTE
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Weighted(Stated):
     """The absolute error, weighted by public numbers; with equal weights the absolute one.
 
     Guarantee:
@@ -101,22 +124,16 @@ class Weighted(ErrorMeasure):
         ``moved``, never above the weighted mean of ``S_t``.
 
     Attributes:
-        neighbours: ``"add-remove"`` or ``"substitute"``.
         weights: ``w_t``, one number or shape ``(m,)``; finite, > 0.
     """
 
-    neighbours: NeighboursLike
     weights: ArrayLike = field(default=1.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "neighbours", validation.table_neighbours(self.neighbours))
+        super().__post_init__()
         weights = np.array(self.weights, dtype=np.float64)
         if weights.ndim > 1 or not (np.isfinite(weights) & (weights > 0)).all():
             raise ParameterError("`weights` must be finite and > 0: one, or one for each query")
-
-    @property
-    def relation(self) -> Neighbours:
-        return validation.table_neighbours(self.neighbours)
 
     def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
         weights = self._spread_over(exact.size)
@@ -124,8 +141,7 @@ class Weighted(ErrorMeasure):
 
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         weights = self._spread_over(noise.size)
-        moves = self.relation is Neighbours.SUBSTITUTE
-        change = (overlap.moved if moves else overlap.added)(weights) / weights.size
+        change = (overlap.moved if self.moves else overlap.added)(weights) / weights.size
         return change + self.rounding * float(weights.mean())
 
     def _spread_over(self, queries: int) -> Values:
@@ -136,7 +152,7 @@ class Weighted(ErrorMeasure):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RelativeClipped(ErrorMeasure):
+class RelativeClipped(Stated):
     """The error of E2EPriv over the exact answer, cut at a public number: repaired.
 
     The score of a query is ``min(C, (|g_t| + L_t)/max(q_t, ρ))``.
@@ -149,7 +165,6 @@ class RelativeClipped(ErrorMeasure):
         above the other one by ``(A - A')/B' + (A/B)(B' - B)/B'``, at most ``κ/ρ + C/(ρ + 1)``.
 
     Attributes:
-        neighbours: ``"add-remove"`` or ``"substitute"``.
         floor: ``ρ``, in points; finite, > 0. Public: not a share of the number of points.
         largest: ``C``, above which all errors count as equal; finite, > 0.
         norm: ``"l2"`` for the noise ``λ√2‖α‖_2``, which is at least its mean; ``"l1"`` for the
@@ -158,20 +173,15 @@ class RelativeClipped(ErrorMeasure):
     Source: Fanaeepour and Rubinstein, Corollary 7.6; the sensitivity is ours.
     """
 
-    neighbours: NeighboursLike
     floor: float
     largest: float = 1.0
     norm: Norm = "l2"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "neighbours", validation.table_neighbours(self.neighbours))
+        super().__post_init__()
         validation.positive("floor", self.floor)
         validation.positive("largest", self.largest)
         validation.one_of("norm", self.norm, get_args(Norm))
-
-    @property
-    def relation(self) -> Neighbours:
-        return validation.table_neighbours(self.neighbours)
 
     def noise(self, overlap: Overlap, scale: float) -> Values:
         return scale * overlap.l1 if self.norm == "l1" else super().noise(overlap, scale)
@@ -181,8 +191,7 @@ class RelativeClipped(ErrorMeasure):
         return np.minimum(errors, self.largest), np.zeros(exact.shape)
 
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
-        moves = self.relation is Neighbours.SUBSTITUTE
-        change = (overlap.spread if moves else overlap.largest) / self.floor
+        change = (overlap.spread if self.moves else overlap.largest) / self.floor
         change += self.largest / (self.floor + 1)
         rounding = self.rounded(np.minimum(noise, self.largest * self.floor))
         return float(np.mean(np.minimum(self.largest, change))) + rounding
