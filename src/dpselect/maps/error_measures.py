@@ -43,11 +43,11 @@ RELATIVE_ROUNDING = 2.0**-44
 class ErrorMeasure(ABC):
     r"""An error of partitions, with the most that one neighbour step can change it."""
 
-    rounding: ClassVar[float] = 2.0**-15
+    rounding: ClassVar[float] = 2.0**-14
     """What rounding on both databases can add to the change of ``g_t``, in points.
 
-    The sums behind ``g_t`` have fewer than 32 roundings each, relative to themselves, so with
-    at most ``2^31`` points ``g_t`` errs by ``2^-17``, and the mean over the queries by as much
+    The sums behind ``g_t`` have fewer than 64 roundings each, relative to themselves, so with
+    at most ``2^31`` points ``g_t`` errs by ``2^-16``, and the mean over the queries by as much
     again.
     """
 

@@ -156,7 +156,7 @@ class CountedCells:
         """Return the answers to lattice rectangles, ``(m,)``; as private as the counts.
 
         Of counts that are integers the sums of blocks are exact. With counts >= 0 fewer than
-        32 roundings follow, each relative to the answer, as numpy adds blocks by pairs.
+        64 roundings follow, each relative to the answer, as numpy adds blocks by pairs.
         """
         return np.concatenate([self._answers(some) for some in blocks_of(queries)])
 
