@@ -12,8 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING
-from types import NoneType
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.markup import escape
@@ -41,6 +40,9 @@ def flag(name: str) -> str:
     return f"--{name.removeprefix('as_').replace('_', '-')}"
 
 
+NO_DEFAULT = inspect.Parameter.empty
+
+
 def parameter(
     name: str,
     kind: Any,
@@ -48,33 +50,32 @@ def parameter(
     panel: str | None = None,
     *,
     usual: object = None,
+    default: object = None,
 ) -> inspect.Parameter:
-    """Return an option of a command; of an option that is not given the value is None.
+    """Return an option of a command.
 
     Args:
         name: The name of the field or parameter.
-        kind: What is typed: a type that typer knows. Flags are never None.
+        kind: What is typed: a type that typer knows.
         said: What it is.
         panel: The part of the help that it stands in.
         usual: What the help says of its default.
+        default: What is used where it is not given; ``NO_DEFAULT`` if it must be.
     """
     words = flag(name)
     if kind == bool | None:  # may be switched off, too
         words = f"{words}/--no-{words[2:]}"
-    option = typer.Option(
-        words, help=escape(said) + _usual(usual), rich_help_panel=panel, show_default=False
-    )
-    is_flag = kind is bool
-    return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        annotation=Annotated[kind if is_flag else kind | None, option],
-        default=False if is_flag else None,
-    )
+    help_ = escape(said) + _usual(usual)
+    option = typer.Option(words, help=help_, rich_help_panel=panel, show_default=False)
+    if kind is bool and default is None:
+        default = False
+    typed: Any = Annotated[kind | None if default is None else kind, option]
+    only = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, only, annotation=typed, default=default)
 
 
 def argument(
-    name: str, kind: Any, words: str, default: Any = inspect.Parameter.empty
+    name: str, kind: Any, words: str, default: object = NO_DEFAULT
 ) -> inspect.Parameter:
     """Return an argument of a command, as ``parameter`` does an option."""
     typed: Any = Annotated[kind, typer.Argument(help=words)]
@@ -84,7 +85,7 @@ def argument(
 
 def _usual(value: object) -> str:
     """Return what the help says of a default."""
-    unsaid = any(value is one for one in (None, MISSING, False, inspect.Parameter.empty))
+    unsaid = any(value is one for one in (None, MISSING, False, NO_DEFAULT))
     if isinstance(value, tuple):
         value = ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
     return "" if unsaid or value == "" else rf" [dim]\[default: {value}][/]"
@@ -130,12 +131,9 @@ def command(
         elif one.name in options.SHARED and one.name not in said:
             every.append(shared(one.name))
         elif one.kind is one.KEYWORD_ONLY:
-            needed = one.default is one.empty
-            kind, panel = types[one.name], (panels or {}).get(one.name)
-            kinds = [each for each in get_args(kind) if each is not NoneType]
-            kind = kinds[0] if NoneType in get_args(kind) else kind
-            made = parameter(one.name, kind, said[one.name], panel, usual=one.default)
-            every.append(made.replace(default=one.default) if not needed else _required(made))
+            kind, words, usual = types[one.name], said[one.name], one.default
+            panel = (panels or {}).get(one.name)
+            every.append(parameter(one.name, kind, words, panel, usual=usual, default=usual))
         else:
             every.append(argument(one.name, types[one.name], said[one.name], one.default))
 
@@ -145,13 +143,6 @@ def command(
         return run(*places, **given)
 
     add(app, name or run.__name__, call, every, run.__doc__)
-
-
-def _required(made: inspect.Parameter) -> inspect.Parameter:
-    """Return an option that must be given."""
-    kind, option = get_args(made.annotation)
-    [first] = [one for one in get_args(kind) if one is not NoneType]
-    return made.replace(annotation=Annotated[first, option], default=made.empty)
 
 
 def add(

@@ -21,6 +21,7 @@ from dpselect.cli import options
 from dpselect.cli.help import flag
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import PROTECTED, remaining_after
+from dpselect.requests import answers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,32 +195,10 @@ def _check_picture(plot: Path) -> None:
         raise ParameterError(f"`plot` must end with one of .{', .'.join(sorted(known))}")
 
 
-SUFFIXES = (".csv", ".parquet", ".xlsx", ".tex")
-"""Suffixes of files that the table of an answer is written to.
-
-The first two are for programs, with a row for each value; the others for people, as printed.
-"""
-
-TEX = str.maketrans({
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    **{one: rf"\{one}" for one in "&%$#_{}"},
-})  # fmt: skip
-"""Characters that LaTeX would obey, as it shows them."""
-
-
 def check_table(out: Path | None) -> None:
-    """Raise if a table cannot be written to a file, before anything is spent.
-
-    Raises:
-        ParameterError: It has another suffix.
-        MissingDependencyError: The library that writes such files is not installed.
-    """
-    if out is None:
-        return
-    if out.suffix.lower() not in SUFFIXES:
-        raise ParameterError(f"`out` must end with {', '.join(SUFFIXES)}")
-    if out.suffix.lower() == ".xlsx":
-        needed("xlsxwriter", extra="standard")
+    """Raise if a table cannot be written to a file, before anything is spent."""
+    if out is not None:
+        answers.check_suffix(out)
 
 
 def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
@@ -229,36 +208,8 @@ def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
         more = f"{left} more rows: --out table.csv writes them all"
         return {"not printed": more} if left > 0 else {}
     with writing(out, "a table such as table.csv"):
-        _write_table(release, out)
+        answers.write(release, out)
     return {"written to": str(out)}
-
-
-def _write_table(release: Release[Any], out: Path) -> None:
-    needed("polars", extra="standard")
-    import polars as pl
-
-    from dpselect.release import for_csv
-
-    match out.suffix.lower():
-        case ".csv":
-            for_csv(release.to_frame()).write_csv(out)
-        case ".parquet":
-            release.to_frame().write_parquet(out)
-        case ".xlsx":
-            pl.DataFrame(release.shown(), strict=False).write_excel(out)
-        case _:
-            head, *rows = zip(*_texts(release.shown()), strict=True)
-            lines = [" & ".join(one) + r" \\" for one in (head, *rows)]
-            body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-            begin, end = rf"\begin{{tabular}}{{{'l' * len(head)}}}", r"\end{tabular}"
-            out.write_text("\n".join([begin, *body, end, ""]), encoding="utf-8")
-
-
-def _texts(columns: Mapping[str, list[Any]]) -> Iterator[list[str]]:
-    """Yield each column with its head, as LaTeX writes it."""
-    for name, values in columns.items():
-        cells = ["" if one is None else str(one) for one in (name, *values)]
-        yield [written.in_a_cell(one).translate(TEX) for one in cells]
 
 
 def _answer(release: Release[Any]) -> list[str]:

@@ -6,18 +6,87 @@ import json
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dpselect import writing
 from dpselect._optional import needed
 from dpselect.budget import Budget, report
-from dpselect.errors import DataError
+from dpselect.errors import DataError, ParameterError
 from dpselect.release import Release, for_csv
 from dpselect.requests.request import Request
 
-if TYPE_CHECKING:
+STYLE = "<style>section.request {break-after: page}</style>"
+
+
+SUFFIXES = (".csv", ".parquet", ".xlsx", ".tex")
+"""Suffixes of files that the table of an answer is written to.
+
+The first two are for programs, with a row for each value; the others for people, as printed.
+"""
+
+TEX = str.maketrans({
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    **{one: rf"\{one}" for one in "&%$#_{}"},
+})  # fmt: skip
+"""Characters that LaTeX would obey, as it shows them."""
+
+
+def check_suffix(path: Path) -> None:
+    """Raise if a table cannot be written to a file of that name.
+
+    Raises:
+        ParameterError: It has another suffix.
+        MissingDependencyError: The library that writes such files is not installed.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise ParameterError(f"`out` must end with {', '.join(SUFFIXES)}")
+    if path.suffix.lower() == ".xlsx":
+        needed("xlsxwriter", extra="standard")
+
+
+def write(release: Release[Any], path: Path) -> None:
+    """Write the table of an answer in the format that the suffix of a path names.
+
+    What a format has no type for is written as JSON.
+
+    Raises:
+        MissingDependencyError: polars is not installed.
+    """
+    needed("polars", extra="standard")
     import polars as pl
 
-STYLE = "<style>section.request {break-after: page}</style>"
+    suffix, shown = path.suffix.lower(), release.shown()
+    if suffix == ".xlsx":
+        pl.DataFrame(shown, strict=False).write_excel(path)
+        return
+    if suffix == ".tex":
+        columns = [[name, *values] for name, values in shown.items()]
+        head, *rows = zip(
+            *([_for_tex(one) for one in column] for column in columns), strict=True
+        )
+        lines = [" & ".join(one) + r" \\" for one in (head, *rows)]
+        body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+        begin, end = rf"\begin{{tabular}}{{{'l' * len(head)}}}", r"\end{tabular}"
+        path.write_text("\n".join([begin, *body, end, ""]), encoding="utf-8")
+        return
+    frame = release.to_frame()
+    odd = [
+        name
+        for name, kind in frame.schema.items()
+        if kind == pl.Object or (suffix == ".csv" and kind.is_nested())
+    ]
+    frame = frame.with_columns(
+        pl.Series(name, [json.dumps(one, default=str) for one in frame[name].to_list()])
+        for name in odd
+    )
+    if suffix == ".csv":
+        for_csv(frame).write_csv(path)
+    else:
+        frame.write_parquet(path)
+
+
+def _for_tex(value: object) -> str:
+    return writing.in_a_cell("" if value is None else str(value)).translate(TEX)
 
 
 def check_folder(folder: Path) -> None:
@@ -44,9 +113,8 @@ def save(
         MissingDependencyError: polars is not installed.
     """
     for name, release in answers.items():
-        frame = _flat(release.to_frame())
-        for_csv(frame).write_csv(folder / f"{name}.csv")
-        frame.write_parquet(folder / f"{name}.parquet")
+        for suffix in (".csv", ".parquet"):
+            write(release, folder / f"{name}{suffix}")
     (folder / "answers.json").write_text(to_json(request, answers), encoding="utf-8")
     (folder / "report.html").write_text(html(request, budget), encoding="utf-8")
 
@@ -75,17 +143,3 @@ def html(request: Request, budget: Budget) -> str:
     ]
     ledger = budget.path.name if budget.path is not None else name
     return report.html(budget, name=ledger, first="\n".join(first))
-
-
-def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a frame with values that are lists or objects as JSON."""
-    needed("polars", extra="standard")
-    import polars as pl
-
-    nested = [
-        name for name, kind in frame.schema.items() if kind.is_nested() or kind == pl.Object
-    ]
-    return frame.with_columns(
-        pl.Series(name, [json.dumps(one, default=str) for one in frame[name].to_list()])
-        for name in nested
-    )
