@@ -17,6 +17,9 @@ from dpselect.typing import Indices, Probabilities
 FRESH = "noise on the counts of the chosen keys"
 """Purpose of the price of counts that are drawn after the selection."""
 
+LIFTED = "small ones are too large in the mean, as the largest are chosen by them"
+"""What a selection by noisy counts does to them."""
+
 LITTLE = 0.3
 """Scale of noise that is 0 in nine of ten counts."""
 
@@ -150,9 +153,7 @@ class KeyRelease(ReleaseByGroup):
         said = f"noise of scale {self.scale:.3g}"
         if self.scale < LITTLE or any(spend.purpose == FRESH for spend in self.plan.spends):
             return said
-        return (
-            f"{said}; small ones are too large in the mean, as the largest are chosen by them"
-        )
+        return f"{said}; {LIFTED}"
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect.keys.keys import groups_first
-from dpselect.keys.release import ReleaseByGroup
+from dpselect.keys.release import LIFTED, ReleaseByGroup
 from dpselect.maps.box import Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.points import PointRows
@@ -89,6 +89,12 @@ class CellRelease(ReleaseByGroup):
     @property
     def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
         return list(SIDES), "points", self.noisy_scores
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What is said of the release beside its answer, by name."""
+        known = {} if self.noisy_scores is None else {"counts": LIFTED}
+        return {**known, **super().facts}
 
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with coordinates of as many digits as are read."""

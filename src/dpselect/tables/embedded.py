@@ -89,11 +89,12 @@ class Engine:
         import polars as pl
 
         def numbers(texts: pl.Series) -> pl.Series:
-            hashes = {
-                one: int(md5(one.encode(), usedforsecurity=False).hexdigest()[:DIGITS], 16)
-                for one in texts.unique().to_list()
-            }
-            return pl.Series([hashes[one] for one in texts.to_list()], dtype=pl.Int64)
+            each = texts.unique()
+            hashes = [
+                int(md5(one.encode(), usedforsecurity=False).hexdigest()[:DIGITS], 16)
+                for one in each
+            ]
+            return texts.replace_strict(each, hashes, return_dtype=pl.Int64)
 
         number = pl.col(column).map_batches(numbers, return_dtype=pl.Int64)
         return nw.from_native(self.native.with_columns(number))
