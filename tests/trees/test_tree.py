@@ -21,8 +21,8 @@ def test_a_drawn_leaf_has_its_class_and_counts_and_siblings_of_one_class_are_one
 
     assert drawn.get_title() == "epsilon = 1"
     assert [text.get_text() for text in drawn.texts] == [
-        "sky in {sun, rain in the even…\nyes (0 : 4,000)",
-        "sky = fog\nno (1,250 : 0)",
+        "sky in {sun, rain in the even…\nyes  (no 0, yes 4,000)",
+        "sky = fog\nno  (no 1,250, yes 0)",
         "sky",
     ]
 

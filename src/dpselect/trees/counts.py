@@ -134,19 +134,14 @@ def compress(
     Returns:
         Shape ``(m, columns)`` and shape ``(m, classes)``.
     """
-    unique, row = _unique_rows(codes, sizes)
-    counts = np.bincount(row * classes + labels, minlength=len(unique) * classes)
+    rows = codes
+    if np.log2(np.maximum(sizes, 1)).sum() < 62:
+        # One integer per row sorts many times faster than rows.
+        rows = codes @ np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)
+    _, first, row = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    unique = codes[first]
+    counts = np.bincount(row.ravel() * classes + labels, minlength=len(unique) * classes)
     return unique, counts.reshape(len(unique), classes).astype(np.int64)
-
-
-def _unique_rows(codes: Indices, sizes: Indices) -> tuple[Indices, Indices]:
-    if np.log2(np.maximum(sizes, 1)).sum() >= 62:
-        unique, row = np.unique(codes, axis=0, return_inverse=True)
-        return unique, row.reshape(-1)
-    # One integer per row sorts many times faster than rows.
-    radix = np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)
-    _, first, row = np.unique(codes @ radix, return_index=True, return_inverse=True)
-    return codes[first], row
 
 
 def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:

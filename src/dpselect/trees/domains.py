@@ -17,7 +17,6 @@ every column that may be split on:
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -50,58 +49,8 @@ MOST_CATEGORIES = 20
 """A column of integers with more values than this is proposed in bins."""
 
 
-class Domain(ABC):
-    """A finite set of codes ``0, ..., size - 1`` for the values of one column."""
-
-    ordered: bool
-    """Whether questions are ``code < k``; else they are ``code == k``."""
-
-    other: Hashable | None
-    """The category of missing values; None if their records are dropped."""
-
-    @property
-    @abstractmethod
-    def unknown(self) -> int:
-        """The code of ``other``; ``OUTSIDE`` if there is none."""
-
-    @property
-    @abstractmethod
-    def labels(self) -> tuple[str, ...]:
-        """The name of each code."""
-
-    def interval(self, first: int, last: int) -> str:
-        """Return the name of all codes from one to another."""
-        return f"{{{', '.join(self.labels[first : last + 1])}}}"
-
-    @abstractmethod
-    def check(self, kind: Kind, name: str) -> None:
-        """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
-
-    @abstractmethod
-    def codes(self, column: ColumnValues, *, repaired: bool = True) -> Indices:
-        """Return the code of every value; ``OUTSIDE`` for one that has no place.
-
-        Args:
-            column: Private.
-            repaired: Whether values that were not declared go where the domain says.
-        """
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, object]:
-        """Return the domain as plain values, as in a domains file."""
-
-    def to_field(self) -> dict[str, object]:
-        """Return the domain as a query keeps it."""
-        return self.to_dict()
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of codes."""
-
-
 @dataclass(frozen=True)
-class Categories(Domain):
+class Categories:
     """The values of a categorical column.
 
     Attributes:
@@ -120,6 +69,7 @@ class Categories(Domain):
     values: tuple[Hashable, ...]
     other: Hashable | None = None
     ordered = False
+    """Whether questions are ``code < k``; else they are ``code == k``."""
 
     def __init__(self, values: Sequence[Hashable], other: Hashable | None = None) -> None:
         kept = tuple(_plain(value) for value in values)
@@ -137,17 +87,25 @@ class Categories(Domain):
 
     @property
     def unknown(self) -> int:
+        """The code of ``other``; ``OUTSIDE`` if there is none."""
         return OUTSIDE if self.other is None else self.listed.index(self.other)
 
     @property
     def size(self) -> int:
+        """The number of codes."""
         return len(self.listed)
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """The name of each code."""
         return tuple(str(value) for value in self.listed)
 
+    def interval(self, first: int, last: int) -> str:
+        """Return the name of all codes from one to another."""
+        return f"{{{', '.join(self.labels[first : last + 1])}}}"
+
     def check(self, kind: Kind, name: str) -> None:
+        """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
         text = [isinstance(value, str) for value in self.listed]
         if (kind == "text" and not any(text)) or (kind == "numbers" and all(text)):
             raise ColumnError(
@@ -161,6 +119,12 @@ class Categories(Domain):
         return tuple(rounded(value, kind) for value in listed)
 
     def codes(self, column: ColumnValues, *, repaired: bool = True) -> Indices:
+        """Return the code of every value; ``OUTSIDE`` for one that has no place.
+
+        Args:
+            column: Private.
+            repaired: Whether values that were not declared go where the domain says.
+        """
         held = self.held(column.values.dtype, repaired=repaired)
         code = {value: k for k, value in enumerate(held)}
         unknown = self.unknown if repaired else OUTSIDE
@@ -173,12 +137,15 @@ class Categories(Domain):
         return np.where(column.absent(), unknown, np.array(known, dtype=np.int64)[which])
 
     def to_dict(self) -> dict[str, object]:
+        """Return the domain as plain values, as in a domains file."""
         shown: dict[str, object] = {"values": list(self.values)}
         return shown if self.other is None else {**shown, "other": self.other}
 
+    to_field = to_dict
+
 
 @dataclass(frozen=True, repr=False)
-class Bins(Domain):
+class Bins:
     """Numbers between public bounds, in bins of equal width or with edges of your own.
 
     A bin holds its lower edge; the last one holds both. Numbers beyond the bounds are
@@ -209,6 +176,7 @@ class Bins(Domain):
     other: str | None
     own: tuple[float, ...] | None
     ordered = True
+    """Likewise."""
 
     def __repr__(self) -> str:
         bounds = f"{_number_text(self.low)}, {_number_text(self.high)}, bins={self.bins}"
@@ -254,18 +222,22 @@ class Bins(Domain):
 
     @property
     def unknown(self) -> int:
+        """The code of ``other``; ``OUTSIDE`` if there is none."""
         return OUTSIDE if self.other is None else self.bins
 
     @property
     def size(self) -> int:
+        """The number of codes."""
         return self.bins + (self.other is not None)
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """The name of each code."""
         bins = tuple(self.interval(k, k) for k in range(self.bins))
         return bins if self.other is None else (*bins, self.other)
 
     def interval(self, first: int, last: int) -> str:
+        """Return the name of all codes from one to another."""
         if last >= self.bins:  # the bin of missing values is beside the others
             return f"{{{', '.join(self.labels[first : last + 1])}}}"
         edges = self.edges
@@ -273,6 +245,7 @@ class Bins(Domain):
         return f"[{_number_text(edges[first])}, {_number_text(edges[last + 1])}{end}"
 
     def check(self, kind: Kind, name: str) -> None:
+        """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
         if kind == "text":
             raise ColumnError(
                 f"column {name!r} holds text and must hold numbers to be binned; give "
@@ -280,6 +253,12 @@ class Bins(Domain):
             )
 
     def codes(self, column: ColumnValues, *, repaired: bool = True) -> Indices:
+        """Return the code of every value; ``OUTSIDE`` for one that has no place.
+
+        Args:
+            column: Private.
+            repaired: Whether values that were not declared go where the domain says.
+        """
         numbers, held = column.numbers(), column.values.dtype
         inner = self.inner(held if held.kind == "f" else np.float64)
         found = np.searchsorted(inner, numbers, side="right").astype(np.int64)
@@ -289,10 +268,13 @@ class Bins(Domain):
         return np.where(np.isnan(numbers), self.unknown, found)
 
     def to_dict(self) -> dict[str, object]:
+        """Return the domain as plain values, as in a domains file."""
         shown: dict[str, object] = {"low": self.low, "high": self.high, "bins": self.bins}
         if self.own is not None:
             shown = {"edges": list(self.own)}
         return shown if self.other is None else {**shown, "other": self.other}
+
+    to_field = to_dict
 
 
 def _number_text(number: float) -> str:
@@ -300,6 +282,9 @@ def _number_text(number: float) -> str:
     whole = float(number).is_integer() and abs(number) < 2**53
     return str(int(number)) if whole else f"{number:.6g}"
 
+
+Domain: TypeAlias = Categories | Bins
+"""A finite set of codes ``0, ..., size - 1`` for the values of one column."""
 
 DomainLike: TypeAlias = Domain | Mapping[str, Any] | Sequence[Hashable]
 """A domain, its plain values (``Domain.to_dict``), or a list of categories."""
@@ -461,26 +446,15 @@ def read_domains(path: str | Path) -> dict[str, Any]:
     for name, (kind, what) in parts.items():
         if not isinstance(given, dict) or not isinstance(given.get(name), kind):
             raise DataError(f"{path}: fill in {name!r}, {what}")
-    columns = given["columns"]
-    empty = [name for name, domain in columns.items() if _is_unfilled(domain)]
-    if empty:
-        raise DataError(
-            f"{path}: fill in 'values', or 'low' and 'high', of the columns "
-            f"{', '.join(empty)}; or delete a column to leave it out"
-        )
+    columns, unfilled = given["columns"], []
     for name, domain in columns.items():
         try:
             as_domain(name, domain)
         except ParameterError as error:
-            raise DataError(f"{path}, column {name!r}: {error}") from None
+            unfilled.append(f"column {name!r}: {error}")
+    if unfilled:
+        raise DataError(f"{path}: fill in, or delete to leave it out, {'; '.join(unfilled)}")
     return {**{name: given[name] for name in parts if name != "columns"}, "domains": columns}
-
-
-def _is_unfilled(domain: object) -> bool:
-    """Return whether a domain is as ``domains_template`` writes it."""
-    if not isinstance(domain, dict):
-        return False
-    return domain.get("values") == [] or None in {domain.get(end, 0) for end in ("low", "high")}
 
 
 def domains_template(data: object, label: str) -> dict[str, Any]:

@@ -175,7 +175,7 @@ class Tree:
         """
         lines = []
         for depth, answer, node in self.walk():
-            says = f": {self._says(node)}" if isinstance(node, Leaf) else ""
+            says = f": {self.says(node)}" if isinstance(node, Leaf) else ""
             if depth or says:
                 lines.append("|   " * max(depth - 1, 0) + (answer + says).removeprefix(": "))
         return "\n".join(lines)
@@ -226,14 +226,16 @@ class Tree:
             for depth, _, node in self.walk()
         )
 
-    def _says(self, node: Leaf) -> str:
+    def says(self, node: Node) -> str:
+        """Return the class of the most records at a node, and how many there are of each."""
         classes = self.schema.classes
+        released = node.counts if isinstance(node, Leaf) else weight(node).tolist()
         counts = ", ".join(
-            f"{c} {count_text(n)}" for c, n in zip(classes, node.counts, strict=True)
+            f"{c} {count_text(n)}" for c, n in zip(classes, released, strict=True)
         )
-        most = int(np.argmax(node.counts))
-        answer = str(classes[most]) if node.counts[most] > 0 else "as above"
-        without = 0 < node.counts[most] < TOO_SMALL
+        most = int(np.argmax(released))
+        answer = str(classes[most]) if released[most] > 0 else "as above"
+        without = 0 < released[most] < TOO_SMALL
         return answer if without else f"{answer}  ({counts})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -431,7 +433,8 @@ def _draw(tree: Tree, levels: int, ax: Axes, size: float) -> None:
         if isinstance(node, Leaf) or depth == levels:
             height = -float(next(rows))
             colour = f"C{int(weight(node).argmax())}"
-            write(depth, height, f"{_cut(answer)}\n{_in_short(tree, node)}", colour)
+            more = "" if isinstance(node, Leaf) else " …"
+            write(depth, height, f"{_cut(answer)}\n{tree.says(node)}{more}", colour)
             return height
         heights = [
             drawn(below, tree.answer(node, k), depth + 1)
@@ -444,15 +447,6 @@ def _draw(tree: Tree, levels: int, ax: Axes, size: float) -> None:
         return height
 
     drawn(tree.root, "", 0)
-
-
-def _in_short(tree: Tree, node: Node) -> str:
-    counts = weight(node)
-    label = tree.schema.classes[int(counts.argmax())]
-    more = "" if isinstance(node, Leaf) else " …"
-    if 0 < counts.max() < TOO_SMALL:
-        return f"{label}{more}"
-    return f"{label} ({' : '.join(map(count_text, counts.tolist()))}){more}"
 
 
 def _cut(text: str) -> str:
