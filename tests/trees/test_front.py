@@ -17,6 +17,7 @@ from dpselect.trees import (
     Categories,
     Leaf,
     MultiObjectiveTreeClassifier,
+    Split,
     Tree,
     candidates as ev,
 )
@@ -37,42 +38,44 @@ SCHEMA = Schema(
 seeds = st.integers(0, 10**6)
 
 
+def with_leaves(tree):
+    if isinstance(tree, int):
+        return Leaf((1.0 - tree, float(tree)))
+    return Split(tree.column, tree.branch_of, tuple(map(with_leaves, tree.branches)))
+
+
 def breeder(seed, max_depth=5):
     return ev.Breeder(SCHEMA, np.random.default_rng(seed), max_depth)
 
 
 def nodes_of(tree):
-    """Every subtree by walking down, independent of the sizes that are kept."""
-    if tree[0, ev.COLUMN] < 0:
-        return [tree[:1]]
-    yes = nodes_of(tree[1:])
-    no = nodes_of(tree[1 + len(yes) :])
-    return [tree[: 1 + len(yes) + len(no)], *yes, *no]
+    """Every subtree by walking down, with how many questions lead there."""
+    below = [] if isinstance(tree, int) else [n for b in tree.branches for n in nodes_of(b)]
+    return [(tree, 0), *((node, level + 1) for node, level in below)]
 
 
 def depth_of(tree):
-    if tree[0, ev.COLUMN] < 0:
-        return 0
-    return 1 + max(map(depth_of, ev.branches(tree)))
-
-
-@given(seeds)
-def test_positions_count_nodes_yes_before_no(seed):
-    tree = breeder(seed).mutated(breeder(seed).random_tree(3))
-
-    for k, node in enumerate(nodes_of(tree)):
-        assert np.array_equal(ev.subtree(tree, k), node)
-        assert np.array_equal(ev.replaced(tree, k, node), tree)
-    assert ev.depth(tree) == depth_of(tree)
+    return max(level for _, level in nodes_of(tree))
 
 
 @given(seeds, st.integers(0, 4))
-def test_children_obey_the_depth_and_know_their_size(seed, deepest):
+def test_places_count_nodes_yes_before_no_and_random_trees_are_full(seed, questions):
+    tree = breeder(seed).random_tree(questions)
+    assert len(nodes_of(tree)) == 2 ** (questions + 1) - 1
+    tree = breeder(seed).mutated(tree)
+
+    assert ev.size(tree) == len(nodes_of(tree))
+    assert ev.depth(tree) == depth_of(tree)
+    for place, node in enumerate(nodes_of(tree)):
+        assert ev.found(tree, place) == node
+        assert ev.replaced(tree, place, node[0]) == tree
+
+
+@given(seeds, st.integers(0, 4))
+def test_children_obey_the_depth(seed, deepest):
     family = breeder(seed, deepest)
     parents = [family.random_tree(min(deepest, 3)) for _ in range(3)]
-    for child in family.children(parents, 4):
-        assert depth_of(child) <= deepest
-        assert child[:, ev.SIZE].tolist() == [len(node) for node in nodes_of(child)]
+    assert all(depth_of(child) <= deepest for child in family.children(parents, 4))
 
 
 def test_parents_are_trees_that_were_selected():
@@ -99,8 +102,7 @@ def test_all_forms_of_a_tree_answer_alike(seed):
     hits = MemoryCounts.of_records(SCHEMA, codes, labels).hits(trees)
 
     for tree, found in zip(trees, hits, strict=True):
-        root = ev.as_split(tree, SCHEMA, lambda label: Leaf((1.0 - label, float(label))))
-        answers = Tree(SCHEMA, root).probabilities(codes).argmax(axis=1)
+        answers = Tree(SCHEMA, with_leaves(tree)).probabilities(codes).argmax(axis=1)
         assert found.tolist() == [((answers == labels) & (labels == c)).sum() for c in (0, 1)]
 
 
@@ -182,7 +184,7 @@ def test_the_noisy_rates_cost_what_is_set_aside_for_them():
     """By definition: a record counts for its class and for every tree that is right."""
     design = classifier(front=2, rates_share=0.4, epsilon=1.0).query(["a"]).design()
     schema, plan = design.rows.schema, design.training
-    trees, worst = [ev.answer(1), ev.answer(1)], 0.0
+    trees, worst = [1, 1], 0.0
 
     def log_probability(counts):
         sampler = Recording([0] * 6)
@@ -264,11 +266,11 @@ def test_plots_the_front_pickles_and_asks_for_trees_that_are_there():
 
 
 TREES = {
-    "no": ev.answer(0),
-    "yes": ev.answer(1),
-    "a": ev.ask(0, 0, ev.answer(0), ev.answer(1)),
-    "not a": ev.ask(0, 0, ev.answer(1), ev.answer(0)),
-    "a again": ev.ask(0, 1, ev.answer(1), ev.answer(0)),
+    "no": 0,
+    "yes": 1,
+    "a": Split(0, (0, 1), (0, 1)),
+    "not a": Split(0, (0, 1), (1, 0)),
+    "a again": Split(0, (1, 0), (1, 0)),
 }
 ANSWERS = {"no": (0, 0), "yes": (1, 1), "a": (0, 1), "not a": (1, 0), "a again": (0, 1)}
 """What each tree says of a record with a = 0 and of one with a = 1."""
@@ -371,13 +373,13 @@ def test_published_mutation_grows_full_subtrees_to_the_largest_depth(seed, quest
     rng = np.random.default_rng(seed)
     family = ev.BREEDERS["published"](SCHEMA, rng, 5)
     tree = family.random_tree(questions)
-    position = int(np.random.default_rng(seed).integers(len(tree)))
+    position = int(np.random.default_rng(seed).integers(ev.size(tree)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ev.Breeder, "_anywhere", lambda _self, _tree: position)
         mutated = family.mutated(tree)
-    grown = ev.subtree(mutated, position)
+    grown, _ = ev.found(mutated, position)
 
-    assert len(grown) == 2 ** (6 - ev.levels(tree)[position]) - 1
+    assert ev.size(grown) == 2 ** (6 - ev.found(tree, position)[1]) - 1
     assert ev.depth(mutated) == 5
 
 
@@ -443,7 +445,7 @@ def test_dp_moet_has_the_inputs_of_algorithm_1():
     assert len(training.epsilons) == 3 + 1
     assert sum(training.epsilons) == pytest.approx(1.0)
     first = ev.Breeder(SCHEMA, np.random.default_rng(1), 9).random_tree(query.initial_depth)
-    assert len(first) == 2**4 - 1
+    assert ev.size(first) == 2**4 - 1
     assert (query.max_depth, query.population, query.survivors, query.front) == (9, 30, 5, 2)
 
 

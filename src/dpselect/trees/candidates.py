@@ -8,50 +8,54 @@ Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from dpselect.trees.domains import Schema
-from dpselect.trees.kernels import levels, replaced
 from dpselect.trees.tree import Split
-from dpselect.typing import Indices
 
-Individual: TypeAlias = Indices
-"""A tree as a table of its nodes, shape ``(nodes, 3)``: each before those below it, yes first.
+Individual: TypeAlias = Split | int
+"""A tree of questions with two branches, yes first; or the position of the class it answers.
 
-- ``COLUMN``: the position in the schema of the column that is asked for; -1 for an answer.
-- ``VALUE``: the code compared with, yes if ``code < value`` for an ordered domain and if
-  ``code == value`` for another; the position of the class, for an answer.
-- ``SIZE``: the number of nodes from here down.
+Its nodes are numbered from the root on, each before those below it, yes first.
 """
 
-COLUMN, VALUE, SIZE = 0, 1, 2
+
+def size(tree: Individual) -> int:
+    """Return how many nodes a tree has."""
+    return 1 + sum(map(size, tree.branches)) if isinstance(tree, Split) else 1
 
 
-def answer(label: int) -> Individual:
-    """Return the tree that always answers one class."""
-    return np.array([[-1, label, 1]])
-
-
-def ask(column: int, value: int, yes: Individual, no: Individual) -> Individual:
-    """Return a question above two trees."""
-    return np.vstack([[[column, value, 1 + len(yes) + len(no)]], yes, no])
-
-
-def branches(tree: Individual) -> tuple[Individual, Individual]:
-    """Return the trees for yes and for no below a question."""
-    end = 1 + int(tree[1, SIZE])
-    return tree[1:end], tree[end:]
-
-
-def depth(tree: Individual) -> int:
+def depth(tree: Individual | None) -> int:
     """Return the largest number of questions on a path."""
-    return int(levels(tree).max())
+    return 1 + max(map(depth, tree.branches)) if isinstance(tree, Split) else 0
+
+
+def found(tree: Individual, place: int) -> tuple[Individual, int]:
+    """Return the tree from a node down, and how many questions lead there."""
+    level = 0
+    while place and isinstance(tree, Split):
+        yes, no = tree.branches
+        inside = size(yes)
+        tree, place = (yes, place - 1) if place <= inside else (no, place - 1 - inside)
+        level += 1
+    return tree, level
+
+
+def replaced(tree: Individual, place: int, new: Individual) -> Individual:
+    """Return a tree with another one from a node down."""
+    if not place or not isinstance(tree, Split):
+        return new
+    yes, no = tree.branches
+    inside = size(yes)
+    if place <= inside:
+        return Split(tree.column, tree.branch_of, (replaced(yes, place - 1, new), no))
+    return Split(tree.column, tree.branch_of, (yes, replaced(no, place - 1 - inside, new)))
 
 
 @dataclass(frozen=True)
@@ -70,21 +74,32 @@ class Breeder:
     rng: np.random.Generator
     max_depth: int
 
-    @cached_property
-    def _least(self) -> Indices:
-        # "code < 0" separates nothing; neither does any question on a single code.
-        return self.schema.ordered * (self.schema.sizes > 1)
+    def ask(self, column: int, value: int, yes: Individual, no: Individual) -> Split:
+        """Return a question: ``code < value`` in an ordered domain, else ``code == value``."""
+        ordered = bool(self.schema.ordered[column])
+        return Split(
+            column, _branches(int(self.schema.sizes[column]), value, ordered), (yes, no)
+        )
 
     def random_tree(self, questions: int) -> Individual:
         """Return a full random tree of that depth."""
-        sizes, asked, leaves = _full(questions)
-        tree = np.full((sizes.size, 3), -1)
-        tree[:, SIZE] = sizes
-        columns = self.rng.integers(len(self.schema.names), size=asked.size)
-        tree[asked, COLUMN] = columns
-        tree[asked, VALUE] = self.rng.integers(self._least[columns], self.schema.sizes[columns])
-        self._answer(tree, leaves)
-        return tree
+        sizes, leaves = self.schema.sizes, 2**questions
+        # "code < 0" separates nothing; neither does any question on a single code.
+        least = self.schema.ordered * (sizes > 1)
+        columns = self.rng.integers(len(sizes), size=leaves - 1)
+        values = self.rng.integers(least[columns], sizes[columns])
+        asked = zip(columns.tolist(), values.tolist(), strict=True)
+        answers = iter(self.rng.integers(len(self.schema.classes), size=leaves).tolist())
+        return self._full(questions, asked, answers)
+
+    def _full(
+        self, questions: int, asked: Iterator[tuple[int, int]], answers: Iterator[int]
+    ) -> Individual:
+        if not questions:
+            return next(answers)
+        column, value = next(asked)
+        yes, no = (self._full(questions - 1, asked, answers) for _ in range(2))
+        return self.ask(column, value, yes, no)
 
     def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
         """Return two children of each of some random pairs of parents, crossed and mutated."""
@@ -98,7 +113,7 @@ class Breeder:
     def cross(self, one: Individual, other: Individual) -> tuple[Individual, Individual]:
         """Exchange a random subtree of each for one of the other, cut to the depth allowed."""
         here, there = self._anywhere(one), self._anywhere(other)
-        mine, theirs = subtree(one, here), subtree(other, there)
+        mine, theirs = found(one, here)[0], found(other, there)[0]
         return (
             self.cut(replaced(one, here, theirs), self.max_depth),
             self.cut(replaced(other, there, mine), self.max_depth),
@@ -106,9 +121,9 @@ class Breeder:
 
     def mutated(self, tree: Individual) -> Individual:
         """Replace a random subtree by a full random one, down to ``deepest``."""
-        position = self._anywhere(tree)
-        left = self.deepest(tree) - int(levels(tree)[position])
-        return replaced(tree, position, self.random_tree(left))
+        place = self._anywhere(tree)
+        left = self.deepest(tree) - found(tree, place)[1]
+        return replaced(tree, place, self.random_tree(left))
 
     def deepest(self, tree: Individual) -> int:
         """Return the depth down to which a tree is mutated."""
@@ -116,25 +131,15 @@ class Breeder:
 
     def cut(self, tree: Individual, questions: int) -> Individual:
         """Replace what is deeper than that by random answers."""
-        level = levels(tree)
-        if level.max() <= questions:
+        if not isinstance(tree, Split):
             return tree
-        kept = level <= questions
-        before = np.concatenate([[0], np.cumsum(kept)])
-        left = tree[kept]
-        left[:, SIZE] = (before[np.arange(len(tree)) + tree[:, SIZE]] - before[:-1])[kept]
-        ended = (level[kept] == questions) & (left[:, COLUMN] >= 0)
-        left[ended, COLUMN] = -1
-        self._answer(left, np.flatnonzero(ended))
-        return left
-
-    def _answer(self, tree: Individual, leaves: Indices) -> None:
-        """Give leaves random classes."""
-        classes = len(self.schema.classes)
-        tree[leaves, VALUE] = self.rng.integers(classes, size=leaves.size)
+        if not questions:
+            return int(self.rng.integers(len(self.schema.classes)))
+        yes, no = (self.cut(below, questions - 1) for below in tree.branches)
+        return Split(tree.column, tree.branch_of, (yes, no))
 
     def _anywhere(self, tree: Individual) -> int:
-        return int(self.rng.integers(len(tree)))
+        return int(self.rng.integers(size(tree)))
 
 
 class PublishedBreeder(Breeder):
@@ -165,28 +170,7 @@ BREEDERS: Mapping[Operators, type[Breeder]] = MappingProxyType(
 )
 
 
-def subtree(tree: Individual, position: int) -> Individual:
-    """Return the tree from a node down."""
-    return tree[position : position + tree[position, SIZE]]
-
-
-def as_split(tree: Individual, schema: Schema, answer: Callable[[int], Any]) -> Any:  # noqa: ANN401
-    """Return an individual as a split, with something for each position of a class."""
-    column, value, size = tree[0].tolist()
-    if size == 1:
-        return answer(value)
-    domain = schema.domains[column]
-    branch_of = tuple(
-        int(code >= value if domain.ordered else code != value) for code in range(domain.size)
-    )
-    yes, no = (as_split(part, schema, answer) for part in branches(tree))
-    return Split(column, branch_of, (yes, no))
-
-
 @cache
-def _full(questions: int) -> tuple[Indices, Indices, Indices]:
-    """Return the sizes of a full tree's subtrees, and where its questions and leaves are."""
-    sizes = np.ones(1, dtype=np.int64)
-    for _ in range(questions):
-        sizes = np.concatenate([[2 * sizes.size + 1], sizes, sizes])
-    return sizes, np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)
+def _branches(codes: int, value: int, ordered: bool) -> tuple[int, ...]:  # noqa: FBT001 -- a key
+    """Return the branch of each code, 0 for yes."""
+    return tuple(int(code >= value if ordered else code != value) for code in range(codes))

@@ -115,9 +115,7 @@ class MemoryCounts(Counts):
             yield np.split(table, starts[1:-1])
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
-        roots = np.cumsum([0, *map(len, trees)])[:-1]
-        nodes = np.concatenate(trees)
-        return kernels.hits(self.codes, self.counts, nodes, roots, self.schema.ordered)
+        return kernels.hits(self.codes, self.counts, *flat(*trees))
 
 
 def compress(

@@ -23,7 +23,7 @@ from dpselect.tables.lookup import with_codes, with_positions, without_nan
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark_engine import Spark
 from dpselect.tables.values import refused_type
-from dpselect.trees.candidates import Individual, as_split
+from dpselect.trees.candidates import Individual, depth
 from dpselect.trees.counts import Counts, Target, flat
 from dpselect.trees.domains import OUTSIDE, Bins, Categories, Schema
 from dpselect.trees.tree import Split
@@ -131,15 +131,14 @@ class EngineCounts(Counts):
         return [np.split(leaf.T, ends) for leaf in found]
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
-        targets = [as_split(tree, self._public, int) for tree in trees]
         engine = engine_of(self._codes)
         if isinstance(engine, Spark):
             col, classes = engine.f.col, self._classes
             key = engine.f.when(col(LEAF) == col(LABEL), col(TREE) * classes + col(LABEL))
-            counted = self._reached(engine, targets).select(key.alias(KEY))
+            counted = self._reached(engine, trees).select(key.alias(KEY))
             shape = len(trees), classes
             return self._tallied(counted, shape, prod(shape) + 1)
-        right = [_leaf(tree) == nw.col(LABEL) for tree in targets]
+        right = [_leaf(tree) == nw.col(LABEL) for tree in trees]
         return self._summed(self._codes, right, {LABEL: self._classes}).T
 
     def outside(self) -> list[int]:
@@ -193,7 +192,7 @@ class EngineCounts(Counts):
         native = native.select("*", f.posexplode(spark.array(roots)).alias(TREE, NODE))
         column, first, target = map(spark.array, (columns, firsts, targets))
         answers = f.array(*map(f.col, self._names))
-        for _ in range(max(map(_depth, trees))):
+        for _ in range(max(map(depth, trees))):
             # What is no split has no column, so its look-ups are null.
             answer = f.get(answers, f.get(column, node))
             below = f.get(target, f.get(first, node) + answer)
@@ -278,7 +277,3 @@ def _kind(name: str, dtype: Any) -> Kind:  # noqa: ANN401 -- narwhals' types
     if kind == "text":
         return kind
     raise refused_type(name, dtype)
-
-
-def _depth(tree: Target) -> int:
-    return 1 + max(map(_depth, tree.branches)) if isinstance(tree, Split) else 0

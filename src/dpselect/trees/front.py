@@ -44,11 +44,11 @@ from dpselect.query import query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity, at_bound
 from dpselect.trees.base import Claims, Sampler, _RecordsQuery
-from dpselect.trees.candidates import BREEDERS, Breeder, Individual, Operators, as_split
+from dpselect.trees.candidates import BREEDERS, Breeder, Individual, Operators
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.domains import Schema
 from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
-from dpselect.trees.tree import SMALLEST, Leaf, Tree, new_axes
+from dpselect.trees.tree import SMALLEST, Leaf, Node, Split, Tree, new_axes
 from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
@@ -452,9 +452,8 @@ class Evolution:
         drawn = self.run(counts, sampler, self.candidates())
         noisy = self.noisy_rates(drawn, counts, sampler)
         rates = [(None, None)] * len(drawn) if noisy is None else noisy[:, ::-1].tolist()
-        leaves = [Leaf((SMALLEST, 0.0)), Leaf((0.0, SMALLEST))]
         front = tuple(
-            FrontTree(Tree(self.schema, as_split(tree, self.schema, leaves.__getitem__)), *both)
+            FrontTree(Tree(self.schema, _with_leaves(tree)), *both)
             for tree, both in zip(drawn, rates, strict=True)
         )
         sums = np.zeros(1) if noisy is None else noisy @ np.array(self.weights)
@@ -536,3 +535,10 @@ class Evolution:
         if asked.selection == "margin":
             return margin(parts)
         return pareto(parts, dominance=asked.dominance)
+
+
+def _with_leaves(tree: Individual) -> Node:
+    """Return a tree to release, which has no counts but a class in each leaf."""
+    if isinstance(tree, Split):
+        return Split(tree.column, tree.branch_of, tuple(map(_with_leaves, tree.branches)))
+    return Leaf((0.0, SMALLEST) if tree else (SMALLEST, 0.0))

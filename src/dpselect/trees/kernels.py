@@ -61,53 +61,31 @@ def leaves(
 
 @compiled
 def hits(
-    codes: Indices, counts: Indices, nodes: Indices, roots: Indices, ordered: Indices
+    codes: Indices,
+    counts: Indices,
+    columns: Indices,
+    firsts: Indices,
+    targets: Indices,
+    roots: Indices,
 ) -> Indices:
     """Return the records of each class that each of many trees assigns to it.
 
     Args:
         codes: Shape ``(m, columns)``.
         counts: Shape ``(m, classes)``.
-        nodes: All trees' nodes, shape ``(k, 3)``, as in ``dpselect.trees.candidates``.
-        roots: The first node of each tree.
-        ordered: Whether a question is ``code < value``, for each column.
+        columns: As for ``leaves``, whose leaves are classes.
+        firsts: Likewise.
+        targets: Likewise.
+        roots: Of each tree.
 
     Returns:
         Shape ``(trees, classes)``.
     """
     out = np.zeros((roots.size, counts.shape[1]), dtype=np.int64)
     for tree in range(roots.size):
-        for i in range(codes.shape[0]):
-            node = roots[tree]
-            while nodes[node, 0] >= 0:
-                column, value = nodes[node, 0], nodes[node, 1]
-                code = codes[i, column]
-                # Below a question stands the tree for yes, and after it the one for no.
-                if not (code < value if ordered[column] == 1 else code == value):
-                    node += nodes[node + 1, 2]
-                node += 1
-            out[tree, nodes[node, 1]] += counts[i, nodes[node, 1]]
-    return out
-
-
-@compiled
-def levels(tree: Indices) -> Indices:
-    """Return how many questions lead to each node of a tree, shape ``(nodes, 3)``."""
-    out = np.zeros(tree.shape[0], dtype=np.int64)
-    for node in range(tree.shape[0]):
-        if tree[node, 0] >= 0:
-            out[node + 1] = out[node + 1 + tree[node + 1, 2]] = out[node] + 1
-    return out
-
-
-@compiled
-def replaced(tree: Indices, position: int, new: Indices) -> Indices:
-    """Return a tree with another subtree at a position."""
-    old = tree[position, 2]
-    out = np.concatenate((tree[:position], new, tree[position + old :]))
-    for node in range(position):
-        if node + tree[node, 2] > position:
-            out[node, 2] += new.shape[0] - old
+        label = leaves(codes, columns, firsts, targets, roots[tree])
+        for i in range(label.size):
+            out[tree, label[i]] += counts[i, label[i]]
     return out
 
 
