@@ -25,7 +25,6 @@ from dpselect.tables.key_columns import (
     KeyColumns,
     check_parts,
     checked_names,
-    place_among,
     plain_value,
 )
 from dpselect.tables.kinds import Kind, is_missing, kind_of
@@ -229,9 +228,11 @@ class PersonKeys:
 
     def numbered(self) -> PersonKeys:
         """Return the rows with the numbers of groups for groups, whose order is public."""
+        from dpselect.tables.engine import engine_of
+
         encode = (self.group or self.keys).encode
-        place = place_among(self.every, _GROUP, [encode(one) for one in self.asked.groups])
-        every = self.every.with_columns((place - 1).alias(_GROUP))
+        groups = [encode(one) for one in self.asked.groups]
+        every = engine_of(self.every).coded({_GROUP: groups})
         numbers = KeyColumns((_GROUP,), ("integer",))
         return replace(self, every=every, group=numbers)
 

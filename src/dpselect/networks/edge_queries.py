@@ -22,8 +22,7 @@ import narwhals as nw
 from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.tables.collecting import collect, counts
-from dpselect.tables.embedded import Column, Frame
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Column, Frame, engine_of
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import declared, named, type_name
 from dpselect.tables.opening import check_columns, schema

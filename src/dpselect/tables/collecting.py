@@ -11,8 +11,7 @@ from dpselect import passes
 from dpselect._optional import replaced
 from dpselect.errors import DataError
 from dpselect.passes import MOST_SUMS
-from dpselect.tables.embedded import Column, Frame
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Column, Frame, engine_of
 from dpselect.tables.opening import unreadable
 from dpselect.typing import Indices
 
@@ -39,7 +38,7 @@ def collect(
         first = first.sort(*order_by)
     engine = engine_of(first)
     with passes.query(), engine.silenced():
-        columns = replaced(lambda: engine.columns(most), lambda: unreadable(data))
+        columns = replaced(engine.columns, lambda: unreadable(data))
     if any(column.size > most for column in columns.values()):
         raise DataError("there are more groups than were declared")
     return columns

@@ -10,24 +10,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from dpselect._optional import needed
 from dpselect.errors import no_field
 from dpselect.passes import note
 from dpselect.tables.dialect import Dialect, FieldType
-from dpselect.tables.engine import engine_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = "[T ][0-9]{2}:[0-9]{2}(:[0-5][0-9]([.][0-9]{1,9})?)?"
 _ZONE = "(Z|[+-][0-9]{2}:?[0-9]{2})"
-# The casts of engines take more than that, each something else.
-_PATTERNS = {
-    "integer": "^[+-]?[0-9]+$",
-    "date": f"^{_DAY}$",
-    "time": f"^{_DAY}({_CLOCK})?$",
+# The parsers of polars take more than that, each something else.
+_FORMS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "date": (f"^{_DAY}$", ("%Y-%m-%d",)),
+    "time": (
+        f"^{_DAY}({_CLOCK})?$",
+        ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d"),
+    ),
+    "time in a zone": (
+        f"^{_DAY}({_CLOCK}{_ZONE})$",
+        ("%Y-%m-%d %H:%M:%S%.f%z", "%Y-%m-%d %H:%M%z"),
+    ),
 }
+_HOURS = re.compile("%[-_0]?[HIMSTRpPrXfs]")
+"""Parts of a form that say a time of day."""
+
 PLAIN = Dialect()
 """Plain numbers, dates and times."""
 
@@ -37,7 +49,7 @@ def typed(
     types: Mapping[str, FieldType],
     dialect: Dialect = PLAIN,
 ) -> Any:  # noqa: ANN401
-    """Return a frame of polars or Spark with columns of text as other types.
+    """Return a frame of polars with columns of text as other types.
 
     Args:
         table: The rows.
@@ -53,9 +65,14 @@ def typed(
     there = table.collect_schema()
     if missing := [column for column in types if column not in there]:
         raise no_field(missing[0], there.names()).adding(" (`column_type`)")
-    wanted = {column: one for column, one in types.items() if one != "text"}
-    fields = {column: _plain(nw.col(column), one, dialect) for column, one in wanted.items()}
-    return engine_of(table.with_columns(**fields)).parsed(wanted, dialect) if wanted else table
+    fields = [
+        _number(column, kind, dialect)
+        if kind in {"number", "integer"}
+        else _moment(column, kind, dialect)
+        for column, kind in types.items()
+        if kind != "text"
+    ]
+    return nw.from_native(nw.to_native(table).with_columns(fields))
 
 
 def note_reading(kinds: Iterable[FieldType], dialect: Dialect) -> None:
@@ -75,28 +92,53 @@ def note_reading(kinds: Iterable[FieldType], dialect: Dialect) -> None:
             )
 
 
-def _plain(field: nw.Expr, kind: FieldType, dialect: Dialect) -> nw.Expr:
-    """Return fields as engines parse them, null for those that they would read otherwise."""
-    field = field.str.strip_chars()
-    if kind in {"number", "integer"} and dialect.thousands is not None:
-        field = _ungrouped(field, dialect)
-    if kind == "number":
-        if dialect.decimal == ".":
-            return field
+def _number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
+    """Return the numbers that fields of a column write."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    field, mark = pl.col(column).str.strip_chars(), dialect.thousands
+    if mark is not None:
+        one, decimal = re.escape(mark), re.escape(dialect.decimal)
+        grouped = f"^[+-]?[0-9]{{1,3}}({one}[0-9]{{2,3}})*{one}[0-9]{{3}}({decimal}[0-9]*)?$"
+        is_read = field.str.contains(grouped) | ~field.str.contains(mark, literal=True)
+        field = pl.when(is_read).then(field.str.replace_all(mark, "", literal=True))
+    if kind == "integer":
+        whole = pl.when(field.str.contains("^[+-]?[0-9]+$")).then(field)
+        return whole.cast(pl.Int64, strict=False).alias(column)
+    if dialect.decimal != ".":
         plain = field.str.replace_all(dialect.decimal, ".", literal=True)
-        return nw.when(~field.str.contains(".", literal=True)).then(plain)
-    if kind != "integer" and dialect.date_format is not None:
-        return field
-    zoned = kind == "time" and dialect.time_zone is not None
-    form = f"^{_DAY}({_CLOCK}{_ZONE})$" if zoned else _PATTERNS[kind]
-    return nw.when(field.str.contains(form)).then(field)
+        field = pl.when(~field.str.contains(".", literal=True)).then(plain)
+    return field.cast(pl.Float64, strict=False).alias(column)
 
 
-def _ungrouped(field: nw.Expr, dialect: Dialect) -> nw.Expr:
-    """Return numbers without separators of thousands; null where they stand elsewhere."""
-    mark = dialect.thousands or ""
-    one, decimal = re.escape(mark), re.escape(dialect.decimal)
-    grouped = f"^[+-]?[0-9]{{1,3}}({one}[0-9]{{2,3}})*{one}[0-9]{{3}}({decimal}[0-9]*)?$"
-    plain = field.str.replace_all(mark, "", literal=True)
-    is_read = field.str.contains(grouped) | ~field.str.contains(mark, literal=True)
-    return nw.when(is_read).then(plain)
+def _moment(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
+    """Return the days, or the local times, that fields of a column write."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    field = pl.col(column).str.strip_chars()
+    forms: tuple[str, ...] = (dialect.date_format or "",)
+    if dialect.date_format is None:
+        is_zoned = kind == "time" and dialect.time_zone is not None
+        pattern, forms = _FORMS["time in a zone" if is_zoned else kind]
+        field = pl.when(field.str.contains(pattern)).then(field)
+        field = field.str.replace("T", " ", literal=True)
+    times = pl.coalesce(_by_form(field, form, dialect) for form in forms)
+    return times.cast(pl.Date if kind == "date" else pl.Datetime("us")).alias(column)
+
+
+def _by_form(field: pl.Expr, form: str, dialect: Dialect) -> pl.Expr:
+    """Return the local times that fields of one form stand for."""
+    needed("polars", extra="standard")
+    import polars as pl
+
+    if not _HOURS.search(form):
+        return field.str.to_date(form, strict=False).cast(pl.Datetime("us"))
+    if "%z" not in form:
+        return field.str.to_datetime(form, time_unit="us", strict=False)
+    moments = field.str.replace("Z$", "+0000").str.to_datetime(
+        form, time_unit="us", time_zone="UTC", strict=False
+    )
+    zone = dialect.time_zone or "UTC"
+    return moments.dt.convert_time_zone(zone).dt.replace_time_zone(None)

@@ -45,7 +45,6 @@ from dpselect.tables.key_columns import (
     KeyColumns,
     check_parts,
     checked_names,
-    place_among,
 )
 from dpselect.tables.kinds import kind_of
 from dpselect.tables.people import USER, PeopleCap, people_cap
@@ -337,6 +336,10 @@ class Groups:
             ColumnError, DataError: The columns cannot be read.
             ParameterError: A group is not of the column's kind.
         """
+        import narwhals as nw
+
+        from dpselect.tables.engine import engine_of
+
         columns = self.columns(data)
         rows = self._opened(data, columns, numeric)
         rows = rows.drop_nulls(
@@ -345,7 +348,11 @@ class Groups:
         if placed is not None:
             rows = placed(rows)
         listed = [columns.encode(one) for one in groups if one is not OTHER]
-        rows = _numbered(rows, listed, rest=OTHER in groups)
+        rows = engine_of(rows).coded({GROUP: listed})
+        if OTHER in groups:
+            rows = rows.with_columns(nw.col(GROUP).fill_null(len(listed)))
+        else:
+            rows = rows.drop_nulls(GROUP)
         if self.cap is not None:
             rows = self.cap.limited(rows, order_by=[GROUP, *numeric])
         return rows.select(GROUP, *numeric)
@@ -470,31 +477,6 @@ def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 
             )
     if any(None in (one if isinstance(one, tuple) else (one,)) for one in groups):
         raise ParameterError("`groups` must be different values, and none missing")
-
-
-def _numbered(
-    rows: nw.LazyFrame[Any], groups: Sequence[Any], *, rest: bool
-) -> nw.LazyFrame[Any]:
-    """Return rows with the positions of their groups; the rest is after all others."""
-    import narwhals as nw
-
-    last = nw.lit(len(groups), nw.Int64)
-    if not rows.implementation.is_polars():
-        rows = rows.with_columns((place_among(rows, GROUP, groups) - 1).alias(GROUP))
-        listed = nw.col(GROUP) >= 0
-        if not rest:
-            return rows.filter(listed)
-        return rows.with_columns(nw.when(listed).then(GROUP).otherwise(last).alias(GROUP))
-    needed("polars", extra="standard")
-    import polars as pl
-
-    # Several times as fast as the look-ups.
-    table: pl.LazyFrame = nw.to_native(rows)
-    kind = table.collect_schema()[GROUP]
-    places = pl.DataFrame({GROUP: pl.Series(groups, dtype=kind), "place": range(len(groups))})
-    joined = table.join(places.lazy(), on=GROUP, how="left" if rest else "inner")
-    place = pl.col("place").fill_null(len(groups)).alias(GROUP)
-    return nw.from_native(joined.with_columns(place).drop("place"))
 
 
 def _in_memory(

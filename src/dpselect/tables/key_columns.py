@@ -154,20 +154,6 @@ def checked_names(column: Any, field: str = "column") -> tuple[str, ...]:  # noq
     return names
 
 
-def place_among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.Expr:
-    """Return the place of a value among some, from 1 on, by its digits; 0 for any other."""
-    import narwhals as nw
-
-    from dpselect.tables.engine import engine_of
-
-    place: Any = nw.lit(0)
-    for digit in range(len(values).bit_length()):
-        ones = [one for at, one in enumerate(values, start=1) if at >> digit & 1]
-        is_one = nw.col(column).is_in(engine_of(rows).literals(ones))
-        place += nw.when(is_one).then(nw.lit(2**digit)).otherwise(nw.lit(0))
-    return place.cast(nw.Int64)
-
-
 def _as_kind(value: Hashable, kind: Kind) -> Hashable:
     held = coded(value, kind)
     if held is None and value is not None:

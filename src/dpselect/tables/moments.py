@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.dialect import FieldType
-from dpselect.tables.embedded import Frame
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Frame, engine_of
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import (
     DAY,

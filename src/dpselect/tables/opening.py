@@ -22,8 +22,7 @@ from dpselect.errors import (
     no_field,
     no_file,
 )
-from dpselect.tables.embedded import Frame
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Frame, engine_of
 from dpselect.tables.fields import note_reading, typed
 from dpselect.tables.given import check_name, check_names, is_of, with_known_types
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name

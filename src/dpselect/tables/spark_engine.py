@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed
 from dpselect.errors import ColumnError
-from dpselect.tables.embedded import Column, Edges, Engine, plain_column
+from dpselect.tables.engine import Edges, Remote
 from dpselect.tables.kinds import DAY, DIGITS, Moment
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
-
-FEW = 100_000
-"""Rows up to which it makes an object of each: ten times as much memory as Arrow."""
 
 BINARY = "UTF8_BINARY"
 """The collation that is none."""
 
 
-class Spark(Engine):
+class Spark(Remote):
     """Frames of PySpark.
 
     Attributes:
@@ -37,7 +37,6 @@ class Spark(Engine):
     """
 
     is_spark = True
-    is_remote = True
 
     @property
     def f(self) -> Any:  # noqa: ANN401 -- a module of PySpark
@@ -59,9 +58,6 @@ class Spark(Engine):
         ]
         plain = {name: f.collate(f.col(f"`{name}`"), BINARY) for name in collated}
         return nw.from_native(native.withColumns(plain)) if plain else table
-
-    def distinct(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        return nw.from_native(self.native.distinct())
 
     def stacked(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         ends = self.f.explode(self.f.array(*self.table.collect_schema().names())).alias(name)
@@ -122,21 +118,6 @@ class Spark(Engine):
         found = [f.col(place).alias(c) for c, place in places.items()]
         return nw.from_native(native.select(*kept, *found))
 
-    def coded(self, goals: Mapping[str, list[Any]]) -> Any:  # noqa: ANN401 -- a frame
-        f, types = self.f, self.table.collect_schema()
-        names = {nw.String: "string", nw.Float64: "double"}
-
-        def place(column: str) -> Any:  # noqa: ANN401 -- Spark's
-            """Return the position from 1 on, 0 for none."""
-            kind = names.get(type(types[column]), "bigint")
-            listed = f.array(*map(f.lit, goals[column])).cast(f"array<{kind}>")
-            return f.array_position(listed, f.col(column).cast(kind))
-
-        native = self.native.withColumns({c: place(c) for c in goals})
-        return nw.from_native(
-            native.withColumns({c: f.when(f.col(c) > 0, f.col(c) - 1) for c in goals})
-        )
-
     def array(self, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
         """Return public numbers as an array that is the same for all rows.
 
@@ -155,20 +136,13 @@ class Spark(Engine):
             return [self.f.lit(one.isoformat()).cast("date") for one in values]
         return values
 
-    def columns(self, most: int) -> dict[str, Column]:
-        if most > FEW and find_spec("pyarrow") is not None:
-            arrow: Any = self.native.toArrow()
-            return {name: _of_arrow(arrow[name]) for name in arrow.column_names}
-        # Few rows need neither Arrow nor pandas, which Spark takes seconds to start.
-        rows, names = self.native.collect(), self.table.collect_schema().names()
-        return {name: plain_column([row[i] for row in rows]) for i, name in enumerate(names)}
-
     def frame(self, *, streaming: bool = False) -> nw.DataFrame[Any]:
         del streaming
         needed("polars", extra="standard")
         import polars as pl
 
-        # Spark's own way to frames needs pandas or Arrow, which it may not have.
+        if find_spec("pyarrow") is not None:
+            return nw.from_native(cast("pl.DataFrame", pl.from_arrow(self.native.toArrow())))
         types, rows = self.table.collect_schema(), self.native.collect()
         kept = {nw.Float64(): pl.Float64(), nw.Int64(): pl.Int64(), nw.String(): pl.String()}
         columns = [
@@ -211,9 +185,3 @@ class Spark(Engine):
             yield nw.from_native(rows)
         finally:
             rows.unpersist()
-
-
-def _of_arrow(column: Any) -> Column:  # noqa: ANN401 -- of PyArrow
-    if column.null_count == 0 and "int" in str(column.type):
-        return np.asarray(column.to_numpy())
-    return plain_column(column.to_pylist())
