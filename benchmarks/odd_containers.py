@@ -28,9 +28,9 @@ from typing import Any
 
 import dpselect as dp
 from dpselect import trees
-from dpselect.audit import replay
 from dpselect.errors import DPSelectError
 from dpselect_applications.tuning import PrivateSearchCV
+from dpselect_conformance import replay
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results") / "odd_containers.csv"

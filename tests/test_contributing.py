@@ -12,9 +12,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from dpselect.audit import check_spends_first
 from dpselect.budget import Budget
 from dpselect.query import Query
+from dpselect_conformance import check_spends_first
 
 PAGE = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)

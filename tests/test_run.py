@@ -18,6 +18,7 @@ from dpselect.errors import (
     NeighboursError,
     ParameterError,
 )
+from dpselect_conformance import check_spends_first
 from support.engines import ENGINES, held_by
 
 AR = {"neighbours": "add-remove"}
@@ -80,7 +81,7 @@ def test_all_are_charged_before_the_first_is_drawn():
 
 
 def test_an_audit_agrees():
-    report = dp.audit.check_spends_first(
+    report = check_spends_first(
         lambda budget: dp.run([MEDIAN, TOP], STAYS, budget=budget),
         total=0.3,
         neighbours="add-remove",

@@ -364,6 +364,15 @@ class Plan:
         return "\n".join(map(str, lines))
 
 
+def plan_of(outcome: object) -> Plan | None:
+    """Return the plan that an outcome carries as ``plan_`` or ``plan``."""
+    for name in ("plan_", "plan"):
+        plan = getattr(outcome, name, None)
+        if plan is not None and not callable(plan):
+            return validation.instance(f"what the outcome has as {name}", plan, Plan)
+    return None
+
+
 def _times(epsilon: float) -> str:
     """Return the factor that an epsilon allows, in words."""
     powers = epsilon / log(10)

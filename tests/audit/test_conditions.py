@@ -4,6 +4,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError
+from dpselect_conformance import replay
 
 
 @pytest.mark.parametrize(("share", "excess"), [(0.5, 0), (0.25, 0.25)])
@@ -43,6 +44,6 @@ def test_a_plan_that_is_none_is_named(given):
         return type("Outcome", (), {"plan_": 3})()
 
     with pytest.raises(ParameterError, match="plan"):
-        dp.audit.replay(release, (), (), plan=given)
+        replay(release, (), (), plan=given)
     with pytest.raises(ParameterError, match="plan_"):
-        dp.audit.replay(release, (), ())
+        replay(release, (), ())

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.audit import renyi, replay
+from dpselect.audit import renyi
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.grid import SENSITIVITY, to_grid
@@ -26,6 +26,7 @@ from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS, by_name, top_k
 from dpselect.networks import Graph
 from dpselect.requests.reading import READERS
+from dpselect_conformance import replay
 from support.releases import all_cases
 
 EPSILON = 1.0

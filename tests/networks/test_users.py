@@ -8,11 +8,12 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.audit import check_admissible, check_private, replay
+from dpselect.audit import check_admissible, check_private
 from dpselect.mechanisms import by_name
 from dpselect.networks import METRICS, EdgeTable, Graph
 from dpselect.networks.metrics import degree_facts, of_persons
 from dpselect.sensitivity import grouped
+from dpselect_conformance import replay
 from support.neighbours import are_neighbours
 
 ADD_REMOVE = dp.Neighbours.ADD_REMOVE

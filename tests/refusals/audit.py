@@ -9,6 +9,7 @@ import dpselect as dp
 from dpselect.audit import bounded_range, check_private, delta, privacy_loss, renyi
 from dpselect.audit.universe import build
 from dpselect.errors import InsufficientBudgetError, NeighboursError
+from dpselect_conformance import check_spends_first
 from support.refusals import Each, both, refusing
 
 AR = dp.Neighbours.ADD_REMOVE
@@ -33,7 +34,7 @@ PAIR = [(0,), (1,)]
 OWN = refusing(check_private, universe=PAIR, neighbours="substitute", epsilon=1.0)
 LOGS = refusing(check_private, universe=PAIR, neighbours="substitute", epsilon=1.0, log=True)
 CHECKED = refusing(dp.audit.check_admissible, sound, universe=BALLOTS, neighbours=AR)
-SPENT = refusing(dp.audit.check_spends_first, pay, total=1.0, neighbours=AR)
+SPENT = refusing(check_spends_first, pay, total=1.0, neighbours=AR)
 BUILT = refusing(build, neighbours="add-remove")
 
 ROWS = [
@@ -52,7 +53,7 @@ ROWS = [
     refusing(dp.audit.check_admissible, list, BALLOTS, AR)(
         "what objective_of returns must be an Objective"
     ),
-    refusing(dp.audit.check_spends_first, neighbours=AR)(
+    refusing(check_spends_first, neighbours=AR)(
         "requested 2.0", InsufficientBudgetError, total=1.0, release=lambda one: pay(one, 2.0)
     ),
     SPENT("samplers must be", samplers=[len]),

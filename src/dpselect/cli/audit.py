@@ -114,7 +114,7 @@ def _replayed(
     release: Callable[[Database], object], universe: Iterable[Database], neighbours: Any
 ) -> _Worst:
     """Replay a release on every pair of neighbours, and return the worst pair."""
-    from dpselect.audit.replay import replay
+    from dpselect.audit import replay
     from dpselect.audit.universe import build
 
     space = build(universe, neighbours)

@@ -17,9 +17,13 @@ from dpselect._twofold import (
 )
 from dpselect.audit.loss import (
     Loss as Loss,
+    Public as Public,
+    joined as joined,
+    log_binomial as log_binomial,
+    loss_between as loss_between,
 )
-from dpselect.audit.spending import (
-    plan_of as plan_of,
+from dpselect.audit.report import (
+    Report as Report,
 )
 from dpselect.budget import (
     zcdp as zcdp,
@@ -35,8 +39,15 @@ from dpselect.budget.origin import (
     source_name as source_name,
     stated_rows as stated_rows,
 )
+from dpselect.budget.store import (
+    Decide as Decide,
+    Entries as Entries,
+    Memory as Memory,
+)
 from dpselect.budget.zcdp import (
     SLACK as SLACK,
+    delta_of as delta_of,
+    delta_of_gaussian as delta_of_gaussian,
     epsilon_of as epsilon_of,
     rho_for as rho_for,
     rho_of_pure as rho_of_pure,
@@ -58,6 +69,9 @@ from dpselect.cli.help import (
 )
 from dpselect.cli.keys import (
     values_of as values_of,
+)
+from dpselect.draws import (
+    above_threshold as above_threshold,
 )
 from dpselect.draws.exact import (
     bernoulli as bernoulli,
@@ -81,6 +95,10 @@ from dpselect.draws.exact.noisy_counts import (
     scale_for as scale_for,
 )
 from dpselect.draws.exact.samplers import (
+    LOSSES as LOSSES,
+    SCOPES as SCOPES,
+    drawing as drawing,
+    intercepted as intercepted,
     sampler as sampler,
     scope as scope,
     secret as secret,
@@ -92,11 +110,23 @@ from dpselect.draws.grid import (
 from dpselect.draws.optimal_chances import (
     OptimalChances as OptimalChances,
 )
+from dpselect.draws.place_exponential import (
+    Places as Places,
+)
+from dpselect.draws.place_flip import (
+    PlaceRows as PlaceRows,
+)
+from dpselect.draws.range_exponential import (
+    Pieces as Pieces,
+)
 from dpselect.draws.sequence import (
     DiscreteGaussian as DiscreteGaussian,
     DiscreteLaplace as DiscreteLaplace,
     among_the_first as among_the_first,
     largest as largest,
+)
+from dpselect.draws.subset_distance import (
+    DistanceDistribution as DistanceDistribution,
 )
 from dpselect.keys.rows import (
     KeyRows as KeyRows,
@@ -142,6 +172,7 @@ from dpselect.plan import (
     ROUNDING as ROUNDING,
     Receipt as Receipt,
     SupportsSpend as SupportsSpend,
+    plan_of as plan_of,
 )
 from dpselect.query import (
     Claim as Claim,

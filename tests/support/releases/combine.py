@@ -8,7 +8,7 @@ import dpselect as dp
 from dpselect.combine import by_name
 from dpselect.mechanisms import by_name as mechanism_by_name
 from dpselect.neighbours import Neighbours
-from support.releases import ReleaseCase
+from dpselect_conformance import ReleaseCase
 
 CANDIDATES = ("a", "b", "c", "d")
 

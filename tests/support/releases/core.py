@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 import dpselect as dp
-from support.releases import ReleaseCase
+from dpselect_conformance import ReleaseCase
 
 AR, EDGE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE
 CANDIDATES = ("north", "east", "south", "west")

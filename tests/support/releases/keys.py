@@ -3,7 +3,7 @@
 import polars as pl
 
 import dpselect as dp
-from support.releases import ReleaseCase, pairs_of_persons
+from dpselect_conformance import ReleaseCase, pairs_of_persons
 
 PERSONS, KEYS = 8, 4
 COLUMNS = {"column": "key", "user": "person", "max_per_user": 2}

@@ -3,7 +3,7 @@
 import polars as pl
 
 import dpselect as dp
-from support.releases import ReleaseCase, pairs_of_persons
+from dpselect_conformance import ReleaseCase, pairs_of_persons
 
 PARENTS = {"a1": "a", "a2": "a", "b1": "b", "b2": "b", "b3": "b"}
 TREE = {**PARENTS, "a": "all", "b": "all", "c": "all"}

@@ -8,7 +8,7 @@ import polars as pl
 import dpselect as dp
 from dpselect.maps import Weighted
 from dpselect.neighbours import Neighbours
-from support.releases import ReleaseCase
+from dpselect_conformance import ReleaseCase
 
 SIZE = 40
 QUERIES = [[0.1, 0.1, 0.43, 0.3], [0.5, 0.2, 0.9, 0.95]]

@@ -7,7 +7,7 @@ import polars as pl
 import dpselect as dp
 from dpselect.networks import EdgeTable, Graph, Metric, ego_density
 from dpselect.networks.density import ego_density_facts
-from support.releases import ReleaseCase
+from dpselect_conformance import ReleaseCase
 
 NODES = 12
 PUBLIC = {"nodes": NODES, "source": "a", "target": "b", "epsilon": 0.8}

@@ -5,7 +5,7 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.neighbours import Neighbours
-from support.releases import ReleaseCase
+from dpselect_conformance import ReleaseCase
 
 N, UPPER = 12, 10
 

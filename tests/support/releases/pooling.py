@@ -4,8 +4,8 @@ import numpy as np
 
 from dpselect.neighbours import Neighbours
 from dpselect.release import Release
+from dpselect_conformance import ReleaseCase
 from dpselect_pooling import PooledOutcomes, ReplacedSamples, SwappedPools, array_2d, outcomes
-from support.releases import ReleaseCase
 
 DESIGN = array_2d(12, rows=3, columns=4)
 
@@ -60,7 +60,12 @@ CASES = [
     flipped(Neighbours.SUBSTITUTE, one_status_changed),
     flipped(Neighbours.SWAP, outcomes_swapped),
     ReleaseCase(
-        "ReplacedSamples", REPLACED, statuses_swapped, delta=0.5, run=pooled_with_replaced
+        "ReplacedSamples",
+        REPLACED,
+        statuses_swapped,
+        delta=0.5,
+        run=pooled_with_replaced,
+        secret=True,
     ),
     ReleaseCase(
         "SwappedPools",
@@ -68,5 +73,6 @@ CASES = [
         one_status_changed,
         delta=SWAPPED.plan.delta,
         run=with_pools_exchanged,
+        secret=True,
     ),
 ]

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 import dpselect as dp
-from support.releases import ReleaseCase, pairs_of_persons
+from dpselect_conformance import ReleaseCase, pairs_of_persons
 
 PERIODS, KEYS, PERSONS = ["spring", "summer", "autumn"], ["a", "b"], 5
 ASKED = {"column": "code", "period": "season", "periods": PERIODS, "k": 1, "candidates": KEYS}
@@ -52,7 +52,14 @@ def _case(name, relation, *, by_period=False, **asked):
     run = period_by_period(query) if by_period else None
     # Delta is spent where noise is Gaussian.
     delta = asked.get("delta", 0.0)
-    return ReleaseCase(f"Series {name}, {relation}", query, PAIRS[relation], delta, run=run)
+    return ReleaseCase(
+        f"Series {name}, {relation}",
+        query,
+        PAIRS[relation],
+        delta,
+        run=run,
+        repeats=run is None,
+    )
 
 
 CASES = [

@@ -3,7 +3,7 @@
 import polars as pl
 
 from dpselect.subsets import Statuses, Subset
-from support.releases import ReleaseCase
+from dpselect_conformance import ReleaseCase
 
 PEOPLE = 12
 

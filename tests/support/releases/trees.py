@@ -8,7 +8,7 @@ import dpselect as dp
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier, PrivateSelectKBest
-from support.releases import ReleaseCase
+from dpselect_conformance import ReleaseCase
 
 PUBLIC = {
     "domains": {"sky": ["sun", "rain"], "wind": Bins(0, 3, bins=3)},

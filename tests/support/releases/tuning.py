@@ -16,7 +16,7 @@ from dpselect_applications.tuning import (
     PrivateSearchCV,
     TruncatedNegativeBinomial,
 )
-from support.releases import ReleaseCase
+from dpselect_conformance import ReleaseCase
 from support.releases.trees import PUBLIC, pair_in_memory, pair_of
 
 RELATION = Neighbours.ADD_REMOVE

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpselect_applications.variants import TopVariants, genotype_counts
-from support.releases import ReleaseCase
+from dpselect_conformance import ReleaseCase
 
 VARIANTS, CASES_OF_DISEASE, CONTROLS = 6, 5, 7
 

@@ -29,6 +29,7 @@ from dpselect_applications.tuning.repetitions import (
     as_repetitions,
     rho_of_best,
 )
+from dpselect_conformance import replay
 from support.repetitions import LAWS
 
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
@@ -239,7 +240,7 @@ def of_votes(votes, claimed=1.0, used=1.0, **more):
 @pytest.mark.parametrize("more", [{}, {"threshold": 2.0}, {"repetitions": Poisson(mean=2)}])
 def test_a_replay_compares_runs_one_by_one(more):
     x, y = "aabbc", "aabbcc"
-    reports = [dp.audit.replay(partial(of_votes, **more), x, y) for _ in range(20)]
+    reports = [replay(partial(of_votes, **more), x, y) for _ in range(20)]
 
     assert all(report.ok for report in reports)
     assert {round(r.epsilon_used / r.epsilon, 3) for r in reports} != {0.0}
@@ -247,7 +248,7 @@ def test_a_replay_compares_runs_one_by_one(more):
 
 def test_a_replay_sees_a_run_that_costs_more_than_it_claims():
     x, y = "aabbc", "aabbcc"
-    reports = [dp.audit.replay(partial(of_votes, used=4.0), x, y) for _ in range(30)]
+    reports = [replay(partial(of_votes, used=4.0), x, y) for _ in range(30)]
 
     assert any("the draws use epsilon" in str(report) for report in reports)
 
@@ -256,7 +257,7 @@ def test_a_replay_sees_a_number_of_runs_that_depends_on_the_data():
     def release(votes):
         return of_votes(votes, repetitions=Geometric(mean=len(votes)))
 
-    report = dp.audit.replay(
+    report = replay(
         release, "aabbc", "aabbcc", plan=dp.BestOf(**(PUBLIC | {"epsilon_per_run": 9.0})).plan
     )
     assert "public arguments that depend on the data" in str(report)

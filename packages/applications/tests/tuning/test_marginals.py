@@ -10,6 +10,7 @@ from scipy import stats
 import dpselect as dp
 from dpselect.neighbours import Neighbours
 from dpselect_applications.tuning import marginal_error, select_marginal
+from dpselect_conformance import replay
 
 RECORDS = list(product(range(2), repeat=3))
 COLUMNS = [(0,), (1, 2), (0, 1, 2)]
@@ -100,9 +101,7 @@ def test_a_replay_is_a_conformance_test_of_a_select_step():
     """A difference of two errors has twice the sensitivity, which mbi#65 forgot."""
     table = [(0, 0, 0)] * 4 + [(1, 1, 1)] * 3
     shares = {
-        bound: max(
-            dp.audit.replay(select_of(bound), table, [*table, extra]).share for extra in RECORDS
-        )
+        bound: max(replay(select_of(bound), table, [*table, extra]).share for extra in RECORDS)
         for bound in (4.0, 8.0)
     }
 
@@ -137,7 +136,7 @@ class TestSelectMarginal:
             return select_marginal(answers, flat, epsilon=1.0, neighbours="add-remove")
 
         table = [(0, 0, 0)] * 4
-        shares = [dp.audit.replay(select, table, [*table, extra]).share for extra in RECORDS]
+        shares = [replay(select, table, [*table, extra]).share for extra in RECORDS]
 
         assert 0.3 < max(shares) <= 1
 

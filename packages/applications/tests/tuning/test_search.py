@@ -21,6 +21,7 @@ from dpselect_applications.tuning import (
 )
 from dpselect_applications.tuning.search import _objective as objective
 from dpselect_applications.tuning.train_validation import Records, validation_part
+from dpselect_conformance import replay
 
 DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4)}
 FEWER = {"age": Bins(18, 90, bins=2)}
@@ -137,7 +138,7 @@ def test_a_replay_agrees(relation, method):
         made.estimator.neighbours = relation
         return made.fit(*data)
 
-    reports = [dp.audit.replay(release, *neighbours_of(relation)) for _ in range(4)]
+    reports = [replay(release, *neighbours_of(relation)) for _ in range(4)]
     assert all(report.ok for report in reports), reports
     assert max(report.share for report in reports) > 0
 
@@ -160,9 +161,7 @@ def test_a_replay_sees_a_candidate_that_spends_more_than_it_states():
         made.estimator = careless
         return made.fit(*data)
 
-    reports = [
-        dp.audit.replay(release, *neighbours_of(Neighbours.ADD_REMOVE)) for _ in range(5)
-    ]
+    reports = [replay(release, *neighbours_of(Neighbours.ADD_REMOVE)) for _ in range(5)]
     assert any("the draws use epsilon" in str(report) for report in reports)
 
 

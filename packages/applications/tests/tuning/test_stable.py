@@ -9,6 +9,7 @@ import pytest
 
 import dpselect as dp
 from dpselect_applications.tuning import StableArgmax, stable
+from dpselect_conformance import replay
 
 EPSILON, DELTA = 0.7, 0.02
 STABLE = StableArgmax(epsilon=EPSILON, delta=DELTA, neighbours="add-remove")
@@ -122,6 +123,6 @@ def test_the_lead_that_is_needed_inverts_the_law():
 
 def test_a_replay_finds_the_exact_loss():
     for x, y in product(((0,) * 6 + (1,) * 3,), ((0,) * 6 + (1,) * 4, (0,) * 5 + (1,) * 3)):
-        reports = [dp.audit.replay(lambda t: STABLE.release(votes(t)), x, y) for _ in range(5)]
+        reports = [replay(lambda t: STABLE.release(votes(t)), x, y) for _ in range(5)]
         assert all(report.ok for report in reports)
         assert max(report.share for report in reports) == pytest.approx(1)

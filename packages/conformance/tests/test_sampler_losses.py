@@ -14,14 +14,14 @@ import pytest
 
 import dpselect as dp
 from dpselect import draws
-from dpselect.audit import sampler_losses
-from dpselect.audit.replay import compose
-from dpselect.audit.sampler_losses import RULES, loss_of
 from dpselect.budget.zcdp import delta_of, delta_of_gaussian
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
 from dpselect.draws.place_flip import PlaceRows
 from dpselect.draws.range_exponential import Pieces
 from dpselect.draws.subset_distance import DistanceDistribution, Part
+from dpselect_conformance import sampler_losses
+from dpselect_conformance.replays import compose
+from dpselect_conformance.sampler_losses import RULES, loss_of
 
 N = 4
 SUBSETS = [set(s) for size in range(N + 1) for s in combinations(range(N), size)]

@@ -35,16 +35,24 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.audit.loss import Loss, Public, log_binomial, loss_between
-from dpselect.draws import above_threshold
-from dpselect.draws.exact.bernoulli import BITS
-from dpselect.draws.exact.samplers import LOSSES, secret
-from dpselect.draws.grid import SENSITIVITY, to_grid
-from dpselect.draws.place_exponential import Places
-from dpselect.draws.place_flip import PlaceRows
-from dpselect.draws.range_exponential import Pieces
-from dpselect.draws.subset_distance import DistanceDistribution
-from dpselect.typing import Indices, Values
+from dpselect.extend import (
+    BITS,
+    LOSSES,
+    SENSITIVITY,
+    DistanceDistribution,
+    Indices,
+    Loss,
+    Pieces,
+    PlaceRows,
+    Places,
+    Public,
+    Values,
+    above_threshold,
+    log_binomial,
+    loss_between,
+    secret,
+    to_grid,
+)
 
 FINE = 2.0**20
 """Scale of discrete Gaussian noise whose deltas are those of normal noise, up to 2^-30."""

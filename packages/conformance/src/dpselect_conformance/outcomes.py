@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dpselect import Plan
 from dpselect.budget import Budget
-from dpselect.plan import Plan
 
 
 def difference(

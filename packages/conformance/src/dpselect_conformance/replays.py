@@ -33,16 +33,23 @@ from math import fsum, inf, sqrt
 from threading import get_ident
 from typing import Any, TypeAlias, TypeVar
 
-from dpselect import validation
-from dpselect.audit.loss import Loss, joined
-from dpselect.audit.outcomes import difference
-from dpselect.audit.report import Report
-from dpselect.audit.sampler_losses import loss_of, rule_of
-from dpselect.audit.spending import plan_of
-from dpselect.budget.zcdp import delta_of, delta_of_gaussian
-from dpselect.draws.exact.samplers import SCOPES, intercepted, secret
+from dpselect import Plan
 from dpselect.errors import ParameterError
-from dpselect.plan import ROUNDING, Plan
+from dpselect.extend import (
+    ROUNDING,
+    SCOPES,
+    Loss,
+    Report,
+    delta_of,
+    delta_of_gaussian,
+    intercepted,
+    joined,
+    plan_of,
+    secret,
+    validation,
+)
+from dpselect_conformance.outcomes import difference
+from dpselect_conformance.sampler_losses import loss_of, rule_of
 
 T = TypeVar("T")
 Sampling: TypeAlias = Callable[[], Any]

@@ -20,14 +20,19 @@ from math import fsum
 from types import CodeType, FrameType
 from typing import Any
 
-from dpselect import validation
-from dpselect.audit.report import Report
 from dpselect.budget import Budget, Entry
-from dpselect.budget.store import Decide, Entries, Memory
-from dpselect.draws.exact.samplers import drawing, intercepted
 from dpselect.errors import InsufficientBudgetError, ParameterError
-from dpselect.neighbours import NeighboursLike
-from dpselect.plan import ROUNDING, Plan
+from dpselect.extend import (
+    ROUNDING,
+    Decide,
+    Entries,
+    Memory,
+    NeighboursLike,
+    Report,
+    drawing,
+    intercepted,
+    plan_of,
+)
 
 OPENDP_SAMPLERS = frozenset({"measurement_invoke", "odometer_invoke", "queryable_eval"})
 """Functions of ``opendp.core`` in which OpenDP draws; building a measurement draws nothing."""
@@ -150,15 +155,6 @@ def _problems_when_allowed(watch: _Watch, outcome: object) -> Iterator[str]:
             spent = fsum(getattr(entry, name) for entry in watch.entries)
             if spent < stated * (1 - ROUNDING):
                 yield f"the release states {name} = {stated:g} and spent {spent:g}"
-
-
-def plan_of(outcome: object) -> Plan | None:
-    """Return the plan that an outcome carries as ``plan_`` or ``plan``."""
-    for name in ("plan_", "plan"):
-        plan = getattr(outcome, name, None)
-        if plan is not None and not callable(plan):
-            return validation.instance(f"what the outcome has as {name}", plan, Plan)
-    return None
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@ r"""Replays of every releasing function: the largest share of its budget that a 
 
 Run, in the folder of the project, with 100 neighbouring pairs of each release::
 
-    HYPOTHESIS_PROFILE=exploring pytest tests/audit/test_replay.py \
+    pytest --pyargs dpselect_conformance --pairs 100 -k no_release \
         -o junit_family=xunit1 --junitxml=replay.xml
     python benchmarks/replay.py replay.xml
 
