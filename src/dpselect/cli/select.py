@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, takewhile
 from math import nan
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -134,8 +135,10 @@ class Select(QueryCommand):
 
     def release(self, query: Selection, given: Given, budget: Budget | None) -> Release[Any]:
         """Draw from the scores."""
-        table = given.options["table"]
-        whole = table.objective(table.scores, table.labels(given.options["label"]))
+        table, name = given.options["table"], given.options["label"]
+        plain = [] if name is None else [name]
+        labels = tables.read_columns(given.table, numeric=[], plain=plain) if plain else None
+        whole = table.objective(table.scores, None if labels is None else list(labels[name]))
         return query.release(whole, budget=budget)
 
     def after(self, release: Release[Any], given: Given) -> Mapping[str, object]:
@@ -143,8 +146,7 @@ class Select(QueryCommand):
         return self.facts(release.query, given)  # type: ignore[arg-type] # that which was made
 
 
-@dataclass(frozen=True)
-class _Term:
+class _Term(NamedTuple):
     """A term of an ``--objective``, in its parts."""
 
     column: str
@@ -158,25 +160,15 @@ class _Term:
 def _parse(text: str) -> _Term:
     """Return the parts of ``FORM``."""
     found = _OBJECTIVE.fullmatch(text)
-    numbers = [] if found is None else [one for one in found.group("weight", "highest") if one]
-    if found is None or found["bound"] is None or not all(map(_is_number, numbers)):
-        raise ParameterError(f"`objective` {text} must be {FORM}, as cost:-1:global=5")
-    return _Term(
-        column=found["column"],
-        bound=found["bound"],
-        weight=float(found["weight"] or 1),
-        local=found["local"],
-        highest=None if found["highest"] is None else float(found["highest"]),
-        monotone=found["monotone"] is not None,
-    )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    if found is not None and found["bound"] is not None:
+        highest, monotone = found["highest"], found["monotone"] is not None
+        with suppress(ValueError):
+            weight = float(found["weight"] or 1)
+            most = None if highest is None else float(highest)
+            return _Term(
+                found["column"], found["bound"], weight, found["local"], most, monotone
+            )
+    raise ParameterError(f"`objective` {text} must be {FORM}, as cost:-1:global=5")
 
 
 @dataclass(frozen=True)
@@ -205,30 +197,25 @@ class _Table:
             column: Returns a private column by its name, or zeros in its place.
             labels: Labels of the candidates.
         """
-        parts, weights = [], []
-        for terms in self.terms:
-            each = [self._part(term, column, labels) for term in terms]
-            factors = [term.weight for term in terms]
-            alone = len(terms) == 1
-            parts.append(each[0] if alone else weighted_sum(each, factors))
-            weights.append(factors[0] if alone else 1.0)
+        parts = [
+            weighted_sum(
+                [
+                    Objective(
+                        column(term.column),
+                        self._sensitivity(term, column),
+                        labels,
+                        monotone=term.monotone,
+                        highest=term.highest,
+                    )
+                    for term in terms
+                ],
+                [term.weight for term in terms],
+            )
+            for terms in self.terms
+        ]
         if len(parts) == 1:
-            return weighted_sum(parts, weights)
-        return combined(self.combine, parts, weights, dominance=self.dominance)
-
-    def _part(
-        self,
-        term: _Term,
-        column: Callable[[str], ArrayLike],
-        labels: Sequence[object] | None,
-    ) -> Objective:
-        return Objective(
-            column(term.column),
-            self._sensitivity(term, column),
-            labels,
-            monotone=term.monotone,
-            highest=term.highest,
-        )
+            return parts[0]
+        return combined(self.combine, parts, dominance=self.dominance)
 
     def scores(self, name: str) -> list[float]:
         """Return a column of numbers, integers with all their digits."""
@@ -242,12 +229,6 @@ class _Table:
         fields = zip(column.to_list(), numbers, strict=True)
         return [int(text) if _INTEGER.fullmatch(str(text)) else one for text, one in fields]
 
-    def labels(self, name: str | None) -> list[object] | None:
-        """Return the public column that is released."""
-        if name is None:
-            return None
-        return list(tables.read_columns(self.held, numeric=[], plain=[name])[name])
-
     def rows(self, label: str | None) -> int:
         """Return the number of candidates, which is public."""
         numeric = [term.column for terms in self.terms for term in terms]
@@ -257,11 +238,10 @@ class _Table:
 
     def _sensitivity(self, term: _Term, column: Callable[[str], ArrayLike]) -> Sensitivity:
         """Return the local sensitivity where the table has one, else the global one."""
-        bound = (
-            float(term.bound)
-            if _is_number(term.bound)
-            else tables.numeric_column(self.held, term.bound)
-        )
+        try:
+            bound: ArrayLike = float(term.bound)
+        except ValueError:
+            bound = tables.numeric_column(self.held, term.bound)
         if term.local is None:
             return GlobalSensitivity(bound, self.relation)
         names = self._local_columns(term.local)
