@@ -297,8 +297,6 @@ def print_plan(
             "warning": said.get("beware"),
             "would spend": price,
             "would remain": None if kept is None else _would_remain(kept),
-            "mechanism": plan.mechanism,
-            "in steps": "\n".join(plan.steps) if len(plan.steps) > 1 else "",
             "public": said.get("declared public"),
             **{name: fact for name, fact in given.items() if name in BESIDE},
         }
