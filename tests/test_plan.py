@@ -1,7 +1,6 @@
 """Plans: prices that add up, one place that spends, nothing private."""
 
 import json
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -94,57 +93,6 @@ def test_a_plan_is_plain_values_and_long_arguments_are_summarised():
         "few": {"a": [1, [2.0, None]]},
     }
     assert read["error_bound"] == {"value": 3.0, "unit": "days", "probability": 0.95}
-
-
-def test_plans_compare_and_pickle():
-    one, other = (plan(arguments={"candidates": [0, 1], "by": {"k": n}}) for n in (1, 2))
-
-    assert pickle.loads(pickle.dumps(one)) == one != other  # noqa: S301 -- our own bytes
-
-
-def test_a_plan_is_one_line_where_it_is_a_value_and_several_where_it_is_printed():
-    made = plan(1.0, Spend("tune", 0.25, times=2), delta=1e-6, public=("a bound",))
-
-    assert (
-        repr(made) == "<Plan of release: mine; epsilon 1, delta 1e-06 (add-remove neighbours)>"
-    )
-    assert str(made).splitlines() == [
-        "release: mine",
-        "epsilon 1, delta 1e-06 (add-remove neighbours)",
-        "  2 x 0.25  tune",
-        "composition: sequential: the prices of all steps add up",
-        "declared public: a bound",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "options", "one"),
-    [
-        (10.0, {}, None),
-        (30.0, {}, "record"),
-        (30.0, {"user": "patient"}, "person"),
-        (30.0, {"neighbours": "edge"}, "edge"),
-    ],
-)
-def test_a_large_epsilon_is_called_large_where_a_plan_is_printed(epsilon, options, one):
-    made = replace(plan(epsilon), **options)
-    said = (
-        f"epsilon 30 gives little protection: one {one} can make an answer 10^13 times as "
-        "likely"
-    )
-
-    assert made.warning == (None if one is None else said)
-    assert (said in str(made)) == (said in made._repr_html_()) == (one is not None)
-
-
-def test_numbers_of_a_plan_are_as_people_read_them():
-    short = replace(
-        plan(), mechanism="PermuteAndFlip(epsilon=0.7999999999999999, cap=1e-07, l1=2.0)"
-    )
-
-    assert short.mechanism == "PermuteAndFlip(epsilon=0.8, cap=1e-07, l1=2.0)"
-    assert "at most 124,300 pairs" in str(ErrorBound(124251.0, "pairs"))
-    assert "at most 24.41 days" in str(ErrorBound(24.412, "days"))
 
 
 def test_a_bound_that_says_nothing_says_so():

@@ -40,31 +40,6 @@ def test_json_holds_every_field_and_plain_numbers():
     }
 
 
-def test_a_release_is_one_line_where_it_is_a_value_and_a_table_where_it_is_printed():
-    price = "epsilon 5 (swap neighbours)"
-
-    assert repr(RELEASE) == f"<Release of Selection: 7, 9; {price}>"
-    assert repr(replace(RELEASE, answer=())) == f"<Release of Selection: nothing; {price}>"
-    many = replace(RELEASE, answer=tuple(range(30)))
-    assert repr(many) == (
-        f"<Release of Selection: 0, 1, 2, 3, 4, 5, 6, 7, ... 30 in all; {price}>"
-    )
-    head, *rest = str(replace(RELEASE, entry=3)).splitlines()
-    assert (head, rest[:2]) == ("answer", ["     7", "     9"])
-    assert rest[2:] == ["Selection: ExponentialMechanism(epsilon=5.0)", f"{price}, entry 3"]
-
-
-def test_a_release_prints_the_error_bound_of_its_plan_where_one_says_something():
-    asked = {"candidates": ["fig", "pear"], "epsilon": 1.0, "neighbours": "add-remove"}
-    one = dp.TopKeys(k=1, **asked).release(["fig"] * 9)
-    bound = one.plan.error
-
-    assert f"error: {bound}" in str(one).splitlines()
-    assert bound.unit == "people below the best"
-    unbounded = replace(one, plan=replace(one.plan, error=replace(bound, value=float("inf"))))
-    assert "error" not in str(unbounded)
-
-
 def test_a_release_is_a_table_and_a_frame():
     noisy = replace(RELEASE, answer=("fig", "pear"), noisy_scores=(3.5, 1000.0))
 

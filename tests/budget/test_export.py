@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 
 import dp_accounting
@@ -12,7 +11,7 @@ from dp_accounting.rdp import RdpAccountant
 
 import dpselect as dp
 from dpselect.budget import Budget
-from dpselect.errors import BudgetError, MissingDependencyError
+from dpselect.errors import BudgetError
 from dpselect.neighbours import Neighbours
 
 EDGE = Neighbours.EDGE
@@ -109,13 +108,6 @@ def test_permute_and_flip_is_exported_as_laplace_noise():
     assert 0.95 < rdp.get_epsilon(1e-6) / budget.spent < 1.001
 
 
-@pytest.mark.parametrize(
-    "mechanism", [dp.ExponentialMechanism(epsilon=0.2), dp.LocalDampening(epsilon=0.2)]
-)
-def test_an_exponential_draw_is_not(mechanism):
-    assert not mechanism.plan(3, neighbours=EDGE).laplace_rounds
-
-
 def test_a_plan_of_unequal_steps_states_no_laplace_rounds():
     equal = [dp.Spend("a", 0.1, times=2, laplace=True), dp.Spend("b", 0.1, laplace=True)]
     for spends, rounds in (
@@ -159,10 +151,3 @@ def test_a_spend_with_a_delta_has_no_event():
 
     with pytest.raises(BudgetError):
         budget.to_dp_events()
-
-
-def test_without_dp_accounting_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "dp_accounting", None)
-
-    with pytest.raises(MissingDependencyError):
-        spent([0.1]).to_dp_events()

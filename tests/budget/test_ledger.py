@@ -48,12 +48,6 @@ def test_entries_survive_the_object_that_wrote_them(path, budget):
     assert again.remaining == 0.9
 
 
-def test_only_the_ledger_itself_is_left_in_the_folder(path, budget):
-    budget.spend(0.1, neighbours=EDGE)
-
-    assert list(path.parent.iterdir()) == [path]
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -91,22 +85,6 @@ def test_an_answer_is_kept_beside_its_spend(path, budget):
     said = entry.note, entry.source, entry.source_version, entry.analyst
     assert said == ("board 7", "a.csv", "May", "Ann")
     assert entry.question == {"query": "TopNodes", "arguments": {"k": 2}}
-
-
-@pytest.mark.parametrize("where", ["memory", "ledger"])
-def test_an_entry_has_one_answer_in_its_own_budget(path, where):
-    own, other = (
-        Budget(1.0, neighbours=EDGE, path=None if where == "memory" else path.with_name(name))
-        for name in ("own", "other")
-    )
-    spent = own.spend(0.1, neighbours=EDGE, mechanism="mine")
-    other.spend(0.1, neighbours=EDGE)
-    own.record_answer(spent, ANSWER)
-
-    for budget in (own, other):
-        with pytest.raises(LedgerError):
-            budget.record_answer(spent, {"answer": ["another"]})
-    assert [own.entries[0].answer, other.entries[0].answer] == [ANSWER, None]
 
 
 @pytest.mark.parametrize("text", ["no JSON", "[1]", "1"])

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import InsufficientBudgetError
 from dpselect.tables import Source
 
 AR = "add-remove"
@@ -81,16 +80,6 @@ def test_the_last_answer_is_given_after_a_new_one_was_drawn(budget):
     assert WARDS.release(DATA, budget=board).entry == second.entry == 2
 
 
-def test_it_is_answered_where_nothing_is_left(budget):
-    board = budget.for_request(source="stays.csv")
-    wholly = replace(WARDS, epsilon=1.0)
-    wholly.release(DATA, budget=board)
-
-    assert wholly.release(DATA, budget=board).repeated
-    with pytest.raises(InsufficientBudgetError):
-        WARDS.release(DATA, budget=board)
-
-
 def test_a_spend_without_an_answer_answers_nothing(budget):
     board = budget.for_request(source="stays.csv")
     WARDS.plan.reserve(board)()
@@ -117,15 +106,6 @@ def test_a_long_answer_is_given_again_whole(make, query, data):
     assert (second.repeated, len(later.entries)) == (True, 1)
     assert second.to_frame().equals(first.to_frame())
     assert second.released() == first.released()
-
-
-def test_a_map_given_again_answers_districts_alike():
-    budget = dp.Budget(30.0, neighbours=AR).for_request(source="points.csv")
-    first, second = (MAP.release(POINTS, budget=budget) for _ in range(2))
-
-    area = (0.05, 0.1, 0.5, 0.95)
-    assert second.estimate(area).table() == first.estimate(area).table()
-    assert (second.box, second.standard_deviation) == (first.box, first.standard_deviation)
 
 
 def test_a_function_is_no_question_that_a_ledger_knows():

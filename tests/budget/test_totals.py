@@ -12,9 +12,8 @@ from hypothesis import given, strategies as st
 from dpselect._numbers import exact
 from dpselect.budget import Budget
 from dpselect.budget.totals import Period, Persons, Totals, part
-from dpselect.errors import InsufficientBudgetError, NeighboursError
+from dpselect.errors import NeighboursError
 from dpselect.neighbours import Neighbours
-from support.refusals import refused
 
 ADDED, REPLACED = Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE
 
@@ -84,26 +83,3 @@ def test_parts_add_up_to_no_more_than_the_whole(shares, epsilon, delta):
     assert {replace(one, epsilon=1.0, delta=0.0) for one in parts} == {
         replace(granted, epsilon=1.0, delta=0.0, shares=())
     }
-
-
-def test_who_has_no_share_gets_what_is_left():
-    granted = totals(shares=(("Ann", 0.75),))
-
-    assert granted.share_of("Ann") == "Ann"
-    assert granted.share_of("Bob") == granted.share_of("") == ""
-    assert part(granted, "").epsilon == 0.25
-    with refused("analyst", error=InsufficientBudgetError):
-        part(totals(shares=(("Ann", 1.0),)), "")
-
-
-def test_terms_come_back_as_they_were():
-    granted = totals(
-        persons=Persons("who", 9),
-        composition="zcdp",
-        shares=(("Ann", 0.5),),
-        period=Period("month", "each-period"),
-    )
-
-    assert (
-        Totals.read(epsilon=1.0, delta=1e-6, neighbours=ADDED, terms=granted.terms()) == granted
-    )

@@ -9,9 +9,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.budget import Budget, words
-from dpselect.budget.entry import Entry
 from dpselect.budget.totals import Period, Persons
-from dpselect.neighbours import Neighbours
 
 OF_THREE = Persons("patient", 3)
 
@@ -93,12 +91,6 @@ def test_a_period_says_what_makes_it_honest():
         assert words.facts(budget)["total"] == "epsilon 1 in each month"
 
 
-def test_odds_that_say_nothing_are_not_written_out():
-    assert words.odds(1.0) == "2.72"
-    assert words.odds(20.0) == "more than a million (no meaningful protection)"
-    assert words.suspicion(1.0, 0.5) == pytest.approx(0.7311, abs=1e-4)
-
-
 @pytest.mark.parametrize("path", [None, "budget"])
 def test_a_long_question_is_kept_whole_and_shown_by_its_ends(tmp_path, path):
     budget = Budget(1.0, neighbours="add-remove", path=path and tmp_path / path)
@@ -116,25 +108,3 @@ def test_a_long_question_is_kept_whole_and_shown_by_its_ends(tmp_path, path):
     }  # fmt: skip
     assert not words.is_folded(shown | {"sha256": "3"})
     assert any("1001 values from ward 0" in line for line in words.whole_question(entry))
-
-
-@pytest.mark.parametrize(("rows", "shown"), [(20, True), (120, False)])
-def test_a_long_matrix_is_folded_as_a_long_list_is(rows, shown):
-    """Of 120 rows of 960 values a report would have hundreds of pages."""
-    matrix = [[row % 7 == 0] * 40 for row in range(rows)]
-    held = {"query": "SwappedPools", "matrix": matrix}
-    price = {"epsilon": 1.0, "delta": 0.0, "rho": 0.4, "neighbours": Neighbours.SWAP}
-    entry = Entry(**price, mechanism="exchanged", question={"written": held})
-
-    [line] = words.whole_question(entry)
-    assert (line.count("True") > 80) is shown
-    assert ("SHA-256" in line) is not shown
-
-
-def test_a_spend_by_hand_has_its_mechanism_for_a_question():
-    price = {"epsilon": 1.0, "delta": 0.0, "rho": 0.4, "neighbours": Neighbours.EDGE}
-    entry = Entry(**price, mechanism="median")
-
-    assert words.question_of(entry) == "median"
-    assert list(words.whole_question(entry)) == []
-    assert words.answer_of(entry).startswith("none was kept")

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpselect.draws import Exponential
-from dpselect.draws.exact import noisy_counts, selection
-from support import opendp_samplers as opendp
+from dpselect.draws.exact import noisy_counts
 from support.opendp_samplers import opendp_samplers
 from support.strategies import every_draw
 
@@ -43,19 +41,3 @@ def test_both_draw_the_same_noise(noise, scale):
 
     both = np.array([ours, theirs])[:, (ours + theirs) > 20]
     assert stats.chi2_contingency(both).pvalue > FALSE_ALARM
-
-
-@every_draw
-def test_opendp_draws_in_the_block_alone(monkeypatch, draw):
-    called = []
-    for name in ("noisy_top_k", "_measurement"):
-        real = getattr(opendp, name)
-        monkeypatch.setattr(opendp, name, lambda *a, real=real: called.append(a) or real(*a))
-
-    with opendp_samplers():
-        assert sorted(draw.sample(SCORES, 1.0, 4)) == [0, 1, 2, 3]
-        inside = len(called)
-    draw.sample(SCORES, 1.0, 4)
-
-    assert inside == len(called) == (1 if draw == Exponential() else 4)
-    assert all(selection.scale_for(1.0, 4) in args for args in called)

@@ -54,14 +54,6 @@ def test_it_is_the_largest_solution_of_the_constraints(epsilon, delta):
         assert law[n] >= largest[n] * WHOLE * (1 - Fraction(1, 10**12))
 
 
-def test_a_small_epsilon_adds_up_deltas():
-    law = OptimalChances(1e-300, 2.0**-20)
-
-    assert law.sure == 2**20 + 1
-    assert law.least(WHOLE // 2) == 2**19 + 1
-    assert law[1000] == 1000 * law[1]
-
-
 def test_a_larger_delta_by_one_part_in_ten_to_the_twelfth_is_caught():
     epsilon, delta = 0.1, 1e-5
     law = OptimalChances(epsilon, delta * (1 + 1e-12))

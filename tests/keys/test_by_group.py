@@ -319,22 +319,6 @@ def test_one_step_moves_all_rests_by_what_they_pay_for(relation, groups):
 
 
 @pytest.mark.parametrize("relation", [ADDED, REPLACED])
-def test_rests_of_candidates_are_all_others(relation):
-    """Whatever is drawn, what is released and the rest of a group add up to its candidates."""
-    asked = query(
-        relation, dp.TopKeys, delta=0.0, groups=GROUPS, candidates=KEYS, k=1, other=True,
-        counts_share=0.5, **PERSONS,
-    )  # fmt: skip
-    design = replace(asked.design(), rest=Exact())
-    for database in [(one, other) for one in SETS[::2] for other in SETS[::3]]:
-        counts = counts_of(database, asked)
-        release = design.drawing(Held(counts, design.rows))(asked.plan)
-        for group, rest in release.other:
-            [key] = release.by_group[group]
-            assert rest + counts[group, key] == sum(counts[group, one] for one in KEYS)
-
-
-@pytest.mark.parametrize("relation", [ADDED, REPLACED])
 @pytest.mark.parametrize("cap", [1, 2, 3, 5])
 def test_one_step_moves_all_rests_of_candidates_by_what_they_pay_for(relation, cap):
     """Equal to the largest change over all pairs: a cap beyond all candidates costs no more."""
@@ -370,14 +354,6 @@ def test_prices_of_the_rest():
             assert sum(one.epsilon * one.times for one in plan.spends) == pytest.approx(EPSILON)
             assert rest.epsilon == pytest.approx(0.1 * EPSILON)
             assert f"scale {changed / 0.1:g} on" in rest.purpose
-
-
-def test_the_rest_of_no_group_is_a_row_with_its_number():
-    asked = query(other=True, method="laplace", epsilon=400.0, delta=1e-60)
-    release = asked.release(pl.DataFrame({"g": [1], "k": [1]}))
-
-    assert (release.groups, release.other) == ((), ((None, 1),))
-    assert release.table() == {"g": [None], "k": [None], "noisy_count": [1]}
 
 
 # What is read and shown.

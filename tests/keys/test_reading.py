@@ -103,16 +103,6 @@ def test_what_is_counted_of_a_person_hangs_on_that_person_alone():
     assert sum(together.values()) == sum(min(2, len(keys)) for keys in sets)
 
 
-def test_the_order_and_the_repetition_of_rows_do_not_matter():
-    shuffled = pl.concat([ROWS, ROWS]).sample(fraction=1.0, shuffle=True, seed=3)
-
-    assert counts_of(shuffled, asked("word")) == counts_of(ROWS, asked("word"))
-    # The rule that it is not: the first rows of a person.
-    first = ROWS.group_by("person").head(2)
-    last = ROWS.reverse().group_by("person").head(2)
-    assert Counter(first["word"].to_list()) != Counter(last["word"].to_list())
-
-
 @pytest.mark.parametrize("column", ["word", "code"])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatch, crossing):
@@ -153,18 +143,6 @@ def test_of_one_candidate_more_than_the_cap_a_person_has_no_more_than_the_cap(mo
 
 
 LARGE = {"epsilon": 1e3, "neighbours": "add-remove"}
-
-
-def test_a_dash_is_not_a_missing_value():
-    rows = pl.DataFrame({"g": ["-"] * 9 + [None] * 3, "k": ["-"] * 6 + [None] * 6})
-    one = dp.TopKeys(column="k", k=2, candidates=["-", None, "x"], missing_keys="key", **LARGE)
-    two = dp.TopKeys(column=["g", "k"], k=1, candidates=[("-", "-"), ("-", None)], **LARGE,
-                     missing_keys="key")  # fmt: skip
-
-    assert sorted(one.release(rows).answer, key=str) == ["-", None]
-    assert two.release(rows).answer == (("-", "-"),)
-    three = dp.Keys(column="k", missing_keys="key", delta=1e-6, **LARGE)
-    assert three.release(rows).answer == ("-", None)
 
 
 @every_engine

@@ -149,15 +149,6 @@ def test_nor_is_it_where_the_rest_is_counted_too(more):
     assert {query.release(rare).answer for _ in range(150)} == {()}
 
 
-def test_no_data_have_no_keys():
-    rows = VISITS.clear()
-    asked = {"epsilon": 1.0, "delta": 1e-6, "neighbours": ADDED}
-
-    assert dp.Keys(**OF_PATIENTS, **asked).release(rows).answer == ()
-    assert dp.Keys(**OF_PATIENTS, **asked, method="gaussian").release(rows).counts == ()
-    assert dp.TopKeys(**OF_PATIENTS, k=3, **asked).release(rows).counts == ()
-
-
 @pytest.mark.parametrize("method", [None, "optimal", "laplace", "gaussian", "rounds"])
 @pytest.mark.parametrize("epsilon", [2.3e-308, 1e-13, 1e6])
 @pytest.mark.parametrize("delta", [1e-100, 1e-20, 0.5])

@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
-from dpselect.keys.rows import MOST_WEIGHT, Counted, KeyRows
+from dpselect.keys.rows import Counted, KeyRows
 from dpselect.passes import watching
 from dpselect.tables.key_columns import KeyColumns
 from dpselect.tables.people import PeopleCap
@@ -350,42 +350,6 @@ def test_rows_are_read_as_often_whatever_they_hold(engine, number):
 
     assert seen == [(at, ROUNDS) for one in range(ROUNDS) for at in (one, one + 1)]
     assert release.answer == (("rare",) if number == 40 else ())
-
-
-def test_sums_beyond_the_integers_are_cut():
-    rows = pl.DataFrame({"key": ["a"] * 9 + ["b"]})
-
-    found = KeyRows(columns=("key",)).read(rows).weighed(np.array([0, 2**60]), None)
-
-    assert found.people.tolist() == [MOST_WEIGHT, MOST_WEIGHT]
-
-
-def noise_by_shares(law):
-    """Return the lowest last threshold over 49 shares of delta for the noise, by bisection."""
-    from scipy.special import ndtr, ndtri
-
-    found = []
-    for share in np.linspace(0.02, 0.98, 49):
-        low, high = 1e-6, 100.0
-        for _ in range(80):
-            mu = sqrt(low * high)
-            up, down = law.epsilon / mu - mu / 2, law.epsilon / mu + mu / 2
-            dear = ndtr(-up) - np.exp(law.epsilon) * ndtr(-down) > share * law.delta
-            low, high = (low, mu) if dear else (mu, high)
-        own = -np.expm1(np.log1p(-0.8 * (1 - share) * law.delta) / law.per_user / law.persons)
-        found.append(ROUNDS - ROUNDS * sqrt(law.persons) / low * ndtri(own))
-    return min(found)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
-@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
-@pytest.mark.parametrize(("per_user", "persons"), [(1, 1), (10, 2), (1000, 1)])
-def test_no_split_of_delta_has_a_lower_threshold(epsilon, delta, per_user, persons):
-    law = RoundsSelection(epsilon, delta, per_user, persons)
-
-    least = noise_by_shares(law)
-
-    assert least * (1 - 1e-3) < law.noise.released[-1] <= least * (1 + 1e-7)
 
 
 def test_rounds_are_the_default_from_three_keys_a_person_on():

@@ -1,7 +1,5 @@
 """AboveThreshold: private by the law of all outputs, wrong variants caught, drawn exactly."""
 
-import copy
-import pickle
 from contextlib import nullcontext
 from itertools import combinations, product
 from math import exp
@@ -13,8 +11,7 @@ import pytest
 import dpselect as dp
 from dpselect.draws import above_threshold as draws
 from dpselect.draws.exact import samplers
-from dpselect.errors import BudgetError, ParameterError
-from support.refusals import refused
+from dpselect.errors import ParameterError
 
 EPSILON, THRESHOLD = 1.2, 2
 AR = dp.Neighbours.ADD_REMOVE
@@ -201,19 +198,6 @@ def test_a_stream_draws_one_noise_for_its_threshold_and_one_for_each_query(monke
     assert [drawn.count(one) for one in dict.fromkeys(drawn)] == [1, len(queries)]
 
 
-def test_a_stream_ends_with_its_last_stop():
-    with above_threshold(epsilon=1e3, stops=2).stream() as stream:
-        assert [stream.is_above(one) for one in (0, 2**70, 1)] == [False, True, False]
-        assert stream.stops_left == 1
-        with refused("query"):
-            stream.is_above(2.5)
-        assert stream.is_above(np.int64(3))
-        assert stream.stops_left == 0
-        assert stream.release.answer == (1, 3)
-        with pytest.raises(ParameterError):
-            stream.is_above(0)
-
-
 @pytest.mark.parametrize("epsilon", [1e-6, 0.3, 1.0, 7.7])
 @pytest.mark.parametrize(("rise", "move", "least"), [(1, 2, 0), (3, 1, 0), (1, 100, 99)])
 def test_scales_cost_epsilon_and_no_more(epsilon, rise, move, least):
@@ -276,21 +260,3 @@ def test_planted_a_stream_without_its_lock_answers_twice():
 
     assert yes_of_two_threads(stream, together.append) == [True, True]
     assert any(together)
-
-
-def test_a_copy_is_the_stream_itself():
-    with above_threshold(epsilon=1e3).stream() as stream:
-        assert copy.copy(stream) is stream
-        assert copy.deepcopy([stream])[0] is stream
-        with pytest.raises(BudgetError):
-            pickle.dumps(stream)
-
-
-def test_another_process_is_refused(monkeypatch):
-    with above_threshold().stream() as stream:
-        with monkeypatch.context() as forked:
-            forked.setattr("os.getpid", lambda: -1)
-            for use in (lambda: stream.is_above(1), stream.__enter__, stream.__exit__):
-                with pytest.raises(BudgetError):
-                    use()
-        assert stream.is_above(-1000) is False

@@ -6,7 +6,6 @@ import pytest
 import dpselect as dp
 from dpselect.draws import grid
 from dpselect.draws.exact.samplers import intercepted
-from dpselect.mechanisms.base import simulated_in_rounds
 from dpselect.scaling import dampened
 
 ONE = dp.GlobalSensitivity(1, "add-remove", l1=1)
@@ -72,18 +71,6 @@ def test_every_round_is_given_scores_that_a_neighbour_moves_by_one(mechanism):
                     assert max(moved) - min(moved) <= 2 * grid.SENSITIVITY
 
 
-def test_simulations_follow_the_rounds():
-    objective = dp.Objective([3.0, 2, 1, 0], ONE)
-    mechanism = dp.PermuteAndFlip(epsilon=3)
-    draws = 20_000
-    once = mechanism.simulate(objective, 2, size=draws, rng=np.random.default_rng(0)).indices
-    rng = np.random.default_rng(1)
-    again = simulated_in_rounds(mechanism, objective, 2, size=draws, rng=rng)
-    for pair in np.ndindex(4, 4):
-        shares = [(found == pair).all(axis=1).mean() for found in (once, again)]
-        assert abs(shares[0] - shares[1]) < 5 * np.sqrt(0.5 / draws)
-
-
 @pytest.mark.parametrize("size", [4, 1000])
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_a_noisy_sequence_releases_large_scores_whole(size, noise):
@@ -96,15 +83,6 @@ def test_a_noisy_sequence_releases_large_scores_whole(size, noise):
     assert found.answer == (2, 1, 0, 3)
     for noisy, place in zip(found.noisy_scores, found.answer, strict=True):
         assert abs(noisy - scores[place]) <= 1 + 2.0**-52 * scores[place]
-
-
-def test_whole_weights_keep_whole_steps():
-    parts = [dp.Objective([5, 9], ONE, step=1), dp.Objective([6, 2], ONE, step=2)]
-
-    assert dp.weighted_sum(parts, [1, 10]).step == 1
-    assert dp.disjoint_sum(parts, [1, -3]).step == 1
-    assert dp.weighted_sum(parts, [1, 0.5]).step is None
-    assert dp.weighted_sum([parts[0], dp.Objective([6, 2], ONE)], [1, 1]).step is None
 
 
 def test_dampened_scores_are_continuous_where_they_are_brought_near():

@@ -17,7 +17,7 @@ from dpselect import scaling
 from dpselect.combine import ParetoSensitivity
 from dpselect.networks import Graph, ego_betweenness, ego_density
 from dpselect.percentiles import percentile
-from dpselect.sensitivity import Sensitivity, floored, grouped, jump_to_bound, weighted_sum
+from dpselect.sensitivity import Sensitivity, grouped, jump_to_bound, weighted_sum
 from dpselect.sensitivity.base import Pairs
 from dpselect.trees.rates import weighted_rates
 from support.strategies import dampened_by_definition, several_objectives, widths_of
@@ -169,27 +169,6 @@ def test_ties_by_one_sensitivity_lead_each_other():
     objective = dp.Objective([2.0, 2.0, 1.0], flat)
 
     assert scaling.pairwise(objective).tolist() == [2, 2, -3]
-
-
-def test_half_of_the_least_lead_is_no_tie():
-    flat = dp.LocalSensitivity(lambda t: float(t > 2), 1.0, EDGE, horizon=9)
-    scores = scaling.pairwise(dp.Objective([5e-324, 0.0], flat))
-
-    assert scores == pytest.approx([3, -3])
-
-
-def test_ties_by_sensitivities_that_are_raised_do_not_lead():
-    objective = objective_of(np.zeros(6), 0, beside=[0.0])
-
-    assert scaling.dampened(objective).tolist() == [8, 8]
-    assert scaling.pairwise(objective).tolist() == [0, 0]
-
-
-def test_a_floor_takes_the_lead():
-    objective = objective_of(np.zeros(6), 0)
-    raised = dp.Objective(objective.scores, floored(objective.sensitivity, 1e-9))
-
-    assert scaling.dampened(raised).tolist() == [0]
 
 
 def test_the_record_at_a_percentile_leads_where_no_other_can_replace_it():

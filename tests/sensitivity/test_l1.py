@@ -126,20 +126,3 @@ def test_combinators_keep_what_is_known_of_the_scores():
     assert weighted_sum([three, five], [-1, 2]).l1 == 13
     assert weighted_sum([three, unknown], [1, 1]).l1 is None
     assert minimum([unknown]).l1 is None
-
-
-def test_a_part_of_the_candidates_keeps_it():
-    each = dp.GlobalSensitivity([1.0, 2.0], AR, l1=3)
-    table = dp.TabulatedSensitivity([1.0], [0, 0], 1.0, 5, AR, l1=2)
-    some = np.array([1])
-
-    assert (each.take(some).l1, table.take(some).l1) == (3, 2)
-
-
-def test_an_objective_that_no_record_shares_with_an_unknown_one_states_none():
-    known = dp.Objective([1, 2], dp.GlobalSensitivity(1, AR, l1=1))
-    local = dp.Objective([1, 2], dp.LocalSensitivity(lambda _: 1.0, 1.0, AR, l1=1))
-    unknown = dp.Objective([1, 2], dp.ElementSensitivity(lambda _: [1, 1], 1.0, 3, AR))
-
-    assert dp.disjoint_sum([known, local], [1, 4]).sensitivity.l1 == pytest.approx(4)
-    assert dp.disjoint_sum([known, unknown], [1, 1]).sensitivity.l1 is None

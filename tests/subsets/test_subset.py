@@ -3,7 +3,6 @@
 from collections import Counter
 from itertools import combinations, product
 from math import comb, exp
-from sys import float_info
 
 import numpy as np
 import pytest
@@ -140,15 +139,6 @@ def test_a_million_people_agree_with_the_ratio_of_integers():
     assert len(mechanism.release(range(d)).answer) == d
 
 
-@pytest.mark.parametrize("d", [0, 3])
-def test_without_neighbours_nothing_is_lost(d):
-    for scheme in SCHEMES:
-        mechanism = retrieval(n=3, d=d, beta=0, epsilon=0, scheme=scheme)
-
-        assert mechanism.delta_at() == 0
-        assert mechanism.release(range(d)).answer == tuple(range(d))
-
-
 @pytest.mark.parametrize(
     "free",
     [
@@ -174,16 +164,6 @@ def test_no_budget_allows_a_release_of_the_truth(scheme):
     with refused("delta"):
         mechanism.release([0, 1, 2], budget=budget)
     assert budget.entries == ()
-
-
-@pytest.mark.parametrize("epsilon", [30.0, 50.0, 1000.0])
-def test_a_delta_below_the_smallest_float_is_not_taken_for_0(epsilon):
-    mechanism = retrieval(n=1500, d=128, beta=32, epsilon=epsilon)
-    budget = dp.Budget(1000.0, delta=0.5, neighbours=dp.Neighbours.SWAP, composition="sum")
-
-    assert mechanism.release(range(128), budget=budget).delta == float_info.min
-    pure = retrieval(n=1500, d=128, beta=0, epsilon=epsilon, scheme="pure")
-    assert pure.plan.delta == 0
 
 
 @pytest.mark.parametrize(

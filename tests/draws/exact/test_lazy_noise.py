@@ -125,13 +125,6 @@ def test_further_bits_decide_where_the_first_ones_do_not(rest, scale, gap, monke
     assert found.tolist() == [one < edge or (one == edge and not rest) for one in near]
 
 
-def test_noise_of_words_with_another_first_byte_than_0_is_below_the_gap():
-    word = np.array([[2**56]], dtype=np.uint64)
-    known = lazy_noise.bounds_of(Noise.EXPONENTIAL, np.zeros(1, dtype=np.int64), 1.0, word)
-
-    assert 5.5 < known.high[0] < lazy_noise.FIRST_BYTE
-
-
 def test_geometric_variables_reach_gaps_with_their_probability():
     """On both sides of the gap from which first bytes are read alone; 5 standard deviations."""
     for gap in (-3, 0, 1, 12, 16, 17, 18, 24):

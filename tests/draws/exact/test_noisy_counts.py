@@ -116,33 +116,10 @@ def test_noise_follows_its_law(noise, scale):
 
 
 @every_noise
-def test_noise_of_a_large_scale_is_nearly_continuous(noise):
-    """Unseeded, false alarm 1 in 10^6; and no two of so many numbers are equal."""
-    drawn = noise(np.zeros(50_000, dtype=np.int64), 2.0**50)
-    law = stats.laplace if noise is discrete_laplace else stats.norm
-
-    assert stats.kstest(drawn / 2.0**50, law.cdf).pvalue > 1e-6
-    assert np.unique(drawn).size == drawn.size
-
-
-@every_noise
 def test_noisy_counts_stay_within_64_bits(noise):
     ends = np.array([2**63 - 1, -(2**63)])
 
     assert (np.abs(noise(ends, 2.0)) <= noisy_counts.ENDS).all()
-
-
-def test_noise_of_neighbouring_places_is_independent():
-    noise = discrete_laplace(np.zeros(100_000, dtype=np.int64), 5.0)
-
-    assert abs(np.corrcoef(noise[1:], noise[:-1])[0, 1]) < 5 / np.sqrt(100_000)
-    assert noise.var() == pytest.approx(1 / (2 * np.sinh(0.1) ** 2), rel=0.05)
-
-
-def test_the_scale_of_counts_is_rounded_up():
-    for epsilon in (0.1, 0.3, 1.0, 7.0):
-        for steps in (1, 3):
-            assert Fraction(noisy_counts.scale_for(epsilon, steps)) * Fraction(epsilon) >= steps
 
 
 def test_every_block_of_variables_has_bits_of_its_own(monkeypatch):

@@ -11,7 +11,6 @@ from scipy import stats
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
 from dpselect.draws.exact import bits, selection
 from dpselect.draws.exact.lazy_noise import CHUNK
-from dpselect.draws.exact.noisy_counts import scale_for
 from support.strategies import every_draw
 
 SCORES = np.array([0.0, 1.0, 3.0, 3.0])
@@ -143,16 +142,6 @@ def test_a_wrong_scale_or_order_or_mass_elsewhere_is_seen_99_times_in_100(draw):
         assert stats.ncx2.sf(critical, df=len(law) - 1, nc=moved) > 0.99
 
 
-@pytest.mark.slow
-@every_draw
-def test_two_simulated_draws_are_two_rounds_without_replacement(draw):
-    draws = 100_000
-    rng = np.random.default_rng(0)
-    observed = Counter(map(tuple, draw.simulate(SCORES, 2.0, k=2, size=draws, rng=rng)))
-
-    assert chi_square(observed, pairs_by_rounds(draw, 2.0), draws) > 1e-6
-
-
 @every_draw
 def test_logarithms_of_a_law_do_not_underflow(draw):
     scores = np.array([0.0, -3.0, 1.0, 1.0])
@@ -162,9 +151,3 @@ def test_logarithms_of_a_law_do_not_underflow(draw):
     )
     far = draw.log_probabilities(np.array([0.0, -1e9, 0.0]), 2.0)
     assert far[1] == pytest.approx(-1e9, rel=1e-8)
-
-
-def test_the_scale_of_an_epsilon_of_few_bits_is_not_rounded_to_them():
-    for kind in (np.float16, np.float32):
-        assert scale_for(kind(0.1)) == scale_for(float(kind(0.1)))
-        assert selection.scale_for(kind(0.1), 1) == selection.scale_for(float(kind(0.1)), 1)
