@@ -63,13 +63,3 @@ def test_the_rest_is_one_more_group():
     assert release.shown()["g"][-1] == "(other)"
     assert release.to_frame().columns == ["g", "west", "south", "east", "north", "noisy_count"]
     assert max(map(len, str(release).splitlines()[:7])) <= 80
-
-
-def test_intervals_and_a_threshold_for_each_group():
-    release = query(
-        epsilon=10.0, k=None, above=60, groups=["east", "nowhere"], interval=0.9
-    ).release(POINTS)
-
-    assert release.by_group["nowhere"] == ()
-    assert len(release.by_group["east"]) == len(release.interval) == len(release.certain) == 2
-    assert release.shown()["west"][-1] == "(none)"

@@ -33,21 +33,3 @@ def test_what_one_person_changes_of_one_cell_and_of_all(relation, most):
     assert facts.sensitivity.bound == max(np.abs(move).max() for move in moves)
     assert facts.sensitivity.l1 == max(np.abs(move).sum() for move in moves)
     assert facts.monotone == all((move >= 0).all() or (move <= 0).all() for move in moves)
-
-
-def test_coordinates_are_shown_with_few_digits_and_kept_with_all():
-    query = dp.HeavyCells(**(ASKED | {"grid": 3}), k=1, epsilon=100.0)
-
-    release = query.release([[0.5, 0.9]] * 50)
-
-    assert release.table()["east"] == [2 / 3]
-    assert release.shown()["east"] == [0.66666667]
-
-
-def test_a_plan_chooses_by_public_facts():
-    names = {
-        k: dp.HeavyCells(k=k, **{**ASKED, "grid": 20}, epsilon=1.0).plan.mechanism.split("(")[0]
-        for k in (1, 2)
-    }
-
-    assert names == {1: "PermuteAndFlip", 2: "noisy scores of all candidates "}

@@ -5,14 +5,12 @@ from math import exp
 
 import numpy as np
 import opendp.prelude as opendp
-import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import dpselect as dp
 from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.maps import (
-    AdaptiveGrid,
     Points,
     Quadtree,
     RelativeClipped,
@@ -145,15 +143,6 @@ def test_without_queries_a_map_is_tuned_for_even_ones_and_only_where_something_i
     assert len(dp.Map(**{**none, "grids": []}).design().queries) == 0
 
 
-def test_a_map_is_written_and_read():
-    rules = ["quadtree", AdaptiveGrid(c=3.0)]
-    query = dp.Map(**VALID, method=rules, mechanism=dp.ExponentialMechanism)
-
-    assert dp.Query.from_json(query.to_json()) == query
-    assert dp.Query.from_json(query.to_json()).plan == query.plan
-    assert query.to_dict()["method"][1:] == [{"name": "adaptive", "c": 3}]
-
-
 @relations
 def test_the_choice_has_the_rho_of_its_draw_and_noisy_counts_that_of_pure_steps(relation):
     stated = plan(neighbours=relation)
@@ -254,15 +243,6 @@ def test_zero_points_give_a_valid_map(points, method):
 
     assert abs(map_.total) < 1e4
     assert np.isfinite(map_.estimate(QUERIES).values).all()
-
-
-@pytest.mark.parametrize("convert", [lambda table: table, pl.DataFrame.lazy])
-def test_users_cost_as_many_points_as_they_may_have(convert):
-    frame = pl.DataFrame({"x": SAMPLE[:, 0], "y": SAMPLE[:, 1], "who": np.arange(3000) // 10})
-    map_ = release(convert(frame), x="x", y="y", user="who", max_per_user=4, epsilon=40.0)
-
-    assert map_.scale == pytest.approx(4 / parts(map_.plan)[COUNTS])
-    assert map_.total == pytest.approx(1200, abs=60)
 
 
 def test_noise_on_the_errors_of_grids_is_made_for_all_of_them(monkeypatch):

@@ -2,7 +2,6 @@
 
 from itertools import combinations_with_replacement, product
 
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -26,13 +25,6 @@ def frame(rows):
 
 def capped(points, most, outside="drop"):
     return PointRows(BOX, "x", "y", PeopleCap("who", most), outside).read(points)
-
-
-def test_a_point_without_an_individual_is_dropped():
-    table = pd.DataFrame({"who": ["a", None, "b"], "x": [1.0, 2.0, 3.0], "y": [50.0] * 3})
-
-    assert capped(table, 5).x.size == 2
-    assert capped(pl.from_pandas(table).lazy(), 5).in_cells(uniform_grid(1)) == [2]
 
 
 SPOTS = [(-6.0, 45.0), (-4.0, 45.0), (11.0, 55.0)]

@@ -3,14 +3,13 @@
 from functools import cache
 from itertools import combinations_with_replacement
 
-import numpy as np
 import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.audit import check_admissible, check_private
 from dpselect.mechanisms import by_name
-from dpselect.networks import METRICS, EdgeTable, Graph
+from dpselect.networks import METRICS, Graph
 from dpselect.networks.metrics import degree_facts, of_persons
 from dpselect.sensitivity import grouped
 from dpselect_conformance import replay
@@ -83,33 +82,6 @@ def test_a_person_is_protected_and_not_an_edge_alone(relation):
         assert not report(most=9).ok
 
 
-def some_calls(kind, *, labels):
-    rng = np.random.default_rng(2)
-    calls = pl.DataFrame(
-        {
-            "a": rng.integers(-1, 20, 400),
-            "b": rng.integers(0, 20, 400),
-            "who": [None if i == 3 else i for i in rng.integers(-5, 30, 400).tolist()],
-        }
-    ).cast({"who": kind})
-    return calls.cast({"a": pl.String, "b": pl.String}) if labels else calls
-
-
-def test_the_limit_depends_on_each_person_alone():
-    calls = some_calls(pl.Int64, labels=False)
-
-    def edges_of(rows):
-        held = Graph.from_edges(rows, **ENDS, nodes=20, max_per_user=3)
-        ends = np.repeat(np.arange(20), held.degrees)
-        return {(u, v) for u, v in zip(ends.tolist(), held.rows.tolist(), strict=True) if u < v}
-
-    alone = [edges_of(own) for own in calls.drop_nulls("who").partition_by("who")]
-
-    assert set().union(*alone) == edges_of(calls)
-    assert edges_of(calls.sample(fraction=1.0, shuffle=True, seed=1)) == edges_of(calls)
-    assert {len(own) for own in alone} == {3}
-
-
 @pytest.mark.parametrize("kind", [dp.TopNodes, dp.Hubs])
 def test_two_persons_more_are_not_paid_for_as_one(kind):
     """A replay of one person is what the plan states, one of two persons is more."""
@@ -122,15 +94,3 @@ def test_two_persons_more_are_not_paid_for_as_one(kind):
 
     replay(drawn, rows, [row for row in rows if row[2] != 1]).raise_if_failed()
     assert drawn(rows).neighbours is ADD_REMOVE
-
-
-def test_categories_are_in_the_order_of_their_text():
-    """An engine has those of an enumeration in the order in which they are declared."""
-    calls = some_calls(pl.Int64, labels=True)
-    asked = ENDS | {"nodes": [f"{i}" for i in range(20)], "max_per_user": 3}
-    declared = pl.Enum([f"{i}" for i in reversed(range(-1, 20))])
-
-    here = Graph.from_edges(calls, **asked)
-    there = EdgeTable(calls.cast({"a": declared, "b": declared}).lazy(), **asked)
-
-    assert there.degrees.tolist() == here.degrees.tolist()
