@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -157,6 +158,8 @@ def geo_file(data: object) -> Path | None:
         DataError: There is no such file.
         ParameterError: Rows are to be selected, or it is stated how text is written.
     """
+    if not isinstance(data, str | PathLike | Source):
+        return None
 
     def is_one(path: Path) -> bool:
         kind = path.suffix.lower()
