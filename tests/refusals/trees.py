@@ -150,7 +150,7 @@ ROWS = [
     FRONT("max_depth", max_depth=2),
     FRONT("totals_share", totals_share=0.0),
     FRONT("below 1", totals_share=0.5, rates_share=0.5),
-    FRONT("two numbers", weights=3),
+    FRONT("weights", weights=3),
     FRONT("not both be 0", weights=(0, 0)),
     FRONT("weights", weights=(-1, 2)),
     FRONT("domains", domains=None),

@@ -24,23 +24,19 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import isnan
+from math import isfinite, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from dpselect import tables, validation
-from dpselect._optional import needed
 from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.tables.kinds import Kind, rounded, texts
+from dpselect.tables.kinds import WHOLE, Kind, rounded, texts
 from dpselect.tables.lists import text_of
 from dpselect.tables.values import ColumnValues, number
 from dpselect.typing import Indices, Values
-
-if TYPE_CHECKING:
-    import narwhals as nw
 
 OUTSIDE = -1
 """Code of a value that is outside of its domain and has nowhere to go."""
@@ -470,19 +466,15 @@ def domains_template(data: object, label: str) -> dict[str, Any]:
     Raises:
         ColumnError: There is no column ``label``.
     """
-    types = _types(data, label)
+    types = tables.check_columns(data, plain=[label]).collect_schema()
     numbers: dict[str, Any] = {"low": None, "high": None, "bins": 8}
     texts: dict[str, Any] = {"values": [], "other": "other"}
-    return {
-        "label": label,
-        "classes": [],
-        "max_records": None,
-        "columns": {
-            name: dict(numbers if kind.is_numeric() else texts)
-            for name, kind in types.items()
-            if name != label
-        },
+    columns = {
+        name: dict(numbers if kind.is_numeric() else texts)
+        for name, kind in types.items()
+        if name != label
     }
+    return {"label": label, "classes": [], "max_records": None, "columns": columns}
 
 
 def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
@@ -495,49 +487,36 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
     Raises:
         ColumnError: There is no column ``label``.
     """
-    types = _types(data, label)
+    types = tables.check_columns(data, plain=[label]).collect_schema()
     table = tables.read_columns(data, numeric=[], plain=list(types))
-    untyped = [column for column in types if tables.Source.of(data).is_untyped(column)]
-    table = _with_numbers(table, untyped)
-    columns = {
-        name: _of_values(table.get_column(name)).to_dict() for name in types if name != label
-    }
+    untyped = tables.Source.of(data).is_untyped
     return {
         "label": label,
         "classes": _distinct(table.get_column(label)),
         "max_records": max(len(table), 2),
-        "columns": columns,
+        "columns": {
+            name: _of_values(table.get_column(name), is_text=untyped(name)).to_dict()
+            for name in types
+            if name != label
+        },
     }
 
 
-def _types(data: object, label: str) -> nw.Schema:
-    return tables.check_columns(data, plain=[label]).collect_schema()
-
-
-def _with_numbers(table: nw.DataFrame[Any], columns: Sequence[str]) -> nw.DataFrame[Any]:
-    """Return a table with columns of text as numbers where all of their fields are."""
-    needed("polars", extra="standard")
-    import narwhals as nw
-    import polars as pl
-
-    typed: list[pl.Series] = []
-    rows: pl.DataFrame = nw.to_native(table)
-    for text in map(rows.get_column, columns):
-        casts = [
-            text.str.strip_chars().cast(kind, strict=False) for kind in (pl.Int64, pl.Float64)
-        ]
-        whole = [cast for cast in casts if cast.null_count() == text.null_count()]
-        typed.append(whole[0] if whole else text)
-    return nw.from_native(rows.with_columns(typed))
-
-
-def _of_values(column: Any) -> Domain:  # noqa: ANN401 -- a narwhals series
-    if column.dtype.is_numeric():
-        low, high = column.min(), column.max()
-        few = column.dtype.is_integer() and column.n_unique() <= MOST_CATEGORIES
-        if low is not None and low < high and not few:
-            return Bins(float(low), float(high))
-    return Categories(_distinct(column) or ["none"])
+def _of_values(column: Any, *, is_text: bool) -> Domain:  # noqa: ANN401 -- a narwhals series
+    values = _distinct(column)
+    numbers = (
+        [number(value) for value in values] if is_text or column.dtype.is_numeric() else []
+    )
+    known = [one for one in numbers if isfinite(one)]
+    whole = column.dtype.is_integer()
+    if is_text:
+        whole = all(WHOLE.fullmatch(value.strip()) for value in values)
+        known = known if len(known) == len(values) else []
+    if known and whole and len(values) <= MOST_CATEGORIES:
+        return Categories(sorted(map(int, values)))
+    return (
+        Bins(min(known), max(known)) if len(set(known)) > 1 else Categories(values or ["none"])
+    )
 
 
 def _distinct(column: Any) -> list[Any]:  # noqa: ANN401 -- a narwhals series

@@ -63,6 +63,9 @@ RateBound: TypeAlias = Literal["global", "local", "noisy-denominators"]
 MOST_GENERATIONS = 10_000
 """Each has a share of epsilon."""
 
+LARGEST = float(np.finfo(np.float64).max)
+"""Largest weight."""
+
 MOST_TREES, MOST_QUESTIONS = 10**6, 20
 """Largest population, and questions on a path of its first trees."""
 
@@ -242,9 +245,8 @@ class TreeFront(_RecordsQuery[FrontRelease]):
                 "'noisy-denominators' or 'global'"
             )
         population = validation.at_least("population", self.population, 1, MOST_TREES)
-        for name, kept in (("survivors", self.survivors), ("front", self.front)):
-            if validation.at_least(name, kept, 1) > population:
-                raise ParameterError(f"`{name}` must be at most `population`, {population}")
+        validation.at_least("survivors", self.survivors, 1, population)
+        validation.at_least("front", self.front, 1, population)
         initial = validation.at_least("initial_depth", self.initial_depth, 0, MOST_QUESTIONS)
         # A mutated tree is full down to the largest depth, as published.
         deepest = MOST_QUESTIONS if self.operators == "published" else None
@@ -273,17 +275,14 @@ class TreeFront(_RecordsQuery[FrontRelease]):
 
     def _weights(self) -> tuple[float, float]:
         """Return the weights in the order of the classes."""
-        try:
-            positive, negative = self.weights
-        except (TypeError, ValueError):
+        pair = validation.listed("weights", self.weights) or ()
+        if len(pair) != 2 or not any(pair):
             raise ParameterError(
-                "`weights` must be two numbers: of the true positive and the true negative rate"
-            ) from None
-        largest = float(np.finfo(np.float64).max)
-        pair = [validation.within("weights", w, 0, largest) for w in (negative, positive)]
-        if not any(pair):
-            raise ParameterError("`weights` must not both be 0")
-        return pair[0], pair[1]
+                "`weights` must be two numbers, not both be 0: of the true positive and the "
+                "true negative rate"
+            )
+        positive, negative = (validation.within("weights", w, 0, LARGEST) for w in pair)
+        return negative, positive
 
 
 def dp_moet(
