@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dpselect.cli import options, output
+from dpselect.cli import output
 from dpselect.cli.help import command
 from dpselect.errors import ParameterError
 
@@ -101,7 +101,6 @@ def _granted(terms: Mapping[str, Any]) -> dict[str, Any]:
     from dpselect.budget.totals import RECORDS, Period, Persons
 
     made = dict(terms)
-    made["neighbours"] = options.relation("neighbours", made["neighbours"])
     if (rows := made.pop("rows_per_person", None)) is not None:
         column = made.get("protects")
         if column is None or column in RECORDS.values():

@@ -354,7 +354,7 @@ def _value(name: str, annotation: Any, given: Any) -> Any:
     if Literal in found:
         read: list[Any] = [one.strip() for one in text.split(",")]
     else:
-        read = (options.integers if int in found else options.numbers)(name, text)
+        read = options.numbers(name, text, int if int in found else float)
     return read[0] if found[0] is not Sequence and len(read) == 1 else read
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,6 @@ from rich.console import Console
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.neighbours import Neighbours
 from dpselect.passes import watching
 
 if TYPE_CHECKING:
@@ -116,48 +115,22 @@ def _login() -> str:
         return ""
 
 
-def integers(name: str, text: str) -> list[int]:
-    """Return the integers of a list such as ``48,32``.
-
-    Raises:
-        ParameterError: A part is not an integer.
-    """
-    return _several(name, text, int, "an integer")
-
-
 PLUS = " + "
 """Between the terms of a weighted sum; without spaces it is part of a number or a name."""
 
 
-def numbers(name: str, text: str) -> list[float]:
-    """Return the numbers of a list such as ``0.1,1,10``.
+def numbers(name: str, text: str, kind: type = float) -> list[Any]:
+    """Return the numbers of a list such as ``0.1,1,10``; of floats, or of integers.
 
     Raises:
-        ParameterError: A part is not a number.
+        ParameterError: A part is none.
     """
-    return _several(name, text, float, "a number")
-
-
-def _several(name: str, text: str, read: Callable[[str], Any], kind: str) -> list[Any]:
     try:
-        return list(map(read, text.split(",")))
+        return list(map(kind, text.split(",")))
     except ValueError:
-        words = f"{kind}, or several separated by commas"
+        of = "an integer" if kind is int else "a number"
+        words = f"{of}, or several separated by commas"
         raise validation.must_be(name, words, f"not {text!r}") from None
-
-
-def relation(name: str, text: str) -> Neighbours:
-    """Return the neighbour relation of a name such as ``add-remove``."""
-    return Neighbours(validation.one_of(name, text, map(str, Neighbours)))
-
-
-def declared_public(declared: bool, command: str) -> None:
-    """Refuse a command that prints exact values unless the data were declared public."""
-    if not declared:
-        raise ParameterError(
-            f"'{command}' prints exact values, which no epsilon protects: run it on public "
-            "or synthetic data of the same kind and say `data_is_public`"
-        )
 
 
 def rows_of(path: str, typed: Mapping[str, Any]) -> str | Source:

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from dpselect.release import Release
     from dpselect.tables import Source
 
-TINY = 1e-6
-"""Smaller numbers are not printed with their digits."""
-
 
 class _Plain(Console):
     """A console that prints texts as they are: an answer may look like markup.
@@ -358,11 +355,6 @@ def _would_remain(kept: Mapping[str, Any]) -> str:
     if kept["fits_again"]:
         return f"{left}, enough for one more"
     return f"{left}, enough for one more with --epsilon {fits:g}" if fits else left
-
-
-def in_digits(number: float) -> str:
-    """Return a number of a table with four significant digits, or that it is tiny."""
-    return f"< {TINY:g}" if 0 < abs(number) < TINY else f"{number:.4g}"
 
 
 def _fact(fact: object) -> str:

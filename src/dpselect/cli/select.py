@@ -21,7 +21,7 @@ from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, Selection, by_name
 from dpselect.mechanisms.base import checked_k
-from dpselect.neighbours import Neighbours
+from dpselect.neighbours import Neighbours, relation
 from dpselect.objective import Objective
 from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity, Sensitivity
 
@@ -90,8 +90,8 @@ class Select(QueryCommand):
         terms = [[*map(_parse, text.split(options.PLUS))] for text in asked["objective"]]
         combine = (asked["combine"] or "pareto") if len(terms) > 1 else None
         kind = checked_dominance(asked["dominance"] or "standard", combine, of="combine")
-        relation = options.relation("neighbours", asked["neighbours"])
-        table = _Table(given.table, terms, combine or "pareto", kind, relation)
+        protected = relation(asked["neighbours"])
+        table = _Table(given.table, terms, combine or "pareto", kind, protected)
         lone = asked["k"] in {None, 1}
         how = {"name": asked["mechanism"] or mechanism_for(combine, kind, rounds=lone)}
         if how["name"] == "shifted" and asked["direction"] is not None:

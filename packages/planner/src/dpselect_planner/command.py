@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 TASKS = ("most-common", "percentile", "scores", "keys", "subset", "response", "releases")
 
+TINY = 1e-6
+"""Smaller numbers are not printed with their digits."""
+
 MOST_POINTS = 5000
 """Values whose distributions are computed."""
 
@@ -147,7 +150,11 @@ def plan(
             f"give one of {', '.join(TASKS)}, or a file whose `task` is one of them"
         )
     if what not in TASKS:
-        shared.declared_public(data_is_public, "dpselect plan")
+        if not data_is_public:
+            raise ParameterError(
+                "'dpselect plan' prints exact values, which no epsilon protects: run it on "
+                "public or synthetic data of the same kind and say `data_is_public`"
+            )
         asked.file = Path(what)
     question = _QUESTIONS[name](asked)
     import dpselect_planner as planning
@@ -185,7 +192,7 @@ def _relation(asked: Any) -> Neighbours:
     """Return the neighbour relation, which has no default."""
     if asked.neighbours is None:
         raise ParameterError("`neighbours` says what is protected, such as add-remove")
-    return shared.relation("neighbours", asked.neighbours)
+    return validation.neighbours(asked.neighbours)
 
 
 def _column(asked: Any, name: str = "column") -> str:
@@ -376,7 +383,7 @@ def _print_least(n: int, d: int, beta: int, epsilon: float) -> None:
 def _cell(value: float | None) -> str:
     if value is None or isinstance(value, int):
         return "-" if value is None else str(value)
-    return output.in_digits(value)
+    return f"< {TINY:g}" if 0 < abs(value) < TINY else f"{value:.4g}"
 
 
 def _upwards(epsilon: float) -> float:

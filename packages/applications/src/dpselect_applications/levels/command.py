@@ -30,7 +30,7 @@ def _tree(path: Path, given: Given) -> dict[str, str]:
     rows = [row for row in rows if any(row)]
     prefixes = given.options["prefixes"]
     if prefixes is not None:
-        return prefix_tree((row[0] for row in rows), options.integers("prefixes", prefixes))
+        return prefix_tree((row[0] for row in rows), options.numbers("prefixes", prefixes, int))
     head, *rows = rows or [[]]
     if {"code", "parent"} <= set(head):
         places = head.index("parent"), head.index("code")
