@@ -12,7 +12,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from dpselect.draws import Exponential, PermuteAndFlip, zcdp
+from dpselect.draws import Exponential, PermuteAndFlip
+from dpselect.draws.exponential import bounded_range_rho
+from dpselect.draws.noisy_max import laplace_rho
+from dpselect.draws.permute_and_flip import permute_and_flip_rho
 
 PICTURE = Path(__file__).parents[1] / "docs" / "theory.png"
 
@@ -39,10 +42,10 @@ def curve(axes: Axes) -> None:
 def prices(axes: Axes) -> None:
     """Draw rho over that of Laplace noise."""
     epsilons = np.geomspace(0.02, 20, 120)
-    laplace = np.array([zcdp.of_laplace(one) for one in epsilons])
+    laplace = np.array([laplace_rho(one) for one in epsilons])
     for name, price in (
-        ("permute-and-flip", zcdp.of_permute_and_flip),
-        ("exponential", zcdp.of_bounded_range),
+        ("permute-and-flip", permute_and_flip_rho),
+        ("exponential", bounded_range_rho),
     ):
         axes.plot(epsilons, [price(one) for one in epsilons] / laplace, label=name)
     axes.set(title="6, 8: rho over that of Laplace noise", xlabel="epsilon", xscale="log")

@@ -390,17 +390,11 @@ def _rises(
 
 
 def _rank_correlation(scores: Values, values: Values) -> float:
+    from scipy.stats import spearmanr
+
     if np.ptp(scores) == 0 or np.ptp(values) == 0:
         return 0.0
-    table: Values = np.corrcoef(_ranks(scores), _ranks(values))
-    return float(table[0, 1])
-
-
-def _ranks(values: Values) -> Values:
-    """Return ranks, the mean of them where values are equal."""
-    _, groups, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((ends - (counts - 1) / 2)[groups], dtype=np.float64)
+    return float(spearmanr(scores, values).statistic)
 
 
 def _each(objective: Objective, values: Values) -> Values:

@@ -209,7 +209,7 @@ class Query(ABC, Generic[Out]):
             try:
                 kept = relation(given) if name == "neighbours" else writing.frozen(given)
             except RecursionError:
-                raise _too_deep(f"`{name}`") from None
+                raise ParameterError(f"`{name}` is nested too deeply") from None
             if name in FLOATS:
                 kept = writing.real(kept)
             object.__setattr__(self, name, kept)
@@ -385,11 +385,7 @@ class Query(ABC, Generic[Out]):
         head = {"dpselect", "query"}
         given = {name: one for name, one in fields_.items() if name not in head}
         _check_names(kind, given)
-        try:
-            fields_of = {name: writing.from_json(name, one) for name, one in given.items()}
-        except RecursionError:
-            raise _too_deep(f"a {kind.__name__}") from None
-        return kind(**fields_of)
+        return kind(**{name: writing.from_json(name, one) for name, one in given.items()})
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -553,10 +549,6 @@ def _defaults(kind: type[Query[Any]]) -> dict[str, object]:
     """Return the default of each field by its name; ``MISSING`` where one must be given."""
     # The decorator makes each class a dataclass.
     return {one.name: one.default for one in fields(kind)}  # type: ignore[arg-type]
-
-
-def _too_deep(what: str) -> ParameterError:
-    return ParameterError(f"{what} is nested too deeply")
 
 
 def _title(kind: type[Query[Any]]) -> str:

@@ -10,8 +10,10 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 import dpselect as dp
-from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid, zcdp
-from dpselect.draws.permute_and_flip import unrefused
+from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
+from dpselect.draws.exponential import bounded_range_rho
+from dpselect.draws.noisy_max import laplace_rho
+from dpselect.draws.permute_and_flip import permute_and_flip_rho, unrefused
 from support.strategies import epsilons
 
 EPSILONS = [0.05, 0.3, 1.0, 3.0, 8.0]
@@ -110,8 +112,8 @@ def test_rho_of_laplace_holds_at_every_order(epsilon):
     orders = 1 + np.geomspace(1e-2, 1e3, 400)
     shares = [divergence_of_laplace(alpha, epsilon) / alpha for alpha in orders]
 
-    assert max(shares) <= zcdp.of_laplace(epsilon) * (1 + 1e-9) + 1e-13
-    assert divergence_of_laplace(1, epsilon) >= zcdp.of_laplace(epsilon) * (1 - 1e-8)
+    assert max(shares) <= laplace_rho(epsilon) * (1 + 1e-9) + 1e-13
+    assert divergence_of_laplace(1, epsilon) >= laplace_rho(epsilon) * (1 - 1e-8)
 
 
 @given(pair=neighbouring_scores(), epsilon=epsilons)
@@ -119,7 +121,7 @@ def test_rho_of_the_exponential_draw_holds_at_every_order(pair, epsilon):
     """Theorem 8."""
     p, q = (Exponential().probabilities(scores, epsilon) for scores in pair)
     for order in (1, 1 + 1e-4, 1.1, 2, 8, 100, inf):
-        bound = zcdp.of_bounded_range(epsilon) * (1 + 1e-8) + 1e-12
+        bound = bounded_range_rho(epsilon) * (1 + 1e-8) + 1e-12
         assert dp.audit.renyi(p, q, order) <= order * bound or order == inf
 
 
@@ -134,7 +136,7 @@ def test_the_kullback_leibler_divergence_of_the_exponential_draw_is_attained(eps
         )
         largest = max(largest, dp.audit.renyi(p, q, 1))
 
-    assert largest == pytest.approx(zcdp.of_bounded_range(epsilon), rel=1e-4)
+    assert largest == pytest.approx(bounded_range_rho(epsilon), rel=1e-4)
 
 
 def under_the_curve(p, q, epsilon):
@@ -231,7 +233,7 @@ def two_candidates(epsilon, v):
 @pytest.mark.parametrize("epsilon", [0.01, *EPSILONS])
 def test_rho_of_permute_and_flip_is_the_largest_at_every_order(epsilon):
     """Theorem 6: no order above 1 has a larger share, and order 1 attains it."""
-    rho = zcdp.of_permute_and_flip(epsilon)
+    rho = permute_and_flip_rho(epsilon)
     pairs = [two_candidates(epsilon, v) for v in np.linspace(0, epsilon, 2001)]
     largest = {
         order: max(dp.audit.renyi(p, q, order) for p, q in pairs) / order
@@ -240,7 +242,7 @@ def test_rho_of_permute_and_flip_is_the_largest_at_every_order(epsilon):
 
     assert max(largest.values()) <= rho * (1 + 1e-9)
     assert largest[1] == pytest.approx(rho, rel=1e-5)
-    assert zcdp.of_bounded_range(epsilon) < rho < zcdp.of_laplace(epsilon)
+    assert bounded_range_rho(epsilon) < rho < laplace_rho(epsilon)
 
 
 def exact_laplace(epsilon):
@@ -277,7 +279,7 @@ def test_rho_of_permute_and_flip_is_rounded_upwards(epsilon):
 
     assert (
         0
-        < Decimal(zcdp.of_permute_and_flip(epsilon)) / exact_two_candidates(epsilon) - 1
+        < Decimal(permute_and_flip_rho(epsilon)) / exact_two_candidates(epsilon) - 1
         < Decimal("2e-6")
     )
 
@@ -286,8 +288,8 @@ def test_rho_of_permute_and_flip_is_rounded_upwards(epsilon):
 def test_rho_is_rounded_upwards(epsilon):
     getcontext().prec = 60
     for rho, exact in (
-        (zcdp.of_laplace, exact_laplace),
-        (zcdp.of_bounded_range, exact_bounded_range),
+        (laplace_rho, exact_laplace),
+        (bounded_range_rho, exact_bounded_range),
     ):
         assert 0 < Decimal(rho(epsilon)) / exact(epsilon) - 1 < Decimal("1e-6")
 

@@ -9,18 +9,22 @@ Source: Dwork and Roth 2014, section 3.3.
 
 from __future__ import annotations
 
-from math import log
+from math import expm1, log
+from sys import float_info
 
 import numpy as np
 
 from dpselect._numbers import boundary
-from dpselect.draws import zcdp
+from dpselect.budget.zcdp import SLACK
 from dpselect.draws.base import CHUNK, NEGLIGIBLE, Draw
 from dpselect.draws.grid import STEPS_PER_UNIT
 from dpselect.draws.permute_and_flip import gauss_legendre, unrefused
 from dpselect.typing import Probabilities, Scores, Values
 
 MOST_PANELS = 1024
+
+SMALL = 2.0**-7
+"""Below it a difference of elementary functions loses digits, and its series is used."""
 
 
 class LaplaceNoisyMax(Draw):
@@ -56,7 +60,7 @@ class LaplaceNoisyMax(Draw):
         ``ε + h^2/4`` (Theorem 3 of ``docs/report``).
         """
         # Beyond 10^12 the rho of any epsilon-DP draw, which is at most epsilon, is less.
-        return min(zcdp.of_laplace(epsilon * (1 + epsilon / (16 * STEPS_PER_UNIT**2))), epsilon)
+        return min(laplace_rho(epsilon * (1 + epsilon / (16 * STEPS_PER_UNIT**2))), epsilon)
 
     def noise(self, shape: tuple[int, int], rng: np.random.Generator) -> Values:
         return rng.laplace(size=shape)
@@ -113,3 +117,23 @@ def _negligible_from(gaps: Values) -> float:
         return bool(passed * (log(2) + distance) - sums[passed - 1] > NEGLIGIBLE)
 
     return boundary(negligible, 0.0, NEGLIGIBLE)[1]
+
+
+def laplace_rho(epsilon: float) -> float:
+    """Return ``ε + e^(-ε) - 1``, the least rho of Laplace noise.
+
+    Also of the noisy maximum with any noise whose hazard rate is at most ``ε/2`` (Theorems 3
+    and 7). Below ``SMALL`` the series is cut after a positive term, which is an upper bound, as
+    it alternates.
+
+    Args:
+        epsilon: In nats; finite, > 0.
+
+    Returns:
+        Finite, > 0, rounded up; at most ``ε^2/2`` up to rounding.
+    """
+    if epsilon < SMALL:
+        rho = epsilon * epsilon * (1 / 2 - epsilon / 6 + epsilon * epsilon / 24)
+    else:
+        rho = epsilon + expm1(-epsilon)
+    return max(rho * (1 + SLACK), float_info.min)

@@ -35,7 +35,7 @@ from dpselect.draws import (
 from dpselect.errors import ParameterError
 from dpselect.mechanisms.base import Mechanism, listed
 from dpselect.objective import Objective
-from dpselect.scaling.generalized import LARGEST_PENALTY
+from dpselect.scaling.envelope import LARGEST_PENALTY
 from dpselect.typing import Direction, Scores
 
 

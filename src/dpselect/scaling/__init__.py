@@ -4,10 +4,9 @@
 differences between unit scores, so it is enough that no difference moves by more than 2.
 """
 
-from dpselect.scaling.anchored import anchored
 from dpselect.scaling.by_global import by_global
-from dpselect.scaling.dampened import dampened
-from dpselect.scaling.generalized import generalized
+from dpselect.scaling.dampened import anchored, dampened
+from dpselect.scaling.envelope import generalized
 from dpselect.scaling.pairwise import pairwise
 from dpselect.scaling.shifted import shifted
 

@@ -1,5 +1,8 @@
 """Largest ratio over all rivals, for every candidate, from an upper envelope of lines.
 
+The generalized exponential mechanism takes it of one bound per candidate, pairwise dampening of
+local sensitivities.
+
 Pairwise scalings need ``max_j (a_j - b_r)/(δ_j + δ_r)``. The root λ of
 ``max_j (a_j - λδ_j) = b_r + λδ_r`` is that maximum, and the left side is an upper envelope of
 lines: O(n log n) for all r together.
@@ -18,12 +21,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect import validation
 from dpselect._twofold import Twofold
 from dpselect.objective import Objective
-from dpselect.typing import Indices, Values
+from dpselect.scaling.by_global import finite
+from dpselect.typing import Indices, Scores, Values
 
 BITS = 94
 """Lines are rounded to multiples of 2^-BITS of the largest slope."""
+
+LARGEST_PENALTY = 2.0**40
 
 PENALTY_BITS = 60
 """Multiples of a slope are rounded to 2^-PENALTY_BITS."""
@@ -55,6 +62,40 @@ def relevant_gaps(objective: Objective) -> Twofold:
         np.where(far, -LARGEST_GAP * objective.sensitivity.bound, gaps.high),
         np.where(far, 0.0, gaps.low),
     )
+
+
+@finite
+def generalized(objective: Objective, t: float) -> Scores:
+    """Return the least penalised lead over any candidate, in units of both sensitivities.
+
+        s_r = min_j ((u_r - tΔ_r) - (u_j - tΔ_j))/(Δ_r + Δ_j)
+
+    Each ratio moves by at most 1, so their minimum does. Two candidates are compared on the
+    scale of *their* sensitivities, not of the largest of all; the public penalty ``tΔ_r`` keeps
+    a candidate of large sensitivity from winning by noise.
+
+    Args:
+        objective: Scores with one global bound per candidate (``GlobalSensitivity`` of an
+            array); with one for all this is ``(u - u_*)/2Δ``, half the precision of
+            ``by_global``.
+        t: Penalty, in units of the sensitivity; from 0 to 2^40. Public.
+
+    Returns:
+        Shape ``(n,)``, <= 0. As private as the scores. In O(n log n). Bounds below ``2^-40`` of
+        the largest are raised to that.
+
+    Raises:
+        ParameterError: ``t`` is out of range.
+
+    Source: Raskhodnikova and Smith, arXiv:1504.07912, section 4.
+    """
+    t = validation.within("t", t, 0, LARGEST_PENALTY)
+    bound = objective.sensitivity.bound
+    bounds = floored(
+        np.broadcast_to(objective.sensitivity.bounds, objective.scores.shape), bound
+    )
+    gaps = relevant_gaps(objective)
+    return -largest_ratio(gaps, bounds, gaps, bounds, bound=bound, penalty=t)
 
 
 def largest_ratio(

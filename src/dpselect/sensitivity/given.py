@@ -21,7 +21,7 @@ from dpselect.sensitivity.base import (
     checked_distances,
     numbers,
 )
-from dpselect.sensitivity.summation import RunningSum, prefix_sums
+from dpselect.sensitivity.summation import prefix_sums
 from dpselect.typing import Indices, Values
 
 
@@ -119,16 +119,6 @@ class LocalSensitivity(Sensitivity):
                 "ElementSensitivity"
             )
         return np.asarray(float(found))
-
-    def locate(self, heights: Values) -> Interval:
-        # The sums are the same for all candidates: add them up once, then search in them.
-        sums, running = [0.0], RunningSum()
-        while len(sums) <= self.horizon and sums[-1] <= heights.max():
-            running.add(self.at(len(sums) - 1))
-            sums.append(float(running.total))
-        steps = np.searchsorted(sums[: self.horizon + 1], heights, side="right") - 1
-        start = np.array([*sums, sums[-1] + self.bound])
-        return Interval(steps.astype(np.float64), start[steps], start[steps + 1] - start[steps])
 
 
 class ElementSensitivity(Sensitivity):
