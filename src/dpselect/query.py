@@ -20,6 +20,7 @@ from typing import (
     ClassVar,
     Generic,
     Self,
+    TypeAlias,
     TypeVar,
     dataclass_transform,
     final,
@@ -36,6 +37,7 @@ from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
 from dpselect.budget.origin import stated_rows
 from dpselect.errors import (
+    ColumnError,
     InsufficientBudgetError,
     ParameterError,
     naming_columns,
@@ -87,6 +89,31 @@ class Claim:
     def __init__(self, *nothing: Hashable, can_fail: bool = True) -> None:
         self.nothing, self.can_fail = nothing, can_fail
 
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """Values of a column that a query may release; public.
+
+    Attributes:
+        listed: These values alone.
+        low: Numbers, dates, times or durations from this one on.
+        high: Those up to this one.
+        step: Those that are whole steps above ``low``; any between if None.
+        anything: Whatever the column holds. Nothing at all, if neither this nor another
+            attribute says more.
+    """
+
+    listed: tuple[Hashable, ...] | None = None
+    low: Any = None
+    high: Any = None
+    step: Any = None
+    anything: bool = False
+
+
+NOTHING, ANYTHING = Released(), Released(anything=True)
+
+Columns: TypeAlias = tuple[tuple[str, Released], ...]
+"""Every column that a query reads, with what may be released of it."""
 
 Draw = Callable[[Plan], Out]
 """Draws once and returns what may be published, with the plan that was charged."""
@@ -239,6 +266,26 @@ class Query(ABC, Generic[Out]):
             self._designed.plan, name=name, arguments=arguments, user=user, query=self
         )
 
+    def reads(self) -> Columns:
+        """Return the columns of a table that it reads, but those of groups and of persons.
+
+        Raises:
+            ParameterError: It is no query of a table; by default none is.
+            ColumnError: It does not name a column.
+        """
+        raise ParameterError(f"a {type(self).__name__} is no question of a table")
+
+    def column_named(self, field: str = "column") -> Any:  # noqa: ANN401 -- a name, or several
+        """Return the column that a field names, or several.
+
+        Raises:
+            ColumnError: It names none.
+        """
+        column = getattr(self, field)
+        if column is None:
+            raise ColumnError(f"a {type(self).__name__} of a table needs `{field}`")
+        return column
+
     def heads(self) -> tuple[str, str]:
         """Return what a candidate is, and its noisy score, as heads of a table."""
         return "answer", "score, noisy"
@@ -379,7 +426,7 @@ class Query(ABC, Generic[Out]):
         writing.check_size(fields_, most_values)
         if fields_.get("dpselect", SCHEMA) != SCHEMA:
             raise ParameterError(f"a query must be of schema {SCHEMA}: `dpselect`={SCHEMA}")
-        kind = _kind(fields_.get("query"))
+        kind = kind_of(fields_.get("query"))
         if not issubclass(kind, cls):
             raise ParameterError(f"the query is a {kind.__name__}, not a {cls.__name__}")
         head = {"dpselect", "query"}
@@ -558,7 +605,7 @@ def _title(kind: type[Query[Any]]) -> str:
     return name if alone else f"{package}.{name}"
 
 
-def _kind(title: object) -> type[Query[Any]]:
+def kind_of(title: object) -> type[Query[Any]]:
     """Return the class of a title; one that was not imported is looked up."""
     if not isinstance(title, str):
         raise ParameterError("a query must name its class, such as `query`='TopKeys'")
@@ -567,7 +614,10 @@ def _kind(title: object) -> type[Query[Any]]:
         if title in (entries := _optional.stated(GROUP)):
             entries[title].load()
         elif package.startswith("dpselect_"):
-            raise not_installed(f"the query {title}", package)
+            try:
+                getattr(import_module(package), name, None)
+            except ModuleNotFoundError:
+                raise not_installed(f"the query {title}", package) from None
         elif name in (dpselect := import_module("dpselect")).__all__:
             getattr(dpselect, name)  # which says what to install
     found = Query.kinds.get(name)

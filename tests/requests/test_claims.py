@@ -12,7 +12,7 @@ from dpselect.errors import DPSelectError, ParameterError, PolicyError, PublicCl
 from dpselect.query import Query, claims_of
 from dpselect.requests.contradictions import file_of
 from dpselect.requests.policy import claims_known
-from dpselect.requests.reading import READERS
+from dpselect.requests.reading import titles
 from support.public import is_ours
 from support.refusals import refused
 
@@ -163,7 +163,7 @@ def policy_of(neighbours, path="stays.parquet", **more):
 
 CASES = [
     (name, claim, value)
-    for name in sorted(READERS)
+    for name in sorted(titles())
     for claim in sorted(CLAIMS.get(name, ()))
     for value in STATED[claim]
 ]
@@ -204,7 +204,7 @@ def test_an_analyst_states_nothing_of_the_data(tmp_path, name, claim, value):
                 assert "(policy [claims] " in said.pop()
 
 
-@pytest.mark.parametrize("name", sorted(set(CLAIMS) & set(READERS)))
+@pytest.mark.parametrize("name", sorted(set(CLAIMS) & set(titles())))
 def test_a_claim_of_the_policy_is_filled_in(name):
     known = {one: STATED[one][0] for one in CLAIMS[name] - {"measure", "on_invalid"}}
     policy = policy_of("swap", ledger="none.budget", claims=known)

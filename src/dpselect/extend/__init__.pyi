@@ -175,8 +175,12 @@ from dpselect.plan import (
     plan_of as plan_of,
 )
 from dpselect.query import (
+    ANYTHING as ANYTHING,
+    NOTHING as NOTHING,
     Claim as Claim,
+    Columns as Columns,
     Design as Design,
+    Released as Released,
     query as query,
 )
 from dpselect.tables import (

@@ -10,7 +10,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.design import ByCount, KeysDesign
 from dpselect.keys.release import Chances, KeyRelease, in_words
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
-from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta
+from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta, reads
 from dpselect.keys.selection import (
     LARGEST_EPSILON,
     KeyMethod,
@@ -20,7 +20,7 @@ from dpselect.keys.selection import (
 )
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan
-from dpselect.query import Claim, Query, query
+from dpselect.query import Claim, Columns, Query, query
 from dpselect.tables.groups import GROUPS_SHARE, NoisyNumbers, changed_rows
 from dpselect.typing import Indices, Probabilities
 
@@ -102,6 +102,9 @@ class Keys(Query[KeyRelease]):
     epsilon: float
     delta: float
     neighbours: NeighboursLike
+
+    def reads(self) -> Columns:
+        return reads(self.column_named(), None)
 
     def design(self) -> KeysDesign:
         check_people(self.delta, self.assumed_people)

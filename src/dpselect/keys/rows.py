@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpselect import tables, validation
 from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
+from dpselect.query import ANYTHING, Columns, Released
 from dpselect.tables.groups import listed_groups
 from dpselect.tables.key_columns import (
     KeyColumns,
@@ -392,6 +393,16 @@ def _check_listed(missing: Missing, **values: tuple[Hashable, ...] | None) -> No
             raise ParameterError(
                 f"`{name}` has a missing value: give `missing_keys`='key' as well"
             )
+
+
+def reads(columns: str | Sequence[str], candidates: Any) -> Columns:  # noqa: ANN401
+    """Return what a query of keys reads, and what it may release of each column."""
+    if isinstance(columns, str):
+        columns, candidates = [columns], candidates and [(one,) for one in candidates]
+    if candidates is None:
+        return tuple((name, ANYTHING) for name in columns)
+    parts = zip(columns, zip(*candidates, strict=True), strict=True)
+    return tuple((name, Released(listed=part)) for name, part in parts)
 
 
 def in_order(key: Hashable) -> tuple[tuple[bool, Any], ...]:

@@ -24,7 +24,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.design import GroupsFirst, KeysDesign, OfCandidates, Selection
 from dpselect.keys.keys import REST, groups_first, unknown_keys
 from dpselect.keys.release import FRESH, Chances, KeyRelease, in_words
-from dpselect.keys.rows import KeyRows, Missing, check_people
+from dpselect.keys.rows import KeyRows, Missing, check_people, reads
 from dpselect.keys.selection import selection_with_counts
 from dpselect.mechanisms import MechanismLike, NoisySequence, PermuteAndFlip, TopK
 from dpselect.mechanisms.score_intervals import checked_interval
@@ -32,7 +32,7 @@ from dpselect.mechanisms.top_k import or_gaussian
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts
 from dpselect.plan import Plan, Spend
-from dpselect.query import Claim, Query, query
+from dpselect.query import Claim, Columns, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.groups import NoisyNumbers, after_groups, changed_rows
 
@@ -135,6 +135,9 @@ class TopKeys(Query[KeyRelease]):
     delta: float = 0.0
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
+
+    def reads(self) -> Columns:
+        return reads(self.column_named(), self.candidates)
 
     def design(self) -> KeysDesign:
         check_people(self.delta, self.assumed_people)

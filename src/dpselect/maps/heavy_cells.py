@@ -21,13 +21,13 @@ from dpselect.keys.keys import groups_first
 from dpselect.keys.release import LIFTED, ReleaseByGroup
 from dpselect.maps.box import Box, Outside
 from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.points import PointRows
+from dpselect.maps.points import PointRows, reads
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
 from dpselect.mechanisms.base import Drawn
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
-from dpselect.query import Design, Query, query
+from dpselect.query import Columns, Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.groups import GroupedDesign, Groups, changed_rows, check_ungrouped
 from dpselect.tables.key_columns import checked_names
@@ -189,6 +189,9 @@ class HeavyCells(Query[CellRelease]):
     delta: float = 0.0
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
+
+    def reads(self) -> Columns:
+        return reads(self, self.bounds)
 
     def design(self) -> CellsDesign | GroupedCells:
         if self.by is not None:

@@ -23,7 +23,7 @@ from dpselect.maps.error_measures import (
     partition_error,
 )
 from dpselect.maps.partition import Partition, uniform_grids
-from dpselect.maps.points import PointRows
+from dpselect.maps.points import PointRows, reads
 from dpselect.maps.postprocess import consistent, non_uniformity, nonnegative
 from dpselect.maps.release import MapRelease
 from dpselect.maps.rules import COARSE, CoarseGrid, Method, PartitionRule, Quadtree, rules_of
@@ -32,7 +32,7 @@ from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts
 from dpselect.plan import ErrorBound, Plan, Spend
-from dpselect.query import Claim, Design, Query, query
+from dpselect.query import Claim, Columns, Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.groups import changed_rows
 from dpselect.typing import Indices
@@ -132,6 +132,9 @@ class Map(Query[MapRelease]):
     epsilon: float
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
+
+    def reads(self) -> Columns:
+        return reads(self, self.bounds)
 
     def design(self) -> _MapDesign:
         rows = PointRows.of(self)

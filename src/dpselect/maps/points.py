@@ -6,6 +6,7 @@ counted as ``dpselect.tables.people`` says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
@@ -20,6 +21,7 @@ from dpselect.maps import geo
 from dpselect.maps.box import Box, Outside
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.geo import crs_of, geo_file, geometries, name_of
+from dpselect.query import Columns, Released
 from dpselect.tables import values
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import Values
@@ -184,6 +186,13 @@ class PointRows:
 
     def _in_memory(self, box: Box, x: Values, y: Values) -> Points:
         return Points(*box.locate(x, y, outside=self.outside), box)
+
+
+def reads(asked: Any, bounds: Sequence[float]) -> Columns:  # noqa: ANN401 -- a query of points
+    """Return the columns of points, of which whatever is in the box may be released."""
+    x, y = asked.column_named("x"), asked.column_named("y")
+    west, south, east, north = bounds
+    return ((x, Released(low=west, high=east)), (y, Released(low=south, high=north)))
 
 
 def _without_columns(points: object, box: Box) -> tuple[Values, Values]:

@@ -21,6 +21,7 @@ import narwhals as nw
 
 from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
+from dpselect.query import Columns, Released
 from dpselect.tables.collecting import collect, counts
 from dpselect.tables.engine import Column, Frame, engine_of
 from dpselect.tables.fields import typed
@@ -65,6 +66,15 @@ def checked_nodes(nodes: Nodes) -> Sequence[Hashable]:
     labels = tuple(nodes.tolist() if hasattr(nodes, "tolist") else nodes)
     validation.different("nodes", labels)
     return range(len(labels)) if labels == tuple(range(len(labels))) else labels
+
+
+def reads(source: str, target: str, nodes: Nodes) -> Columns:
+    """Return the columns of the ends of edges, of which any node may be released."""
+    if isinstance(nodes, int):
+        ends = Released(low=0, high=nodes - 1, step=1)
+    else:
+        ends = Released(listed=tuple(nodes))
+    return ((source, ends), (target, ends))
 
 
 def whole(nodes: Sequence[Hashable]) -> Sequence[int] | None:

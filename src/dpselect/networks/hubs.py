@@ -80,12 +80,12 @@ from dpselect.draws.exact import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
-from dpselect.networks.edge_queries import Nodes
+from dpselect.networks.edge_queries import Nodes, reads
 from dpselect.networks.edge_table import EdgeRows, EdgeTable
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import degree_facts, of_persons
 from dpselect.plan import Plan, Spend
-from dpselect.query import Claim, Design, Query, query
+from dpselect.query import Claim, Columns, Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import Indices, OnInvalid, Values
 
@@ -244,6 +244,9 @@ class Hubs(Query[Release[Any]]):
     def heads(self) -> tuple[str, str]:
         alone = len(self.plan.spends) == 1
         return "node", "degree, noisy" if alone else f"{self.metric}, estimated"
+
+    def reads(self) -> Columns:
+        return reads(self.source, self.target, self.nodes)
 
     def design(self) -> _Hubs:
         rows = EdgeRows.of(self)

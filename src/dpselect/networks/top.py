@@ -21,12 +21,12 @@ from dpselect.mechanisms import (
     TopK,
 )
 from dpselect.mechanisms.base import Drawn, released
-from dpselect.networks.edge_queries import Nodes
+from dpselect.networks.edge_queries import Nodes, reads
 from dpselect.networks.edge_table import EdgeRows
 from dpselect.networks.metrics import MetricChoice, Term
 from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
-from dpselect.query import Claim, Design, Query, query
+from dpselect.query import Claim, Columns, Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import OnInvalid
 
@@ -133,6 +133,9 @@ class TopNodes(Query[Release[Any]]):
     interval: float | None = None
     epsilon: float
     mechanism: MechanismLike | None = None
+
+    def reads(self) -> Columns:
+        return reads(self.source, self.target, self.nodes)
 
     def design(self) -> _Nodes:
         rows, choice = EdgeRows.of(self), MetricChoice.of(self)

@@ -30,7 +30,7 @@ from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.single import Method, MethodName, not_listed
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
-from dpselect.query import Claim, Design, Query, keep, query
+from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, keep, query
 from dpselect.tables.groups import check_ungrouped
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
@@ -196,6 +196,18 @@ class Percentiles(Query[PercentileRelease]):
                 else f"no useful bound for {records:,} records"
             )
         return {name: one for name, one in known.items() if one is not None}
+
+    def reads(self) -> Columns:
+        column, made = self.column_named(), self.design()
+        design: Any = getattr(made, "each", made)
+        if self.minus is not None:
+            # Bounds of two columns do not bound their difference.
+            return ((self.minus, ANYTHING), (column, ANYTHING))
+        if self.candidates is not None:
+            return ((column, Released(listed=self._values()["candidates"])),)
+        ends = float(design.points[0]), float(design.points[len(design.points) - 1])
+        low, high = ends if design.unit.moment == "number" else map(design.unit.value, ends)
+        return ((column, Released(low=low, high=high, step=self.step)),)
 
     def design(self) -> PercentilesDesign | GroupedPercentiles:
         for name in ("column", "minus", "user"):

@@ -17,7 +17,7 @@ from dpselect.objective import Objective
 from dpselect.percentiles.objectives import no_records, percentile
 from dpselect.percentiles.reading import checked_column
 from dpselect.plan import ErrorBound, Plan
-from dpselect.query import Claim, Design, Query, query
+from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Design, Query, query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity, weighted_sum
 from dpselect.tables.values import listed
@@ -99,6 +99,10 @@ class PercentileRecord(Query[Release[Any]]):
                 "percentile, releases a value, which is far closer"
             )
         return known
+
+    def reads(self) -> Columns:
+        label = () if self.label is None else ((self.label, ANYTHING),)
+        return ((self.column_named(), NOTHING), *label)
 
     def design(self) -> _RecordDesign:
         for name in ("column", "label"):

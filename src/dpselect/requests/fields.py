@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import date, timedelta
 from functools import partial
-from importlib import import_module
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -17,7 +16,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.query import Query
 from dpselect.requests.document import READING
 from dpselect.requests.policy import Policy
-from dpselect.requests.reading import READERS
+from dpselect.requests.reading import query_of, titles
 from dpselect.requests.request import TABLES
 
 Schema = dict[str, Any]
@@ -58,9 +57,8 @@ def schema(policy: Policy | None = None) -> Schema:
         >>> sorted(schema()["properties"]["unit"]["properties"])
         ['max_per_user', 'neighbours', 'user']
     """
-    dpselect = import_module("dpselect")
-    names = READERS if policy is None else policy.queries
-    kinds = [_of_query(getattr(dpselect, name), policy) for name in sorted(names)]
+    names = titles() if policy is None else policy.queries
+    kinds = [_of_query(query_of(name), policy) for name in sorted(names)]
     tables = {name: _table(name) for name in TABLES}
     whole = tables.pop("")
     if policy is not None:

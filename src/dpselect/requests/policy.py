@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache
-from importlib import import_module
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args, get_type_hints
@@ -19,7 +18,7 @@ from dpselect.budget.totals import Period
 from dpselect.errors import ParameterError, PolicyError
 from dpselect.neighbours import NeighboursLike, relation
 from dpselect.percentiles.units import ENDS, Quantity, Unit, quantity
-from dpselect.query import Claim, Query, claims_of
+from dpselect.query import NOTHING, Claim, Query, Released, claims_of
 from dpselect.requests.document import (
     OF_DATA,
     OF_UNIT,
@@ -29,7 +28,7 @@ from dpselect.requests.document import (
     check_keys,
     located,
 )
-from dpselect.requests.reading import NOTHING, READERS, Released, columns_of
+from dpselect.requests.reading import columns_of, query_of, titles
 from dpselect.tables import Source
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.lists import lines_of
@@ -148,7 +147,7 @@ class Policy:
     ledger: Path | None = None
     user: str | None = None
     max_per_user: int | None = None
-    queries: tuple[str, ...] = tuple(READERS)
+    queries: tuple[str, ...] = field(default_factory=lambda: tuple(titles()))
     columns: Mapping[str, Released] | None = None
     claims: Mapping[str, Any] | None = None
     epsilon: float
@@ -158,9 +157,9 @@ class Policy:
     document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if unknown := [name for name in self.queries if name not in READERS]:
+        if unknown := [name for name in self.queries if name not in titles()]:
             raise ParameterError(
-                f"`queries` has {unknown[0]!r}; those of a table are {', '.join(READERS)}"
+                f"`queries` has {unknown[0]!r}; those of a table are {', '.join(titles())}"
             )
         validation.positive("epsilon", self.epsilon)
         validation.within("delta", self.delta, 0, 1)
@@ -302,7 +301,7 @@ class Policy:
     def _filled(self, table: Mapping[str, Any]) -> dict[str, Any]:
         """Return the table of a query with the bounds and candidates of its columns."""
         limits, name, column = self.columns or {}, table.get("query"), table.get("column")
-        kind = _kind(name) if isinstance(name, str) and name in READERS else None
+        kind = query_of(name) if name in titles() else None
         held = () if kind is None else {one.name for one in fields(kind)}  # type: ignore[arg-type]
         claimed = {} if kind is None else claims_of(kind)
         more: dict[str, Any] = {}
@@ -438,11 +437,6 @@ class Policy:
         return PolicyError(f"{said} (policy {words}{where})")
 
 
-def _kind(name: str) -> type[Query[Any]]:
-    kind: type[Query[Any]] = getattr(import_module("dpselect"), name)
-    return kind
-
-
 def _takes_max_degree(metric: object) -> bool:
     from dpselect.networks.metrics import METRICS
 
@@ -455,7 +449,7 @@ def claims_known() -> Mapping[str, tuple[Any, Claim]]:
     """Return what [claims] can state, by the fields of all queries of a table."""
     return {
         name: (_type_of(get_type_hints(kind)[name]), claim)
-        for kind in map(_kind, READERS)
+        for kind in map(query_of, titles())
         for name, claim in claims_of(kind).items()
     }
 

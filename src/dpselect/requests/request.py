@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from dpselect import writing
 from dpselect.budget import Budget
 from dpselect.budget.origin import source_name
 from dpselect.composition import sequential_plan
-from dpselect.errors import ColumnError, NeighboursError, ParameterError, nearest
+from dpselect.errors import ColumnError, NeighboursError, ParameterError
 from dpselect.neighbours import relation
 from dpselect.plan import Plan
 from dpselect.query import Query
@@ -32,7 +31,7 @@ from dpselect.requests.document import (
     located,
 )
 from dpselect.requests.policy import Policy
-from dpselect.requests.reading import READERS, columns_of
+from dpselect.requests.reading import columns_of, query_of
 from dpselect.requests.runs import run
 from dpselect.tables import Source
 from dpselect.tables.engines import checked_engine, held
@@ -358,15 +357,7 @@ def kind_of(table: Mapping[str, Any]) -> type[Query[Any]]:
     Raises:
         ParameterError: It names none that reads a table.
     """
-    name = table.get("query")
-    if not isinstance(name, str) or name not in READERS:
-        meant = nearest(str(name), READERS) or f": one of {', '.join(READERS)}"
-        said = (
-            f"there is no `query` {name!r} of a table" if name else "a query needs its `query`"
-        )
-        raise ParameterError(f"{said}{meant}")
-    kind: type[Query[Any]] = getattr(import_module("dpselect"), str(name))
-    return kind
+    return query_of(table.get("query"))
 
 
 def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Query[Any]:

@@ -16,7 +16,7 @@ from dpselect.draws.subset_distance import DistanceDistribution
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
-from dpselect.query import Claim, Design, Query, query
+from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Design, Query, query
 from dpselect.release import Release
 from dpselect.subsets.errors import POSITIVES, Errors, NoisySizeErrors, best_share, mean_errors
 from dpselect.subsets.reading import Bound, Members, check_number, word
@@ -148,6 +148,10 @@ class Subset(Query[SubsetRelease]):
 
     def heads(self) -> tuple[str, str]:
         return ("row" if self.label is None else self.label), ""
+
+    def reads(self) -> Columns:
+        label = () if self.label is None else ((self.label, ANYTHING),)
+        return ((self.column_named(), NOTHING), *label)
 
     def design(self) -> Design[SubsetRelease]:
         validation.one_of("scheme", self.scheme, get_args(Scheme))

@@ -17,7 +17,7 @@ from dpselect.mechanisms import Mechanism
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.plan import SEQUENTIAL, ErrorBound, Plan, Spend
-from dpselect.query import Claim, Design, Query, query
+from dpselect.query import Claim, Columns, Design, Query, Released, query
 from dpselect.release import Release
 from dpselect.tables.people import people_cap
 from dpselect.trees.counts import Counts
@@ -176,6 +176,10 @@ class _RecordsQuery(Query[Out]):
         rows = Rows(schema, self.label, users, on_invalid)
         return Claims(rows, checked_bound(self.max_records), epsilon, relation, steps)
 
+    def reads(self) -> Columns:
+        label = (self.column_named("label"), Released(listed=tuple(self.classes)))
+        return (*((name, _released(one)) for name, one in self.domains.items()), label)
+
     def design(self) -> RecordsDesign[Out]:
         claims = self._claims()
         training = self._training(claims)
@@ -200,6 +204,16 @@ class _RecordsQuery(Query[Out]):
         return RecordsDesign(
             plan=plan, rows=claims.rows, max_records=claims.max_records, training=training
         )
+
+
+def _released(domain: Any) -> Released:  # noqa: ANN401 -- of any form
+    """Return what a tree may release of a column of a domain."""
+    if not isinstance(domain, Mapping):
+        return Released(listed=tuple(domain))
+    if "values" in domain:
+        return Released(listed=tuple(domain["values"]))
+    edges = domain.get("edges") or (domain["low"], domain["high"])
+    return Released(low=edges[0], high=edges[-1])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,10 +16,12 @@ from dpselect.draws import Exponential
 from dpselect.errors import ParameterError
 from dpselect.extend import (
     LARGEST_SCALE,
+    Columns,
     Design,
     Indices,
     KeyRows,
     NeighboursLike,
+    Released,
     changed_rows,
     check_scale,
     discrete_laplace,
@@ -105,6 +107,9 @@ class Levels(Query[LevelsRelease]):
         """
         design = self.design()
         return excess(design.hierarchy.height, float(design.decay) * STEPS)
+
+    def reads(self) -> Columns:
+        return ((self.column_named(), Released(listed=self.hierarchy.values)),)
 
     def design(self) -> LevelsDesign:
         hierarchy = self.hierarchy
