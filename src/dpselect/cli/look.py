@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,7 +16,6 @@ import typer
 from dpselect._optional import needed
 from dpselect.cli import options, output
 from dpselect.cli.help import command, flag
-from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpselect.tables import Source
@@ -44,26 +42,18 @@ KINDS: tuple[tuple[FieldType, dict[str, Any]], ...] = (
 MISSING = ("NA", "N/A", "NULL", "null", "nan", "-", ".", "n/a")
 
 
-def look(
-    file: str,
-    *,
-    policy: Path | None = None,
-    **dialect: Any,
-) -> None:
+def look(file: str, **dialect: Any) -> None:
     """Show the curator how a file is written; not private.
 
     It prints the dialect, the columns and the first records, and is for who may read the file;
-    it never runs under a policy. The options that it proposes are found from the rows: look at
+    no policy lets anybody look. The options that it proposes are found from the rows: look at
     them, and state them as facts of the program that wrote the file.
 
     $ dpselect look stays.csv
 
     Args:
         file: The file.
-        policy: A policy; refused, since it lets nobody look.
     """
-    if policy is not None:
-        raise ParameterError("`policy`: dpselect look prints records, which no policy lets out")
     from dpselect import tables
 
     source = tables.Source.of(options.rows_of(file, dialect))

@@ -14,7 +14,7 @@ from dpselect import validation
 from dpselect.cli import help as said, options, output
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.keys import BY
-from dpselect.errors import DataError, ParameterError, no_file
+from dpselect.errors import DataError, ParameterError
 from dpselect.writing import lines
 
 if TYPE_CHECKING:
@@ -229,6 +229,7 @@ def query(
     """
     from dpselect.maps import MapRelease
     from dpselect.maps.estimates import check_suffix
+    from dpselect.maps.geo import geometries
 
     validation.one_given(rect=rect or None, areas=areas)
     if name is not None and areas is None:
@@ -242,7 +243,7 @@ def query(
         names = [", ".join(f"{edge:g}" for edge in one) for one in asked]
         found = released.estimate(asked, names=names)
     else:
-        found = released.estimate(_polygons(areas), names=name)
+        found = released.estimate(geometries(areas), names=name)
     for one in out or []:
         found.to_file(one)
     if as_json:
@@ -253,15 +254,6 @@ def query(
         _print_estimates(found)
         if counted := released.plan.counted:
             print(f"The map counts {counted}.")  # noqa: T201
-
-
-def _polygons(path: Path) -> Any:
-    """Return the polygons of a file."""
-    if not path.exists():
-        raise no_file(path)
-    from dpselect.maps.geo import geometries
-
-    return geometries(path)
 
 
 def _print_estimates(found: Estimates) -> None:

@@ -377,18 +377,12 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Quer
 
 def _check_unit(query: Query[Any], unit: Mapping[str, Any]) -> None:
     """Raise unless a query protects what all are said to."""
-    if not unit:
-        return
-    plan = query.plan
-    if "neighbours" in unit and plan.neighbours is not relation(unit["neighbours"]):
+    plan, stated = query.plan, unit.get("neighbours")
+    same = stated is None or plan.neighbours is relation(stated)
+    if not same or (unit and plan.user != unit.get("user")):
         raise NeighboursError(
-            f"a {plan.name} protects {plan.neighbours} neighbours, and [unit] says "
-            f"{unit['neighbours']}"
-        )
-    if plan.user != unit.get("user"):
-        raise NeighboursError(
-            f"this {plan.name} protects one {plan.user or 'record'}, and [unit] says one "
-            f"{unit.get('user') or 'record'}"
+            f"a {plan.name} protects one {plan.user or 'record'} ({plan.neighbours}), and "
+            f"[unit] says one {unit.get('user') or 'record'} ({stated or plan.neighbours})"
         )
 
 
