@@ -78,17 +78,17 @@ def _ours(module: str, summary: str, panel: str = RELEASE) -> Command:
 
 
 COMMANDS = {
-    "percentile": _ours("percentile", "Release a public value near a percentile, or several."),
-    "top": _ours("keys", "Release the k values of a column that most people have."),
-    "keys": _ours("keys", "Release the values of a column that enough people have."),
+    "percentile": _ours("releases", "Release a public value near a percentile, or several."),
+    "top": _ours("releases", "Release the k values of a column that most people have."),
+    "keys": _ours("releases", "Release the values of a column that enough people have."),
     "map": _ours("map", "Release noisy counts of points in privately selected cells."),
-    "nodes": _ours("nodes", "Release the k most influential nodes of a network."),
-    "hubs": _ours("nodes", "Release the k hubs of a network by ego betweenness or density."),
+    "nodes": _ours("releases", "Release the k most influential nodes of a network."),
+    "hubs": _ours("releases", "Release the k hubs of a network by ego betweenness or density."),
     "tree": _ours("tree", "Train a decision tree privately."),
     "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),
-    "subset": _ours("subset", "Release who tested positive, with a few errors."),
+    "subset": _ours("releases", "Release who tested positive, with a few errors."),
     "record": _ours(
-        "percentile", "Release which record holds a percentile, rarely what you want."
+        "releases", "Release which record holds a percentile, rarely what you want."
     ),
     "select": _ours("select", "Release candidates by scores of your own.", OWN),
     "audit": _ours("audit", "Check an objective or a mechanism of your own.", OWN),

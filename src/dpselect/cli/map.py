@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from dpselect import validation
 from dpselect.cli import help as said, options, output
 from dpselect.cli.command import Given, Option, QueryCommand
-from dpselect.cli.keys import BY
+from dpselect.cli.releases import BY
 from dpselect.errors import DataError, ParameterError
 from dpselect.writing import lines
 

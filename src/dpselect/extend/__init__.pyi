@@ -67,7 +67,7 @@ from dpselect.cli.commands import (
 from dpselect.cli.help import (
     command as command,
 )
-from dpselect.cli.keys import (
+from dpselect.cli.releases import (
     values_of as values_of,
 )
 from dpselect.draws import (
