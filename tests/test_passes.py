@@ -10,7 +10,7 @@ from dpselect.maps import Weighted, even_queries
 from dpselect.networks import Metric, degree
 from dpselect.networks.metrics import degree_facts
 from dpselect.tables import columns
-from dpselect.tables.engine import Engine
+from dpselect.tables.embedded import Engine
 from dpselect.tables.spark_engine import Spark
 from dpselect.trees import Bins
 from support.engines import SPARK, held_by

@@ -21,23 +21,6 @@ def test_more_rows_than_declared_do_not_leave_the_engine(engine, crossing):
     assert max(crossing) == 8
 
 
-@pytest.mark.parametrize("most", [400, 401, 10**6])
-def test_an_aggregate_of_the_declared_size_or_less_is_collected(most):
-    assert tables.collect(tables.open_table(ROWS), ROWS, most=most)["one"].sum() == 400
-
-
-def test_an_engine_that_refuses_is_quoted_without_values():
-    import narwhals as nw
-
-    broken = pl.LazyFrame({"v": ["secret"]}).with_columns(pl.col("v").cast(pl.Float64))
-    query = tables.open_table(broken).lazy().select(nw.col("v").sum())
-
-    with pytest.raises(DataError) as caught:
-        tables.collect(query, broken, most=1)
-    assert "secret" not in str(caught.value)
-    assert caught.value.__cause__ is None
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_more_sums_than_one_pass_takes_are_summed_in_blocks(engine, crossing):

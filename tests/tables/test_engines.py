@@ -63,14 +63,6 @@ def test_what_duckdb_cannot_read_is_one_error_of_ours(database, name):
         held(f"{database}/{name}", "duckdb")
 
 
-def test_the_table_of_a_log_is_refused(tmp_path):
-    (tmp_path / "_delta_log").mkdir()
-    STAYS.write_parquet(tmp_path / "part.parquet")
-
-    with pytest.raises(DataError):
-        held(str(tmp_path), "duckdb")
-
-
 def test_a_master_is_sparks_alone():
     for engine in ENGINES[:-1]:
         with refused("engine", "master"):

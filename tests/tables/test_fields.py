@@ -2,7 +2,6 @@
 
 from datetime import date, datetime, timedelta
 
-import narwhals as nw
 import polars as pl
 import pytest
 
@@ -80,25 +79,6 @@ def test_a_field_changes_no_other(tmp_path, kind):
     assert tables.read_columns(rows, numeric=[], plain=["v"])["v"].to_list() == alone
 
 
-def test_decimal_commas_are_numbers_of_a_declared_column(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text("v;w\n1,5;a\n1.5;b\n")
-    source = tables.Source(path, separator=";", decimal=",", column_type={"v": "number"})
-
-    assert tables.open_table(source).collect()["v"].to_list() == [1.5, None]
-
-
-def test_a_column_of_a_declared_type_is_refused_where_it_does_not_fit(tmp_path):
-    path = file_of(tmp_path, {"v": ["1"], "w": ["2"]})
-    source = tables.Source(path, column_type={"v": "date", "w": "text"})
-
-    for column in ("v", "w"):
-        with pytest.raises(ColumnError):
-            tables.check_columns(source, numeric=[column])
-    with refused("where", error=ColumnError):
-        tables.open_table(tables.Source(path, column_type={"w": "text"}, where=["w > 1"]))
-
-
 def test_declared_types_are_compared(tmp_path):
     path = file_of(tmp_path, {"v": ["2024-01-05", "2024-01-31", "odd"], "w": [9, 10, 11]})
     types = {"v": "date", "w": "integer"}
@@ -169,14 +149,6 @@ def test_keys_of_a_declared_column_are_of_its_type(tmp_path):
 
     source = tables.Source(path, column_type={"v": "integer"})
     assert keys.release(source).answer == (7,)
-
-
-def test_opening_is_lazy(tmp_path):
-    source = tables.Source(file_of(tmp_path, STAYS), column_type={"left": "date"})
-    opened = tables.open_table(source)
-
-    assert isinstance(opened, nw.LazyFrame)
-    assert opened.collect_schema()["left"] == nw.Date
 
 
 def test_a_release_says_how_fields_were_read(tmp_path):

@@ -2,14 +2,13 @@
 
 import json
 import zipfile
-from datetime import date, datetime, timedelta
+from datetime import date
 
 import narwhals as nw
 import polars as pl
 import pyreadstat
 import pytest
 
-import dpselect as dp
 from dpselect import tables
 from dpselect.errors import DataError, DPSelectError, ParameterError
 from dpselect.tables.dialect import DEFAULTS
@@ -119,22 +118,6 @@ def test_rows_are_the_same_in_every_format(tmp_path, kind):
     assert tables.series_numbers(read["days"]).tolist()[:2] == [3, 4.5]
     assert read["ward"].to_list() == ["heart", "lung", None, "heart"]
     assert kept["days"].to_list() == [4.5, 5]
-
-
-@pytest.mark.parametrize("kind", WRITTEN)
-def test_a_stay_of_days_is_read_in_every_format(tmp_path, kind):
-    path = written(tmp_path, kind, ROWS[:2] * 100)
-    when = {"lower": date(2026, 1, 1), "upper": date(2026, 12, 31), "step": timedelta(days=1)}
-    if kind in {".dta", ".sav", ".zsav", ".xpt"}:  # pyreadstat writes days as times
-        midnight = datetime.min.time()
-        when |= {end: datetime.combine(when[end], midnight) for end in ("lower", "upper")}
-    query = dp.Percentiles(
-        column="admitted", p=10, **when, epsilon=100.0, neighbours="add-remove"
-    )
-
-    (found,) = query.release(path).answer
-
-    assert str(found).startswith("2026-01-31")
 
 
 @pytest.mark.parametrize("kind", WRITTEN)

@@ -1,6 +1,6 @@
 """Frames as they are given: names of columns, and zones of points in time."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import duckdb
 import pandas as pd
@@ -10,7 +10,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ColumnError
-from support.engines import SPARK, held_by
 
 MEDIAN = {"p": 50, "upper": 9, "step": 1, "epsilon": 900.0, "neighbours": "add-remove"}
 TWICE = pd.DataFrame([[1, 2]] * 3, columns=["n", "n"])
@@ -53,17 +52,6 @@ def test_a_name_that_engines_read_as_a_pattern_is_refused(name, hold):
         dp.Percentiles(column=name, **MEDIAN).release(data)
 
 
-@pytest.mark.parametrize("engine", [SPARK])
-def test_names_that_spark_reads_as_parts_are_refused(engine):
-    held = held_by(engine, pl.DataFrame({"a.b": ["x"] * 3, "n": [1, 2, 3]}))
-
-    assert dp.Percentiles(column="n", **MEDIAN).release(held).answer == (2,)
-    with pytest.raises(ColumnError):
-        dp.TopKeys(
-            column="a.b", candidates=["x"], k=1, epsilon=1.0, neighbours="add-remove"
-        ).release(held)
-
-
 @pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin", "UTC"])
 def test_points_in_time_of_pandas_have_any_zone(zone):
     begin = pd.Series(pd.to_datetime(["2026-01-01T10:00"] * 9)).dt.tz_localize(zone)
@@ -84,7 +72,6 @@ def test_points_in_time_of_pandas_have_any_zone(zone):
 
 
 SEVENS = pa.array([7, 8, 7, None, 7]).dictionary_encode()
-DAYS = pa.array([datetime(2026, 1, 5)] * 3, pa.date64())  # noqa: DTZ001
 
 
 @pytest.mark.parametrize(
@@ -97,10 +84,3 @@ def test_categories_that_are_no_texts_are_values_of_their_type(data):
 
     assert dp.Percentiles(column="n", **MEDIAN).release(data).answer == (7,)
     assert top.release(data).answer == (7,)
-
-
-def test_days_of_64_bits_are_days():
-    asked = {"lower": date(2026, 1, 1), "upper": date(2026, 1, 9), "step": timedelta(days=1)}
-    query = dp.Percentiles(column="day", **MEDIAN | asked)
-
-    assert query.release(pa.table({"day": DAYS})).answer == (date(2026, 1, 5),)

@@ -1,6 +1,5 @@
 """Kinds of values: one value decides nothing about another, and none ends a release."""
 
-import sys
 import warnings
 from datetime import date, datetime
 from decimal import Decimal
@@ -8,14 +7,12 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ColumnError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.tables import numeric_column
 from dpselect.tables.key_columns import parsed
-from support.refusals import refused
 
 SURROGATE = "\ud800"
 
@@ -108,18 +105,10 @@ def test_no_value_of_a_column_of_objects_ends_a_release(column, odd):
     assert known.release(frame).to_dict()["answer"] is not None
 
 
-def test_numpy_text_may_hold_half_a_character():
-    assert keys(np.array(["b"] * 60 + [SURROGATE])).answer == ("b",)
-
-
 def test_values_that_do_not_code_are_no_key():
     """All are missing: sixty of a kind would be a key."""
     for odd in (SURROGATE, 10**5000, Unprintable()):
         assert keys(["b"] * 60 + [odd] * 60).answer == ("b",)
-
-
-def test_the_limit_of_digits_stays():
-    assert sys.get_int_max_str_digits() <= 5000
 
 
 def test_days_that_python_does_not_have_are_missing():
@@ -129,19 +118,6 @@ def test_days_that_python_does_not_have_are_missing():
 
     for data in (frame, frame.lazy(), frame.to_arrow()):
         assert keys(data, column="day").answer == (date(2019, 4, 14),)
-
-
-def test_arrow_integers_of_any_width_are_keys():
-    for kind, value in {"uint64": 2**64 - 1, "int64": -(2**63), "uint8": 255}.items():
-        table = pa.table({"key": pa.array([value] * 60 + [None], kind)})
-
-        assert keys(table, column="key").answer == (value,)
-        assert keys(table["key"]).answer == (value,)
-
-
-def test_keys_in_lists_are_one_row_each_first():
-    with refused("user", error=ColumnError):
-        keys(pl.DataFrame({"value": [["fever", "cough"]] * 3}), column="value")
 
 
 @pytest.mark.parametrize("text", ["1_000", "1.0", "\u0661", "1e3", " 1", ""])

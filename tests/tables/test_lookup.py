@@ -9,7 +9,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ParameterError
-from dpselect.tables.lookup import with_codes, with_positions, without_nan
+from dpselect.tables.collecting import with_codes, with_positions, without_nan
 from support.engines import every_engine, held_by
 
 NUMBERS = [None, nan, inf, -inf, -1.0, 0.0, 0.5, 1.0, 2.0, 7.0]

@@ -11,11 +11,6 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dp
-import dpselect_pooling as pooling
-from dpselect.errors import ColumnError
-from dpselect.tables import values
-from dpselect.trees import ID3Classifier
-from dpselect_applications.tuning import PrivateSearchCV
 from support.odd_input import TEXT, observed
 
 AR = {"epsilon": 50.0, "neighbours": "add-remove"}
@@ -34,14 +29,6 @@ def test_text_of_arrow_that_is_no_text_is_missing(kind, container):
     assert query.release(pa.table({"f": keys}) if column else keys).answer == ("a",)
 
 
-def test_each_value_that_python_does_not_have_is_missing():
-    import narwhals as nw
-
-    days = nw.from_native(pl.Series([10**8, 0, None]).cast(pl.Date), series_only=True)
-
-    assert [str(one) for one in values.listed(days)] == ["None", "1970-01-01", "None"]
-
-
 def test_the_categories_of_an_enum_are_in_no_message():
     made = pl.DataFrame({"f": pl.Series(["a"], dtype=pl.Enum(["a", TEXT])), "g": [1]})
     record = dp.PercentileRecord(column="f", p=50, upper=9, epsilon=1.0)
@@ -53,20 +40,6 @@ def test_the_categories_of_an_enum_are_in_no_message():
 
             assert seen.error is not None
             seen.assert_nothing_private()
-
-
-def test_a_search_reads_categories_of_arrow():
-    rows = {"f": ["a", "b", None] * 20, "y": ["u", "v", "u"] * 20}
-    coded = {name: pa.array(column).dictionary_encode() for name, column in rows.items()}
-    public = {"domains": {"f": ["a", "b"]}, "classes": ["u", "v"], "max_records": 99}
-    tree = ID3Classifier(1.0, **public, neighbours="add-remove")
-    asked = {"epsilon": 50.0, "method": "all", "random_state": 1}
-    search = PrivateSearchCV(tree, {"max_depth": [0, 1]}, **asked)
-    with observed() as seen:
-        search.fit(pa.table({"f": coded["f"]}), coded["y"])
-
-    assert seen.error is None
-    assert search.best_params_ == {"max_depth": 1}
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -105,25 +78,6 @@ def test_arrow_integers_that_floats_round_end_no_release(minus):
     assert query.release(rows).candidate == (3 if minus else lower)
 
 
-def test_times_of_arrow_that_no_clock_shows_are_refused_by_type():
-    """Python has no hour 400: whether there is one decides nothing."""
-    query = dp.Percentiles(
-        p=50, lower=datetime(2020, 1, 1), upper=datetime(2020, 1, 9),  # noqa: DTZ001 -- local
-        step=timedelta(days=1), **AR,
-    )  # fmt: skip
-    for hours in ([1], [1, 400]):
-        times = pa.array([3_600_000_000 * one for one in hours]).cast(pa.time64("us"))
-        with pytest.raises(ColumnError):
-            query.release(times)
-
-
-def test_outcomes_that_python_does_not_have_are_no_outcomes():
-    query = pooling.PooledOutcomes(matrix=np.eye(2), flip=0.1, neighbours="substitute")
-    for days in ([0, 0], [0, 10**8]):
-        with pytest.raises(ColumnError):
-            query.release(pl.Series(days).cast(pl.Date))
-
-
 def of_arrow(column, kind):
     """Return a column of pandas whose values are Arrow's."""
     return pd.Series(pa.array(column, kind), dtype=pd.ArrowDtype(kind))
@@ -144,20 +98,6 @@ def test_persons_that_are_dates_of_pandas_and_one_that_is_none(day):
     assert dp.Keys(column="g", delta=1e-6, **persons).release(rows).answer == (3,)
     assert dp.HeavyCells(grid=2, k=1, **box, **persons).release(rows)
     assert dp.TopNodes(k=1, **nodes, user="y", max_per_user=1, epsilon=50.0).release(rows)
-
-
-@pytest.mark.parametrize("minus", [None, "from"])
-def test_a_time_that_is_no_float_ends_no_release_of_pandas(minus):
-    """The usual last day was in the message."""
-    days = pa.array([0] * 99 + [253402214400000000]).cast("timestamp[us]")
-    left = pd.Series(days, dtype=pd.ArrowDtype(days.type))
-    rows = pd.DataFrame({"f": left, "from": of_arrow([0] * 100, pa.timestamp("us"))})
-    first = timedelta(0) if minus else datetime(1970, 1, 1)  # noqa: DTZ001 -- local
-    query = dp.Percentiles(
-        column="f", minus=minus, p=50, candidates=[first, first + timedelta(9)], **AR
-    )
-
-    assert query.release(rows).candidate == first
 
 
 ENDS = {

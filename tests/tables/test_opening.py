@@ -9,7 +9,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError, ParameterError
-from support.engines import held_by, master
+from support.engines import held_by
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
 
@@ -57,10 +57,6 @@ def test_rows_stay_together(table):
     assert tables.series_numbers(read["age"]).tolist() == [30, 40, 50]
 
 
-def test_records_are_counted_without_reading_them(table):
-    assert tables.count_records(table, numeric=["pay"], plain=["who"]) == 3
-
-
 def test_a_missing_column_is_named_with_those_that_a_schema_declares(table, request):
     """The first line of a text file may be a record."""
     of_text = request.node.callspec.params["table"].lower() == "csv"
@@ -76,16 +72,6 @@ def test_a_table_needs_the_name_of_a_column(table, request):
     with pytest.raises(ColumnError) as caught:
         tables.numeric_column(table)
     assert ("pay" in str(caught.value)) is not of_text
-
-
-def test_a_column_of_words_of_a_csv_file_is_all_missing_whatever_the_words(tmp_path):
-    for name, fields in {"words": "ada\nbob", "one": "ada\n7"}.items():
-        path = tmp_path / f"{name}.csv"
-        path.write_text(f"who\n{fields}\n", encoding="utf-8")
-
-        column = tables.numeric_column(path, "who")
-
-        assert np.isnan(column).tolist() == [True, fields.endswith("bob")]
 
 
 @pytest.mark.parametrize("table", TYPED, indirect=True)
@@ -180,18 +166,6 @@ def test_parts_in_a_folder_are_one_table(tmp_path, monkeypatch, kind, pattern):
         assert tables.Source.of(data).is_csv == (kind == "csv")
 
 
-@pytest.mark.parametrize("pattern", ["parts", "parts/*.csv", "parts/*/../2025.csv"])
-def test_rows_count_once_whatever_names_their_file(tmp_path, monkeypatch, pattern):
-    folder = tmp_path / "parts"
-    for name in ("one", "two"):
-        (folder / name).mkdir(parents=True)
-    as_path(folder, "csv").rename(folder / "2025.csv")
-    (folder / "latest.csv").symlink_to("2025.csv")
-    monkeypatch.chdir(tmp_path)
-
-    assert len(tables.numeric_column(pattern, "age")) == 3
-
-
 def test_a_folder_must_hold_files_of_one_kind(tmp_path):
     (tmp_path / "parts").mkdir()
     with pytest.raises(DataError):
@@ -221,18 +195,6 @@ def test_files_that_a_log_may_have_deleted_are_refused(tmp_path, log, pattern):
 
 
 @pytest.mark.spark
-def test_spark_refuses_the_files_of_a_delta_table_too(tmp_path):
-    [*_, server] = (None, *master())
-    pl.DataFrame({"days": [1]}).write_parquet(tmp_path / "part-0.parquet")
-    assert tables.spark_table(str(tmp_path), master=server).collect_schema().names() == ["days"]
-    (tmp_path / "_delta_log").mkdir()
-    (tmp_path / "_delta_log" / "0.json").write_text("{}")
-
-    with pytest.raises(DataError):
-        tables.spark_table(str(tmp_path), master=server)
-
-
-@pytest.mark.spark
 @pytest.mark.parametrize("name", ["a.b", "a`b"])
 def test_spark_refuses_a_name_that_it_reads_as_a_field(name):
     held = held_by("spark", pl.DataFrame({"p": [1, 2], name: [1, 2]}))
@@ -250,12 +212,6 @@ def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
     rows = tables.open_table(tmp_path).to_native().sort("days").collect()
 
     assert rows.to_dict(as_series=False) == {"days": [3, 5], "year": ["2025", "na"]}
-
-
-def test_files_are_scanned_not_read(tmp_path):
-    for kind in ("parquet", "csv"):
-        opened = tables.open_table(as_path(tmp_path, kind))
-        assert isinstance(opened.to_native(), pl.LazyFrame)
 
 
 def test_decimal_commas_are_numbers_of_a_text_file(tmp_path):

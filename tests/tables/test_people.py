@@ -170,11 +170,6 @@ def by_places_of_all(rows, most):
     return sorted(kept)
 
 
-def by_the_size_of_the_table(rows, most):
-    key = str(len(rows))
-    return by_definition(rows, most, key=key)
-
-
 def one_more(rows, most):
     return by_definition(rows, most + 1)
 
@@ -189,7 +184,6 @@ def distinct_alone(rows, most):
     [
         (first_of_the_table, {"depends on the order of rows"}),
         (by_places_of_all, {"depends on another person", "moves too many rows"}),
-        (by_the_size_of_the_table, {"depends on another person", "moves too many rows"}),
         (one_more, {"too many rows of a person", "moves too many rows"}),
         (distinct_alone, {"too few rows of a person"}),
         (by_definition, set()),
@@ -405,46 +399,3 @@ def test_places_have_equal_chances(size, most):
     assert (kept.sum(axis=1) == most).all()
     assert stats.chi2.sf((z**2).sum() * (size - 1) / size, size - 1) > 1e-4
     assert abs(pairs - n * (size - 1) * both) <= 5 * sqrt(max(1, n * (size - 1) * both))
-
-
-def shares(limit):
-    """Return the percentiles 10, 50 and 90 of all rows, as shares of the rows that count.
-
-    10^5 persons have 1 to 40 rows, with values that are independent of persons. With each
-    comes the standard deviation that it has in a random sample.
-    """
-    rng = np.random.default_rng(1)
-    users = np.repeat(np.arange(10**5), rng.integers(1, 41, 10**5))
-    values = rng.gamma(2.0, size=users.size)
-    for most in (1, 3, 10):
-        kept = values[limit(users, values, most)]
-        for share in (0.1, 0.5, 0.9):
-            found = (kept <= np.quantile(values, share)).mean()
-            yield most, share, found, sqrt(share * (1 - share) / kept.size)
-
-
-def by_sample(users, values, most):
-    return kept_of(PeopleCap("user", most), users, values)
-
-
-def by_equal_parts(users, values, most):
-    """The middle of each of ``most`` equal parts of a person's values: private, and biased."""
-    order = np.lexsort((values, users))
-    starts = np.flatnonzero(np.diff(users[order], prepend=-1))
-    sizes = np.diff(starts, append=order.size)
-    place, size = np.arange(order.size) - np.repeat(starts, sizes), np.repeat(sizes, sizes)
-    turned = (2 * most * place + size + (2 * size - 1) * most) % (2 * size)
-    kept = np.zeros(order.size, dtype=bool)
-    kept[order] = (turned + 2 * most >= 2 * size) | (size <= most)
-    return kept
-
-
-def test_the_rows_that_count_have_the_percentiles_of_all_rows():
-    """A share off by .011 is seen where one row of a person counts, by .004 where ten do."""
-    assert all(abs(found - share) < 5 * sd for _, share, found, sd in shares(by_sample))
-
-
-def test_the_middle_of_equal_parts_is_seen_to_be_biased():
-    worst = max(abs(found - share) / sd for _, share, found, sd in shares(by_equal_parts))
-
-    assert worst > 30

@@ -1,11 +1,7 @@
 """What is wrong with a master, or with Java, in one line and soon."""
 
 import socket
-import subprocess
-import sys
-from pathlib import Path
 
-import polars as pl
 import pytest
 
 from dpselect import tables
@@ -63,33 +59,3 @@ def test_a_server_that_is_gone_is_one_line(monkeypatch):
 
     with pytest.raises(DataError):
         tables.count_records(rows)
-
-
-@pytest.mark.slow
-@pytest.mark.spark
-@pytest.mark.xdist_group("cluster")
-@pytest.mark.skipif(not JAVA, reason="make spark starts Java")
-@pytest.mark.parametrize("master", ["spark://{}", "nonsense"])
-def test_a_wrong_master_is_one_line(listener, tmp_path, master):
-    pl.DataFrame({"v": [1]}).write_parquet(tmp_path / "rows.parquet")
-    asked = ("--column", "v", "--p", "50", "--upper", "9", "--step", "1", "--epsilon", "1")
-
-    ran = subprocess.run(
-        [
-            *(
-                Path(sys.executable).parent / "dpselect",
-                "percentile",
-                tmp_path / "rows.parquet",
-            ),
-            *(*asked, "--neighbours", "add-remove", "--engine", "spark"),
-            *("--master", master.format(listener)),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-
-    assert ran.returncode == 2
-    assert len(ran.stderr.splitlines()) == 1, ran.stderr
-    assert "Spark cannot be started" in ran.stderr

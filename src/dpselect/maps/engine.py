@@ -19,9 +19,9 @@ from dpselect._lines import EXACT, decimals
 from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition
+from dpselect.tables.collecting import with_positions, without_nan
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
-from dpselect.tables.lookup import with_positions, without_nan
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark_engine import Spark
 from dpselect.typing import Indices, Values

@@ -23,7 +23,8 @@ from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.query import Columns, Released
 from dpselect.tables.collecting import collect, counts
-from dpselect.tables.engine import Column, Frame, engine_of
+from dpselect.tables.embedded import Column, Frame
+from dpselect.tables.engine import engine_of
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import declared, named, type_name
 from dpselect.tables.opening import check_columns, schema

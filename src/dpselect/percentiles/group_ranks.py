@@ -15,8 +15,8 @@ import numpy as np
 from dpselect import tables
 from dpselect.percentiles.placing import Float, starts_of
 from dpselect.percentiles.ranks import Ranks
+from dpselect.tables.collecting import EDGES_AT_ONCE
 from dpselect.tables.groups import GROUP
-from dpselect.tables.lookup import EDGES_AT_ONCE
 from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Reader:
         """
         import narwhals as nw
 
-        from dpselect.tables.lookup import with_positions
+        from dpselect.tables.collecting import with_positions
 
         number, found = nw.col(NUMBER), []
         is_polars = self.rows.implementation.is_polars()

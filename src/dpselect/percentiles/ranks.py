@@ -163,7 +163,7 @@ def _numbers(table: tables.Frame, column: str, users: PeopleCap | None) -> table
     """Return the numbers that are counted, and a null for each record without one."""
     import narwhals as nw
 
-    from dpselect.tables.lookup import without_nan
+    from dpselect.tables.collecting import without_nan
 
     number = without_nan(column).alias("number")
     if users is None:
@@ -178,7 +178,7 @@ def _before(numbers: tables.Frame, edges: Values, data: object) -> tuple[Indices
     """Return how many numbers are below each edge, how many there are, and how many missing."""
     import narwhals as nw
 
-    from dpselect.tables.lookup import with_positions
+    from dpselect.tables.collecting import with_positions
 
     placed = with_positions(numbers.lazy(), {"number": edges})
     grouped = (
@@ -210,7 +210,7 @@ def passes(points: Values | Range, ranked: Iterable[Values | None]) -> int:
 
 def _blocks(edges: Values | Indices) -> list[Any]:
     """Return ascending edges, in parts that are counted at once."""
-    from dpselect.tables.lookup import EDGES_AT_ONCE
+    from dpselect.tables.collecting import EDGES_AT_ONCE
 
     return np.split(edges, range(EDGES_AT_ONCE, edges.size, EDGES_AT_ONCE))
 

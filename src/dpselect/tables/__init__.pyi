@@ -10,7 +10,7 @@ from .columns import (
     read_columns as read_columns,
     series_numbers as series_numbers,
 )
-from .engine import (
+from .embedded import (
     Column as Column,
     Frame as Frame,
 )

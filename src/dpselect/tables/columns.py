@@ -13,7 +13,8 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
-from dpselect.tables.engine import Frame, engine_of
+from dpselect.tables.embedded import Frame
+from dpselect.tables.engine import engine_of
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.opening import (

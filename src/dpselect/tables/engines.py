@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
 from dpselect import validation
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError, no_file
-from dpselect.tables.dialect import DEFAULTS
 from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.opening import open_table
-from dpselect.tables.source import Source, TextRows
+from dpselect.tables.source import Source
 from dpselect.tables.spark import spark_table
 
 ENGINES = ("memory", "polars", "duckdb", "spark")
@@ -34,9 +34,6 @@ def held(
 ) -> object:
     """Return a table as an engine holds it; no row is read.
 
-    Fields of text files stay text where no type is declared, for each reader to make of them
-    what it makes of those of a file.
-
     Args:
         path: Where it is; Spark also reads ``s3a://`` and ``hdfs://``, DuckDB the tables of a
             file of its own, as ``clinic.duckdb::stays``.
@@ -55,10 +52,8 @@ def held(
         return _duckdb(source)
     if engine == "spark":
         return spark_table(path, master=master)
-    table = open_table(path)
-    if not source.is_csv:
-        return table
-    return TextRows(frame=table, **{name: getattr(source, name) for name in DEFAULTS})
+    open_table(source)  # which says what is wrong with it
+    return replace(source, streamed=True)
 
 
 def _duckdb(source: Source) -> object:

@@ -386,7 +386,7 @@ class Groups:
         """Return the columns that are read, under their names here."""
         import narwhals as nw
 
-        from dpselect.tables.lookup import without_nan
+        from dpselect.tables.collecting import without_nan
 
         plain = [*self.by] if self.cap is None else [*self.by, self.cap.user]
         frame = tables.check_columns(data, numeric=list(numeric.values()), plain=plain)

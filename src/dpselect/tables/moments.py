@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.dialect import FieldType
-from dpselect.tables.engine import Frame, engine_of
+from dpselect.tables.embedded import Frame
+from dpselect.tables.engine import engine_of
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import (
     DAY,
@@ -154,14 +155,18 @@ class Measure:
             held: Any = nw.from_native(self.of(nw.to_native(frame), "value"))
             found = held["value"].to_numpy().astype(np.float64)
             return np.where(held["value"].is_null().to_numpy(), nan, found)
-        array = np.asarray(values) if not is_listed(values) else None
-        kinds = {"day": "M", "local time": "M", "duration": "m"}
-        if array is not None and array.dtype.kind in "mM":
-            if array.dtype.kind == kinds.get(self.moment) and array.ndim == 1:
-                return _of_array(array, self.moment)
-        elif array is None or array.dtype == object:
+        if is_listed(values) or (array := np.asarray(values)).dtype == object:
             return _of_objects(values, self.moment)  # type: ignore[arg-type]
-        raise DataError(f"the values must be {NAMES[self.moment]}, one for each record")
+        kind = {"day": "<M8[D]", "local time": "<M8", "duration": "<m8"}.get(
+            self.moment, "none"
+        )
+        if array.ndim != 1 or not array.dtype.str.startswith(kind):
+            raise DataError(
+                f"the values must be {NAMES[self.moment]}, one for each record; an array of "
+                "days is of datetime64[D]"
+            )
+        counted = _of_array(array, self.moment)
+        return np.where(counted == MISSING, nan, counted)
 
 
 FIELDS: dict[Moment, FieldType] = {"day": "date", "local time": "time"}
@@ -180,18 +185,17 @@ def _numbers(table: Frame, data: object, columns: list[str]) -> Frame:
     return table
 
 
-def _of_array(array: Any, moment: Moment) -> Values:  # noqa: ANN401 -- of NumPy's dates
-    if moment == "day":
-        if array.dtype != np.dtype("datetime64[D]"):
-            raise DataError("an array of days must be of datetime64[D]")
-        held = array
-    elif moment == "duration":
-        # NumPy rounds down, and engines to 0.
-        past = array < np.timedelta64(0, "us")
-        held = np.where(past, -(-array).astype("m8[us]"), array.astype("m8[us]"))
-    else:
-        held = array.astype("M8[us]")
-    return np.where(np.isnat(held), nan, held.astype(np.int64).astype(np.float64))
+def _of_array(array: Any, moment: Moment) -> NDArray[np.int64]:  # noqa: ANN401 -- of dates
+    """Return days or microseconds; ``MISSING`` for what is missing or 64 bits do not hold."""
+    unit, coarse = ("D", "D") if moment == "day" else ("us", "s")
+    # NumPy rounds down, and engines to 0.
+    size = np.abs(array) if moment == "duration" else array
+    held = size.astype(f"{array.dtype.kind}8[{unit}]")
+    back = f"{array.dtype.kind}8[{coarse}]"
+    counted = held.astype(np.int64)
+    if moment == "duration":
+        counted = np.where(array < np.timedelta64(0, "us"), -counted, counted)
+    return np.where(held.astype(back) == size.astype(back), counted, MISSING)
 
 
 def _of_objects(values: Iterable[object], moment: Moment) -> Values:
@@ -239,53 +243,26 @@ def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any: 
         if moment not in FIELDS:
             raise ColumnError(f"column {column!r}: a text file has days and local times alone")
         table = typed(table, {column: FIELDS[moment]}, source)
-    if isinstance(table, nw.DataFrame) and declares_nothing(table.get_column(column)):
-        return _with(table, column, _of_objects(table.get_column(column).to_list(), moment))
-    held = _in_memory(table, column, moment)
-    if held is not None:
-        return held
-    return engine_of(table).counted(column, moment)
-
-
-def _halved(number: nw.Expr) -> nw.Expr:
-    """Return integers of which two have a difference of 64 bits: null for others."""
-    return nw.when(number.is_between(-LARGEST, LARGEST)).then(number)
-
-
-def _in_memory(table: Frame, column: str, moment: Moment) -> Frame | None:
-    """Return the table of Arrow or pandas so, None if narwhals counts right there."""
     if not isinstance(table, nw.DataFrame):
-        return None
-    if moment == "duration":
-        if not table.implementation.is_pandas_like():
-            return None
-        # pandas counts microseconds in floats of seconds.
-        return _with(table, column, _of_array(table.get_column(column).to_numpy(), moment))
-    counted = _in_arrow(table.get_column(column))
-    if counted is None:
-        return None
+        return engine_of(table).counted(column, moment)
+    series = table.get_column(column)
+    if declares_nothing(series):
+        return _with(table, column, _of_objects(series.to_list(), moment))
+    if table.implementation.is_polars():
+        return engine_of(table).counted(column, moment)
+    if series.implementation.is_pyarrow() or "[pyarrow]" in native_type(series):
+        array = series.to_arrow().to_numpy(zero_copy_only=False)
+    else:
+        array = series.to_numpy()
+    counted = _of_array(array, moment)
     held = nw.new_series(column, counted, nw.Int64, backend=table.implementation)
     there = nw.when(nw.col(column) != MISSING).then(nw.col(column))
     return table.with_columns(held).with_columns(there)
 
 
-def _in_arrow(series: nw.Series[Any]) -> NDArray[np.int64] | None:
-    """Return days or microseconds of a column of Arrow, None if it is another's.
-
-    What 64 bits do not hold is missing: Arrow would refuse all.
-    """
-    is_pandas = series.implementation.is_pandas_like() and "[pyarrow]" in native_type(series)
-    if not (is_pandas or series.implementation.is_pyarrow()):
-        return None
-    array: Any = series.to_arrow()
-    unit = getattr(array.type, "unit", "day")
-    numbers = array.view("int32").cast("int64") if unit == "day" else array.view("int64")
-    counted = np.asarray(numbers.fill_null(MISSING))
-    factor = {"s": 1_000_000, "ms": 1_000}.get(unit, 1)
-    most = (2**63 - 1) // factor
-    inside = (counted >= -most) & (counted <= most)
-    found = np.where(inside, counted, 0) * factor // (1_000 if unit == "ns" else 1)
-    return np.where(inside, found, MISSING)
+def _halved(number: nw.Expr) -> nw.Expr:
+    """Return integers of which two have a difference of 64 bits: null for others."""
+    return nw.when(number.is_between(-LARGEST, LARGEST)).then(number)
 
 
 def _as_floats(table: Frame, column: str, number: nw.Expr, unit: int = 1) -> Frame:

@@ -22,12 +22,12 @@ from dpselect.errors import (
     no_field,
     no_file,
 )
-from dpselect.tables.engine import Frame, engine_of
+from dpselect.tables.embedded import Frame
+from dpselect.tables.engine import engine_of
 from dpselect.tables.fields import note_reading, typed
 from dpselect.tables.given import check_name, check_names, is_of, with_known_types
 from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
 from dpselect.tables.source import COMPRESSED, Source
-from dpselect.tables.text import CONTRADICTION
 from dpselect.tables.where import filtered
 
 HOLDERS = {
@@ -57,12 +57,8 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
     if isinstance(data, Source):
         if data.path is not None:
             return _scan(data, numbers)
-        dialect = data if data.is_csv else None
         rows = open_table(data.frame)
-        return replaced(
-            lambda: filtered(rows, data.comparisons, dialect=dialect),
-            lambda: unreadable(data),
-        )
+        return replaced(lambda: filtered(rows, data.comparisons), lambda: unreadable(data))
     if isinstance(data, str | PathLike):
         return _scan(Source(data), numbers)
     if is_of(data, "pyspark"):
@@ -148,7 +144,9 @@ def is_table(data: object) -> bool:
 
 def is_lazy(data: object) -> bool:
     """Return whether data are a frame whose rows stay in their engine until collected."""
-    return isinstance(nw.from_native(Source.of(data).frame, pass_through=True), nw.LazyFrame)
+    source = Source.of(data)
+    frame = nw.from_native(source.frame, pass_through=True)
+    return source.streamed or isinstance(frame, nw.LazyFrame)
 
 
 def schema(table: Frame, data: object) -> nw.Schema:
@@ -168,8 +166,6 @@ def unreadable(data: object) -> DataError:
         right = source.format_of(files)[1].right
         if any(file.suffix.lower() in COMPRESSED for file in files):
             right = f"it is not complete, or {right}"
-    elif source.is_csv:
-        right = CONTRADICTION
     else:
         right = "its engine refused the query"
         frame = nw.from_native(source.frame, pass_through=True)

@@ -35,6 +35,8 @@ class Source(Dialect):
             lines of JSON, Excel, Stata, SPSS or SAS.
         frame: Any frame that narwhals knows, instead of a path: polars, pandas, pyarrow,
             DuckDB, PySpark and others.
+        streamed: Whether the rows of files stay there until they are counted, as those of a
+            lazy frame.
         where: Comparisons such as ``"year >= 2024"`` or ``"ward = 'A'"``; all must hold.
             Public.
 
@@ -47,6 +49,7 @@ class Source(Dialect):
     path: str | PathLike[str] | None = None
     frame: Any = field(default=None, compare=False, repr=False)
     where: Sequence[str] = ()
+    streamed: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -183,25 +186,6 @@ class Source(Dialect):
             if any((folder / "metadata").glob("*.metadata.json")):
                 reader = "polars.scan_iceberg"
                 raise DataError(f"{self} is an Iceberg table; {MANAGED.format(reader)}")
-
-
-@dataclass(frozen=True)
-class TextRows(Source):
-    """Rows of text files as the frame of an engine, whose fields are still text.
-
-    They are read as those of the files are: what a column is asked for as one thing does not
-    change what it is asked for as another.
-    """
-
-    @property
-    def is_csv(self) -> bool:
-        return True
-
-    def is_untyped(self, column: str) -> bool:
-        return column not in self.column_type
-
-    def refuse_dialect(self, what: str) -> None:
-        """Refuse nothing: the rows were read by it."""
 
 
 def _once(files: Iterable[Path]) -> list[Path]:

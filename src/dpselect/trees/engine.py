@@ -16,10 +16,15 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import tables
-from dpselect.tables.collecting import counts, sum_in_blocks
+from dpselect.tables.collecting import (
+    counts,
+    sum_in_blocks,
+    with_codes,
+    with_positions,
+    without_nan,
+)
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import NUMERIC, Kind, declared, float_type, rounded
-from dpselect.tables.lookup import with_codes, with_positions, without_nan
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark_engine import Spark
 from dpselect.tables.values import refused_type
