@@ -49,7 +49,8 @@ class Table:
     values: tuple[str, ...]
     names: dict[str, str]
     relative: str | None
-    rounding: str
+    digits: int
+    significant: bool
 
     @classmethod
     def read(cls, mark: str) -> Table:
@@ -64,7 +65,8 @@ class Table:
             values=tuple(said["values"].split("; ")),
             names={shown[0]: shown[-1] for shown in names},
             relative=said.get("relative"),
-            rounding=_format(said),
+            digits=int(said.get("significant", said.get("digits", "2"))),
+            significant="significant" in said,
         )
 
     def numbers(self) -> pl.DataFrame:
@@ -119,13 +121,17 @@ class Table:
     def range_of(self, row: str) -> str:
         """Return the ends of what one row has."""
         found = self.numbers().filter(pl.col(self.rows[-1]) == row)[self.values[0]]
-        return f"{self.rounding.format(found.min())} to {self.rounding.format(found.max())}"
+        return f"{self._number(found.min())} to {self._number(found.max())}"
 
     def _text(self, values: tuple[Any, ...] | None) -> str:
         shown = [one for one in values or () if one is not None]
-        return ", ".join(
-            one if isinstance(one, str) else self.rounding.format(one) for one in shown
-        )
+        return ", ".join(one if isinstance(one, str) else self._number(one) for one in shown)
+
+    def _number(self, value: Any) -> str:  # noqa: ANN401 -- what a column holds
+        if not self.significant:
+            return f"{value:,.{self.digits}f}"
+        short = float(f"{value:.{self.digits}g}")
+        return f"{short:,.0f}" if abs(short) >= 10**self.digits else f"{short:g}"
 
     def _head(self, value: object) -> str:
         name = "ε" if self.columns == "epsilon" else self.columns
@@ -143,12 +149,6 @@ def _made(found: re.Match[str]) -> str:
         return Table.read(said).markdown()
     table, _, row = " ".join(said.split()).rpartition(" | row ")
     return Table.read(table).range_of(row)
-
-
-def _format(said: dict[str, str]) -> str:
-    if "significant" in said:
-        return f"{{:,.{said['significant']}g}}"
-    return f"{{:,.{said.get('digits', '2')}f}}"
 
 
 @cache

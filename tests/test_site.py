@@ -450,8 +450,11 @@ FOUND = """(() => {
         ("local sensitivity", "own/?h=local+sensitivity#a-local-sensitivity"),
         ("median", "percentiles/?h=median"),
         ("hyperparameters", "tuning/?h=hyperparameters"),
-        ("contribution bound", "persons/?h=contribution+bound"),
-        ("mean", "?h=mean"),
+        (
+            "contribution bound",
+            "persons/?h=contribution+bound#which-contribution-bound-to-choose",
+        ),
+        ("mean", "accuracy/?h=mean#sum-mean-count-use-opendp"),
         ("benchmark", "accuracy/?h=benchmark"),
         ("cite", "reference/?h=cite#how-to-cite"),
         ("duckdb", "scale/?h=duckdb#duckdb"),
