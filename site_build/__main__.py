@@ -23,6 +23,7 @@ def main() -> int:
         command = [*builder, "--config-file", book.settings]
         if subprocess.run(command, cwd=ROOT, check=False).returncode:  # noqa: S603 -- our own words
             return 1
+    built.hide_members(ROOT / "site")
     wrong = built.problems(ROOT / "site", written)
     for line in wrong:
         print(line, file=sys.stderr)  # noqa: T201 -- the output of a command

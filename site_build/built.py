@@ -6,6 +6,7 @@ A builder that does not know a syntax drops it without a word, so this reads the
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,6 +18,7 @@ POWER = re.compile(r"\^[\w-]+\^")  # which the builder should have raised
 TORN = re.compile(r"[\s(]")  # which is in no power: two carets of one line were taken for one
 PROMPT = re.compile(r"^(?:>>>|\$) ", re.MULTILINE)  # a copy of the code would have it too
 LINK = re.compile(r"^\[[^\]\n]+\]\([^)\n]+\)", re.MULTILINE)  # indented too far
+MEMBER = re.compile(r"#dpselect\S*\.[A-Z]\w*\.\w+$")
 LOADED = {"img": "src", "script": "src", "link": "href"}
 
 
@@ -94,6 +96,14 @@ def problems(site: Path, formulas: dict[str, int]) -> list[str]:
             if not _leads(site, path, link, pages)
         ]
     return wrong
+
+
+def hide_members(site: Path) -> None:
+    """Take the members of classes out of the search: their pages show them."""
+    index = site / "search.json"
+    found = json.loads(index.read_text("utf-8"))
+    found["items"] = [one for one in found["items"] if not MEMBER.search(one["location"])]
+    index.write_text(json.dumps(found, ensure_ascii=False), "utf-8")
 
 
 def bytes_of(path: Path) -> int:

@@ -1,6 +1,7 @@
 """The site's pages before the builder, and what is asked of them afterwards."""
 
 import functools
+import json
 import re
 import threading
 import tomllib
@@ -79,6 +80,22 @@ def test_the_built_site_is_checked(tmp_path, planted, expected):
     (site / "index.html").write_text(planted, "utf-8")
 
     assert built.problems(site, {"index": 1}) == expected
+
+
+def test_the_search_finds_classes_and_not_their_members(tmp_path):
+    places = [
+        "keys/#group-by",
+        "r/#dpselect.keys.Keys",
+        "r/#dpselect.keys.Keys.answer",
+        "r/#d.f",
+    ]
+    index = tmp_path / "search.json"
+    index.write_text(json.dumps({"items": [{"location": one} for one in places]}), "utf-8")
+
+    built.hide_members(tmp_path)
+
+    kept = [one["location"] for one in json.loads(index.read_text("utf-8"))["items"]]
+    assert kept == [places[0], places[1], places[3]]
 
 
 def test_the_reference_shows_what_rooms_offer():
