@@ -15,14 +15,6 @@ def counts(*scores, neighbours=ADD_REMOVE, monotone=True):
     return dp.Objective(scores, sensitivity, candidates=["a", "b"], monotone=monotone)
 
 
-def test_scores_and_bounds_are_weighted_and_added():
-    total = dp.weighted_sum([counts(3, 5), counts(1, 7)], [2, -10])
-
-    assert total.scores.tolist() == [-4, -60]
-    assert total.sensitivity.bound == 12
-    assert total.candidates == ["a", "b"]
-
-
 def test_disjoint_records_need_only_the_largest_bound():
     total = dp.disjoint_sum([counts(3, 5), counts(1, 7)], [2, -10])
 
@@ -52,15 +44,6 @@ def test_what_is_not_rounded_keeps_sensitivities_of_0(weight, lead):
     total = dp.weighted_sum([dp.Objective([0.0, 3.0], local)], [weight])
 
     assert dp.scaling.dampened(total)[0] == lead
-
-
-def test_zeros_of_a_sum_are_those_of_its_parts():
-    """A number above 0 times a weight may round to 0."""
-    tiny = dp.ElementSensitivity(lambda t: [0.0 if t == 0 else 5e-324], 1.0, 5, ADD_REMOVE)
-    half = dp.sensitivity.weighted_sum([tiny], [0.5])
-
-    assert half.at(1).tolist() == [0]
-    assert half.leading_zeros(np.zeros(1, dtype=int), 9).tolist() == [1]
 
 
 def test_a_sum_is_monotone_only_if_that_is_claimed_or_one_objective_counts():
@@ -109,23 +92,6 @@ def test_a_direction_that_is_stated_is_that_of_the_sum(drawn, combine):
         best = dp.scaling.shifted(total, total.direction).argmax()
         assert total.scores[best] == total.scores.max()
         assert total.direction in dp.check_direction(total, distances=3).directions
-
-
-@pytest.mark.parametrize(
-    ("directions", "weights", "expected"),
-    [
-        (["non-decreasing", "non-decreasing"], [1, 1], None),
-        (["non-decreasing"], [-1], "non-increasing"),
-        (["non-decreasing", "non-increasing"], [1, 1], None),
-        (["non-decreasing", None], [1, 1], None),
-        (["non-decreasing", "non-increasing"], [1, 0], "non-decreasing"),
-    ],
-)
-def test_several_terms_have_no_direction(directions, weights, expected):
-    local = dp.ElementSensitivity(lambda _: [1.0, 2.0], 9.0, 3, ADD_REMOVE)
-    parts = [dp.Objective([0, 1], local, direction=one) for one in directions]
-
-    assert dp.weighted_sum(parts, weights).direction == expected
 
 
 @given(

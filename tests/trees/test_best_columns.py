@@ -14,7 +14,6 @@ from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.criteria import objective_of
 from dpselect.trees.domains import Schema
 from dpselect.trees.id3 import drawn_by
-from support.trees_definitions import drawn
 
 PUBLIC = {
     "domains": {"a": [0, 1], "b": [0, 1], "c": ["p", "q", "r"]},
@@ -43,27 +42,6 @@ def law_of(records, epsilon, criterion, relation):
     steps = 2 if relation is dp.Neighbours.SUBSTITUTE else 1
     # Of two columns the first draw says all; each of two draws has half of epsilon.
     return drawn_by(None, epsilon / steps / 2, criterion, 4).probabilities(objective)
-
-
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
-@pytest.mark.parametrize("persons", [{}, {"user": "who", "max_per_user": 3}])
-def test_the_draw_is_at_the_price_divided_by_the_records_of_a_step(relation, persons):
-    class Asked:
-        def choose(self, mechanism, _objective, k):
-            self.mechanism = mechanism
-            return list(range(k))
-
-    x, y = rows(40)
-    asked, epsilon = Asked(), 1.2
-    best = dp.BestColumns(
-        **PUBLIC, k=2, mechanism="exponential", **persons, epsilon=epsilon, neighbours=relation
-    )
-    drawn(best, (x.with_columns(who=pl.int_range(40)), y), asked)
-
-    steps = (2 if relation == "substitute" else 1) * persons.get("max_per_user", 1)
-    assert asked.mechanism.epsilon == pytest.approx(epsilon / steps)
-    [spend] = best.plan.spends
-    assert spend.epsilon * spend.times == epsilon
 
 
 @pytest.mark.slow

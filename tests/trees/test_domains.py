@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from dpselect.errors import ColumnError, DataError
 from dpselect.tables.values import of_objects, of_values
 from dpselect.trees import (
     Bins,
@@ -115,25 +114,6 @@ def test_no_value_of_a_list_decides_how_another_one_is_read(values, other):
     assert strict == [code if code < len(values) else OUTSIDE for code in alone]
 
 
-@pytest.mark.parametrize(
-    ("values", "alike"),
-    [
-        ([0, 1], ["1", 1, 1.0, True, "True", "true ", "1.0", "01", "1e0", b"1", Decimal(1)]),
-        (["0", "1"], ["1", 1, b"1", " 1", np.int64(1), Decimal(1)]),
-        (["None", "2020-01-01"], ["2020-01-01", date(2020, 1, 1)]),
-        ([2**53, 2**53 + 1], [2**53 + 1, str(2**53 + 1), Decimal(2**53 + 1)]),
-    ],
-)
-def test_values_of_a_list_are_read_as_the_fields_of_a_file(values, alike, tmp_path):
-    known = pl.DataFrame({"x": [str(one) for one in alike if not isinstance(one, bytes)]})
-    known.with_columns(y=pl.lit("a")).write_csv(tmp_path / "data.csv")
-    public = {"domains": {"x": values}, "classes": ["a", "b"], "max_records": 99, "label": "y"}
-    rows = ID3Tree(**public, epsilon=1.0, neighbours="add-remove").design().rows
-
-    assert Categories(values).codes(of_objects(alike)).tolist() == [1] * len(alike)
-    assert set(rows.coded(tmp_path / "data.csv").codes[:, 0].tolist()) == {1}
-
-
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
 @pytest.mark.parametrize(
     ("domain", "lower"),
@@ -190,22 +170,6 @@ def test_columns_of_other_files_keep_their_type(query, tmp_path):
     assert typed["answer"] == [CODES["answer"][0], typed["answer"][1]]
     assert typed["answer"][1] != CODES["answer"][1]
     assert coded.labels.tolist() == [1, 0]
-
-
-@pytest.mark.parametrize(
-    ("name", "header", "error"),
-    [
-        ("data.csv", "flag,answer,level,mixed,label", ColumnError),
-        ("data.csv", "flag,answer,level,mixed,degrees", ColumnError),
-        ("data.odd", "flag", DataError),
-    ],
-)
-def test_a_table_without_a_declared_column_is_refused(query, tmp_path, name, header, error):
-    (tmp_path / name).write_text(header + "\n", encoding="utf-8")
-
-    for step in (query.check, query.release):
-        with pytest.raises(error):
-            step(tmp_path / name)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
 from sklearn.metrics import get_scorer
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.errors import BudgetError, ParameterError, PublicClaimError
+from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.mechanisms import MECHANISMS
 from dpselect.trees import (
     Bins,
@@ -27,9 +26,8 @@ from dpselect.trees.base import Sampler, Simulated
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE, Schema
 from dpselect.trees.id3 import Growth
-from dpselect_applications.tuning import PrivateSearchCV
 from support.refusals import refused
-from support.trees_definitions import Costs, Recording, drawn
+from support.trees_definitions import Recording
 
 CLASSES = ["no", "yes"]
 
@@ -200,18 +198,6 @@ def test_rho_is_that_of_the_path_where_it_is_largest(
     assert plan.rho <= rho_of_pure(epsilon) * (1 + 1e-9)
 
 
-def test_substitution_halves_what_a_path_may_spend():
-    x, y = frame()
-    costs = []
-    for relation in ("add-remove", "substitute"):
-        sampler = Costs()
-        release = drawn(classifier(neighbours=relation, max_depth=1).query(), (x, y), sampler)
-        costs.append(sampler.costs)
-        assert release.tree.depth == 1
-
-    assert costs[1] == pytest.approx([cost / 2 for cost in costs[0]])
-
-
 def test_exact_counts_follow_discrete_laplace():
     """Unseeded; the mean absolute value of 4000 draws, 7 standard errors either side."""
     draws = Sampler().count([0] * 4000, 0.5)
@@ -268,17 +254,6 @@ def test_without_parameters_all_that_must_be_given_are_named_at_once():
         ID3Classifier(domains=[[0, 1]], classes=[0, 1], max_records=9).fit([[0]], [0])
 
 
-def test_an_empty_frame_and_a_constant_class_give_a_tree_at_full_cost():
-    x, y = frame()
-    budget = dp.Budget(100.0, neighbours=dp.Neighbours.ADD_REMOVE)
-    empty = classifier(budget=budget).fit(x.head(0), y[:0])
-    constant = classifier(budget=budget).fit(x, np.full(len(x), "no"))
-
-    assert budget.spent == 40.0
-    assert empty.predict(x).shape == (3000,)
-    assert (constant.predict(x) == "no").mean() > 0.9
-
-
 def test_an_unknown_value_stops_where_it_cannot_go_on():
     x, y = frame()
     tree = classifier(epsilon=200.0).fit(x, y)
@@ -321,24 +296,3 @@ def test_classes_and_their_probabilities_are_in_ascending_order(kind, classes):
     assert (tree.predict(x) == y).all()
     assert get_scorer("roc_auc")(tree, x, y) == 1
     assert (tree.classes_[tree.predict_proba(x).argmax(axis=1)] == y).all()
-
-
-@pytest.mark.parametrize("kept", ["memory", "ledger"])
-@pytest.mark.parametrize("held", ["tree", "search"])
-def test_what_was_fitted_is_saved_without_its_budget(kept, held, tmp_path):
-    x, y = frame(200)
-    path = tmp_path / "ledger.sqlite" if kept == "ledger" else None
-    budget = dp.Budget(50.0, neighbours="add-remove", path=path)
-    model = classifier(budget=budget)
-    if held == "search":
-        model = PrivateSearchCV(classifier(), {"max_depth": [1]}, epsilon=20.0, budget=budget)
-    text = pickle.dumps(model.fit(x, y))
-    (tmp_path / "ledger.sqlite").unlink(missing_ok=True)
-    thawed = pickle.loads(text)  # noqa: S301 -- our own
-
-    assert str(tmp_path).encode() not in text
-    assert (thawed.predict(x) == model.predict(x)).all()
-    for copied in (thawed, clone(thawed)):
-        with pytest.raises(BudgetError, match="budget"):
-            copied.fit(x, y)
-    assert thawed.set_params(budget=None).fit(x, y).entry_ is None

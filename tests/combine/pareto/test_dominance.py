@@ -24,13 +24,6 @@ def at_least(points, queries):
     return (points[:, None, :] >= queries[:, :, None]).all(axis=0).sum(axis=1)
 
 
-@given(points_and_queries())
-def test_counts_equal_those_of_all_pairs(drawn):
-    points, queries = drawn
-
-    assert (dominance.count_at_least(points, queries) == at_least(points, queries)).all()
-
-
 @given(points_and_queries(coordinates=2))
 def test_the_sweep_counts_small_problems_too(drawn):
     assert (dominance._in_two(*drawn) == at_least(*drawn)).all()
