@@ -78,7 +78,7 @@ def test_records_beyond_the_claim_raise_without_a_number():
     public = {"domains": {"x0": [0, 1]}, "classes": [0, 1], "max_records": 2}
     public |= {"neighbours": dp.Neighbours.ADD_REMOVE}
     with pytest.raises(PublicClaimError) as caught:
-        dp.trees.information_gain(x, y, **public)
+        dp.trees.split_scores(x, y, **public)
 
     assert not re.search(r"[0-9]", str(caught.value))
-    assert len(dp.trees.information_gain(x[:2], y[:2], **public)) == 1
+    assert len(dp.trees.split_scores(x[:2], y[:2], **public)) == 1

@@ -191,9 +191,10 @@ def test_nodes_without_neighbours_are_a_step_away_from_a_change():
 
 
 def test_columns_of_no_records_are_a_step_away_from_a_change():
-    gain = dp.trees.information_gain(
+    gain = dp.trees.split_scores(
         np.empty((0, 2)),
         [],
+        criterion="information-gain",
         domains={"x0": [0, 1], "x1": [0, 1]},
         classes=[0, 1],
         max_records=9,

@@ -178,8 +178,8 @@ CALLS = {
         {"p": 50, "upper": 9, "horizon": 1},
         lambda: ([1.0, MARKER],),
     ),
-    "information_gain": Call(
-        plain(trees.information_gain),
+    "split_scores": Call(
+        plain(trees.split_scores),
         GAIN,
         lambda: (table()[:, COLUMNS], table()["y"].to_list()),
     ),

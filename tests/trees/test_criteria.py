@@ -10,7 +10,7 @@ import pytest
 import dpselect as dp
 from dpselect.scaling import by_global, pairwise
 from dpselect.trees import InformationGainSensitivity
-from dpselect.trees.criteria import CRITERIA, objective_of
+from dpselect.trees.criteria import objective_of, sensitivity_of
 from support.trees_definitions import add_remove, by_definition, substitute
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -106,7 +106,7 @@ def test_the_bound_is_the_global_sensitivity(criterion, u, most, relation):
                 ]
             )
 
-    bound = CRITERIA[criterion].sensitivity([np.zeros((2, 2), int)], most, relation).bound
+    bound = sensitivity_of(criterion, [np.zeros((2, 2), int)], most, relation).bound
 
     if relation is ADD_REMOVE:
         assert bound == pytest.approx(worst, abs=1e-12)

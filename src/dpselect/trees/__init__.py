@@ -1,6 +1,6 @@
 """Decision trees whose splits are chosen privately.
 
-A split is a choice among columns (``information_gain``, ``gini``, ``majority``), a tree grown
+A split is a choice among columns (``split_scores``), a tree grown
 by evolution a choice among trees (``true_positive_rate``, ``true_negative_rate``). The drawn
 columns and trees and noisy counts are released, by a query or by an estimator of scikit-learn's
 form.

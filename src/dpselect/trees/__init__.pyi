@@ -3,9 +3,7 @@ from .best_columns import (
 )
 from .criteria import (
     InformationGainSensitivity as InformationGainSensitivity,
-    gini as gini,
-    information_gain as information_gain,
-    majority as majority,
+    split_scores as split_scores,
 )
 from .domains import (
     Bins as Bins,

@@ -34,7 +34,6 @@ enumerates what is O(1) here.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
@@ -147,36 +146,48 @@ def objective_of(
         neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself.
     """
     relation = validation.table_neighbours(neighbours)
-    facts = CRITERIA[criterion]
     return Objective(
-        of_fractions([facts.score(table) for table in tables]),
-        facts.sensitivity(tables, max_records, relation),
+        of_fractions([CRITERIA[criterion](table) for table in tables]),
+        sensitivity_of(criterion, tables, max_records, relation),
         candidates,
         monotone=relation is Neighbours.ADD_REMOVE,
-        highest=facts.highest(max_records),
+        highest=float(max_records) if criterion == "majority" else 0.0,
         # No direction: by information gain a better split can be the less sensitive one.
     )
 
 
-def information_gain(
+def sensitivity_of(
+    criterion: Criterion, tables: Sequence[Indices], max_records: int, relation: Neighbours
+) -> Sensitivity:
+    """Return the sensitivity of a criterion; arguments as for ``objective_of``."""
+    if criterion == "information-gain":
+        return InformationGainSensitivity(tables, max_records, relation)
+    bound = 1.0 if criterion == "majority" else 2 - 2 / max_records
+    return GlobalSensitivity(bound, relation, horizon=max_records)
+
+
+def split_scores(
     x: Table,
     y: Labels,
     *,
+    criterion: Criterion = "gini",
     domains: object,
     classes: Sequence[Hashable],
     max_records: int,
     neighbours: NeighboursLike,
 ) -> Objective:
-    """Return the information gain of splitting on each column, up to a common constant.
+    """Return how well splitting on each column tells classes apart, up to a common constant.
 
     Guarantee:
-        The sensitivity equals the element local sensitivity at every distance, cut at the
-        global bound, among tables of at most ``max_records`` records; whether a larger one
-        raises is not protected. Public: domains, classes, ``max_records``.
+        The sensitivity is the global bound among tables of at most ``max_records`` records; of
+        information gain the element local sensitivity at every distance, cut at that bound.
+        Whether a larger table raises is not protected. Public: domains, classes,
+        ``max_records``.
 
     Args:
         x: A frame, or an array of shape ``(n, columns)``. Private.
         y: Labels, shape ``(n,)``. Private.
+        criterion: ``"gini"``, ``"information-gain"`` or ``"majority"``.
         domains: Public values of each column: a mapping from names to ``Categories``, ``Bins``
             or lists; or one domain for all columns. Only columns that have one are candidates.
         classes: The labels that can occur; at least two. Public.
@@ -193,57 +204,14 @@ def information_gain(
         >>> from dpselect import trees
         >>> x = [["a", "s"], ["a", "t"], ["b", "s"], ["b", "t"]]
         >>> domains = {"x0": ["a", "b"], "x1": ["s", "t"]}
-        >>> gain = trees.information_gain(
-        ...     x, [0, 0, 1, 1], domains=domains, classes=[0, 1], max_records=10,
-        ...     neighbours="add-remove",
+        >>> gain = trees.split_scores(
+        ...     x, [0, 0, 1, 1], criterion="information-gain", domains=domains, classes=[0, 1],
+        ...     max_records=10, neighbours="add-remove",
         ... )
         >>> gain.scores
         array([-0., -4.])
     """
-    return _of_table("information-gain", x, y, domains, classes, max_records, neighbours)
-
-
-def gini(
-    x: Table,
-    y: Labels,
-    *,
-    domains: object,
-    classes: Sequence[Hashable],
-    max_records: int,
-    neighbours: NeighboursLike,
-) -> Objective:
-    """Return minus the count-weighted Gini impurity left after splitting on each column.
-
-    Arguments and errors are those of ``information_gain``.
-    """
-    return _of_table("gini", x, y, domains, classes, max_records, neighbours)
-
-
-def majority(
-    x: Table,
-    y: Labels,
-    *,
-    domains: object,
-    classes: Sequence[Hashable],
-    max_records: int,
-    neighbours: NeighboursLike,
-) -> Objective:
-    """Return the number of records in the majority classes of each column's values.
-
-    Arguments and errors are those of ``information_gain``.
-    """
-    return _of_table("majority", x, y, domains, classes, max_records, neighbours)
-
-
-def _of_table(
-    criterion: Criterion,
-    x: Table,
-    y: Labels,
-    domains: object,
-    classes: Sequence[Hashable],
-    max_records: int,
-    neighbours: NeighboursLike,
-) -> Objective:
+    validation.one_of("criterion", criterion, CRITERIA)
     relation = validation.table_neighbours(neighbours)
     most = checked_bound(max_records)
     columns = read(x, fields=width(domains))
@@ -311,26 +279,9 @@ def _majority(table: Indices) -> Fraction:
     return Fraction(int(table.max(axis=1).sum()))
 
 
-@dataclass(frozen=True)
-class _Facts:
-    """A criterion: score of one table, sensitivity of all, and highest score for N records."""
-
-    score: Callable[[Indices], float | Fraction]
-    sensitivity: Callable[[Sequence[Indices], int, Neighbours], Sensitivity]
-    highest: Callable[[int], float]
-
-
-CRITERIA: Mapping[Criterion, _Facts] = {
-    "information-gain": _Facts(_entropy, InformationGainSensitivity, lambda _most: 0.0),
-    "gini": _Facts(
-        _impurity,
-        lambda _tables, most, relation: GlobalSensitivity(2 - 2 / most, relation, horizon=most),
-        lambda _most: 0.0,
-    ),
-    "majority": _Facts(
-        _majority,
-        lambda _tables, most, relation: GlobalSensitivity(1, relation, horizon=most),
-        float,
-    ),
+CRITERIA: Mapping[Criterion, Callable[[Indices], float | Fraction]] = {
+    "information-gain": _entropy,
+    "gini": _impurity,
+    "majority": _majority,
 }
-"""Every criterion by its name."""
+"""The score of a table by every criterion."""

@@ -76,7 +76,7 @@ def hits(
         columns: As for ``leaves``, whose leaves are classes.
         firsts: Likewise.
         targets: Likewise.
-        roots: Of each tree.
+        roots: The root of each tree.
 
     Returns:
         Shape ``(trees, classes)``.
