@@ -17,6 +17,7 @@ import numpy as np
 from dpselect import validation
 from dpselect._twofold import quotient
 from dpselect.neighbours import Neighbours
+from dpselect.networks import kernels
 from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Facts, Objective
 from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity, at_bound
@@ -137,8 +138,6 @@ class SpreadSensitivity(Sensitivity):
         )
 
     def _local(self, distance: int) -> Values:
-        from dpselect.networks import kernels
-
         return kernels.density_changes(
             self._degrees, self._spreads, np.full_like(self._degrees, distance)
         )
@@ -156,16 +155,12 @@ class SpreadSensitivity(Sensitivity):
         return found
 
     def locate(self, heights: Values) -> Interval:
-        from dpselect.networks import kernels
-
         upto = np.full((self._degrees.size, 1), self.horizon)
         steps, start = self._summed(heights, upto)
         width = kernels.density_changes(self._degrees, self._spreads, steps[:, 0])
         return Interval(steps[:, 0].astype(np.float64), start[:, 0], width)
 
     def _summed(self, heights: Values | float, upto: Indices) -> tuple[Indices, Values]:
-        from dpselect.networks import kernels
-
         each = np.broadcast_to(np.asarray(heights, dtype=np.float64), self._degrees.shape)
         return kernels.summed_density_changes(
             self._degrees, self._spreads, np.ascontiguousarray(each), np.ascontiguousarray(upto)

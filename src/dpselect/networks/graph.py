@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from dpselect import _parallel
 from dpselect.errors import DataError, ParameterError
-from dpselect.networks import reading
+from dpselect.networks import kernels, reading
 from dpselect.networks.edge_queries import Nodes, checked_nodes, refuse_weights
+from dpselect.networks.kernels import Ranked
 from dpselect.networks.reading import Edges, Ends
 from dpselect.tables.people import people_cap
 from dpselect.typing import Indices, OnInvalid, Values
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import networkx as nx
     from scipy import sparse
 
-    from dpselect.networks.kernels import Ranked
 
 Number = TypeVar("Number", np.int64, np.float64)
 AnyGraph: TypeAlias = "NodeCounts | nx.Graph[Any] | igraph.Graph"
@@ -135,8 +135,6 @@ class Graph(NodeCounts):
 
         In ``O(∑_v d_v^2)``; memory for a few numbers per node and processor. Private.
         """
-        from dpselect.networks import kernels
-
         order, ranked = self._ranked()
         n = len(self)
         pieces = _pieces(n, _parallel.processors())
@@ -166,8 +164,6 @@ class Graph(NodeCounts):
 
         Source: Farias et al., VLDB J. 2023, Definition 19; pairs are unordered.
         """
-        from dpselect.networks import kernels
-
         order, ranked = self._ranked()
         edges = _triangles(ranked)
         heaviest = np.argsort(-edges, kind="stable")
@@ -182,8 +178,6 @@ class Graph(NodeCounts):
 
     def _ranked(self) -> tuple[Indices, Ranked]:
         """Return the nodes in ascending order of degree, and the graph in that order."""
-        from dpselect.networks import kernels
-
         order = np.argsort(self.degrees, kind="stable")
         return order, kernels.Ranked(*kernels.ranked(self.starts, self.rows, order))
 
@@ -361,8 +355,6 @@ def _built(ends: Ends, nodes: Sequence[Hashable], max_per_user: int | None = Non
 
 
 def _triangles(ranked: Ranked) -> Indices:
-    from dpselect.networks import kernels
-
     n = ranked.above.size
     pieces = _pieces(n, _parallel.processors())
     counts = np.zeros((len(pieces), n), dtype=np.int64)
