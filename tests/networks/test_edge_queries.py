@@ -7,6 +7,10 @@ from dpselect.networks import edge_queries as queries
 from support.engines import every_engine, held_by
 
 
+def read_as(nodes):
+    return queries.EdgeRows(nodes=range(nodes), source="a", target="b")
+
+
 def by_node(table, column):
     return dict(zip(table["node"].tolist(), table[column].tolist(), strict=True))
 
@@ -18,7 +22,7 @@ def test_triangles_of_hubs(engine, crossing):
     others = [(v, v + 1) for v in range(2, 98, 2)]
     rows = [(0, 1), *((v, hub) for v in range(2, 100) for hub in (0, 1)), *others, (1, 0)]
     data = pl.DataFrame(rows, schema=["a", "b"], orient="row")
-    edges = queries.simple_edges(held_by(engine, data), "a", "b", range(100))
+    edges = queries.simple_edges(held_by(engine, data), read_as(100))
 
     triangles = by_node(queries.count_triangles(edges, nodes=100), "triangles")
 
@@ -34,4 +38,4 @@ def test_triangles_of_hubs(engine, crossing):
 def test_invalid_edges_are_counted(engine):
     data = held_by(engine, pl.DataFrame({"a": [0, 1, 1, None, 9], "b": [1, 1, 7, 1, 9]}))
 
-    assert queries.count_invalid(queries.ends_of(data, "a", "b", range(3))) == (3, 1)
+    assert queries.count_invalid(queries.ends_of(data, read_as(3))) == (3, 1)

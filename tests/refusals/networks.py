@@ -50,7 +50,9 @@ def checked(data=STAR, **asked):
 
 
 def simple_edges(nodes, columns):
-    edge_queries.simple_edges(SECRET, *columns, nodes)
+    source, target = columns
+    rows = edge_queries.EdgeRows(nodes=nodes, source=source, target=target)
+    edge_queries.simple_edges(SECRET, rows)
 
 
 DEGREE = {"nodes": 5, "metric": "degree", "epsilon": 1.0}

@@ -19,10 +19,9 @@ from dpselect._lines import EXACT, decimals
 from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition
-from dpselect.tables.collecting import with_positions, without_nan
+from dpselect.tables.collecting import with_positions
 from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
-from dpselect.tables.people import PeopleCap
 from dpselect.tables.spark_engine import Spark
 from dpselect.typing import Indices, Values
 
@@ -120,59 +119,22 @@ def in_cells_of_groups(
     return list(held.reshape(groups, -1).astype(np.float64))
 
 
-def located(
-    points: object,
-    *,
-    x: str,
-    y: str,
-    cap: PeopleCap | None = None,
-    box: Box,
-    outside: Outside,
-) -> nw.LazyFrame[Any]:
-    """Return the coordinates of the points that are left, as ``x`` and ``y``.
-
-    Args:
-        points: A lazy frame. Private.
-        x: Column of the coordinate from west to east.
-        y: Column of the coordinate from south to north.
-        cap: The person that a point belongs to, returned as ``user``; points without one are
-            dropped.
-        box: The public box.
-        outside: ``"drop"`` or ``"clip"``, for points outside it.
-
-    Raises:
-        ColumnError: A column is missing or not numeric.
-    """
-    table = tables.check_columns(points, numeric=[x, y])
-    table = tables.as_numbers(table, points, [x, y])
-    columns = {"x": without_nan(x), "y": without_nan(y)}
-    there = []
-    if cap is not None:
-        cap.check(points)
-        columns["user"] = cap.persons(tables.schema(table, points))
-        there.append(~nw.col("user").is_null())
-    return inside(table.lazy().select(**columns), box=box, outside=outside, there=there)
-
-
-def inside(
-    rows: nw.LazyFrame[Any], *, box: Box, outside: Outside, there: Sequence[nw.Expr] = ()
-) -> nw.LazyFrame[Any]:
+def inside(rows: nw.LazyFrame[Any], *, box: Box, outside: Outside) -> nw.LazyFrame[Any]:
     """Return rows whose coordinates ``x`` and ``y`` are in the box, or moved into it.
 
     Args:
         rows: With columns ``x`` and ``y`` of numbers, null where one is missing. Private.
         box: The public box.
         outside: ``"drop"`` or ``"clip"``, for points outside it.
-        there: What else a row must be to be kept.
     """
     columns = [nw.col("x"), nw.col("y")]
     sides = [box.limits(axis) for axis in (0, 1)]
     if outside == "clip":
-        there = [*there, *(~column.is_null() for column in columns)]
+        there = [~column.is_null() for column in columns]
         columns = [column.clip(*side) for column, side in zip(columns, sides, strict=True)]
     else:
         pairs = zip(columns, sides, strict=True)
-        there = [*there, *((one >= low) & (one <= high) for one, (low, high) in pairs)]
+        there = [(one >= low) & (one <= high) for one, (low, high) in pairs]
     # Rows are dropped before they have places: Spark would compute a place that can be null
     # twice, to drop the row and to count it.
     return rows.filter(*there).with_columns(x=columns[0], y=columns[1])

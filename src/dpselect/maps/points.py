@@ -36,6 +36,8 @@ POINT, MULTIPOINT = 0, 4
 _NO_POINTS = "points must be a table, geometries, or an array of shape (n, 2)"
 
 if TYPE_CHECKING:
+    import narwhals as nw
+
     from dpselect.maps.heavy_cells import HeavyCells
     from dpselect.maps.map import Map
 
@@ -163,29 +165,41 @@ class PointRows:
         """
         from dpselect import tables
         from dpselect.maps import engine
+        from dpselect.tables.engine import engine_of
 
-        x, y, cap, box = self.x, self.y, self.cap, self.held_by(data).box
-        if x is None or y is None:
+        box = self.held_by(data).box
+        if self.x is None or self.y is None:
             self.check(data)
-            return self._in_memory(box, *_without_columns(data, box))
+            return Points(*box.locate(*_without_columns(data, box), outside=self.outside), box)
+        located = self._located(data, box)
         if tables.is_lazy(data):
-            located = engine.located(data, x=x, y=y, cap=cap, box=box, outside=self.outside)
-            if cap is not None:
-                located = cap.limited(located, order_by=["x", "y"])
             return engine.EngineCounts(located, box)
-        plain = [] if cap is None else [cap.user]
-        table = tables.read_columns(data, numeric=[x, y], plain=plain)
-        columns = [tables.series_numbers(table[name]) for name in (x, y)]
-        if cap is None:
-            return self._in_memory(box, *columns)
-        held = box.holds(*columns, outside=self.outside)
-        inside = self._in_memory(box, *(column[held] for column in columns))
-        persons = values.names_of_series(table[cap.user]).filter(held)
-        across, along = cap.of_arrays(persons, (inside.x, inside.y))
-        return Points(across, along, box)
+        held = engine_of(located).frame(streaming=True)
+        return Points(held["x"].to_numpy(), held["y"].to_numpy(), box)
 
-    def _in_memory(self, box: Box, x: Values, y: Values) -> Points:
-        return Points(*box.locate(x, y, outside=self.outside), box)
+    def _located(self, data: object, box: Box) -> nw.LazyFrame[Any]:
+        """Return the coordinates of the points that count, as ``x`` and ``y``; none is read."""
+        import narwhals as nw
+
+        from dpselect import tables
+        from dpselect.maps.engine import inside
+        from dpselect.tables.collecting import without_nan
+        from dpselect.tables.groups import in_polars
+
+        numeric = [str(self.x), str(self.y)]
+        plain = [] if self.cap is None else [self.cap.user]
+        table = tables.check_columns(data, numeric=numeric, plain=plain)
+        if isinstance(table, nw.DataFrame):
+            rows = in_polars(table, plain, numeric)
+        else:
+            rows = tables.as_numbers(table, data, numeric).lazy()
+        columns = dict(zip("xy", map(without_nan, numeric), strict=True))
+        if self.cap is None:
+            return inside(rows.select(**columns), box=box, outside=self.outside)
+        self.cap.check(data)
+        columns["user"] = self.cap.persons(rows.collect_schema())
+        found = inside(rows.select(**columns), box=box, outside=self.outside)
+        return self.cap.limited(found, order_by=["x", "y"])
 
 
 def reads(asked: Any, bounds: Sequence[float]) -> Columns:  # noqa: ANN401 -- a query of points

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import narwhals as nw
 
@@ -28,7 +29,7 @@ from dpselect.tables.engine import engine_of
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import declared, named, type_name
 from dpselect.tables.opening import check_columns, schema
-from dpselect.tables.people import PeopleCap
+from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.tables.source import Source
 from dpselect.tables.values import names_of_frame
 from dpselect.typing import OnInvalid
@@ -78,42 +79,99 @@ def reads(source: str, target: str, nodes: Nodes) -> Columns:
     return ((source, ends), (target, ends))
 
 
-def whole(nodes: Sequence[Hashable]) -> Sequence[int] | None:
-    """Return nodes that are ids; None of labels."""
-    if isinstance(nodes, range):
-        return nodes
-    return [one for one in nodes if isinstance(one, int)] if type(nodes[0]) is int else None
+@dataclass(frozen=True, kw_only=True)
+class EdgeRows:
+    """Rule by which rows are read as edges; public.
 
-
-def check_ends(source: str | None, target: str | None) -> tuple[str, str]:
-    """Return the columns of the two ends.
-
-    Raises:
-        ParameterError: They are not named, or are one.
+    Attributes:
+        nodes: All ids or labels.
+        source: The column of one end, of a table.
+        target: The column of the other end.
+        cap: How many edges of a person are counted; None if one edge is protected.
+        on_invalid: What happens to rows that are no edge.
     """
-    if isinstance(source, str) and isinstance(target, str) and source != target:
-        return source, target
-    raise ParameterError("`source` and `target` must name the columns of the two ends")
+
+    nodes: Sequence[Hashable]
+    source: str | None = None
+    target: str | None = None
+    cap: PeopleCap | None = None
+    on_invalid: OnInvalid = "repair"
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        nodes: Nodes,
+        source: str | None,
+        target: str | None,
+        user: str | None,
+        max_per_user: int | None,
+        on_invalid: OnInvalid,
+    ) -> Self:
+        """Return the checked fields of a query about nodes, or of a graph.
+
+        Raises:
+            ParameterError: One is out of its range, or does not go with another.
+        """
+        return cls(
+            nodes=checked_nodes(nodes),
+            source=source,
+            target=target,
+            cap=people_cap(user, max_per_user),
+            on_invalid=validation.on_invalid(on_invalid),
+        )
+
+    @property
+    def ids(self) -> Sequence[int] | None:
+        """Nodes that are integers; None of labels."""
+        if isinstance(self.nodes, range):
+            return self.nodes
+        whole = type(self.nodes[0]) is int
+        return [one for one in self.nodes if isinstance(one, int)] if whole else None
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The columns of the two ends.
+
+        Raises:
+            ParameterError: They are not named, or are one.
+        """
+        source, target = self.source, self.target
+        if isinstance(source, str) and isinstance(target, str) and source != target:
+            return source, target
+        raise ParameterError("`source` and `target` must name the columns of the two ends")
+
+    @property
+    def rule(self) -> str:
+        """Which ends are nodes; the same whatever ends there are."""
+        done = "dropped" if self.on_invalid == "repair" else "refused"
+        if isinstance(self.nodes, range):
+            return f"the nodes 0 to {len(self.nodes) - 1} (edges to other ids are {done})"
+        return f"the {len(self.nodes)} listed nodes (edges to others are {done})"
+
+    @property
+    def max_per_user(self) -> int | None:
+        """The most edges of a person; None if one edge is protected."""
+        return None if self.cap is None else self.cap.most
 
 
-def check_edges(
-    data: object, source: str | None, target: str | None, nodes: Sequence[Hashable]
-) -> Frame:
+def check_edges(data: object, rows: EdgeRows) -> Frame:
     """Return an opened table whose columns name such nodes; no row is read.
 
     Raises:
-        ParameterError: The columns are not named, or no column can hold the nodes.
+        ParameterError: The columns are not named, no column can hold the nodes, or there is one
+            of weights.
         ColumnError: A column is missing, or is of another type.
         DataError: The data cannot be read.
     """
-    table, ids = check_columns(data, plain=check_ends(source, target)), whole(nodes)
+    table, nodes, ids = check_columns(data, plain=rows.ends), rows.nodes, rows.ids
     if not isinstance(nodes, range) and len({type(node) for node in nodes}) > 1:
         raise ParameterError("`nodes` of a table must be of one type, as its columns")
     if ids is not None and not -FROM <= min(ids) <= max(ids) < BEYOND:
         raise ParameterError("`nodes`: ids in a table are integers of at most 64 bits")
     types = schema(table, data)
     refuse_weights(types)
-    for column in check_ends(source, target):
+    for column in rows.ends:
         kind = types[column]
         fits = kind.is_integer() if ids is not None else not kind.is_numeric()
         if not (fits or kind == nw.Object or Source.of(data).is_untyped(column)):
@@ -121,6 +179,8 @@ def check_edges(
                 f"column {column!r} must name nodes, which are "
                 f"{'text' if ids is None else 'integers'}; it is of type {type_name(kind)}"
             )
+    if rows.cap is not None:
+        rows.cap.check(data)
     return table
 
 
@@ -155,14 +215,7 @@ def check_claim(on_invalid: OnInvalid, *, loops: bool, unknown: bool) -> None:
             raise PublicClaimError(f"{complaint}; `on_invalid`='repair' leaves such edges out")
 
 
-def simple_edges(
-    data: object,
-    source: str | None,
-    target: str | None,
-    nodes: Sequence[Hashable],
-    users: PeopleCap | None = None,
-    on_invalid: OnInvalid = "repair",
-) -> nw.LazyFrame[Any]:
+def simple_edges(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     """Return every edge between two different nodes once, as ``low`` and ``high``.
 
     Parallel edges and both directions of one are folded. An edge with an end that is missing
@@ -170,49 +223,37 @@ def simple_edges(
 
     Args:
         data: A path or any frame with an edge a row. Private.
-        source: The column of one end.
-        target: The column of the other end.
-        nodes: ``range(n)`` for ids ``0`` to ``n - 1``; or all ids or labels. Public.
-        users: The persons of the rows, if so many edges of each are counted.
-        on_invalid: With ``"raise"`` the rows that are no edge are counted first.
+        rows: How rows are read; with ``on_invalid="raise"`` those that are no edge are counted
+            first.
 
     Raises:
         ParameterError, ColumnError, DataError: As for ``check_edges``, or there are more labels
             than an engine can list.
         PublicClaimError: ``on_invalid`` is ``"raise"`` and a row is no edge.
     """
-    s, t = map(nw.col, ENDS)
-    ends = ends_of(data, source, target, nodes, users)
-    if validation.on_invalid(on_invalid) == "raise":
+    (s, t), ends = map(nw.col, ENDS), ends_of(data, rows)
+    if rows.on_invalid == "raise":
         unknown, loops = count_invalid(ends)
-        check_claim(on_invalid, loops=loops > 0, unknown=unknown > 0)
+        check_claim("raise", loops=loops > 0, unknown=unknown > 0)
     edges = ends.filter(~s.is_null(), ~t.is_null(), s != t).with_columns(
         low=nw.when(s < t).then(s).otherwise(t), high=nw.when(s < t).then(t).otherwise(s)
     )
-    if users is not None:
-        edges = users.limited(edges, order_by=["low", "high"], distinct=True)
+    if rows.cap is not None:
+        edges = rows.cap.limited(edges, order_by=["low", "high"], distinct=True)
     return engine_of(edges.select("low", "high")).distinct()
 
 
-def ends_of(
-    data: object,
-    source: str | None,
-    target: str | None,
-    nodes: Sequence[Hashable],
-    users: PeopleCap | None = None,
-) -> nw.LazyFrame[Any]:
+def ends_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     """Return the nodes that rows name, null where they name none, and the persons."""
-    table = check_edges(data, source, target, nodes)
-    if users is not None:
-        users.check(data)
-    columns = dict(zip(ENDS, check_ends(source, target), strict=True))
+    table, users = check_edges(data, rows), rows.cap
+    columns = dict(zip(ENDS, rows.ends, strict=True))
     types, objects = schema(table, data), set()
     if isinstance(table, nw.DataFrame):
         names = {*columns.values(), *([] if users is None else [users.user])}
         objects = {end for end, column in columns.items() if types[column] == nw.Object}
         table = names_of_frame(table.select(*names))
         types = table.collect_schema()
-    listed = 0 if isinstance(nodes, range) else len(nodes)
+    listed = 0 if isinstance(rows.nodes, range) else len(rows.nodes)
     if listed > MOST_LABELS and not table.implementation.is_polars():
         raise ParameterError(
             f"an engine takes at most {MOST_LABELS:,} labels in a query: number the nodes "
@@ -224,23 +265,23 @@ def ends_of(
     if users is not None:
         taken["user"] = users.persons(types)
     ends = table.select(**taken)
-    if whole(nodes) is not None:
+    if rows.ids is not None:
         texts = [end for end, column in columns.items() if declared(types[column]) == "text"]
         ends = typed(ends, dict.fromkeys(texts, "integer"), Source.of(data))
-    return ends.with_columns(_node(end, nodes, ends) for end in columns)
+    return ends.with_columns(_node(end, rows, ends) for end in columns)
 
 
-def _node(end: str, nodes: Sequence[Hashable], ends: nw.LazyFrame[Any]) -> nw.Expr:
+def _node(end: str, rows: EdgeRows, ends: nw.LazyFrame[Any]) -> nw.Expr:
     """Return an end, null where it is not among the nodes."""
-    value, ids = nw.col(end), whole(nodes)
+    value, ids = nw.col(end), rows.ids
     if ids is None:
-        return nw.when(value.is_in([*nodes])).then(value).alias(end)
+        return nw.when(value.is_in([*rows.nodes])).then(value).alias(end)
     if max(ids) >= FROM:
         unsigned = nw.when(value >= 0).then(value).cast(nw.UInt64)
         known = unsigned.is_in(engine_of(ends).literals([one for one in ids if one >= 0]))
         return nw.when(known).then(unsigned).alias(end)
     # A range is not listed, however long it is.
-    some = (value >= 0) & (value < len(ids)) if ids is nodes else value.is_in([*ids])
+    some = (value >= 0) & (value < len(ids)) if ids is rows.nodes else value.is_in([*ids])
     return nw.when(some).then(value).cast(nw.Int64).alias(end)
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpselect import tables, validation
+from dpselect import tables
 from dpselect.errors import ParameterError
 from dpselect.networks import edge_queries as queries, reading
-from dpselect.networks.edge_queries import Nodes, checked_nodes
+from dpselect.networks.edge_queries import EdgeRows, Nodes
 from dpselect.networks.graph import CommonNeighbours, Graph, NodeCounts, is_graph, node_counts
 from dpselect.sensitivity.summation import RunningSum
-from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
@@ -70,10 +67,16 @@ class EdgeTable(NodeCounts):
         max_per_user: int | None = None,
         on_invalid: OnInvalid = "repair",
     ) -> None:
-        self.nodes = checked_nodes(nodes)
-        cap = people_cap(user, max_per_user)
-        self.max_per_user = None if cap is None else cap.most
-        self._edges = queries.simple_edges(edges, source, target, self.nodes, cap, on_invalid)
+        rows = EdgeRows.of(
+            nodes=nodes,
+            source=source,
+            target=target,
+            user=user,
+            max_per_user=max_per_user,
+            on_invalid=on_invalid,
+        )
+        self.nodes, self.max_per_user = rows.nodes, rows.max_per_user
+        self._edges = queries.simple_edges(edges, rows)
 
     @cached_property
     def degrees(self) -> Indices:
@@ -132,60 +135,25 @@ class EdgeTable(NodeCounts):
         return np.array([position[node] for node in nodes.tolist()], dtype=np.int64)
 
 
-@dataclass(frozen=True, kw_only=True)
-class EdgeRows:
-    """Rule by which rows are read as edges; public.
-
-    Attributes:
-        nodes: All ids or labels.
-        source: The column of one end.
-        target: The column of the other end.
-        cap: How many edges of a person are counted; None if one edge is protected.
-        on_invalid: What happens to rows that are no edge.
-    """
-
-    nodes: Sequence[Hashable]
-    source: str
-    target: str
-    cap: PeopleCap | None
-    on_invalid: OnInvalid
+class NodeRows(EdgeRows):
+    """The edges that a query about nodes reads, or a graph in place of them."""
 
     @classmethod
-    def of(cls, asked: TopNodes | Hubs) -> Self:
-        """Return the checked fields of a query about nodes.
+    def asked(cls, query: TopNodes | Hubs) -> Self:
+        """Return the checked fields of a query.
 
         Raises:
             ParameterError: One is out of its range, or does not go with another.
         """
-        queries.check_ends(asked.source, asked.target)
-        return cls(
-            nodes=checked_nodes(asked.nodes),
-            source=asked.source,
-            target=asked.target,
-            cap=people_cap(asked.user, asked.max_per_user),
-            on_invalid=validation.on_invalid(asked.on_invalid),
-        )
-
-    @property
-    def rule(self) -> str:
-        """Which ends are nodes; the same whatever ends there are."""
-        done = "dropped" if self.on_invalid == "repair" else "refused"
-        if isinstance(self.nodes, range):
-            return f"the nodes 0 to {len(self.nodes) - 1} (edges to other ids are {done})"
-        return f"the {len(self.nodes)} listed nodes (edges to others are {done})"
-
-    @property
-    def max_per_user(self) -> int | None:
-        """The most edges of a person; None if one edge is protected."""
-        return None if self.cap is None else self.cap.most
+        names = ("nodes", "source", "target", "user", "max_per_user", "on_invalid")
+        rows = cls.of(**{name: getattr(query, name) for name in names})
+        _ = rows.ends
+        return rows
 
     def check(self, data: Any) -> None:  # noqa: ANN401 -- edges of any kind, or a graph
         """Check the columns of a table; no row is read."""
-        if is_graph(data):
-            return
-        reading.check(data, self.source, self.target, self.nodes)
-        if self.cap is not None:
-            self.cap.check(data)
+        if not is_graph(data):
+            reading.check(data, self)
 
     def read(self, data: Any) -> NodeCounts:  # noqa: ANN401
         """Return the graph of some data; edges in an engine stay there. Private.
@@ -195,13 +163,15 @@ class EdgeRows:
         """
         if is_graph(data):
             return self._same(node_counts(data))
-        read = EdgeTable if tables.is_lazy(data) else Graph.from_edges
-        return read(data, **self._columns(), on_invalid=self.on_invalid)
-
-    def _columns(self) -> dict[str, Any]:
         user = None if self.cap is None else self.cap.user
-        claims = {"nodes": self.nodes, "user": user, "max_per_user": self.max_per_user}
-        return {"source": self.source, "target": self.target, **claims}
+        claims: dict[str, Any] = {
+            "nodes": self.nodes,
+            "user": user,
+            "max_per_user": self.max_per_user,
+        }
+        read = EdgeTable if tables.is_lazy(data) else Graph.from_edges
+        source, target = self.ends
+        return read(data, source=source, target=target, **claims, on_invalid=self.on_invalid)
 
     def _same(self, graph: NodeCounts) -> NodeCounts:
         """Return a graph if it is on the same nodes and limited to the same edges."""

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from dpselect import _parallel
 from dpselect.errors import DataError, ParameterError
 from dpselect.networks import kernels, reading
-from dpselect.networks.edge_queries import Nodes, checked_nodes, refuse_weights
+from dpselect.networks.edge_queries import EdgeRows, Nodes, checked_nodes, refuse_weights
 from dpselect.networks.kernels import Ranked
 from dpselect.networks.reading import Edges, Ends
-from dpselect.tables.people import people_cap
 from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
@@ -227,10 +226,15 @@ class Graph(NodeCounts):
             >>> Graph.from_edges([(0, 1), (1, 0), (1, 2)], nodes=4).degrees
             array([1, 2, 1, 0])
         """
-        labels = checked_nodes(nodes)
-        cap = people_cap(user, max_per_user)
-        ends = reading.read(edges, source, target, labels, cap, on_invalid)
-        return _built(ends, labels, None if cap is None else cap.most)
+        rows = EdgeRows.of(
+            nodes=nodes,
+            source=source,
+            target=target,
+            user=user,
+            max_per_user=max_per_user,
+            on_invalid=on_invalid,
+        )
+        return _built(reading.read(edges, rows), rows.nodes, rows.max_per_user)
 
     @classmethod
     def from_scipy(

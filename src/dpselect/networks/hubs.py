@@ -81,7 +81,7 @@ from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
 from dpselect.networks.edge_queries import Nodes, reads
-from dpselect.networks.edge_table import EdgeRows, EdgeTable
+from dpselect.networks.edge_table import EdgeTable, NodeRows
 from dpselect.networks.graph import Graph
 from dpselect.networks.metrics import degree_facts, of_persons
 from dpselect.plan import Plan, Spend
@@ -249,7 +249,7 @@ class Hubs(Query[Release[Any]]):
         return reads(self.source, self.target, self.nodes)
 
     def design(self) -> _Hubs:
-        rows = EdgeRows.of(self)
+        rows = NodeRows.asked(self)
         n, times = len(rows.nodes), rows.max_per_user or 1
         k = validation.at_least("k", self.k, 1)
         candidates = min(3 * k, n) if self.candidates is None else self.candidates
@@ -302,7 +302,7 @@ class Hubs(Query[Release[Any]]):
 
 @dataclass(frozen=True, kw_only=True)
 class _Hubs(Design[Release[Any]]):
-    rows: EdgeRows
+    rows: NodeRows
     k: int
     candidates: int
     metric: HubMetric

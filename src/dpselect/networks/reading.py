@@ -17,6 +17,7 @@ import re
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set as AbstractSet
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -27,13 +28,12 @@ from dpselect import tables
 from dpselect._optional import needed, replaced
 from dpselect.errors import DataError, ParameterError
 from dpselect.networks import edge_queries
-from dpselect.networks.edge_queries import FROM, check_claim, whole
+from dpselect.networks.edge_queries import FROM, EdgeRows, check_claim
 from dpselect.passes import note
 from dpselect.tables import values
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import coded
-from dpselect.tables.people import PeopleCap
 from dpselect.tables.source import Source, ending
 from dpselect.tables.text import TextFiles
 from dpselect.tables.values import pair, plain_value
@@ -65,15 +65,8 @@ class Ends(NamedTuple):
     target: NDArray[np.int32]
 
 
-def read(
-    edges: Edges,
-    source: str | None,
-    target: str | None,
-    nodes: Sequence[Hashable],
-    cap: PeopleCap | None = None,
-    on_invalid: OnInvalid = "repair",
-) -> Ends:
-    """Read edges of any kind as positions among ``nodes``.
+def read(edges: Edges, rows: EdgeRows) -> Ends:
+    """Read edges of any kind as positions among the nodes.
 
     Raises:
         ParameterError: Columns of a table are not named, or persons are of no table.
@@ -81,57 +74,41 @@ def read(
         DataError: The edges cannot be read, or are not pairs.
         PublicClaimError: ``on_invalid`` is ``"raise"`` and a record is no edge.
     """
-    if cap is not None and (edge_file(edges) is not None or not tables.is_table(edges)):
+    if rows.cap is not None and (edge_file(edges) is not None or not tables.is_table(edges)):
         raise ParameterError("`user` names a column: edges must be a table")
-    given = source, target, nodes, cap, on_invalid
     return replaced(
-        lambda: _read(edges, *given),
+        lambda: _read(edges, rows),
         lambda: DataError("the edges cannot be read: the file is damaged or no table"),
     )
 
 
-def _read(
-    edges: Any,  # noqa: ANN401 -- edges of any kind
-    source: str | None,
-    target: str | None,
-    nodes: Sequence[Hashable],
-    cap: PeopleCap | None,
-    on_invalid: OnInvalid,
-) -> Ends:
-    found, file = edges, edge_file(edges)
+def _read(edges: Any, rows: EdgeRows) -> Ends:  # noqa: ANN401 -- edges of any kind
+    found, file, nodes = edges, edge_file(edges), rows.nodes
+    of_two = replace(rows, source="source", target="target")
     if file is not None and ending(file) == SNAP:
-        found, source, target = _lines_of_pairs(file, nodes), "source", "target"
+        found, rows = _lines_of_pairs(file, rows), of_two
     elif file is not None:
         found = pairs_of_file(file, nodes)
     elif isinstance(edges, np.ndarray) or not (tables.is_table(edges) or is_sparse(edges)):
-        found = edges if values.is_listed(edges) else _of_array(edges, nodes)
-        source, target = "source", "target"
+        found, rows = edges if values.is_listed(edges) else _of_array(edges, nodes), of_two
     if tables.is_table(found):
-        return _of_table(found, source, target, nodes, cap, on_invalid)
+        return _of_table(found, rows)
     if is_sparse(found):
-        return without_invalid(of_matrix(found, len(nodes)), on_invalid)
+        return without_invalid(of_matrix(found, len(nodes)), rows.on_invalid)
     if values.is_listed(edges):
         note(
             "a list of pairs, whose other entries are dropped (an adjacency is a sparse matrix "
             "of SciPy, as scipy.sparse.coo_array(rows))"
         )
-    return without_invalid(of_pairs(found, nodes), on_invalid)
+    return without_invalid(of_pairs(found, nodes), rows.on_invalid)
 
 
-def _of_table(
-    table: object,
-    source: str | None,
-    target: str | None,
-    nodes: Sequence[Hashable],
-    cap: PeopleCap | None,
-    on_invalid: OnInvalid,
-) -> Ends:
+def _of_table(table: object, rows: EdgeRows) -> Ends:
     """Return every edge of a table once; parallel ones are folded where the rows are."""
     needed("polars", extra="standard")
     import polars as pl
 
-    simple = edge_queries.simple_edges(table, source, target, nodes, cap, on_invalid)
-    engine = engine_of(simple)
+    engine, nodes = engine_of(edge_queries.simple_edges(table, rows)), rows.nodes
     with engine.silenced():
         both = engine.frame(streaming=True).to_polars()
     if not isinstance(nodes, range):
@@ -185,16 +162,14 @@ def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class 
     return of_array(np.column_stack(matrix.nonzero()))
 
 
-def check(
-    edges: Edges, source: str | None, target: str | None, nodes: Sequence[Hashable]
-) -> None:
+def check(edges: Edges, rows: EdgeRows) -> None:
     """Check that a table names such nodes; no row is read.
 
     Raises:
         ParameterError, ColumnError, DataError: As for ``read``.
     """
     if not is_sparse(edges) and edge_file(edges) is None and tables.is_table(edges):
-        edge_queries.check_edges(edges, source, target, nodes)
+        edge_queries.check_edges(edges, rows)
 
 
 def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
@@ -287,7 +262,7 @@ def edge_file(edges: object) -> Path | None:
     return source.whole_file(lambda path: ending(path) in kinds, cure=cure)
 
 
-def _lines_of_pairs(path: Path, nodes: Sequence[Hashable]) -> pl.LazyFrame:
+def _lines_of_pairs(path: Path, rows: EdgeRows) -> pl.LazyFrame:
     """Return the first two fields of each line that is no comment; none is read.
 
     Fields are apart by blanks, tabs, commas or semicolons. A header is a pair as others are,
@@ -299,10 +274,9 @@ def _lines_of_pairs(path: Path, nodes: Sequence[Hashable]) -> pl.LazyFrame:
     ends = pl.col("line").str.strip_chars().str.extract_groups(ENDS).struct
     pairs = TextFiles([path], LINE, ".txt").scan()
     pairs = pairs.select(source=ends.field("1"), target=ends.field("2"))
-    ids = whole(nodes)
-    if ids is None:
+    if rows.ids is None:
         return pairs
-    return pairs.cast(pl.UInt64 if max(ids) >= FROM else pl.Int64, strict=False)
+    return pairs.cast(pl.UInt64 if max(rows.ids) >= FROM else pl.Int64, strict=False)
 
 
 def pairs_of_file(path: Path, nodes: Sequence[Hashable]) -> object:

@@ -22,7 +22,7 @@ from dpselect.mechanisms import (
 )
 from dpselect.mechanisms.base import Drawn, released
 from dpselect.networks.edge_queries import Nodes, reads
-from dpselect.networks.edge_table import EdgeRows
+from dpselect.networks.edge_table import NodeRows
 from dpselect.networks.metrics import MetricChoice, Term
 from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
@@ -138,7 +138,7 @@ class TopNodes(Query[Release[Any]]):
         return reads(self.source, self.target, self.nodes)
 
     def design(self) -> _Nodes:
-        rows, choice = EdgeRows.of(self), MetricChoice.of(self)
+        rows, choice = NodeRows.asked(self), MetricChoice.of(self)
         _check_rounds(choice, self.redraw)
         facts = choice.facts(len(rows.nodes))
         named = self.mechanism
@@ -194,7 +194,7 @@ class TopNodes(Query[Release[Any]]):
 
 @dataclass(frozen=True, kw_only=True)
 class _Nodes(Design[Release[Any]]):
-    rows: EdgeRows
+    rows: NodeRows
     choice: MetricChoice
     draw: TopK
     redraw: Redraw | None

@@ -392,7 +392,7 @@ class Groups:
         frame = tables.check_columns(data, numeric=list(numeric.values()), plain=plain)
         numbers = list(dict.fromkeys(numeric.values()))
         if isinstance(frame, nw.DataFrame):
-            rows = _in_memory(frame, plain, numbers)
+            rows = in_polars(frame, plain, numbers)
         else:
             rows = tables.as_numbers(frame, data, numbers).lazy()
         types = rows.collect_schema()
@@ -479,7 +479,7 @@ def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 
         raise ParameterError("`groups` must be different values, and none missing")
 
 
-def _in_memory(
+def in_polars(
     frame: nw.DataFrame[Any], plain: Sequence[str], numbers: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     """Return a frame in memory as a lazy one of polars, each value coded by itself."""
