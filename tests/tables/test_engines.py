@@ -34,18 +34,6 @@ def test_duckdb_reads_parquet_and_its_own_tables(database, name, where, median):
     assert MEDIAN.release(table).candidate == median
 
 
-def test_folders_of_duckdb_are_text_whatever_they_are_named(tmp_path):
-    for ward in ("1", "x2"):
-        folder = tmp_path / f"ward={ward}"
-        folder.mkdir()
-        STAYS.select("days").write_parquet(folder / "part.parquet")
-    top = dp.TopKeys(
-        column="ward", k=2, candidates=["1", "x2"], epsilon=50.0, neighbours="add-remove"
-    )
-
-    assert sorted(top.release(held(str(tmp_path), "duckdb")).answer) == ["1", "x2"]
-
-
 @pytest.mark.parametrize(
     "name",
     [

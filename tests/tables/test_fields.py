@@ -1,6 +1,6 @@
 """Fields of text files as declared types: each by itself, alike in every engine."""
 
-from datetime import date, datetime, timedelta
+from datetime import datetime
 
 import polars as pl
 import pytest
@@ -79,14 +79,6 @@ def test_a_field_changes_no_other(tmp_path, kind):
     assert tables.read_columns(rows, numeric=[], plain=["v"])["v"].to_list() == alone
 
 
-def test_declared_types_are_compared(tmp_path):
-    path = file_of(tmp_path, {"v": ["2024-01-05", "2024-01-31", "odd"], "w": [9, 10, 11]})
-    types = {"v": "date", "w": "integer"}
-    source = tables.Source(path, column_type=types, where=["v >= '2024-01-05'", "w > 9"])
-
-    assert tables.open_table(source).collect()["v"].to_list() == [date(2024, 1, 31)]
-
-
 @pytest.mark.parametrize(
     ("name", "types", "error"),
     [
@@ -130,15 +122,6 @@ def test_a_number_less_a_date_is_refused_by_what_is_declared(tmp_path, engine):
         number.release(held(tables.Source(path), engine))
     with refused("column_type", error=ColumnError):
         number.release(held(tables.Source(path, column_type={"days": "number"}), engine))
-
-
-@pytest.mark.parametrize("engine", ["memory", "polars"])
-def test_declared_dates_have_differences_in_every_engine(tmp_path, engine):
-    path = file_of(tmp_path, STAYS)
-    source = tables.Source(path, column_type={"left": "date", "admitted": "date"})
-    release = difference("left", timedelta(days=60)).release(held(source, engine))
-
-    assert release.candidate == timedelta(days=5)
 
 
 def test_keys_of_a_declared_column_are_of_its_type(tmp_path):

@@ -96,20 +96,6 @@ def test_a_number_of_a_percentile(odd):
     assert [None if isnan(v) else v for v in there] == [None if isnan(v) else v for v in here]
 
 
-def list_of_values(data):
-    """Return the only column of rows as a list of values."""
-    return [row[0] if isinstance(row, list) and len(row) == 1 else row for row in data]
-
-
-@given(odd_tables(("v",), ("number",), containers=("rows",)))
-@examples
-def test_a_number_of_a_list(odd):
-    here = tables.numeric_column(list_of_values(odd.without()))
-    there = np.delete(tables.numeric_column(list_of_values(odd.with_it())), odd.place)
-
-    assert np.array_equal(here, there, equal_nan=True)
-
-
 @pytest.mark.slow
 @given(odd_tables(("s", "t"), ("integer", "integer"), ("unsigned", "integer")))
 @examples

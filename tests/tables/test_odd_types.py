@@ -42,20 +42,6 @@ def test_the_categories_of_an_enum_are_in_no_message():
             seen.assert_nothing_private()
 
 
-@pytest.mark.parametrize("lazy", [False, True])
-def test_persons_of_128_bits_are_counted_and_larger_ones_are_missing(lazy):
-    who = [*range(300), 2**100, None]
-    made = pl.DataFrame({"f": [3.0] * 300 + [9.0] * 2, "y": pl.Series(who, dtype=pl.Int128)})
-    made = made.with_columns(g=pl.col("f"))
-    asked = {"candidates": range(10), "user": "y", "max_per_user": 1, **AR}
-    query = dp.Percentiles(column="f", p=50, **asked)
-
-    assert query.release(made.lazy() if lazy else made).answer == (3,)
-    assert dp.HeavyCells(
-        x="f", y="g", bounds=(0, 0, 10, 10), grid=2, k=1, user="y", max_per_user=1, **AR
-    ).release(made.lazy() if lazy else made)
-
-
 @pytest.mark.parametrize("minus", [None, "from"])
 def test_arrow_integers_that_floats_round_end_no_release(minus):
     """One old point in time, or one number beyond 2^53, raised and was in the message."""

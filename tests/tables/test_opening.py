@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from dpselect import tables
-from dpselect.errors import ColumnError, DataError, ParameterError
+from dpselect.errors import ColumnError, DataError
 from support.engines import held_by
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
@@ -67,13 +67,6 @@ def test_a_missing_column_is_named_with_those_that_a_schema_declares(table, requ
         tables.check_columns(table, plain=["salary"])
 
 
-def test_a_table_needs_the_name_of_a_column(table, request):
-    of_text = request.node.callspec.params["table"].lower() == "csv"
-    with pytest.raises(ColumnError) as caught:
-        tables.numeric_column(table)
-    assert ("pay" in str(caught.value)) is not of_text
-
-
 @pytest.mark.parametrize("table", TYPED, indirect=True)
 def test_a_column_of_text_is_refused_without_its_values(table):
     with pytest.raises(ColumnError) as caught:
@@ -111,17 +104,6 @@ def test_no_rows_are_no_error(tmp_path):
     for data in (empty, tmp_path / "empty.csv", []):
         column = None if isinstance(data, list) else "pay"
         assert tables.numeric_column(data, column).size == 0
-
-
-def test_a_field_that_is_no_number_is_a_missing_one(tmp_path):
-    """One record must not decide whether a column is numeric, or whether there is an error."""
-    path = tmp_path / "stays.csv"
-    path.write_text("days\n 3 \nunknown\n\n1e2\nNaN\n")
-
-    read = tables.numeric_column(path, "days")
-
-    assert np.isnan(read).tolist() == [False, True, True, False, True]
-    assert read[[0, 3]].tolist() == [3, 100]
 
 
 @pytest.mark.parametrize(
@@ -212,30 +194,3 @@ def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
     rows = tables.open_table(tmp_path).to_native().sort("days").collect()
 
     assert rows.to_dict(as_series=False) == {"days": [3, 5], "year": ["2025", "na"]}
-
-
-def test_decimal_commas_are_numbers_of_a_text_file(tmp_path):
-    """A point is none: it might separate thousands."""
-    path = tmp_path / "rows.csv"
-    path.write_text("v;w\n1,5;a\n-2;a\n 1e3 ;a\n,5;b\n1.5;a\n1,2,3;a\nx;a\n;a\n-9,5;a\n")
-    source = tables.Source(path, separator=";", decimal=",", where=["v > -2.5"])
-
-    assert sorted(tables.numeric_column(source, "v")) == [-2.0, 0.5, 1.5, 1000.0]
-
-
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("rows.csv", {"decimal": ";"}),
-        ("rows.csv", {"decimal": ","}),
-        ("rows.parquet", {"decimal": ","}),
-        (None, {"decimal": ","}),
-    ],
-)
-def test_a_decimal_mark_is_of_a_text_file(tmp_path, name, given):
-    (tmp_path / "rows.csv").write_text("v\n")
-    path = None if name is None else tmp_path / name
-    frame = pl.DataFrame({"v": ["1,5"]}) if name is None else None
-
-    with pytest.raises(ParameterError):
-        tables.open_table(tables.Source(path, frame=frame, **given))

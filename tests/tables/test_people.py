@@ -276,21 +276,6 @@ def test_arrays_and_series_keep_the_rows_of_the_definition(user, distinct):
             assert sorted(zip(*values, strict=True)) == sorted(one for _, one in expected)
 
 
-@pytest.mark.parametrize(
-    ("kind", "largest", "sql"),
-    [(pl.UInt64, 2**64 - 1, "UBIGINT"), (pl.Int128, 2**63 - 1, "HUGEINT")],
-)
-def test_unsigned_and_wide_integers_are_persons(kind, largest, sql):
-    frame = pl.DataFrame({"user": [largest, largest - 1, 0] * 5, "v": range(15)})
-    narrow = frame.cast({"user": kind if kind is pl.UInt64 else pl.Int64})
-    expected = [(u, *v) for u, v in by_definition([(u, (v,)) for u, v in frame.rows()], 2)]
-    duck = held_by("duckdb", narrow).select(f'"user"::{sql} AS user, v')
-
-    for native in (frame.cast({"user": kind}).lazy(), duck):
-        found = limited(PeopleCap("user", 2), nw.from_native(native), ["v"])
-        assert collected(found) == expected
-
-
 def test_a_collation_makes_no_persons_one():
     frame = pl.DataFrame(
         {"text": ["a", "A", "\N{LATIN SMALL LETTER A WITH ACUTE}"] * 4, "count": range(12)}
@@ -315,15 +300,6 @@ def test_zeros_that_end_a_text_are_a_part_of_a_person(engine):
     kept = limited(PeopleCap("text", 2), nw.from_native(held_by(engine, frame)), ["count"])
 
     assert collected(kept) == [(person, *value) for person, value in by_definition(pairs, 2)]
-
-
-def test_one_person_may_have_all_rows():
-    values = np.arange(200_000)[::-1].copy()
-
-    [kept] = PeopleCap("user", 3).of_arrays(pl.Series(np.zeros(values.size, int)), [values])
-
-    numbers = numbers_of_places(0, values.size, KEY)
-    assert sorted(kept) == sorted(sorted(range(values.size), key=numbers.__getitem__)[:3])
 
 
 # The rows that count are a random sample of a person's.

@@ -189,19 +189,6 @@ def test_so_are_those_in_memory(hold):
         assert kept_of(held, text) == expected, text
 
 
-def test_fields_of_a_csv_file_are_numbers_where_numbers_are_compared(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text("year,ward\n2024, A\n 2023 ,A\n2024.0,B\nunknown,A\n,A\n", encoding="utf-8")
-
-    def left(*where):
-        rows = tables.open_table(tables.Source(path, where=where)).collect()
-        return rows["year"].to_list()
-
-    assert left("year >= 2024") == ["2024", "2024.0"]
-    assert left("year = '2024'", "ward = 'A'") == ["2024"]
-    assert left("year != 2024", "ward = 'A'") == ["2023"]
-
-
 @every_engine
 def test_no_rows_are_selected_where_one_may_be_replaced(engine):
     """How many are kept would be taken for public, by an error or to choose a method."""

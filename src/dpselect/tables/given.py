@@ -72,9 +72,13 @@ def with_known_types(native: Any) -> Any:  # noqa: ANN401 -- of any library
         return _known_of_pandas(native, pandas, arrow)
     if pandas is None or not isinstance(native, pandas.DataFrame):
         return native
-    found = {name: _known_of_pandas(native[name], pandas, arrow) for name in native.columns}
-    changed = {name: one for name, one in found.items() if one.dtype != native[name].dtype}
-    return native.assign(**changed) if changed else native
+    kinds = (
+        *(pandas.DatetimeTZDtype, pandas.CategoricalDtype),
+        *(pandas.PeriodDtype, pandas.ArrowDtype),
+    )
+    named = [name for name, kind in native.dtypes.items() if isinstance(kind, kinds)]
+    found = {name: _known_of_pandas(native[name], pandas, arrow) for name in named}
+    return native.assign(**found) if found else native
 
 
 def _known_of_arrow(column: Any, arrow: Any) -> Any:  # noqa: ANN401 -- of Arrow

@@ -9,11 +9,12 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from math import isfinite
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias
 
 import narwhals as nw
 
@@ -35,8 +36,6 @@ from dpselect.tables.kinds import (
 from dpselect.tables.values import listed, of_objects
 
 Literal: TypeAlias = Decimal | str | bool
-
-Day = TypeVar("Day", date, datetime)
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
@@ -113,29 +112,33 @@ class Comparison:
         Raises:
             ColumnError: Values of that type are not comparable with the literal.
         """
-        compare, literal = OPERATORS[self.operator], self.literal
-        if isinstance(literal, Decimal):
-            if dtype.is_integer():
-                return self._keeps_integer(value, dtype, literal)
-            if dtype.is_numeric():
-                number = numbers_alone(value.cast(nw.Float64))
-                public = rounded(float(literal), float_type(dtype))
-                return ~number.is_null() & compare(number, nw.lit(public, nw.Float64))
-        if isinstance(literal, bool) and dtype == nw.Boolean:
-            return ~value.is_null() & compare(value, nw.lit(literal, nw.Boolean))
-        if isinstance(literal, str):
-            if declared(dtype) == "text":
-                text = value.cast(nw.String)
-                return ~value.is_null() & compare(text, nw.lit(literal, nw.String))
-            if dtype == nw.Date and (day := _read(date, literal)) is not None:
-                return ~value.is_null() & compare(value, nw.lit(day, nw.Date))
-            found, zone = _read(datetime, literal), getattr(dtype, "time_zone", None)
-            if dtype == nw.Datetime and found and (found.tzinfo is None) == (zone is None):
-                return self._keeps_time(value, zone, found, in_memory=in_memory)
-        raise ColumnError(
-            f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, with "
-            f"{_comparable(dtype)}"
-        )
+        literal, is_text = self.literal, isinstance(self.literal, str)
+        found = _moment(str(literal), dtype) if is_text else None
+        if isinstance(literal, Decimal) and dtype.is_integer():
+            return self._keeps_integer(value, dtype, literal)
+        if isinstance(literal, Decimal) and dtype.is_numeric():
+            value = numbers_alone(value.cast(nw.Float64))
+            public = nw.lit(rounded(float(literal), float_type(dtype)), nw.Float64)
+        elif isinstance(literal, bool) and dtype == nw.Boolean:
+            public = nw.lit(literal, nw.Boolean)
+        elif is_text and declared(dtype) == "text":
+            value, public = value.cast(nw.String), nw.lit(literal, nw.String)
+        elif isinstance(found, datetime) and in_memory:
+            first = datetime(1970, 1, 1, tzinfo=found.tzinfo and UTC)
+            value = value.dt.timestamp("us")
+            public = nw.lit((found - first) // timedelta(microseconds=1), nw.Int64)
+        elif isinstance(found, datetime):
+            # From a text: an engine would shift a literal by the zone of its session.
+            zone = getattr(dtype, "time_zone", None)
+            public = nw.lit(found.isoformat(), nw.String).cast(nw.Datetime("us", zone))
+        elif found is not None:
+            public = nw.lit(found, nw.Date)
+        else:
+            raise ColumnError(
+                f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, "
+                f"with {_comparable(dtype)}"
+            )
+        return ~value.is_null() & OPERATORS[self.operator](value, public)
 
     def kept_alone(self, series: nw.Series[Any]) -> list[bool]:
         """Return which values are kept of a column that declares no type, each by itself."""
@@ -166,18 +169,6 @@ class Comparison:
         # PyArrow takes no integer from 2^63 on.
         public = nw.lit(whole, dtype) if whole < 2**63 else nw.lit(str(whole)).cast(dtype)
         return there & OPERATORS[sign](value, public)
-
-    def _keeps_time(
-        self, value: nw.Expr, zone: str | None, found: datetime, *, in_memory: bool
-    ) -> nw.Expr:
-        compare, there = OPERATORS[self.operator], ~value.is_null()
-        if not in_memory:
-            # From a text: an engine would shift a literal by the zone of its session.
-            public = nw.lit(found.isoformat(), nw.String).cast(nw.Datetime("us", zone))
-            return there & compare(value, public)
-        first = datetime(1970, 1, 1, tzinfo=None if zone is None else UTC)
-        number = (found - first) // timedelta(microseconds=1)
-        return there & compare(value.dt.timestamp("us"), nw.lit(number, nw.Int64))
 
     def refuse_order_of_texts(self) -> None:
         """Refuse what orders fields of no declared type by a day: their characters would.
@@ -258,12 +249,17 @@ def _literal(text: str) -> Literal | None:
     return {"true": True, "false": False}.get(text.lower())
 
 
-def _read(kind: type[Day], text: str) -> Day | None:
-    """Return the day or the time that a text writes, None if it writes none."""
-    try:
-        return kind.fromisoformat(text)
-    except ValueError:
-        return None
+def _moment(text: str, dtype: nw.dtypes.DType) -> date | None:
+    """Return the day or the time of a column's type that a text writes, None if none."""
+    zone = getattr(dtype, "time_zone", None)
+    with suppress(ValueError):
+        if dtype == nw.Date:
+            return date.fromisoformat(text)
+        found = datetime.fromisoformat(text)
+        return (
+            found if dtype == nw.Datetime and (found.tzinfo is None) == (zone is None) else None
+        )
+    return None
 
 
 def _limits(integer: str) -> tuple[int, int]:
@@ -273,18 +269,19 @@ def _limits(integer: str) -> tuple[int, int]:
 
 
 def _comparable(dtype: nw.dtypes.DType) -> str:
-    if dtype.is_numeric():
-        return "a number"
-    if dtype == nw.Boolean:
-        return "true or false"
-    if dtype == nw.Datetime:
-        zone = "" if getattr(dtype, "time_zone", None) is None else "Z"
-        return f"a time such as '2024-01-31T12:00{zone}'"
-    if dtype == nw.Date:
-        return "a day such as '2024-01-31'"
-    if declared(dtype) == "text":
-        return "a text in quotes, such as 'A'"
-    return "nothing: numbers, texts, days, times and truth values are compared; cast it there"
+    zone = "" if getattr(dtype, "time_zone", None) is None else "Z"
+    said = {
+        "number": "a number",
+        "boolean": "true or false",
+        "date": "a day such as '2024-01-31'",
+        "text": "a text in quotes, such as 'A'",
+        "time": f"a time such as '2024-01-31T12:00{zone}'",
+    }
+    kind = "time" if dtype == nw.Datetime else declared(dtype)
+    nothing = (
+        "nothing: numbers, texts, days, times and truth values are compared; cast it there"
+    )
+    return said.get("number" if dtype.is_numeric() else str(kind), nothing)
 
 
 def _unreadable(text: str, meant: str = "") -> ParameterError:
