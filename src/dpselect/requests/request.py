@@ -351,17 +351,8 @@ def _check_name(name: object) -> None:
         )
 
 
-def kind_of(table: Mapping[str, Any]) -> type[Query[Any]]:
-    """Return the class that a table of a query names.
-
-    Raises:
-        ParameterError: It names none that reads a table.
-    """
-    return query_of(table.get("query"))
-
-
 def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Query[Any]:
-    kind = kind_of(table)
+    kind = query_of(table.get("query"))
     known = {one.name for one in fields(kind)}  # type: ignore[arg-type] # queries are dataclasses
     given = {name: value for name, value in unit.items() if name in known}
     given |= {name: value for name, value in table.items() if name not in OF_A_QUERY}
