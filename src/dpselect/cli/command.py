@@ -334,7 +334,7 @@ def _typed(annotation: Any) -> Any:
     found = [*members(annotation)]
     if timedelta in found:
         return str
-    if Sequence in found and {int, float, str, Hashable} & {*found}:
+    if Sequence in found and {int, float, str, Hashable, Literal} & {*found}:
         return list[str]
     return next((one for one in found if one in {bool, int, float, Path}), str)
 
