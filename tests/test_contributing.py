@@ -1,107 +1,88 @@
-"""The example of CONTRIBUTING.md is what it says: a query, a command, and its case."""
+"""The application of CONTRIBUTING.md is what it says: installed, listed, asked and tested."""
 
-import json
+import os
 import re
+import subprocess
 import sys
+import tomllib
 from pathlib import Path
-from types import ModuleType
 
-import numpy as np
 import polars as pl
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from dpselect.budget import Budget
-from dpselect.query import Query
-from dpselect_conformance import check_spends_first
 
 PAGE = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-
-IMPORTS = """
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-
-from dpselect import tables, validation
-from dpselect.cli.command import Given, Option, QueryCommand
-from dpselect.maps.counting import Counts
-from dpselect.maps.points import PointRows
-from dpselect.maps.box import lattice_rectangles
-from dpselect.mechanisms import PermuteAndFlip, TopK
-from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.objective import Facts, Objective
-from dpselect.plan import Plan
-from dpselect.query import Design, Query, query
-from dpselect.release import Release
-from dpselect.sensitivity import GlobalSensitivity
-from support.releases.maps import case, points
+FILES = dict(re.findall(r"```(?:python|toml)\n# (\S+)\n(.*?)```", PAGE, flags=re.DOTALL))
+READINGS = [120, 140, 130, 150, 125, 120, 110, 110, -90, 97]
+REQUEST = """
+ledger = "a.budget"
+data.path = "pressure.csv"
+unit.neighbours = "add-remove"
+queries = [{query = "digit_preference.LastDigits", column = "systolic", k = 1, epsilon = 60}]
 """
 
 
 @pytest.fixture(scope="module")
-def example():
-    module = ModuleType("contributed")
-    sys.modules[module.__name__] = module
-    exec(IMPORTS + "\n".join(BLOCKS), module.__dict__)  # noqa: S102 -- our own page
-    yield module
-    Query.kinds.pop("BusyAreas")
-    del sys.modules[module.__name__]
+def site(tmp_path_factory):
+    """A folder with the package, as an installer leaves it."""
+    folder = tmp_path_factory.mktemp("site")
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+    project = tomllib.loads(FILES["pyproject.toml"])["project"]
+    stated = folder / "digit_preference-0.1.0.dist-info"
+    stated.mkdir()
+    (stated / "METADATA").write_text(f"Name: {project['name']}\nVersion: 0.1.0\n", "utf-8")
+    lines = [
+        line
+        for group, entries in project["entry-points"].items()
+        for line in (f"[{group}]", *(f"{name} = {home}" for name, home in entries.items()))
+    ]
+    (stated / "entry_points.txt").write_text("\n".join(lines), "utf-8")
+    return folder
 
 
 @pytest.fixture
-def program(example):
-    app = typer.Typer(rich_markup_mode="rich")
-    app.command("-", hidden=True)(lambda: None)
-    example.Areas().register(app)
-    return app
+def run(site, tmp_path):
+    """Run a program where the package is installed, in a folder with readings."""
+    pl.DataFrame({"systolic": READINGS}).write_csv(tmp_path / "pressure.csv")
+    Budget(100.0, neighbours="add-remove", path=tmp_path / "a.budget")
+
+    def call(program, *arguments):
+        command = [Path(sys.executable).with_name(program), *map(str, arguments)]
+        where = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(site)}}
+        ran = subprocess.run(command, **where, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr + ran.stdout
+        return ran.stdout
+
+    return call
 
 
-def test_it_takes_at_most_120_lines():
-    assert len("".join(BLOCKS).splitlines()) + len(IMPORTS.splitlines()) <= 120
+def test_it_takes_at_most_six_files():
+    assert 1 < len(FILES) <= 6
 
 
-@pytest.mark.parametrize("relation", ["add-remove", "substitute"])
-def test_the_query_spends_first(example, relation):
-    case = example.busy(example.Neighbours(relation))
-    here, _ = case.pair(np.random.default_rng(0))
+def test_it_is_listed_and_asked_by_its_command(run):
+    asked = ["--column", "systolic", "--k", 1, "--epsilon", 60, "--neighbours", "add-remove"]
 
-    report = check_spends_first(
-        lambda budget: case.release(here, budget), total=1.0, neighbours=relation
-    )
-
-    assert report.ok, report
+    assert " digits " in run("dpselect", "--help")
+    assert '"answer": [0]' in run("dpselect", "digits", "pressure.csv", *asked, "--json")
 
 
-def test_the_answer_is_right_without_noise(example):
-    here = [[0.1, 0.5]] * 9 + [[0.5, 0.5]] * 5 + [[0.35, 0.5]] * 2 + [[0.9, 0.5]] * 3
-    areas = {"west": [0, 0, 0.4, 1], "middle": [0.3, 0.2, 0.7, 0.8], "east": [0.6, 0, 1, 1]}
-    busy = example.BusyAreas(
-        areas=areas, bounds=(0, 0, 1, 1), k=2, epsilon=80, neighbours="add-remove"
-    )
+def test_it_is_asked_in_a_file_and_printed_of_the_ledger(run, tmp_path):
+    (tmp_path / "request.toml").write_text(REQUEST, "utf-8")
 
-    assert busy.release(here).answer == ("west", "middle")  # 11, 7 and 3 points
+    assert "LastDigits" in run("dpselect", "run", "request.toml", "--no-policy")
+    [entry] = Budget.open(tmp_path / "a.budget").entries
+    assert entry.answer == {"answer": [0]}
+    assert entry.question["query"] == "LastDigits"
+    assert "last digits of pressure.csv" in run("dpselect", "budget", "a.budget")
 
 
-def test_the_command_plans_and_releases(program, tmp_path):
-    table, areas, ledger = (tmp_path / name for name in ("p.csv", "a.csv", "l.budget"))
-    pl.DataFrame({"lon": [0.1] * 9 + [0.9] * 2, "lat": [0.5] * 11}).write_csv(table)
-    areas.write_text("name,west,south,east,north\nwest,0,0,.4,1\neast,.6,0,1,1\n")
-    Budget(100.0, neighbours="add-remove", path=ledger)
-    asked = ["areas", table, "--x", "lon", "--y", "lat", "--areas", areas, "--k", 1]
-    asked += ["--bounds", "0,0,1,1", "--epsilon", 60, "--neighbours", "add-remove"]
-    asked = [*map(str, asked), "--ledger", str(ledger), "--json"]
+@pytest.mark.slow
+def test_it_keeps_the_contract(run):
+    contract = ("--pyargs", "dpselect_conformance", "--cases", "digit_preference.cases")
 
-    plan = CliRunner().invoke(program, [*asked, "--dry-run"], catch_exceptions=False)
-    done = CliRunner().invoke(program, asked, catch_exceptions=False)
-
-    assert json.loads(plan.stdout)["epsilon"] == 60
-    assert json.loads(done.stdout)["answer"] == ["west"]
-    assert Budget.open(ledger).remaining == 40
+    assert " passed" in run("pytest", *contract)

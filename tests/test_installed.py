@@ -18,6 +18,8 @@ UV = os.environ.get("UV") or shutil.which("uv") or shutil.which("uv", path=ROOT 
 CAPTURED = {"capture_output": True, "text": True}
 UNREACHABLE = ("error sending request", "Failed to fetch", "Network connectivity is disabled")
 
+PACKAGES = ("applications", "conformance", "planner", "pooling")
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(UV is None, reason="the program uv is not installed"),
@@ -96,11 +98,11 @@ def studies(tmp_path_factory, wheels):
 
 def brought(wheels):
     """Return the wheels that PyPI would have."""
-    return [wheels[name] for name in ("dpselect_planner", "dpselect_pooling")]
+    return [wheels[f"dpselect_{name}"] for name in PACKAGES]
 
 
 def test_a_wheel_holds_its_package_and_nothing_else(wheels):
-    for name in ("dpselect", "dpselect_planner", "dpselect_pooling", "dpselect_studies"):
+    for name in ("dpselect", "dpselect_studies", *(f"dpselect_{one}" for one in PACKAGES)):
         with zipfile.ZipFile(wheels[name]) as wheel:
             tops = {Path(member).parts[0] for member in wheel.namelist()}
             members = set(wheel.namelist())

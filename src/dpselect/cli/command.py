@@ -12,7 +12,6 @@ import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import date, timedelta
-from importlib import import_module
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -101,7 +100,7 @@ class QueryCommand:
 
     Attributes:
         name: The name of the command.
-        query: The class of its queries: its name in ``dpselect``.
+        query: The title of its queries, such as ``TopKeys``.
         options: By field, where its type does not say how it is written.
         more: What is typed for options that are not fields, by name.
         left_out: Fields that have no option, and ``where`` if a row that is replaced matters.
@@ -122,8 +121,9 @@ class QueryCommand:
 
     def kind(self) -> type[Query[Any]]:
         """Return the class of its queries."""
-        found: type[Query[Any]] = getattr(import_module("dpselect"), self.query)
-        return found
+        from dpselect.query import kind_of
+
+        return kind_of(self.query)
 
     def declared(self, given: Given) -> Mapping[str, Any]:
         """Return fields that a file states, by what was given."""
