@@ -187,7 +187,6 @@ except dp.errors.MissingDependencyError as error:
     ("use", "package"),
     [
         ("table.to_frame()", "polars"),
-        ("table.plot()", "matplotlib"),
         ("dp.tables.open_table('stays.parquet')", "polars"),
         ("dp.networks.Graph.from_edges(votes.scores.reshape(1, 2), nodes=2)", "polars"),
         ("dp.trees.ID3Classifier", "sklearn"),
@@ -202,8 +201,38 @@ def test_what_needs_more_says_so_in_one_line(required, use, package):
     )
 
 
+AWAY = """
+import dpselect as dp
+
+for use in ({uses}):
+    try:
+        use()
+    except AttributeError as error:
+        print(error)
+"""
+
+
+def test_what_is_in_another_package_says_so_in_one_line(required):
+    """Names are missing attributes, and a query that was written down names its package."""
+    uses = ["dp.Series", "dp.Levels", "dp.TopVariants", "dp.tuning", "dp.audit.replay"]
+    uses.append("dp.Query.from_dict({'query': 'Levels'})")
+    said = required.python(AWAY.format(uses=", ".join(f"lambda: {use}" for use in uses)))
+    named = required.python("import dpselect as dp; print(hasattr(dp, 'Series'))")
+
+    assert named == "False\n"
+    assert said.splitlines() == [
+        f"dpselect.{name} needs the package dpselect-{package}: pip install "
+        f"dpselect-{package}, or ./packages/{package} of a clone"
+        for name, package in (
+            *((name, "applications") for name in ("Series", "Levels", "TopVariants", "tuning")),
+            ("audit.replay", "conformance"),
+            ("Levels", "applications"),
+        )
+    ]
+
+
 def test_the_program_says_what_to_install(required):
-    ran = required.run("dpselect", "demo")
+    ran = required.run("dpselect", "percentile")
 
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
@@ -246,12 +275,14 @@ def test_the_packages_of_commands_come_with_the_standard_dependencies(standard):
     assert json.loads(compared.stdout)["n"] == 40
 
 
-def test_the_demo_runs_with_the_standard_dependencies(standard):
-    ran = standard.run("dpselect", "demo", "--plot", "dpselect-demo.png", "--json")
+def test_the_program_lists_what_the_standard_packages_bring(standard):
+    shown = standard.run("dpselect", "--help").stdout
 
-    assert ran.returncode == 0, ran.stderr
-    assert list(json.loads(ran.stdout)) == ["contacts", "deciles", "map"]
-    assert (standard.work / "dpselect-demo.png").stat().st_size > 1000
+    assert all(
+        f" {name} " in shown for name in ("levels", "series", "variants", "pool", "plan")
+    )
+    assert "pip install dpselect-studies" in shown
+    assert standard.run("dpselect", "series", "--help").returncode == 0
 
 
 @pytest.mark.parametrize(
