@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import re
 import threading
 import tomllib
@@ -469,14 +470,14 @@ FOUND = """(() => {
         ("hyperparameters", "tuning/?h=hyperparameters"),
         (
             "contribution bound",
-            "persons/?h=contribution+bound#which-contribution-bound-to-choose",
+            "files/?h=contribution+bound#which-contribution-bound-to-choose",
         ),
         ("mean", "accuracy/?h=mean#sum-mean-count-use-opendp"),
         ("benchmark", "accuracy/?h=benchmark"),
         ("cite", "reference/?h=cite#how-to-cite"),
-        ("duckdb", "scale/?h=duckdb#duckdb"),
-        ("spark", "scale/?h=spark#spark"),
-        ("notebook", "notebook/?h=notebook"),
+        ("duckdb", "engines/?h=duckdb#duckdb"),
+        ("spark", "engines/?h=spark#spark"),
+        ("notebook", "engines/?h=notebook"),
     ],
 )
 def test_the_first_that_the_search_finds_is_the_how_to(reader, address, words, expected):
@@ -495,3 +496,13 @@ def test_the_first_that_the_search_finds_is_the_how_to(reader, address, words, e
 def test_the_start_page_is_small(address):
     assert address
     assert built.bytes_of(SITE / "index.html") < 300_000
+
+
+def test_the_odds_of_a_guess_are_those_of_the_formula():
+    page = (ROOT / "docs" / "ideas.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([\d.]+) \| ([\d.]+) % \| ([\d.]+) % \|$", page, re.MULTILINE)
+
+    assert len(rows) == 5
+    for epsilon, *shown in rows:
+        factors = (math.exp(times * float(epsilon)) for times in (1, 2))
+        assert shown == [f"{100 * factor / (1 + factor):.1f}" for factor in factors]

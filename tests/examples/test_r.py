@@ -11,7 +11,7 @@ import pytest
 
 import dpselect as dp
 
-PAGE = Path(dp.__file__).parents[2] / "docs" / "notebook.md"
+PAGE = Path(dp.__file__).parents[2] / "docs" / "engines.md"
 BLOCKS = re.findall(r"```r\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 

@@ -46,7 +46,7 @@ class Estimates:
     """Estimated numbers of points in areas; post-processing of a release.
 
     They are estimates of the counted points: with ``max_per_user``, further points of a person
-    are not included. ``docs/persons.md`` explains what shares of counted points estimate.
+    are not included. ``docs/files.md`` explains what shares of counted points estimate.
 
     Attributes:
         values: Estimated numbers of points in the parts of the areas that are on the map, shape
