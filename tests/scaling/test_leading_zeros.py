@@ -15,11 +15,9 @@ from hypothesis import given, strategies as st
 import dpselect as dp
 from dpselect import scaling
 from dpselect.combine import ParetoSensitivity
-from dpselect.networks import Graph, ego_betweenness, ego_density
 from dpselect.percentiles import percentile
 from dpselect.sensitivity import Sensitivity, grouped, jump_to_bound, weighted_sum
 from dpselect.sensitivity.base import Pairs
-from dpselect.trees.rates import weighted_rates
 from support.strategies import dampened_by_definition, several_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
@@ -179,58 +177,6 @@ def test_the_record_at_a_percentile_leads_where_no_other_can_replace_it():
     assert moved.sensitivity.at(0).tolist() == [1e-17, 1]
     assert scaling.dampened(still).tolist() == [1, -1]
     assert scaling.dampened(moved).tolist() == [0, -1]
-
-
-def test_nodes_without_neighbours_are_a_step_away_from_a_change():
-    path = Graph.from_edges([(0, 1), (1, 2)], nodes=5)
-
-    assert scaling.dampened(ego_density(path)).tolist() == [0, 0, 0, 1, 1]
-    for bound in ("degree", "codegree"):
-        dampened_scores = scaling.dampened(ego_betweenness(path, sensitivity=bound))
-        assert dampened_scores.tolist() == [0, 0.5, 0, 1, 1]
-
-
-def test_columns_of_no_records_are_a_step_away_from_a_change():
-    gain = dp.trees.split_scores(
-        np.empty((0, 2)),
-        [],
-        criterion="information-gain",
-        domains={"x0": [0, 1], "x1": [0, 1]},
-        classes=[0, 1],
-        max_records=9,
-        neighbours="add-remove",
-    )
-
-    assert scaling.dampened(gain).tolist() == [1, 1]
-
-
-@pytest.mark.parametrize("weights", [(1, 0), (0, 1), (2, 3)])
-def test_no_rate_is_certain_to_stay(weights):
-    """Some record changes each rate, also of classes without records."""
-    for hits, total in [(h, t) for t in range(5) for h in range(t + 1)]:
-        rate = dp.trees.true_positive_rate([hits], total, neighbours="add-remove")
-        both = weighted_rates([[hits, 0]], (total, 0), weights=weights)
-        for objective in (rate, both):
-            assert objective.sensitivity.leading_zeros(np.zeros(1, dtype=int), 9) == [0]
-
-
-def test_the_front_leads_by_the_steps_until_a_node_may_dominate_it():
-    """A hub of nine edges and a leaf of one come one nearer to each other by each step."""
-    star = Graph.from_edges([(0, leaf) for leaf in range(1, 10)], nodes=10)
-    one = dp.networks.degree(star)
-    objective = dp.pareto([one, one])
-
-    assert scaling.dampened(objective)[0] == 7
-    assert dp.LocalDampening(epsilon=5.0).probabilities(objective)[0] > 1 - 1e-6
-
-
-@given(several_objectives(), st.integers(0, 20), st.integers(0, 12))
-def test_leading_zeros_of_a_pareto_score_are_those_of_its_values(objectives, horizon, most):
-    sensitivity = ParetoSensitivity(objectives, horizon)
-    everyone = np.arange(len(objectives[0]))[::-1]
-    expected = Sensitivity.leading_zeros(sensitivity, everyone, most)
-
-    assert sensitivity.leading_zeros(everyone, most).tolist() == expected.tolist()
 
 
 def forms(objectives):
