@@ -20,7 +20,6 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import opendp.prelude as opendp
 import polars as pl
@@ -44,7 +43,6 @@ SIMULATED, SIMULATED_KEYS = 1_000, 3_000
 LARGE, LARGE_KEYS = 10**8, 10**6
 PERSONS = "Keys, 3 keys a person"
 RESULTS = Path(__file__).parent / "results" / "keys_recall.csv"
-PICTURE = Path(__file__).parents[1] / "docs" / "keys-recall.png"
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +144,7 @@ def recall() -> None:
 
 
 def show() -> None:
-    """Print the stored results, and draw them."""
+    """Print the stored results."""
     table = pl.read_csv(RESULTS)
     names = table["method"].unique(maintain_order=True).to_list()
     print(f"\nrecall of the top {K} / people lost, mean of {REPEATS} releases\n")
@@ -156,36 +154,6 @@ def show() -> None:
         if epsilon in {0.1, 1.0}:
             shown = [f"{hits:.2f} / {lost:.1%}" for hits, lost in cells[:, 3:].iter_rows()]
             print(f"| {column} | {epsilon:g} | {' | '.join(shown)} |")
-    picture(table, names)
-
-
-def picture(table: pl.DataFrame, names: list[str]) -> None:
-    """Draw the recall against epsilon, one panel for each column."""
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    columns = table["column"].unique(maintain_order=True).to_list()
-    figure, axes = plt.subplots(
-        3, 2, figsize=(5.6, 7.4), sharex=True, sharey=True, layout="constrained"
-    )
-    *panels, legend = axes.flat
-    marks = dict(zip(names, "ov^x", strict=True))
-    for ax, column in zip(panels, columns, strict=True):
-        for name in names:
-            one = table.filter(pl.col("column") == column, pl.col("method") == name)
-            style = "--" if name.startswith("OpenDP") else "-"
-            ax.plot(
-                one["epsilon"], one["recall"], style, marker=marks[name], label=name, alpha=0.8
-            )
-        ax.set(title=column.replace(", ", "\n", 1), xscale="log", ylim=(-0.03, 1.03))
-        ax.grid(alpha=0.3)
-    panels[3].tick_params(labelbottom=True)
-    legend.set_axis_off()
-    legend.legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
-    figure.supylabel(f"recall of the true top {K}")
-    figure.supxlabel("epsilon")
-    figure.savefig(PICTURE, dpi=100)
-    plt.close(figure)
 
 
 def noise() -> None:

@@ -7,6 +7,7 @@ import re
 import threading
 import tomllib
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from operator import attrgetter
 from pathlib import Path
 
 import griffe
@@ -506,3 +507,17 @@ def test_the_odds_of_a_guess_are_those_of_the_formula():
     for epsilon, *shown in rows:
         factors = (math.exp(times * float(epsilon)) for times in (1, 2))
         assert shown == [f"{100 * factor / (1 + factor):.1f}" for factor in factors]
+
+
+NAME = re.compile(r"`(dp(?:\.[A-Za-z]\w*)+)")
+
+
+@pytest.mark.parametrize("book", pages.books(), ids=lambda book: book.settings)
+def test_pages_name_what_there_is(book):
+    """Methods and fields, too: ``dp.PermuteAndFlip.release``."""
+    texts = [path.read_text("utf-8") for path in book.files() if path.suffix == ".md"]
+    names = {name.removeprefix("dp.") for text in texts for name in NAME.findall(text)}
+
+    assert names
+    for name in sorted(names):
+        assert attrgetter(name)(dp) is not None, name
