@@ -11,7 +11,6 @@ from dpselect.networks import Metric, degree
 from dpselect.networks.metrics import degree_facts
 from dpselect.tables import columns
 from dpselect.tables.embedded import Engine
-from dpselect.tables.spark_engine import Spark
 from dpselect.trees import Bins
 from support.engines import SPARK, held_by
 
@@ -131,8 +130,7 @@ def asked(monkeypatch):
     def counted(collected):
         return lambda *asked: queries.append(asked) or collected(*asked)
 
-    for engine in (Engine, Spark):
-        monkeypatch.setattr(engine, "columns", counted(engine.columns))
+    monkeypatch.setattr(Engine, "columns", counted(Engine.columns))
     monkeypatch.setattr(columns, "_collect", counted(columns._collect))
     return queries
 

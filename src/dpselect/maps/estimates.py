@@ -255,13 +255,17 @@ def sums_over(
     for position in np.flatnonzero(inside):
         cells = _near(partition, [box.edges(bounds[position, [i]], i % 2) for i in range(4)])
         alpha, along, side = covered(parts[position], partition.in_box(box, cells).T)
+        found[1:3, position] = alpha @ counts[cells], alpha @ alpha
+        # Of a cell that is covered nothing is uncertain.
+        cut = alpha < 1
+        cells, alpha, along, side = cells[cut], alpha[cut], along[:, cut], side[:, cut]
         met = np.maximum(along, np.finfo(float).tiny)
         weights = side * np.sqrt(along * (1 - along)) * alpha / met
         sides = np.stack([np.maximum(weights, 0), np.minimum(weights, 0)])
         differences = counts[_beside(cells, partition)] - counts[cells]
         of_sides = np.einsum("san,adn->sad", sides, differences)
         variance = (alpha * (1 - alpha)) @ spread[cells] + (of_sides**2).sum() / 8
-        found[1:, position] = alpha @ counts[cells], alpha @ alpha, max(variance, 0)
+        found[3, position] = max(variance, 0)
     found[2:] = np.sqrt(found[2:])
     return found
 
