@@ -210,7 +210,8 @@ def test_listed_numbers_are_filled_in_and_hold(clinic):
         return dp.Request.from_dict({"queries": [{**MEDIAN, **more}]}, policy=policy)
 
     assert asked().queries["Percentiles"].candidates == (0, 7, 14, 21)
-    for wide in ({"upper": 21, "step": 7}, {"step": 7}, {"candidates": [0, 8]}):
+    assert asked(upper=21, step=7).queries["Percentiles"].upper == 21
+    for wide in ({"upper": 28, "step": 7}, {"step": 7}, {"candidates": [0, 8]}):
         with pytest.raises(PolicyError, match=r"\[columns.days\]"):
             asked(**wide)
 

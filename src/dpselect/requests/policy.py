@@ -554,10 +554,16 @@ def _shown(value: object) -> str:
 
 def _unlisted(column: str, asked: Released, listed: tuple[Hashable, ...]) -> str:
     """Return which value may be released that is not listed, in words."""
-    if asked.listed is None:
-        return f"the values of {column!r} are listed: give `candidates`"
+    values: Sequence[Hashable] | None = asked.listed
+    if values is None:
+        low, high, step = asked.low, asked.high, asked.step
+        if not (isinstance(low, REAL) and isinstance(high, REAL) and isinstance(step, REAL)):
+            return f"the values of {column!r} are listed: give `candidates`"
+        first, each = exact(low), exact(step)
+        number = int((exact(high) - first) // each) + 1
+        values = [float(first + at * each) for at in range(min(number, len(listed) + 1))]
     allowed = {_key(one) for one in listed}
-    beyond = [one for one in asked.listed if _key(one) not in allowed]
+    beyond = [one for one in values if _key(one) not in allowed]
     return f"{beyond[0]!r} is no candidate of {column!r}" if beyond else ""
 
 
