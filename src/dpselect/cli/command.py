@@ -204,8 +204,8 @@ class QueryCommand:
     def _parameters(self) -> Iterator[inspect.Parameter]:
         kind = self.kind()
         types, own = get_type_hints(kind), documented(type(self), title="Args")
-        words = documented(kind, said.flag) | {"epsilon": options.EPSILON} | own
-        yield said.argument("data", str, options.DATA)
+        words = documented(kind, said.flag) | {"epsilon": said.WORDS["epsilon"]} | own
+        yield said.argument("data", str, said.WORDS["data"])
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:
                 continue
@@ -224,7 +224,7 @@ class QueryCommand:
         if "where" not in self.left_out:
             yield said.shared("where")
         yield from said.dialect()
-        leaving = options.ENGINE.format(leaving=self.leaving)
+        leaving = said.WORDS["engine"].format(leaving=self.leaving)
         yield said.parameter("engine", str, leaving, ENGINE, usual="memory")
         yield from map(said.shared, AFTER)
         yield from map(said.shared, ("out",) * self._has_out + ("plot",) * self._has_plot)

@@ -2,7 +2,7 @@
 
 The docstring of a command is its help: what it does, paragraphs, and examples that begin with
 ``$ dpselect``. An option of a query is described where its field is, one of a function in the
-``Args`` of its docstring, and one that several commands share in ``options.SHARED``.
+``Args`` of its docstring, and one that several commands share in those of ``options``.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ PANELS = (
 
 EXAMPLE = re.compile(r"\$ (?P<command>dpselect .*)", re.DOTALL)
 """A paragraph that is an example."""
+
+WORDS = documented(options, title="Args")
+"""What options that several commands share are, by name."""
 
 WIDTH = 76
 """Columns of an example, beside its margin."""
@@ -93,14 +96,15 @@ def _usual(value: object) -> str:
 
 def shared(name: str) -> inspect.Parameter:
     """Return an option that several commands share."""
-    return parameter(name, *options.SHARED[name])
+    kind, panel = options.SHARED[name]
+    return parameter(name, kind, WORDS[name], panel)
 
 
 def dialect() -> list[inspect.Parameter]:
     """Return the options that say how a text file is written: the fields of a dialect."""
     from dpselect.tables.dialect import DEFAULTS, Dialect
 
-    said = documented(Dialect, flag) | options.OF_A_DIALECT
+    said = documented(Dialect, flag) | WORDS
     types = {"strip": bool | None, "skip_lines": int, "column_type": list[str]}
     return [parameter(name, types.get(name, str), said[name], "File") for name in DEFAULTS]
 

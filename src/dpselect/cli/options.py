@@ -1,4 +1,30 @@
-"""Options that several commands share, and what stands behind them: engines and ledgers."""
+"""Options that several commands share, and what stands behind them: engines and ledgers.
+
+Args:
+    data: A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .dta, ..., .csv.gz), a folder of them or
+        a pattern of names.
+    epsilon: Privacy loss of the whole answer, in nats: 0.1 is strict, 1 usual, 10 weak.
+    where: Select rows by "year >= 2024" or "ward = 'A'"; if repeated, all must hold.
+    data_is_public: Declare that the data are public or synthetic: the output is not private.
+    ledger: Budget file to charge; create one with 'dpselect budget --create'.
+    note: With --ledger: a note on the entry.
+    analyst: With --ledger: the analyst, whose share is charged; by default your login.
+    source_version: With --ledger: version of the data, such as a date. A repeated query of the
+        same version returns the recorded answer at no cost.
+    again: With --ledger: draw a new answer and pay, even if one is recorded.
+    dry_run: Print the price and the error; read no private value.
+    as_json: Print one JSON object.
+    plot: Write a picture, such as out.png.
+    out: Write the table of the answer: .csv, .parquet, .xlsx or .tex.
+    engine: memory; polars, for files larger than memory; duckdb, also for tables such as
+        clinic.duckdb::stays; or spark. {leaving} leave the last three; the distribution of the
+        answer is the same.
+    master: With --engine spark: such as spark://host:7077 or local[4].
+    missing: Fields that stand for a missing value, such as NA,.,-,999.
+    strip: Leave out spaces around fields, as by default.
+    header: Names of the columns, such as id,ward,days, where the file has none.
+    column_type: Type of a column, as admitted=date: text, number, integer, date or time.
+"""
 
 from __future__ import annotations
 
@@ -17,50 +43,16 @@ if TYPE_CHECKING:
     from dpselect.budget import Budget
     from dpselect.tables import Source
 
-DATA = (
-    "A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .dta, ..., .csv.gz), a folder of them or a "
-    "pattern of names."
-)
-EPSILON = "Privacy loss of the whole answer, in nats: 0.1 is strict, 1 usual, 10 weak."
-WHERE = 'Select rows by "year >= 2024" or "ward = \'A\'"; if repeated, all must hold.'
-LEDGER = "Budget file to charge; create one with 'dpselect budget --create'."
-ANALYST = "With --ledger: the analyst, whose share is charged; by default your login."
-SOURCE_VERSION = (
-    "With --ledger: version of the data, such as a date. A repeated query of the same version "
-    "returns the recorded answer at no cost."
-)
-AGAIN = "With --ledger: draw a new answer and pay, even if one is recorded."
-DATA_IS_PUBLIC = "Declare that the data are public or synthetic: the output is not private."
-ENGINE = (
-    "memory; polars, for files larger than memory; duckdb, also for tables such as "
-    "clinic.duckdb::stays; or spark. {leaving} leave the last three; the distribution of the "
-    "answer is the same."
-)
-
-OF_A_DIALECT = {
-    "missing": "Fields that stand for a missing value, such as NA,.,-,999.",
-    "strip": "Leave out spaces around fields, as by default.",
-    "header": "Names of the columns, such as id,ward,days, where the file has none.",
-    "column_type": "Type of a column, as admitted=date: text, number, integer, date or time.",
+SHARED: dict[str, tuple[Any, str]] = {
+    "epsilon": (float, "Needed"),
+    "where": (list[str], "Data"),
+    "ledger": (Path, "Output"),
+    **dict.fromkeys(("note", "analyst", "source_version"), (str, "Output")),
+    **dict.fromkeys(("data_is_public", "again", "dry_run", "as_json"), (bool, "Output")),
+    **dict.fromkeys(("plot", "out"), (Path, "Output")),
+    "master": (str, "Engine"),
 }
-"""What is typed in another way than a ``Dialect`` has it."""
-
-SHARED: dict[str, tuple[Any, str, str]] = {
-    "epsilon": (float, EPSILON, "Needed"),
-    "where": (list[str], WHERE, "Data"),
-    "data_is_public": (bool, DATA_IS_PUBLIC, "Output"),
-    "ledger": (Path, LEDGER, "Output"),
-    "note": (str, "With --ledger: a note on the entry.", "Output"),
-    "analyst": (str, ANALYST, "Output"),
-    "source_version": (str, SOURCE_VERSION, "Output"),
-    "again": (bool, AGAIN, "Output"),
-    "dry_run": (bool, "Print the price and the error; read no private value.", "Output"),
-    "as_json": (bool, "Print one JSON object.", "Output"),
-    "plot": (Path, "Write a picture, such as out.png.", "Output"),
-    "out": (Path, "Write the table of the answer: .csv, .parquet, .xlsx or .tex.", "Output"),
-    "master": (str, "With --engine spark: such as spark://host:7077 or local[4].", "Engine"),
-}
-"""What is typed, what it is, and the panel of the help that it stands in."""
+"""What is typed, and the panel of the help that it stands in."""
 
 
 def open_ledger(

@@ -138,12 +138,12 @@ def words(annotation: Any) -> list[str]:  # noqa: ANN401 -- a type
 
 
 def documented(
-    of: type | Callable[..., object], word: Callable[[str], str] = str, *, title: str = ""
+    of: object, word: Callable[[str], str] = str, *, title: str = ""
 ) -> dict[str, str]:
     """Return the first sentence about each attribute of a class, by name, as plain text.
 
     Args:
-        of: The class; or a function.
+        of: The class; or a function, or a module.
         word: What stands for the name of another attribute.
         title: Another section, such as ``Args``, of which all sentences are returned.
     """
