@@ -67,15 +67,14 @@ def format_of(path: str | Path, box: Box) -> str:
             f"cannot write {path}: the suffix must be one of "
             + ", ".join(f"{one} ({name})" for one, name in FORMATS.items())
         )
-    name, system = FORMATS[suffix], box.crs
-    if name == "GeoParquet":
-        needed("polars", extra="standard")
+    name = FORMATS[suffix]
     if name == "GeoJSON":
-        check_geojson(system)
+        check_geojson(box.crs)
     elif name == "GeoPackage":
         needed("geopandas", extra="geo")
-    elif system is not None and system.upper() not in geo.WORLD:
-        geo.described(system)
+    else:
+        needed("polars", extra="standard")
+        geoparquet_metadata(box.crs, box.bounds)
     return name
 
 

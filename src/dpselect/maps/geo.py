@@ -208,13 +208,10 @@ def geometries(path: Path) -> Any:  # noqa: ANN401 -- geopandas has no types
         DataError: It cannot be read.
         MissingDependencyError: geopandas is not installed.
     """
-    return _read(path, lambda: _reader(path)(path))
-
-
-def _reader(path: Path) -> Callable[[Path], Any]:
     geopandas = needed("geopandas", extra="geo")
-    read: Callable[[Path], Any] = geopandas.read_file
-    return geopandas.read_parquet if path.suffix.lower() in PARQUET_LIKE else read
+    is_parquet = path.suffix.lower() in PARQUET_LIKE
+    read = geopandas.read_parquet if is_parquet else geopandas.read_file
+    return _read(path, lambda: read(path))
 
 
 def _metadata(path: Path) -> dict[str, Any]:

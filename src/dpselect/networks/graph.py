@@ -97,11 +97,11 @@ class Graph(NodeCounts):
     The nodes are public: they are the candidates, so every ``from_`` method takes them as an
     argument instead of reading them from the edges. The edges and their number are private.
 
-    Parallel edges, both directions of one edge, weights and attributes are folded into one
-    edge. One individual is one edge after folding, whatever the number of its records. A record
-    that joins a node to itself, or has an end that is missing or not among the nodes, is not an
-    edge and is dropped by default. Whether a record is dropped depends on that record alone, so
-    the guarantee includes it.
+    Parallel edges and both directions of one edge are folded into one edge, without attributes;
+    edges that are declared to have weights are refused. One individual is one edge after
+    folding, whatever the number of its records. A record that joins a node to itself, or has an
+    end that is missing or not among the nodes, is not an edge and is dropped by default.
+    Whether a record is dropped depends on that record alone, so the guarantee includes it.
 
     Attributes:
         starts: Start of the row of each node in ``rows``, shape ``(n + 1,)``. Private.

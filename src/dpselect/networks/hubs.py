@@ -161,11 +161,6 @@ class HubMetric:
     estimate: Callable[[Values, Values], Values]
     follows_degrees: bool = False
 
-    def degrees_share(self, nodes: int, epsilon: float) -> float:
-        """Return the share of an epsilon for each edge of a person that degrees take."""
-        least = ESTIMATED_FROM if nodes >= MANY_NODES else 2 * ESTIMATED_FROM
-        return 1.0 if self.follows_degrees and epsilon < least else 0.5
-
 
 HUB_METRICS: Mapping[str, HubMetric] = MappingProxyType(
     {
@@ -260,9 +255,9 @@ class Hubs(Query[Release[Any]]):
             )
         metric = HUB_METRICS[validation.one_of("metric", self.metric, HUB_METRICS)]
         epsilon = validation.positive("epsilon", self.epsilon)
-        if self.degrees_share is None:
-            share = metric.degrees_share(n, epsilon / times)
-        else:
+        least = ESTIMATED_FROM * times * (1 if n >= MANY_NODES else 2)
+        share = 1.0 if metric.follows_degrees and epsilon < least else 0.5
+        if self.degrees_share is not None:
             share = validation.share("degrees_share", self.degrees_share)
         facts = of_persons(degree_facts(n), rows.max_per_user)
         first = NoisySequence(epsilon=epsilon * share).for_objective(facts)
@@ -275,15 +270,13 @@ class Hubs(Query[Release[Any]]):
             and epsilon >= COUNTED_FROM * times
             and STEPS * n * n * (candidates + 2) * times / rest <= noisy_counts.LARGEST_SCALE
         )
-        second = "ego betweenness" if counted else "edges between the neighbours"
-        said = f"noisy degrees, then noisy {second} of the {candidates} largest"
         spends = [first.spend("noise on all degrees")]
+        said = f"noisy degrees alone: {self.metric} is estimated from a larger epsilon on"
         if rest:
+            second = "ego betweenness" if counted else "edges between the neighbours"
             spends.append(Spend(f"noise on the {second} of the hubs", rest))
-        if not rest:
-            said = f"noisy degrees alone: {self.metric} is estimated from a larger epsilon on"
-        elif not counted:
-            said += "; scores are estimated from both"
+            said = f"noisy degrees, then noisy {second} of the {candidates} largest"
+            said += "" if counted else "; scores are estimated from both"
         return _Hubs(
             plan=Plan(
                 mechanism=said,
