@@ -377,3 +377,18 @@ def test_files_of_other_formats_are_refused(even, tmp_path):
         with pytest.raises(ParameterError):
             even.to_file(tmp_path / name)
         assert not (tmp_path / name).exists()
+
+
+def test_a_picture_is_as_fine_as_its_noise_allows():
+    sides = [
+        dp.Map(bounds=(5, 45, 15, 55), epsilon=epsilon, neighbours="add-remove")
+        .release(POINTS)
+        .plot()
+        .images[0]
+        .get_array()
+        .shape[0]
+        for epsilon in (0.05, 1.0, 1000.0)
+    ]
+
+    assert sides == sorted(sides)
+    assert sides[0] < sides[-1]

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 COLOURS = "cividis"
 """Perceptually uniform, also with colour-vision deficiency."""
 
-PLOTTED = (1024, 1024)
-"""Cells of the picture of a map whose own are of several sizes."""
+SIDES = (256, 128, 64, 32, 16)
+"""Cells along each side of the picture of a map whose own are of several sizes."""
 
 EARTH_RADIUS_KM = 6371.0088
 """Mean radius of the Earth (IUGG)."""
@@ -273,7 +273,8 @@ class MapRelease(Release[str]):
 
         Negative counts are drawn as zero. Colours are proportional to the square root, so
         that a few dense cells do not leave the rest dark, and end at the 99.9th percentile.
-        Cells of several sizes are drawn as a raster.
+        Cells of several sizes are drawn as the finest raster in which noise is no more than
+        a quarter of a count where the points are.
 
         Args:
             ax: Axes to draw into; those of a new pyplot figure if not given.
@@ -285,7 +286,7 @@ class MapRelease(Release[str]):
             from matplotlib import pyplot as plt
 
             _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
-        box, shape = self.box, self.partition.shape or PLOTTED
+        box, shape = self.box, self.partition.shape or self._clear()
         area, per_area = areas_of(box, uniform_grid(shape).in_box(box))
         density = np.maximum(self.raster(shape), 0) / area.reshape(shape)
         coloured = ax.imshow(
@@ -306,6 +307,16 @@ class MapRelease(Release[str]):
         beside, label = ax.inset_axes((1.03, 0.0, 0.035, 1.0)), f"points per {per_area}"
         beside.figure.colorbar(coloured, cax=beside, extend="max", extendfrac=0.03, label=label)
         return ax
+
+    def _clear(self) -> tuple[int, int]:
+        variances = np.full(self.counts.size, self.standard_deviation**2)
+        for side in SIDES:
+            shape = (side, side)
+            counts = np.maximum(self.raster(shape), 0)
+            noise = np.sqrt(replace(self, counts=variances).raster(shape))
+            if 4 * (noise * counts).sum() <= (counts**2).sum():
+                break
+        return shape
 
 
 def areas_of(box: Box, bounds: Values) -> tuple[Values, str]:
