@@ -21,7 +21,6 @@ from dpselect.cli import options
 from dpselect.cli.help import flag
 from dpselect.errors import InsufficientBudgetError, ParameterError
 from dpselect.plan import PROTECTED, remaining_after
-from dpselect.requests import answers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,6 +194,8 @@ def _check_picture(plot: Path) -> None:
 def check_table(out: Path | None) -> None:
     """Raise if a table cannot be written to a file, before anything is spent."""
     if out is not None:
+        from dpselect.requests import answers
+
         answers.check_suffix(out)
 
 
@@ -204,6 +205,8 @@ def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
         left = release.unprinted
         more = f"{left} more rows: --out table.csv writes them all"
         return {"not printed": more} if left > 0 else {}
+    from dpselect.requests import answers
+
     with writing(out, "a table such as table.csv"):
         answers.write(release, out)
     return {"written to": str(out)}
