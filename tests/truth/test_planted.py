@@ -28,7 +28,7 @@ PAGES = Path(__file__).parents[2] / "docs"
 
 halfway = placing._halfway
 lines, holds, placed = Box.lines, Box.holds, Range.places
-encoded, numbered, word = KeyColumns._encoded, groups._numbered, statuses.word
+encoded, opened, word = KeyColumns._encoded, groups.Groups._opened, statuses.word
 
 
 def beyond_is_lost(self, numbers, kind=np.float64):
@@ -56,8 +56,8 @@ def missing_is_a_part(self, text):
     return encoded(replace(self, missing=True), text)
 
 
-def no_group_is_dropped(rows, listed, *, rest):
-    return numbered(rows.filter(~nw.col(groups.GROUP).is_null()), listed, rest=rest)
+def no_group_is_dropped(self, *asked):
+    return opened(self, *asked).filter(~nw.col(groups.GROUP).is_null())
 
 
 def into_the_lower_cell(self, axis, at, parts):
@@ -155,7 +155,7 @@ PLANTED = {
     "percentiles listed": (placing, "_halfway", at_or_below),
     "percentiles several": (Range, "places", by_a_float_division),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
-    "percentiles groups released first": (groups, "_numbered", no_group_is_dropped),
+    "percentiles groups released first": (groups.Groups, "_opened", no_group_is_dropped),
     "maps heavy": (Box, "lines", into_the_lower_cell),
     "maps map, uniform": (Box, "holds", without_upper_edge),
     "rooms subset": (statuses, "word", truth_as_its_word),

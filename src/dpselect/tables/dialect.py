@@ -88,6 +88,8 @@ class Dialect:
     column_type: Mapping[str, FieldType] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
+        if not self.stated_dialect:
+            return
         object.__setattr__(self, "missing", _texts("missing", self.missing))
         if not isinstance(self.header, bool):
             object.__setattr__(self, "header", _texts("header", self.header))

@@ -101,11 +101,11 @@ def _known_of_pandas(series: Any, pandas: Any, arrow: Any) -> Any:  # noqa: ANN4
         texts = [None if one is pandas.NaT else str(one) for one in series.astype(object)]
         return pandas.Series(texts, series.index, "string")
     if isinstance(kind, pandas.ArrowDtype):
-        if isinstance(kind.pyarrow_dtype, arrow.UuidType):
-            texts = _known_of_arrow(series.array.__arrow_array__(), arrow).to_pylist()
-            return pandas.Series(texts, series.index, "string")
-        is_day = arrow.types.is_date64(kind.pyarrow_dtype)
-        return series.astype(pandas.ArrowDtype(arrow.date32())) if is_day else series
+        held = series.array.__arrow_array__()
+        known = _known_of_arrow(held, arrow)
+        if known is held:
+            return series
+        return pandas.Series(pandas.array(known, pandas.ArrowDtype(known.type)), series.index)
     stated = getattr(getattr(kind, "categories", None), "dtype", None)
     if stated is None or stated.kind not in "iufmM":
         return series

@@ -12,6 +12,7 @@ from os import PathLike
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from dpselect._optional import needed, replaced
 from dpselect.errors import (
@@ -137,6 +138,8 @@ def _cure(kind: object) -> str:
 
 def is_table(data: object) -> bool:
     """Return whether data are a path or a frame, not the values themselves."""
+    if isinstance(data, np.ndarray | list | tuple):
+        return False  # narwhals takes as long to say so as a small release
     source = Source.of(data)
     frame = nw.from_native(source.frame, pass_through=True)
     return source.path is not None or isinstance(frame, nw.DataFrame | nw.LazyFrame)
