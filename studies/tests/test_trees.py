@@ -107,7 +107,10 @@ def test_every_evolution_costs_what_it_is_printed_to_cost(method, code):
 
 
 def test_in_the_code_children_are_parents_and_no_deeper_than_they_were():
-    breeder = evolving.CodeBreeder(SCHEMA, np.random.default_rng(0), 9)
+    cell = evolving.CodeCell("made up", "one", table_1.SIZES, (0.7,), 1)
+    method = next(iter(table_1.METHODS.values()))
+    made = evolving.evolution(SCHEMA, cell, method, 0.7)
+    breeder = made.breeder(np.random.default_rng(0))
     parents = [breeder.random_tree(2), breeder.random_tree(2)]
 
     born = breeder.children(parents, 40)

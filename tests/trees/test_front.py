@@ -47,6 +47,11 @@ def breeder(seed, max_depth=5):
     return ev.Breeder(SCHEMA, np.random.default_rng(seed), max_depth)
 
 
+def published(seed, max_depth=5, *, both=True):
+    flags = {"children_are_parents": both, "mutates_to_max_depth": both}
+    return ev.Breeder(SCHEMA, np.random.default_rng(seed), max_depth, **flags)
+
+
 def nodes_of(tree):
     """Every subtree by walking down, with how many questions lead there."""
     below = [] if isinstance(tree, int) else [n for b in tree.branches for n in nodes_of(b)]
@@ -72,7 +77,7 @@ def test_places_count_nodes_yes_before_no_and_random_trees_are_full(seed, questi
 
 @pytest.mark.parametrize("operators", ["shallow", "published"])
 def test_parents_are_trees_that_were_selected_or_as_published_children_too(operators):
-    family, seen = ev.BREEDERS[operators](SCHEMA, np.random.default_rng(0), 3), []
+    family, seen = published(0, 3, both=operators == "published"), []
     with pytest.MonkeyPatch.context() as patch:
         cross = ev.Breeder.cross
         patch.setattr(
@@ -355,8 +360,7 @@ def test_a_sensitivity_that_is_a_step_behind_is_not_admissible(dominance, monkey
 
 @given(seeds, st.integers(0, 3))
 def test_published_mutation_grows_full_subtrees_to_the_largest_depth(seed, questions):
-    rng = np.random.default_rng(seed)
-    family = ev.BREEDERS["published"](SCHEMA, rng, 5)
+    family = published(seed)
     tree = family.random_tree(questions)
     position = int(np.random.default_rng(seed).integers(ev.size(tree)))
     with pytest.MonkeyPatch.context() as patch:

@@ -8,11 +8,10 @@ Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -62,17 +61,23 @@ def replaced(tree: Individual, place: int, new: Individual) -> Individual:
 class Breeder:
     """The random operators.
 
-    Mutation grows a subtree no deeper than the tree was, and only selected trees are parents.
+    Children are cut before they are mutated, as in the authors' code; Algorithm 1 mutates
+    first.
 
     Attributes:
         schema: Columns, domains and classes.
         rng: Public randomness.
         max_depth: Questions on a path, at most.
+        children_are_parents: Whether the parents of later children may be children.
+        mutates_to_max_depth: Whether mutation grows full subtrees as deep as trees may be: they
+            have about twenty times as many nodes as those no deeper than the tree was.
     """
 
     schema: Schema
     rng: np.random.Generator
     max_depth: int
+    children_are_parents: bool = False
+    mutates_to_max_depth: bool = False
 
     def ask(self, column: int, value: int, yes: Individual, no: Individual) -> Split:
         """Return a question: ``code < value`` in an ordered domain, else ``code == value``."""
@@ -103,7 +108,10 @@ class Breeder:
 
     def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
         """Return two children of each of some random pairs of parents, crossed and mutated."""
-        return [child for _ in range(pairs) for child in self.pair(parents)]
+        pool = list(parents)
+        for _ in range(pairs):
+            pool += self.pair(pool if self.children_are_parents else parents)
+        return pool[len(parents) :]
 
     def pair(self, pool: Sequence[Individual]) -> list[Individual]:
         """Return two children of a random pair of parents."""
@@ -120,14 +128,10 @@ class Breeder:
         )
 
     def mutated(self, tree: Individual) -> Individual:
-        """Replace a random subtree by a full random one, down to ``deepest``."""
+        """Replace a random subtree by a full random one."""
         place = self._anywhere(tree)
-        left = self.deepest(tree) - found(tree, place)[1]
-        return replaced(tree, place, self.random_tree(left))
-
-    def deepest(self, tree: Individual) -> int:
-        """Return the depth down to which a tree is mutated."""
-        return depth(tree)
+        deepest = self.max_depth if self.mutates_to_max_depth else depth(tree)
+        return replaced(tree, place, self.random_tree(deepest - found(tree, place)[1]))
 
     def cut(self, tree: Individual, questions: int) -> Individual:
         """Replace what is deeper than that by random answers."""
@@ -140,34 +144,6 @@ class Breeder:
 
     def _anywhere(self, tree: Individual) -> int:
         return int(self.rng.integers(size(tree)))
-
-
-class PublishedBreeder(Breeder):
-    """The operators of Algorithm 1: mutation grows full subtrees, and children are parents.
-
-    A mutated tree is as deep as trees may be, and has about twenty times as many nodes as by
-    ``Breeder``. Children are cut before they are mutated, as in the authors' code; Algorithm 1
-    mutates first.
-    """
-
-    def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
-        """Return two children of each of some random pairs, of which later ones may be born."""
-        pool = list(parents)
-        for _ in range(pairs):
-            pool += self.pair(pool)
-        return pool[len(parents) :]
-
-    def deepest(self, tree: Individual) -> int:  # noqa: ARG002 -- the same for all
-        """Return the largest depth."""
-        return self.max_depth
-
-
-Operators: TypeAlias = Literal["shallow", "published"]
-"""Operators of crossing and mutation."""
-
-BREEDERS: Mapping[Operators, type[Breeder]] = MappingProxyType(
-    {"shallow": Breeder, "published": PublishedBreeder}
-)
 
 
 @cache

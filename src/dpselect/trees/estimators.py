@@ -22,10 +22,9 @@ from dpselect.release import Release
 from dpselect.tables.values import width
 from dpselect.trees import records
 from dpselect.trees.best_columns import BestColumns
-from dpselect.trees.candidates import Operators
 from dpselect.trees.criteria import Criterion
 from dpselect.trees.domains import named_domains
-from dpselect.trees.front import FrontRelease, FrontTree, RateBound, Selection, TreeFront
+from dpselect.trees.front import FrontRelease, Operators, RateBound, Selection, TreeFront
 from dpselect.trees.id3 import ID3Tree, Splits
 from dpselect.trees.records import CodedTable, Rows
 from dpselect.trees.tree import Tree, TreeRelease
@@ -305,7 +304,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
     _kind = TreeFront
 
     def _keep(self, release: FrontRelease) -> None:
-        self.front_: tuple[FrontTree, ...] = release.answer
+        self.front_ = release.answer
         self.best_ = release.best
         self.tree_ = release.tree
 

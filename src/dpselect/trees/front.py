@@ -44,7 +44,7 @@ from dpselect.query import query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity, at_bound
 from dpselect.trees.base import Claims, Sampler, _RecordsQuery
-from dpselect.trees.candidates import BREEDERS, Breeder, Individual, Operators
+from dpselect.trees.candidates import Breeder, Individual
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.domains import Schema
 from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
@@ -56,6 +56,9 @@ if TYPE_CHECKING:
 
 Selection: TypeAlias = Literal["pareto", "weighted-sum", "margin"]
 """The measure of a good tree."""
+
+Operators: TypeAlias = Literal["shallow", "published"]
+"""How trees are crossed and mutated."""
 
 RateBound: TypeAlias = Literal["global", "local", "noisy-denominators"]
 """Bound on the change by one record."""
@@ -444,7 +447,14 @@ class Evolution:
 
     def breeder(self, rng: np.random.Generator) -> Breeder:
         """Return what makes trees."""
-        return BREEDERS[self.asked.operators](self.schema, rng, self.asked.max_depth)
+        published = self.asked.operators == "published"
+        return Breeder(
+            self.schema,
+            rng,
+            self.asked.max_depth,
+            children_are_parents=published,
+            mutates_to_max_depth=published,
+        )
 
     def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> FrontRelease:
         """Evolve trees, and return the front with noisy rates."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -244,7 +244,7 @@ class Tree:
         return {
             "classes": list(self.schema.classes),
             "domains": {name: domain.to_dict() for name, domain in pairs},
-            "root": _node_to_dict(self.root),
+            "root": asdict(self.root),
         }
 
     def to_json(self) -> str:
@@ -389,16 +389,6 @@ def count_text(count: float) -> str:
     if abs(count) < TOO_SMALL:
         return "0"
     return f"{count:,.0f}" if abs(count) >= 10 or float(count).is_integer() else f"{count:.2g}"
-
-
-def _node_to_dict(node: Node) -> dict[str, Any]:
-    if isinstance(node, Leaf):
-        return {"counts": list(node.counts)}
-    return {
-        "column": node.column,
-        "branch_of": list(node.branch_of),
-        "branches": [_node_to_dict(below) for below in node.branches],
-    }
 
 
 def _node_from_dict(given: dict[str, Any]) -> Node:

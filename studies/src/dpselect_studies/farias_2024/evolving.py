@@ -20,7 +20,7 @@ import polars as pl
 from dpselect import Neighbours, Objective, TabulatedSensitivity
 from dpselect.mechanisms import Mechanism
 from dpselect.trees.base import Simulated
-from dpselect.trees.candidates import Breeder, PublishedBreeder
+from dpselect.trees.candidates import Breeder
 from dpselect.trees.domains import Schema
 from dpselect.trees.front import Evolution, TreeFront
 from dpselect.typing import Indices, Values
@@ -129,17 +129,12 @@ class Last(Simulated):
         return np.argsort(objective.scores, kind="stable")[-k:].tolist()
 
 
-class CodeBreeder(Breeder):
-    """Children are parents at once, and are mutated no deeper than they were."""
-
-    children = PublishedBreeder.children
-
-
 class CodeEvolution(Evolution):
     """Algorithm 1 with the mutation and the weighted sum of the authors' code."""
 
     def breeder(self, rng: np.random.Generator) -> Breeder:
-        return CodeBreeder(self.schema, rng, self.asked.max_depth)
+        # Trees are mutated no deeper than they were.
+        return Breeder(self.schema, rng, self.asked.max_depth, children_are_parents=True)
 
     def _objective(self, hits: Indices, totals: Indices, noisy: Indices | None) -> Objective:
         found = super()._objective(hits, totals, noisy)
