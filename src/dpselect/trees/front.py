@@ -157,12 +157,8 @@ class FrontRelease(Release[FrontTree]):
             best = "largest weighted sum" if place == self.best else None
             ax.plot(x, y, "o", color="C0", mfc="C0" if best else "none", label=best)
             ax.annotate(str(place), (x, y), xytext=(4, 4), textcoords="offset points")
-        # Trees of one front are close, so not the whole square.
-        middle = (points.max(axis=0) + points.min(axis=0)) / 2
-        half = max(0.6 * float(np.ptp(points, axis=0).max()), 0.02)
-        limits = np.stack([middle - half, middle + half])
+        ax.margins(0.3)  # trees of one front are close, so not the whole square
         ax.set(xlabel="true negative rate (noisy)", ylabel="true positive rate (noisy)")
-        ax.set(xlim=limits[:, 0], ylim=limits[:, 1])
         ax.legend(fontsize="small")
         return ax
 
@@ -173,8 +169,8 @@ class TreeFront(_RecordsQuery[FrontRelease]):
 
     It is DP-MOET, whose fields ``dp_moet`` returns; the defaults are ours. As printed, the same
     epsilon is passed to every selection, which costs a multiple of it; here ``epsilon`` is the
-    price of everything together. The first class is the negative
-    one, the second the positive one.
+    price of everything together. The first class is the negative one, the second the positive
+    one.
 
     Attributes:
         selection: Score of the trees: ``"weighted-sum"``, ``"pareto"`` or ``"margin"``.
