@@ -66,6 +66,10 @@ class Budget:
             have the same totals. A budget notices if the file is replaced, emptied or
             restored from a copy while it lives. ``None`` keeps the entries in this process.
 
+    Attributes:
+        totals: All that is granted, with its terms.
+        origin: Analyst and source that entries state (``for_request``).
+
     Raises:
         ParameterError: An amount is out of range, or a term is not one of those above.
         NeighboursError: ``neighbours`` is not a neighbour relation, or does not suit persons.
@@ -94,7 +98,7 @@ class Budget:
         granted = relation(neighbours)
         if protects is not None and not isinstance(protects, Persons):
             protects = None if protects == RECORDS[granted] else Persons(protects)
-        self._totals = Totals(
+        self.totals = Totals(
             epsilon=epsilon,
             delta=delta,
             neighbours=granted,
@@ -104,9 +108,9 @@ class Budget:
             period=period,
         )
         self._store: Memory | Ledger = (
-            Memory() if path is None else Ledger.create_or_open(path, self._totals)
+            Memory() if path is None else Ledger.create_or_open(path, self.totals)
         )
-        self._origin = Origin()
+        self.origin = Origin()
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -118,38 +122,28 @@ class Budget:
         ledger = Ledger(path)
         budget = cls.__new__(cls)
         # Not through __init__, which would make a file if this one vanished just now.
-        vars(budget).update(_totals=ledger.totals, _store=ledger, _origin=Origin())
+        vars(budget).update(totals=ledger.totals, _store=ledger, origin=Origin())
         return budget
-
-    @property
-    def totals(self) -> Totals:
-        """All that is granted, with its terms."""
-        return self._totals
 
     @property
     def epsilon(self) -> float:
         """Total epsilon, in nats."""
-        return self._totals.epsilon
+        return self.totals.epsilon
 
     @property
     def delta(self) -> float:
         """Total delta."""
-        return self._totals.delta
+        return self.totals.delta
 
     @property
     def neighbours(self) -> Neighbours:
         """The relation that the totals are stated for."""
-        return self._totals.neighbours
+        return self.totals.neighbours
 
     @property
     def path(self) -> Path | None:
         """Absolute path of the ledger; ``None`` for a budget in memory."""
         return self._store.path if isinstance(self._store, Ledger) else None
-
-    @property
-    def origin(self) -> Origin:
-        """Analyst and source that entries state (``for_request``)."""
-        return self._origin
 
     @property
     def entries(self) -> Entries:
@@ -159,8 +153,8 @@ class Budget:
     @property
     def pots(self) -> tuple[Pot, ...]:
         """Amounts of each share in the current period; the whole budget, without shares."""
-        names = [name for name, _ in self._totals.shares]
-        if self._totals.left > 0:
+        names = [name for name, _ in self.totals.shares]
+        if self.totals.left > 0:
             names.append("")
         return self._store.look(lambda state: tuple(self._pot(state, name) for name in names))
 
@@ -179,8 +173,8 @@ class Budget:
         A spend of this much fits. Where zCDP counts, the price of a spend depends on the
         others: see ``remaining_after``.
         """
-        share = self._totals.share_of(self._origin.analyst)
-        if not share and self._totals.left == 0:
+        share = self.totals.share_of(self.origin.analyst)
+        if not share and self.totals.left == 0:
             return 0.0
         return self._store.look(lambda state: self._pot(state, share).remaining)
 
@@ -288,7 +282,7 @@ class Budget:
 
         Nothing of the question is written down before somebody reads it.
         """
-        totals, origin = self._totals, self._origin
+        totals, origin = self.totals, self.origin
         steps = totals.steps(neighbours, origin.user if user is None else user)
         alone = priced(epsilon, delta, rho, laplace_rounds, neighbours=totals.neighbours)
 
@@ -323,12 +317,12 @@ class Budget:
         Raises:
             InsufficientBudgetError: They do not fit together.
         """
-        time, share = now(), self._totals.share_of(self._origin.analyst)
-        period = self._totals.period_at(time, state.period)
+        time, share = now(), self.totals.share_of(self.origin.analyst)
+        period = self.totals.period_at(time, state.period)
         before = sums = state.sums(period, share)
         if known is not None and known[:2] == (period, before):
             return known
-        granted, made = part(self._totals, share), []
+        granted, made = part(self.totals, share), []
         for new in spends:
             try:
                 sums = admit(granted, sums, new)
@@ -340,7 +334,7 @@ class Budget:
     def _whose(self, share: str, period: str) -> str:
         """Return whose totals did not suffice, where they are not those of all."""
         whose = f"the share of {share}" if share else "what is in nobody's share"
-        terms = [whose if self._totals.shares else "", f"in {period}" if period else ""]
+        terms = [whose if self.totals.shares else "", f"in {period}" if period else ""]
         return f" ({' '.join(filter(None, terms))})" if any(terms) else ""
 
     def answered(self, question: Mapping[str, object]) -> Entry | None:
@@ -353,15 +347,15 @@ class Budget:
         Args:
             question: The written form of a query that says all that is asked of a source.
         """
-        if self._origin.again or not (key := self._origin.key(question)):
+        if self.origin.again or not (key := self.origin.key(question)):
             return None
         return self._store.find(key, self._store.look(self._period))
 
     def _period(self, state: State) -> str:
-        return self._totals.period_at(now(), state.period)
+        return self.totals.period_at(now(), state.period)
 
     def _pot(self, state: State, share: str) -> Pot:
-        return Pot.of(self._totals, share, state.sums(self._period(state), share))
+        return Pot.of(self.totals, share, state.sums(self._period(state), share))
 
     def record_answer(
         self,
@@ -433,13 +427,13 @@ class Budget:
 
     def for_rows_of(self, data: object) -> Self:
         """Return the same budget for the selected rows of a source."""
-        arguments = {**self._origin.arguments, **stated_rows(data)}
-        return self._view(replace(self._origin, arguments=arguments))
+        arguments = {**self.origin.arguments, **stated_rows(data)}
+        return self._view(replace(self.origin, arguments=arguments))
 
     def _view(self, origin: Origin) -> Self:
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
-        view._origin = origin
+        view.origin = origin
         return view
 
     def refund(self, entry: Entry, epsilon: float) -> None:
@@ -497,7 +491,7 @@ class Budget:
         if not made:
             return self.remaining
         *_, (last, sums) = self._store.look(lambda state: self._decided(made, state)[-1])
-        return Pot.of(self._totals, last.share, sums).remaining
+        return Pot.of(self.totals, last.share, sums).remaining
 
     def to_json(self) -> str:
         """Return totals and their terms, what is left of each share and entries as strict JSON.
@@ -506,7 +500,7 @@ class Budget:
         What a release is made of again (``Entry.release``) is left out: its answer is there.
         So is what tells entries of several budgets apart.
         """
-        totals, pots = self._totals, self.pots
+        totals, pots = self.totals, self.pots
         shown = [one.name for one in fields(Entry) if one.name not in {"release", "token"}]
         made = {
             "epsilon": totals.epsilon,
@@ -556,7 +550,7 @@ class Budget:
                 "a budget in memory cannot be pickled: two copies could spend the same "
                 "epsilon; give the budget a path="
             )
-        return _reopened, (type(self), self.path, self._origin)
+        return _reopened, (type(self), self.path, self.origin)
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", path={str(self.path)!r}"
