@@ -521,3 +521,12 @@ def test_pages_name_what_there_is(book):
     assert names
     for name in sorted(names):
         assert attrgetter(name)(dp) is not None, name
+
+
+OUTSIDE = sorted({*ROOT.glob("*.md"), *ROOT.glob("articles/*.md"), *ROOT.glob("*/*/README.md")})
+
+
+@pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_what_is_read_in_a_clone_leads_to_files(path):
+    for link in re.findall(r"\]\(([^)#\s:]+)(?:#[^)\s]*)?\)", path.read_text("utf-8")):
+        assert (path.parent / link).exists(), link
