@@ -138,15 +138,3 @@ def test_only_records_that_count_are_bounded(convert):
     assert made.predict(pd.DataFrame({"sky": [0], "wind": [1]})).shape == (1,)
     with refused("max_records", error=PublicClaimError):
         made.set_params(max_per_user=60).fit(*given)
-
-
-def test_the_plan_says_whose_privacy_it_is():
-    one = ID3Classifier(1.0, **CLAIMS, max_depth=1, neighbours="substitute").plan()
-    three = ID3Classifier(
-        1.0, **CLAIMS, max_depth=1, neighbours="substitute", user="who", max_per_user=3
-    ).plan(["sky", "wind", "who"])
-
-    assert "the number of persons" in three.public
-    assert list(three.arguments["domains"]) == ["sky", "wind"]
-    assert three.spends == one.spends
-    assert three.rho == one.rho

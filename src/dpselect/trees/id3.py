@@ -231,22 +231,22 @@ class Growth:
         ]
         return min([*enough, False].index(False), most)
 
-    @property
+    @cached_property
     def tests(self) -> int:
         """Queries at a node before its split is drawn: whether it has enough records."""
         return int(self.splits == "values")
 
-    @property
+    @cached_property
     def units(self) -> int:
         """Queries on the longest path, of which a leaf has those of one level."""
         return (1 + self.tests) * (self.depth + 1)
 
-    @property
+    @cached_property
     def price(self) -> float:
         """Epsilon of one query for an individual of ``steps`` records."""
         return self.epsilon / self.units
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """Epsilon of one query for one record, by which it is drawn."""
         return self.price / self.steps
@@ -356,7 +356,7 @@ class Growth:
                 return True
             units -= 1
         noisy = sampler.count(node.counts.tolist(), units * self.unit)
-        node.leaf = Leaf(tuple(float(count) for count in noisy))
+        node.leaf = Leaf(tuple(noisy.astype(np.float64).tolist()))
         return False
 
     def _branches(

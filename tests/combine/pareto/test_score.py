@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.combine import ParetoSensitivity, pareto_front
+from dpselect.combine import ParetoSensitivity
 from support.strategies import dampened_by_definition, several_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
@@ -123,13 +123,6 @@ def test_the_horizon_is_the_largest_of_the_objectives_unless_it_is_given():
 
     assert dp.pareto(parts).sensitivity.horizon == 8
     assert dp.pareto(parts, horizon=2).sensitivity.at(2).tolist() == [1, 1]
-
-
-def test_the_front_is_where_the_score_is_zero():
-    one = dp.GlobalSensitivity(1, EDGE)
-    parts = [dp.Objective([3, 1, 2, 0], one), dp.Objective([0, 4, 2, 2], one)]
-
-    assert pareto_front(parts).tolist() == [0, 1, 2]
 
 
 @given(several_objectives())
