@@ -10,7 +10,7 @@ from typing import get_type_hints
 import pytest
 
 import dpselect as dp
-from dpselect.requests.fields import documented
+from dpselect.writing import documented
 from support.public import classes, every_name, every_query, functions
 
 LAST = ["epsilon", "delta", "neighbours", "mechanism"]

@@ -16,7 +16,7 @@ import dpselect_planner
 import dpselect_pooling
 from dpselect.cli.commands import COMMANDS, ELSEWHERE, installed
 from dpselect.query import Query
-from dpselect.requests.fields import documented
+from dpselect.writing import documented
 from support.house import pages
 from support.releases import all_cases
 

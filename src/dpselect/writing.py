@@ -5,6 +5,7 @@ NumPy is imported where arrays are read, so that a process that only spends star
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import (
     Callable,
@@ -477,3 +478,35 @@ def holds_numbers(column: Iterable[object]) -> bool:
 
 def _in_card(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+_CODE = re.compile(r"``([^`]*)``")
+_ENTRY = re.compile(r"^ {4}(?P<name>\w+): (?P<text>.*(?:\n {8}.*)*)", re.MULTILINE)
+
+
+def documented(
+    of: object, word: Callable[[str], str] = str, *, title: str = ""
+) -> dict[str, str]:
+    """Return the first sentence about each attribute of a class, by name, as plain text.
+
+    Args:
+        of: The class; or a function, or a module.
+        word: What stands for the name of another attribute.
+        title: Another section, such as ``Args``, of which all sentences are returned.
+    """
+    found: dict[str, str] = {}
+    for one in reversed(getattr(of, "__mro__", (of,))):
+        text = inspect.cleandoc(one.__doc__ or "")
+        section = text.partition(f"{title or 'Attributes'}:\n")[2]
+        for entry in _ENTRY.finditer(re.split(r"\n\n(?=\S)", section)[0]):
+            text = " ".join(entry["text"].split())
+            first = re.split(r"(?<=[.]) (?=[A-Z`])", text, maxsplit=1)[0]
+            found[entry["name"]] = text if title else first
+    return {
+        name: _CODE.sub(partial(_in_words, found, word), text) for name, text in found.items()
+    }
+
+
+def _in_words(names: Mapping[str, str], word: Callable[[str], str], code: re.Match[str]) -> str:
+    """Return what stands for code of a docstring."""
+    return word(code[1]) if code[1] in names else code[1]

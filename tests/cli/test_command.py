@@ -9,7 +9,7 @@ import pytest
 import dpselect as dp
 from dpselect.cli.command import _typed, _value
 from dpselect.cli.help import flag
-from dpselect.requests.fields import documented
+from dpselect.writing import documented
 
 
 def test_the_first_sentence_of_every_attribute_is_plain_text():

@@ -27,7 +27,8 @@ import typer
 from dpselect.cli import guide, help as said, options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
-from dpselect.requests.fields import documented, members, words as words_of
+from dpselect.requests.fields import members, words as words_of
+from dpselect.writing import documented
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from typer.core import TyperCommand
 
 from dpselect.cli import options
 from dpselect.errors import ParameterError
-from dpselect.requests.fields import documented
+from dpselect.writing import documented
 
 PANELS = (
     *("Needed", "Data", "Question", "Privacy", "New ledger", "Output", "File", "Engine"),

@@ -208,6 +208,8 @@ def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
     from dpselect.requests import answers
 
     with writing(out, "a table such as table.csv"):
+        from dpselect.requests import answers
+
         answers.write(release, out)
     return {"written to": str(out)}
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import date, timedelta
-from functools import partial
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -18,6 +15,7 @@ from dpselect.requests.document import READING
 from dpselect.requests.policy import Policy
 from dpselect.requests.reading import query_of, titles
 from dpselect.requests.request import TABLES
+from dpselect.writing import documented
 
 Schema = dict[str, Any]
 
@@ -40,9 +38,6 @@ BY_NAME: dict[str, Schema] = {
     },
 }
 """Fields whose texts are names."""
-
-_CODE = re.compile(r"``([^`]*)``")
-_ENTRY = re.compile(r"^ {4}(?P<name>\w+): (?P<text>.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 def schema(policy: Policy | None = None) -> Schema:
@@ -135,31 +130,3 @@ def words(annotation: Any) -> list[str]:  # noqa: ANN401 -- a type
     if get_origin(annotation) is Literal:
         return [one for one in get_args(annotation) if isinstance(one, str)]
     return list(dict.fromkeys(word for one in get_args(annotation) for word in words(one)))
-
-
-def documented(
-    of: object, word: Callable[[str], str] = str, *, title: str = ""
-) -> dict[str, str]:
-    """Return the first sentence about each attribute of a class, by name, as plain text.
-
-    Args:
-        of: The class; or a function, or a module.
-        word: What stands for the name of another attribute.
-        title: Another section, such as ``Args``, of which all sentences are returned.
-    """
-    found: dict[str, str] = {}
-    for one in reversed(getattr(of, "__mro__", (of,))):
-        text = inspect.cleandoc(one.__doc__ or "")
-        section = text.partition(f"{title or 'Attributes'}:\n")[2]
-        for entry in _ENTRY.finditer(re.split(r"\n\n(?=\S)", section)[0]):
-            text = " ".join(entry["text"].split())
-            first = re.split(r"(?<=[.]) (?=[A-Z`])", text, maxsplit=1)[0]
-            found[entry["name"]] = text if title else first
-    return {
-        name: _CODE.sub(partial(_in_words, found, word), text) for name, text in found.items()
-    }
-
-
-def _in_words(names: Mapping[str, str], word: Callable[[str], str], code: re.Match[str]) -> str:
-    """Return what stands for code of a docstring."""
-    return word(code[1]) if code[1] in names else code[1]
