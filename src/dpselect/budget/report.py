@@ -29,11 +29,12 @@ section.release { border: 1px solid #999; padding: .8rem 1rem; margin: 1rem 0;
 dl { display: grid; grid-template-columns: 10rem 1fr; gap: .15rem 1rem; margin: 0; }
 dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
 .answer { font-weight: bold; } .in { font-size: .8rem; }
-.spent { height: .9rem; border: 1px solid #333; margin: .4rem 0; }
-.spent div { height: 100%; background: #555; print-color-adjust: exact; }
+.bar { height: .9rem; border: 1px solid #333; margin: .4rem 0; }
+.bar div { height: 100%; background: #555; print-color-adjust: exact; }
 table.list { border-collapse: collapse; font-size: .85rem; margin-top: 1rem; }
 table.list :is(th, td) { border-bottom: 1px solid #999; padding: .2rem .5rem .2rem 0;
-                         text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+                         text-align: left; vertical-align: top; }
+table.list th { white-space: nowrap; } table.list td { overflow-wrap: anywhere; }
 h2.rest { break-before: page; }
 table.sign { width: 100%; border-collapse: collapse; margin-top: 1rem; }
 table.sign td { border-bottom: 1px solid #333; height: 3.2rem; vertical-align: bottom;
@@ -75,7 +76,7 @@ def html(budget: Budget, *, name: str, first: str = "") -> str:
     body = [
         first,
         f"<h1>Privacy report: {escape(name)}</h1>",
-        f'<div class="spent"><div style="width: {share:.1f}%"></div></div>',
+        f'<div class="bar"><div style="width: {share:.1f}%"></div></div>',
         _facts({**words.facts(budget), **_promise(budget), "not covered": NOT_COVERED}),
         f'<table class="list"><tr>{_cells("th", HEAD)}</tr>{listed}</table>'
         if entries
@@ -104,7 +105,7 @@ def _promise(budget: Budget) -> dict[str, str]:
 
     period = f" of one {totals.period.length}" if totals.period is not None else ""
     said = {
-        "in words": f"a suspicion of 50 % about {words.hidden(totals)} can become at most "
+        "promise": f"a suspicion of 50 % about {words.hidden(totals)} can become at most "
         f"{most(budget.spent)} by the releases below, and {most(totals.epsilon)} by all that "
         f"the budget allows{period}{words.apart(totals.delta)}"
     }
