@@ -26,9 +26,14 @@ from dpselect.errors import (
 from dpselect.tables.embedded import Frame
 from dpselect.tables.engine import engine_of
 from dpselect.tables.fields import note_reading, typed
-from dpselect.tables.given import check_name, check_names, is_of, with_known_types
-from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
-from dpselect.tables.source import COMPRESSED, Source
+from dpselect.tables.kinds import (
+    NUMERIC,
+    declared,
+    declares_nothing,
+    type_name,
+    with_known_types,
+)
+from dpselect.tables.source import COMPRESSED, Source, check_name, check_names, is_of
 from dpselect.tables.where import filtered
 
 HOLDERS = {

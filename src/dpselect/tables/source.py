@@ -12,14 +12,15 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from dpselect import validation
-from dpselect.errors import DataError, ParameterError, no_file
+from dpselect.errors import ColumnError, DataError, ParameterError, no_file
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.formats import FORMATS, Format, refusal
-from dpselect.tables.given import check_names, is_of
 from dpselect.tables.where import Comparison
 
 COMPRESSED = {".gz", ".zst"}
 MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
+PATTERN = "*"
+"""The name by which engines mean all columns."""
 
 
 @dataclass(frozen=True)
@@ -206,3 +207,41 @@ def ending(path: PurePath) -> str:
     """Return the ending of a file's name in small letters, without that of a compression."""
     name = PurePath(path.stem) if path.suffix.lower() in COMPRESSED else path
     return name.suffix.lower()
+
+
+def is_of(native: object, *packages: str) -> bool:
+    """Return whether an object is of one of some packages, which are not imported for it."""
+    return type(native).__module__.startswith(packages)
+
+
+def check_names(native: object) -> None:
+    """Raise unless each column of a frame has a name of its own; names are public.
+
+    Raises:
+        ColumnError: Two have one name, or names have several levels.
+    """
+    # A frame of Spark has an attribute for each name.
+    columns = getattr(native, "column_names" if is_of(native, "pyarrow") else "columns", ())
+    if getattr(columns, "nlevels", 1) > 1:
+        raise ColumnError(
+            "the columns have names of several levels: give each one name, as "
+            "frame.columns = frame.columns.map('_'.join)"
+        )
+    names = list(columns) if hasattr(columns, "__iter__") else []
+    seen: set[object] = set()
+    for name in names:
+        if name in seen:
+            raise ColumnError(f"two columns are named {name!r}: give each a name of its own")
+        seen.add(name)
+
+
+def check_name(name: str) -> None:
+    """Raise if an engine reads the name of a column as a pattern.
+
+    Raises:
+        ColumnError: It does.
+    """
+    if name == PATTERN or (name.startswith("^") and name.endswith("$")):
+        raise ColumnError(
+            f"column {name!r} has a name that engines read as a pattern: rename it there"
+        )

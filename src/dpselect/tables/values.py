@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from dpselect._optional import needed, of_an_engine
 from dpselect.errors import ColumnError, DataError
-from dpselect.tables.given import with_known_types
 from dpselect.tables.kinds import (
     NAMES,
     Kind,
@@ -28,6 +27,7 @@ from dpselect.tables.kinds import (
     native_type,
     texts,
     type_name,
+    with_known_types,
 )
 from dpselect.typing import Values
 
