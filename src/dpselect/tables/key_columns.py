@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.tables.kinds import WHOLE, Kind, coded, named
+from dpselect.tables.kinds import Kind, coded, decoded, named, written
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -78,7 +77,7 @@ class KeyColumns:
         plain = [_as_kind(part, kind) for part, kind in zip(parts, self.kinds, strict=True)]
         if not self.encoded:
             return plain[0]
-        texts = (None if part is None else _as_text(part) for part in plain)
+        texts = (None if part is None else written(part) for part in plain)
         return "".join(MISSING if one is None else f"{len(one)}:{one}" for one in texts)
 
     def decode(self, key: Any) -> Hashable:  # noqa: ANN401 -- a value of an engine
@@ -93,7 +92,7 @@ class KeyColumns:
                 rest = rest[len(MISSING) :]
                 continue
             size, _, rest = rest.partition(":")
-            parts.append(_of_text(rest[: int(size)], kind))
+            parts.append(decoded(rest[: int(size)], kind))
             rest = rest[int(size) :]
         return parts[0] if len(parts) == 1 else tuple(parts)
 
@@ -127,7 +126,7 @@ def parsed(text: str, kind: Kind) -> Hashable:
         ParameterError: It is no such key.
     """
     try:
-        key = _of_text(text, kind)
+        key = decoded(text, kind)
     except ValueError:
         key = None
     if key is None or (kind == "boolean" and text.lower() not in {"true", "false"}):
@@ -162,17 +161,3 @@ def _as_kind(value: Hashable, kind: Kind) -> Hashable:
             "give candidates of that type"
         )
     return held
-
-
-def _as_text(part: Hashable) -> str:
-    return str(part).lower() if isinstance(part, bool) else str(part)
-
-
-def _of_text(text: str, kind: Kind) -> Hashable:
-    if kind == "integer":
-        if not WHOLE.fullmatch(text):  # Python reads 1_000 and other digits, too
-            raise ValueError
-        return int(text)
-    if kind == "boolean":
-        return text.lower() == "true"
-    return date.fromisoformat(text) if kind == "date" else text

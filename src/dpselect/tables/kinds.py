@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime
 from numbers import Integral
@@ -160,6 +160,26 @@ def _text(value: object) -> str | None:
     except Exception:  # noqa: BLE001 -- a lone surrogate, an integer of 5,000 digits, any object
         return None
     return text
+
+
+def written(value: Hashable) -> str:
+    """Return a value of a kind of names as text."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def decoded(text: str, kind: Kind) -> Hashable:
+    """Return the value of a kind of names that a text writes.
+
+    Raises:
+        ValueError: It writes none.
+    """
+    if kind == "integer":
+        if not WHOLE.fullmatch(text):  # Python reads 1_000 and other digits, too
+            raise ValueError
+        return int(text)
+    if kind == "boolean":
+        return text.lower() == "true"
+    return date.fromisoformat(text) if kind == "date" else text
 
 
 def texts(values: Iterable[object]) -> list[str | None]:
