@@ -74,14 +74,12 @@ class PointRows:
             ParameterError: One is out of its range, or does not go with another.
         """
         box = Box.of(query.bounds, query.crs)
-        for name, column in (("x", query.x), ("y", query.y), ("user", query.user)):
-            validation.instance(name, "" if column is None else column, str)
+        validation.different_columns(x=query.x, user=query.user)
+        validation.different_columns(y=query.y, user=query.user)
         if (query.x is None) != (query.y is None):
             raise ParameterError("`x` and `y` go together: name both columns")
         geo.warn_if_swapped(box.crs, box.bounds, x=query.x, y=query.y)
         validation.one_of("outside", query.outside, get_args(Outside))
-        validation.different_columns(x=query.x, user=query.user)
-        validation.different_columns(y=query.y, user=query.user)
         cap = people_cap(query.user, query.max_per_user)
         if cap is not None and query.x is None:
             raise ParameterError(
