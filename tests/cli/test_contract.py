@@ -10,6 +10,7 @@ from dpselect.cli.commands import installed
 from dpselect.combine import COMBINATIONS
 from dpselect.draws.exact import samplers
 from dpselect.mechanisms import MECHANISMS
+from dpselect.networks import METRICS
 from support.commands import EXAMPLES, written
 from support.engines import SPARK, master
 
@@ -188,3 +189,4 @@ def test_what_is_needed_is_named_and_the_help_lists_what_there_is(run, rows, exa
         or all(name in shown for name in MECHANISMS)
     )
     assert "--combine" not in shown or all(name in shown for name in COMBINATIONS)
+    assert line[0] != "nodes" or all(name in shown for name in METRICS)
