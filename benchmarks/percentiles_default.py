@@ -8,13 +8,12 @@ Six columns, three numbers of records, four epsilons and six sets of percentiles
 all under add/remove. A method's loss in a cell is that of its worst percentile: the mean
 distance of the released value from the percentile, relative to that of the best method which
 has the whole epsilon for this percentile alone. Both are counted from half a step of the
-candidates on, since no release resolves more. The loss is set beside the least of all named
+candidates on, since no release resolves more. The loss is set beside the least of all single
 methods in the cell, which no user could choose.
 
 Errors by ranks are exact expectations; those of AboveThreshold are, too, but for the noise on
-the threshold, which is integrated over 200 of its quantiles. The recursion, bins and parts from
-both ends are means over ``REPEATS`` simulated releases. The default is measured with what a
-noisy number leaves of epsilon, and that number to the nearest power of the square root of two.
+the threshold, which is integrated over 200 of its quantiles. Parts and bins are means over
+``REPEATS`` simulated releases. They and the default have what a noisy number leaves of epsilon.
 """
 
 from __future__ import annotations
@@ -24,23 +23,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.bins import ByBins
 from dpselect.percentiles.choice import AfterCount, Choice, size_of
-from dpselect.percentiles.ends_first import EndsFirst, Left, simulated_laplace
-from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.placing import places_of
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import ByRank, Method, MethodName, OneByOne, Single
-from dpselect.percentiles.split_tree import Node, parts_of, price_of_draw
-from dpselect.percentiles.thresholds import ByThreshold
-from dpselect.typing import Indices, Values
+from dpselect.percentiles.methods import ByBins, ByRank, Method, OneByOne, Single
+from dpselect.percentiles.prediction import Simulated
+from dpselect.percentiles.reading import Ranks, Records, ranks_of
+from dpselect.percentiles.sparse_vector import ByThreshold, InParts
+from dpselect.typing import Values
 from dpselect_studies import datasets
 
 RESULTS = Path(__file__).parent / "results" / "percentiles_default.csv"
@@ -54,12 +47,7 @@ SETS = (
 )
 RECORDS, EPSILONS = (500, 2_000, 40_000), (0.1, 0.5, 1.0, 2.0)
 REPEATS = 100
-NAMES: tuple[MethodName | None, ...] = (None, *get_args(MethodName))
-ADD_REMOVE = dp.Neighbours.ADD_REMOVE
-OF = Records(ADD_REMOVE)
-TWINS = ("income", "patent")
-"""Columns of equally many candidates at equal distances: no public fact tells them apart."""
-
+OF = Records(dp.Neighbours.ADD_REMOVE)
 QUANTILES = -np.log1p(-(np.arange(200) + 0.5) / 200)
 
 
@@ -90,17 +78,15 @@ def columns() -> dict[str, tuple[Callable[[int, np.random.Generator], Values], V
 class Column:
     """Records of a column and what is known of their percentiles."""
 
-    name: str
     values: Values
     points: Values
     half_step: float
-    rng: np.random.Generator
     known: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     @cached_property
-    def numbers(self) -> Numbers:
-        """The values, as a release reads them."""
-        return OF.of(self.values)
+    def ranks(self) -> Ranks:
+        """The ranks of the candidates."""
+        return ranks_of(self.values, self.points)
 
     def truth(self, p: float) -> float:
         """Return the percentile."""
@@ -112,27 +98,18 @@ class Column:
 
     def of_single(self, single: Single) -> float:
         """Return the expected error of one draw."""
-        epsilon = single.spend.epsilon
-        side = getattr(single, "upwards", None)
-        key = (
-            type(single),
-            side,
-            single.p,
-            round(epsilon, 12),
-            getattr(single, "beyond", None),
-        )
+        key = (single.mechanism, single.p, getattr(single, "beyond", None))
         if key not in self.known:
-            far = np.abs(self.points - self.truth(single.p))
-            if isinstance(single, ByRank):
-                self.known[key] = float(single.probabilities(self.numbers) @ far)
-            else:
-                assert isinstance(single, ByThreshold)  # noqa: S101 -- for type checkers
+            if isinstance(single, ByThreshold):
                 self.known[key] = self.of_threshold(single)
+            else:
+                far = np.abs(self.points - self.truth(single.p))
+                self.known[key] = float(single.probabilities(self.ranks) @ far)
         return self.known[key]
 
     def of_threshold(self, single: ByThreshold) -> float:
         """Return the expected error of AboveThreshold."""
-        queries = single.queries(self.numbers) - single.threshold
+        queries = single.queries(self.ranks)[0] - single.threshold
         visited, (first, second) = single.visited, single.scales
         beyond_all = float(abs(visited[-1] - self.truth(single.p)))
         near = np.flatnonzero(queries >= -40 * second)
@@ -155,113 +132,30 @@ class Column:
         by_rank = ByRank(p, self.points, OF, dp.PermuteAndFlip(epsilon=epsilon))
         return min(map(self.of_single, (by_rank, *ways)))
 
-    def errors(self, method: Method, percents: tuple[float, ...]) -> Values:
-        """Return the expected error of every percentile of a method."""
-        scale = 0.0
-        if isinstance(method, AfterCount):
-            scale, method = method.scale, method.of_size(size_of(self.values.size))
+    def errors(self, method: Method, percents: tuple[float, ...], scale: float) -> Values:
+        """Return the expected error of every percentile, after a noisy number of a scale."""
         if isinstance(method, OneByOne):
             return np.array([self.of_single(one) for one in method.singles])
-        true = np.array([self.truth(p) for p in percents])
-        if isinstance(method, EndsFirst):
-            return np.abs(self.from_ends(method, scale) - true).mean(axis=0)
-        if isinstance(method, ByBins):
-            counts = method.counts(self.numbers.ranks(method.points, method.ends))
-            noisy = simulated_laplace(self.rng, counts.repeat(REPEATS, axis=0), method.scale)
-            return np.abs(method.answers(noisy) - true).mean(axis=0)
-        assert isinstance(method, Recursive)  # noqa: S101 -- for type checkers
-        drawn = [self.recursion(method.tree) for _ in range(REPEATS)]
-        return np.abs(self.points[np.array(drawn)] - true).mean(axis=0)
-
-    def from_ends(self, method: EndsFirst, scale: float) -> Values:
-        """Simulate releases from both ends inwards; return the values."""
-        ranks = self.numbers.ranks(self.points)
-        by = method.simulated(self.rng)
-        noisy = simulated_laplace(self.rng, np.full(REPEATS, self.values.size), scale)
-
-        def middle(
-            _: Indices, shares: Values, first: Indices, last: Indices, left: Left
-        ) -> Values:
-            [start], [end] = method.records_left(ranks, left)
-            halves = method.by_halves(shares, first, last)
-            points = np.asarray(halves.points)
-            if start == end:
-                return np.sort(self.rng.choice(points, (1, len(shares))))
-            here = Column("", self.values[start:end], points, 0, self.rng)
-            return points[here.recursion(halves.tree)][None]
-
-        return np.concatenate(
-            [method.follow(ranks, noisy[[one]], by, middle) for one in range(REPEATS)]
-        )
-
-    @cached_property
-    def held(self) -> tuple[Indices, Values]:
-        """The places that have records, and how many; places as in the recursion."""
-        places, counts = np.unique(places_of(self.points, self.values), return_counts=True)
-        return places, counts.astype(float)
-
-    def recursion(self, tree: Node) -> list[int]:
-        """Simulate the recursion; return the candidates.
-
-        All places between two records have one score, and the largest of so many exponential
-        variables is drawn for them.
-        """
-        found: dict[int, int] = {}
-        queue = [(tree, *self.held, 0, self.points.size - 1)]
-        while queue:
-            node, places, weights, low, high = queue.pop()
-            place, share = self._place(node, places, weights, low, high)
-            found[node.position] = place
-            at = int(np.searchsorted(places, place))
-            there = at < places.size and places[at] == place
-            lower, upper = weights[: at + there].copy(), weights[at:].copy()
-            if there:
-                lower[-1] *= share
-                upper[0] *= 1 - share
-            if node.below is not None:
-                queue.append((node.below, places[: at + there], lower, low, place))
-            if node.above is not None:
-                queue.append((node.above, places[at:], upper, place, high))
-        return [found[i] for i in range(len(found))]
-
-    def _place(
-        self, node: Node, places: Indices, weights: Values, low: int, high: int
-    ) -> tuple[int, float]:
-        upto = np.cumsum(weights)
-        starts = np.concatenate([[low], places + 1])
-        sizes = np.concatenate([places, [high + 1]]) - starts
-        parts = parts_of(node, self.points.size)
-        middles, before = 2 * np.arange(parts + 1), upto - weights
-        low_ranks, high_ranks = (
-            np.concatenate([[0.0], upto, (before[:, None] + weights[:, None] * ends).ravel()])
-            for ends in (
-                np.maximum(middles - 1, 0) / (2 * parts),
-                np.minimum(middles + 1, 2 * parts) / (2 * parts),
-            )
-        )
-        many = np.concatenate([sizes * (parts + 1), np.ones((parts + 1) * places.size)])
-        decay = price_of_draw(node, ADD_REMOVE) / (2 * rank_bound(node.fraction, ADD_REMOVE))
-        low_beyond, high_beyond = node.beyond
-        wanted = low_beyond + node.fraction * (weights.sum() - low_beyond - high_beyond)
-        scores = -decay * np.maximum(np.maximum(low_ranks - wanted, wanted - high_ranks), 0)
-        scores[many == 0] = -np.inf
-        near = np.flatnonzero(scores > scores.max() - np.log(many.sum()) - 25)
-        noise = -np.log(-np.expm1(np.log(self.rng.random(near.size)) / many[near]))
-        best = int(near[np.argmax(scores[near] + noise)])
-        if best < sizes.size:
-            place = int(starts[best] + self.rng.integers(sizes[best]))
-            return place, float(self.rng.integers(parts + 1) / parts)
-        which, share = divmod(best - sizes.size, parts + 1)
-        return int(places[which]), share / parts
+        by = Simulated(np.random.default_rng(7))
+        numbers = by.laplace(np.full(REPEATS, self.values.size), scale)
+        drawn = method.draw(self.ranks.some(np.zeros(REPEATS, np.int64)), numbers, by)
+        return np.abs(drawn - [self.truth(p) for p in percents]).mean(axis=0)
 
 
 def methods(
     column: Column, percents: tuple[float, ...], epsilon: float
-) -> Iterator[tuple[str, Method]]:
-    """Yield the default and every named method."""
-    choice = Choice(percents=percents, points=column.points, records=OF, epsilon=epsilon)
-    for name in NAMES:
-        yield name or "default", choice.method(name)
+) -> Iterator[tuple[str, Method, float]]:
+    """Yield the default and every single method, and the scale of a noisy number."""
+    of_all = Choice(percents=percents, points=column.points, records=OF, epsilon=epsilon)
+    after = of_all.method(None)
+    assert isinstance(after, AfterCount)  # noqa: S101 -- for type checkers
+    number, left = column.values.size, after.choice.epsilon
+    yield "default", after.of_size(size_of(number)), after.scale
+    yield "one-by-one", of_all.method("one-by-one"), 0.0
+    yield "above-threshold", of_all.method("above-threshold"), 0.0
+    if len(percents) > 1:
+        yield "parts", InParts(percents, column.points, OF, left, number), after.scale
+        yield "bins", ByBins(percents, column.points, OF, left, number), after.scale
 
 
 def rows() -> Iterator[dict[str, object]]:
@@ -269,22 +163,24 @@ def rows() -> Iterator[dict[str, object]]:
     for name, (sample, points, half_step) in columns().items():
         for n in RECORDS:
             rng = np.random.default_rng([7, n])
-            column = Column(name, np.sort(sample(n, rng)), points, half_step, rng)
+            column = Column(np.sort(sample(n, rng)), points, half_step)
             for epsilon in EPSILONS:
                 for percents in SETS:
-                    floors = np.array([column.floor(p) for p in percents])
-                    alone = np.array([column.alone(p, epsilon) for p in percents])
-                    for method, made in methods(column, percents, epsilon):
-                        errors = column.errors(made, percents)
+                    asked = tuple(map(float, percents))
+                    floors = np.array([column.floor(p) for p in asked])
+                    alone = np.array([column.alone(p, epsilon) for p in asked])
+                    for method, made, scale in methods(column, asked, epsilon):
+                        errors = column.errors(made, asked, scale)
+                        loss = np.maximum(errors, floors) / np.maximum(alone, floors)
                         yield {
                             "column": name,
                             "records": n,
                             "epsilon": epsilon,
                             "percentiles": " ".join(map(str, percents)),
                             "method": method,
-                            "loss": float(((errors + floors) / (alone + floors)).max()),
+                            "loss": float(loss.max()),
                         }
-            print(name, n, file=sys.stderr, flush=True)
+        print(name, flush=True)
 
 
 def main() -> None:
@@ -298,7 +194,7 @@ def main() -> None:
 def show(losses: pl.DataFrame) -> None:
     """Print how far each method is from the best single one."""
     cell = ["column", "records", "epsilon", "percentiles"]
-    single = ~pl.col("method").str.starts_with("default")
+    single = pl.col("method") != "default"
     best = losses.filter(single).group_by(cell).agg(pl.col("loss").min().alias("best"))
     beside = losses.join(best, on=cell).with_columns(ratio=pl.col("loss") / pl.col("best"))
     ratio = pl.col("ratio")
@@ -310,15 +206,6 @@ def show(losses: pl.DataFrame) -> None:
     ]
     for by in (["method"], ["method", "percentiles"]):
         print(beside.group_by(by, maintain_order=True).agg(summary))
-    # What a rule of public facts takes, it takes on both columns.
-    twins = beside.filter(pl.col("column").is_in(TWINS))
-    worse = twins.group_by(*cell[1:], "method").agg(ratio.max())
-    least = worse.group_by(cell[1:]).agg(ratio.min())["ratio"]
-    near = twins.filter(pl.col("method") == "default", ratio <= 1.15).height
-    print(
-        f"{' and '.join(TWINS)}: in {(least > 1.15).sum()} of {len(least)} settings no method "
-        f"is within 1.15 on both; the default is in {near} of {2 * len(least)} cells"
-    )
 
 
 if __name__ == "__main__":

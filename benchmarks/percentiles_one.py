@@ -24,11 +24,11 @@ import dpselect as dp
 from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.choice import AfterCount, size_of
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import ByPieces, ByRank, OneByOne, Single
-from dpselect.percentiles.thresholds import ByThreshold
-from dpselect.typing import Indices, Values
+from dpselect.percentiles.methods import OneByOne, unit_scores
+from dpselect.percentiles.percentiles import PercentilesDesign
+from dpselect.percentiles.reading import Places, Ranks, Records
+from dpselect.percentiles.sparse_vector import ByThreshold
+from dpselect.typing import Values
 from dpselect_studies import datasets
 
 STORED = Path(__file__).parent / "results" / "percentiles_one.csv"
@@ -36,6 +36,7 @@ UPPER = {"hepth": 1_000, "patent": 20_000, "income": 3_000_000}
 PERCENTS = (50, 90, 99)
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 ADD_REMOVE = dp.Neighbours.ADD_REMOVE
+LIKELY = 1e-5
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,6 @@ class Case:
     def truth(self) -> float:
         """The percentile."""
         return float(np.percentile(self.values, self.p, method="nearest"))
-
-    @property
-    def numbers(self) -> Numbers:
-        """The values, as a release reads them."""
-        return Records(ADD_REMOVE).of(self.values)
 
 
 def cases() -> Iterator[Case]:
@@ -119,50 +115,51 @@ def query_of(case: Case, upper: float | None) -> dp.Percentiles:
 
 
 def ours(case: Case, upper: float | None) -> float:
-    """Return the error of a release of a percentile."""
-    after = query_of(case, upper).design().method  # type: ignore[union-attr] # of no groups
+    """Return the error of a release of a percentile, by the method of its number of records."""
+    design = query_of(case, upper).design()
+    assert isinstance(design, PercentilesDesign)  # noqa: S101 -- for type checkers
+    after = design.method
     assert isinstance(after, AfterCount)  # noqa: S101 -- for type checkers
     method = after.of_size(size_of(case.values.size))
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
-    return of_single(method.singles[0], case)
+    counted = design.records.counted(case.values, design.points)
+    law, points = method.singles[0].probabilities(design.listed(counted)), method.points
+    far = np.abs(points - case.truth)
+    if isinstance(counted, Places) and design.refined is not None:
+        # Within the cells that are likely; of others the first candidate stands for all.
+        for cell in np.flatnonzero(law > LIKELY).tolist():
+            low, high = design.refined.edges[cell : cell + 2].tolist()
+            far[cell] = within(design, counted, case, low, high)
+    return float(law @ far)
 
 
-def of_single(single: Single, case: Case) -> float:
-    """Return the expected error of one draw."""
-    if isinstance(single, ByRank):
-        return float(single.probabilities(case.numbers) @ np.abs(single.points - case.truth))
-    if isinstance(single, ByThreshold):
-        queries = single.queries(case.numbers)
-        law = stop_probabilities(queries, single.threshold, *single.scales, 1)[0]
-        answers = np.append(single.visited, single.visited[-1])
-        return float(law @ np.abs(answers - case.truth))
-    assert isinstance(single, ByPieces)  # noqa: S101 -- for type checkers
-    pieces = single.pieces(case.numbers)
-    last = np.asarray(pieces.ends, dtype=np.float64) - 1
-    first = np.concatenate([[0], last[:-1] + 1])
-    low, step = single.points.lower, single.points.step
-    distances = _mean_distance(low + first * step, low + last * step, case.truth)
-    return float(pieces.probabilities(single.decay) @ distances)
+def within(design: PercentilesDesign, places: Places, case: Case, low: int, high: int) -> float:
+    """Return the expected error of the draw within a cell."""
+    assert design.refined is not None  # noqa: S101 -- of a range
+    points = np.asarray(design.points.at(np.arange(low, high)))  # type: ignore[union-attr]
+    scores = unit_scores(
+        places.ranks(np.arange(low, high + 1)),
+        p=case.p,
+        points=points,
+        bound=design.records.rank_bound(case.p),
+    )
+    objective = dp.Objective(scores[0], dp.GlobalSensitivity(1, ADD_REMOVE))
+    law = dp.PermuteAndFlip(epsilon=design.refined.each).probabilities(objective)
+    return float(law @ np.abs(points - case.truth))
 
 
 def one_per_cent(case: Case) -> float:
     """Return the error of AboveThreshold upwards over a grid that grows by 1 %."""
-    single, visited, queries = of_one_per_cent(case)
-    law = stop_probabilities(queries, single.threshold, *single.scales, 1)[0]
-    return float(law @ np.abs(np.append(visited, visited[-1]) - case.truth))
-
-
-def of_one_per_cent(case: Case) -> tuple[ByThreshold, Values, Indices]:
-    """Return the scales of AboveThreshold upwards, and a grid of its own with the queries."""
-    single = ByThreshold(
-        case.p, Range(0, case.upper, 1), Records(ADD_REMOVE), case.epsilon, upwards=True
-    )
     visited = [0]
     while visited[-1] < case.upper:
         visited.append(min(max(visited[-1] + 1, int(visited[-1] * 1.01)), case.upper))
-    upto = np.searchsorted(case.values, visited, side="right")
-    wanted = case.values.size * single.share.numerator
-    return single, np.array(visited, dtype=float), upto * single.share.denominator - wanted
+    points = np.array(visited, dtype=float)
+    single = ByThreshold(case.p, points, Records(ADD_REMOVE), case.epsilon, upwards=True)
+    # Records count at the next one above, and no threshold is raised.
+    upto = np.searchsorted(case.values, points, side="right")[None]
+    queries = single.queries(Ranks(upto, upto, upto[:, -1])) + single.raised
+    law = stop_probabilities(queries[0], single.threshold, *single.scales, 1)[0]
+    return float(law @ np.abs(np.append(points, points[-1]) - case.truth))
 
 
 def _mean_distance(low: Values, high: Values, truth: float) -> Values:

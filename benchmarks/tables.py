@@ -37,7 +37,6 @@ import opendp.prelude as opendp
 import polars as pl
 
 import dpselect as dp
-from dpselect.percentiles.single import MethodName
 from dpselect.typing import Values
 
 RESULTS = Path(__file__).with_name("results") / "tables.csv"
@@ -78,7 +77,7 @@ def off(values: Values, number: float, p: float) -> float:
 
 
 def ours(
-    groups: Earnings, interval: float | None = None, method: MethodName | None = None
+    groups: Earnings, interval: float | None = None
 ) -> Iterator[dp.percentiles.PercentileRelease]:
     """Yield releases of the table."""
     rows = pl.DataFrame(
@@ -95,7 +94,6 @@ def ours(
         upper=200_000,
         step=500,
         interval=interval,
-        method=method,
         epsilon=EPSILON,
         neighbours=ADDED,
     )
@@ -129,11 +127,9 @@ def theirs(epsilon: float) -> Callable[[Values], list[float]]:
 def quartiles(groups: Earnings) -> Iterator[Line]:
     """Yield the lines of the first table."""
     plain = [release.by_group for release in ours(groups)]
-    halves = [release.by_group for release in ours(groups, method="recursive")]
     around = list(ours(groups, INTERVAL))
     answers: dict[str, list[Any]] = {
         "dpselect": plain,
-        "dpselect, by halves": halves,
         f"dpselect, with intervals of {INTERVAL:g}": [one.by_group for one in around],
     }
     for name, epsilon in (

@@ -77,7 +77,8 @@ def of_cells(each, values):
 
 
 def of_percentiles(each, values):
-    return each.method.probabilities(each.records.of(np.array(values, dtype=float)))[0]
+    counted = each.records.counted(np.array(values, dtype=float), each.points)
+    return each.method.probabilities(counted)[0]
 
 
 CELLS = {"x": "lon", "y": "lat", "bounds": (0, 0, 2, 1), "grid": (2, 1), "k": 1}

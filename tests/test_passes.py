@@ -82,7 +82,7 @@ COUNTED = {
     "several percentiles by ranks": lambda: percentiles(
         p=[50, 60], candidates=range(500), method="one-by-one", mechanism="exponential"
     ),
-    "a recursion": lambda: percentiles(p=[25, 50, 75], candidates=range(500)),
+    "several": lambda: percentiles(p=[25, 50, 75], candidates=range(500)),
     "two ways to draw": lambda: percentiles(p=[50, 99], candidates=range(600)),
     "numbers of a range": lambda: percentiles(p=50, upper=1000, step=1e-3),
     "degrees": lambda: nodes("degree"),

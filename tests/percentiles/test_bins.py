@@ -8,10 +8,8 @@ import pytest
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.percentiles.bins import FEWEST, MOST, ByBins
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import ranks_of
-from dpselect.percentiles.reading import Records
+from dpselect.percentiles.methods import FEWEST, MOST, ByBins
+from dpselect.percentiles.reading import Records, numbers_in_memory, ranks_of
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
 
@@ -26,7 +24,7 @@ def bins(relation, *, points=POINTS, users=None, epsilon=1.0, assumed=10.0, p=DE
 
 
 def counts(by, database):
-    return by.counts(ranks_of(np.array(database, dtype=float), by.points, by.ends))
+    return by.counts(ranks_of(np.array(database, dtype=float), by.points))
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
@@ -42,8 +40,8 @@ def test_a_step_changes_the_counts_by_so_much_and_no_more(relation):
         if near(one, other)
     ]
 
-    assert max(changes) == by.changed
-    assert by.scale * 1.0 >= by.changed
+    assert max(changes) == by.records.changed
+    assert by.scale * 1.0 >= by.records.changed
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
@@ -58,11 +56,11 @@ def test_a_person_changes_as_much_for_each_record(relation):
             {"who": ["ada"] * len(rows) + ["bob"] * 2, "v": [*rows, 17, 38]},
             schema={"who": pl.String, "v": pl.Float64},
         )
-        return counts(by, by.records.of(table).values())
+        return counts(by, numbers_in_memory(table, "v", by.records.users))
 
     changes = [int(abs(counted(one) - counted(other)).sum()) for one, other in of_step]
 
-    assert max(changes) == by.changed
+    assert max(changes) == by.records.changed
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
@@ -73,7 +71,7 @@ def test_rho_pays_for_all_records_of_a_person_in_one_bin(relation, most):
     [spend] = by.spends
     noise = np.arange(-600 * most, 600 * most + 1)
     near, far = (-abs(noise - moved) / by.scale for moved in (0, most))
-    moved = by.changed // most
+    moved = by.records.changed // most
     for order in (1.001, 1.5, 2.0, 4.0, 16.0):
         log_sum = np.logaddexp.reduce(order * near + (1 - order) * far)
         divergence = moved * (log_sum - np.logaddexp.reduce(near)) / (order - 1)
@@ -88,7 +86,7 @@ def test_integer_noise_is_not_taken_for_the_laplace_mechanism(relation):
     by = bins(relation, epsilon=8.0)
     top = 1 / (1 + np.exp(-1 / by.scale))  # of each count
 
-    assert top**by.changed > 1 / 2
+    assert top**by.records.changed > 1 / 2
     assert not any(spend.laplace for spend in by.spends)
 
 
@@ -96,7 +94,7 @@ def test_integer_noise_is_not_taken_for_the_laplace_mechanism(relation):
 def test_bins_are_as_many_as_records_and_epsilon_can_pay_for(records, found):
     by = bins(BOTH[0], points=np.arange(1e5), assumed=records)
 
-    assert 0.8 * found <= by.ends.size <= found
+    assert 0.8 * found <= by.ends.size <= 1.1 * found
     assert by.ends[-1] == 99_999
 
 
@@ -107,29 +105,27 @@ def test_counts_that_fall_are_made_monotone():
     assert by.answers(np.array([[6, 8, -2, 7]])).tolist() == [[1.0]]
 
 
-@pytest.mark.parametrize(
-    "points", [POINTS, np.arange(1e4), Range(0, 1e6, 0.01), Range(None, None, 0.01)], ids=str
-)
+@pytest.mark.parametrize("points", [POINTS, np.arange(1e4), np.arange(-1e5, 1e5)], ids=str)
 @pytest.mark.parametrize("relation", BOTH, ids=str)
 def test_a_large_epsilon_finds_the_percentiles_within_a_bin(points, relation):
     values = np.random.default_rng(0).uniform(5, 35, 20_000)
     by = bins(relation, points=points, epsilon=1e4, assumed=20_000)
-    found = np.array(by.prepare(by.records.of(values))())
+    [found] = by.draw(ranks_of(values, points), np.zeros(1))
 
-    assert by.ends.size <= MOST
+    assert by.ends.size <= 1.1 * MOST
     assert np.abs(found / np.quantile(values, np.array(DECILES) / 100) - 1).max() < 0.1
-    assert all(one in set(points) for one in found) if isinstance(points, np.ndarray) else True
+    assert set(found) <= set(points)
 
 
 def test_no_records_and_one_value_are_answered():
     for values in ([], [7.0] * 50, [1e9] * 50) * 20:
         by = bins(BOTH[0])
-        found = by.prepare(by.records.of(np.array(values)))()
+        [found] = by.draw(ranks_of(np.array(values), POINTS), np.zeros(1)).tolist()
 
-        assert list(found) == sorted(found)
+        assert found == sorted(found)
         assert set(found) <= set(POINTS)
 
 
 def test_the_price_does_not_grow_with_the_percentiles():
     assert bins(BOTH[0]).spends == bins(BOTH[0], p=(50.0,)).spends
-    assert "on 16 bins" in bins(BOTH[0]).mechanism or bins(BOTH[0]).ends.size < FEWEST
+    assert f"on {bins(BOTH[0]).ends.size} bins" in bins(BOTH[0]).mechanism

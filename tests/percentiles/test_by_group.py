@@ -11,8 +11,7 @@ import dpselect as dp
 from dpselect.draws.above_threshold import first_above_of_each, stop_probabilities
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.exact.selection import largest_of_each
-from dpselect.percentiles.group_ranks import Reader
-from dpselect.percentiles.ranks import ranks_of
+from dpselect.percentiles.reading import counted_at, numbers_of_groups, ranks_of
 from support.engines import held_by
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -71,8 +70,7 @@ def test_all_groups_are_drawn_from_what_one_is_drawn_from(rng, whole, method):
 
     for name, held in zip(NAMES, together, strict=True):
         numbers = rows.filter(pl.col("g") == name)["v"].to_numpy().astype(float)
-        sampler = "first_above" if method == "above-threshold" else "top_k_exponential_noise"
-        [alone] = drawn_from(sampler, lambda numbers=numbers: of_one.release(numbers))
+        [[alone]] = drawn_from("_of_each", lambda numbers=numbers: of_one.release(numbers))
         np.testing.assert_array_equal(held, alone)
 
 
@@ -104,9 +102,9 @@ def test_ranks_of_groups_are_those_of_their_numbers(rng, engine, candidates):
         column="v", by="g", groups=NAMES, p=50, candidates=points, epsilon=1, neighbours=ADDED
     ).design()
 
-    held = Reader(design.grouping.rows(data, {"number": "v"}, NAMES), NAMES, data)
-    parts = list(held.cells(points).parts(points))
-    numbers = held.numbers()
+    read = design.grouping.rows(data, {"number": "v"}, NAMES)
+    parts = list(counted_at(read, points, data, groups=len(NAMES)).parts())
+    numbers = numbers_of_groups(read, NAMES, data)
 
     found = [
         part.some(np.array([place])) for part in parts for place in range(part.numbers.size)

@@ -1,19 +1,14 @@
-"""The method that public facts choose, and the recursion mixed with AboveThreshold."""
+"""The method that public facts choose."""
 
 import numpy as np
 import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.bins import ByBins
 from dpselect.percentiles.choice import Choice
-from dpselect.percentiles.ends_first import EndsFirst
-from dpselect.percentiles.range_halves import RecursiveOfRange
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.reading import Records
-from dpselect.percentiles.single import ByRank, OneByOne
-from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.percentiles.methods import ByBins, ByRank, OneByOne
+from dpselect.percentiles.reading import Records, ranks_of
+from dpselect.percentiles.sparse_vector import ByThreshold, InParts
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 SPREAD = (10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0)
@@ -78,30 +73,20 @@ def test_thresholds_come_from_the_few_if_they_are_quiet_and_else_from_the_many(
 @pytest.mark.parametrize(
     ("p", "records", "kind"),
     [
-        ((25, 50, 75), 2_000, Recursive),
+        ((25, 50, 75), 2_000, InParts),
         ((25, 50, 75), 20, ByBins),
-        ((50, 90, 99), 2_000, EndsFirst),
+        ((50, 90, 99), 4_000, InParts),
         ((50, 90, 99), 400, OneByOne),
         ((50, 90), 40, OneByOne),
-        (SPREAD, 4_000, EndsFirst),
-        (DECILES, 2_000, EndsFirst),
-        (DECILES, 10**6, Recursive),
+        (DECILES, 2_000, InParts),
         (DECILES, 100, ByBins),
     ],
     ids=str,
 )
-def test_several_are_drawn_by_halves_where_they_do_not_drown(p, records, kind):
+def test_several_are_drawn_in_parts_where_no_false_alarm_is_likely(p, records, kind):
     assert type(chosen(p, records)) is kind
-
-
-def test_a_range_has_the_same_methods_as_a_list():
-    points = Range(0, 1000, 1e-4)
-
-    assert type(chosen((25, 50, 75), 4_000, points=points)) is RecursiveOfRange
-    assert type(chosen(DECILES, 10**6, points=points)) is RecursiveOfRange
-    # Parts would be of few candidates, which all records can lie between.
-    assert type(chosen((50, 90), 10_000, points=points)) is OneByOne
-    assert type(chosen(DECILES, 100, points=points)) is ByBins
+    # Bins err at any epsilon.
+    assert type(chosen(p, records, epsilon=50.0)) is not ByBins
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
@@ -110,7 +95,7 @@ def test_a_range_has_the_same_methods_as_a_list():
 def test_every_choice_costs_the_whole_epsilon_and_finds_every_percentile(p, epsilon, relation):
     for records in (1, 100, 10**4, 10**8):
         method = chosen(p, records, epsilon=epsilon, relation=relation)
-        found = method.prepare(Records(relation).of(np.arange(900.0)), 900)()
+        [found] = method.draw(ranks_of(np.arange(900.0), method.points), np.array([900]))
 
         assert sum(one.times * one.epsilon for one in method.spends) == pytest.approx(epsilon)
         assert len(found) == len(p)
@@ -121,9 +106,10 @@ def test_every_choice_costs_the_whole_epsilon_and_finds_every_percentile(p, epsi
 @pytest.mark.parametrize("p", [50, 99, (25, 50, 75)])
 def test_the_number_of_records_is_bought_whatever_is_assumed(p, relation):
     asked = {"p": p, "upper": 100, "step": 1, "epsilon": 1.0, "neighbours": relation}
+    share = 0.06 if isinstance(p, int) else 0.12
     noisy, assumed = (dp.Percentiles(**asked, assumed_records=one).plan for one in (None, 500))
 
-    assert [one.epsilon for one in noisy.spends] == [0.06, 0.94]
+    assert [one.epsilon for one in noisy.spends] == [share, 1 - share]
     assert noisy.spends == assumed.spends
     assert noisy.mechanism == assumed.mechanism
     assert dp.Percentiles(**asked, method="one-by-one").plan.epsilon == 1.0

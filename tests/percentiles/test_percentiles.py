@@ -135,3 +135,19 @@ def test_the_horizon_reaches_the_sensitivity():
     plan = dp.PercentileRecord(**LABEL, records=3, horizon=4).plan
 
     assert plan.arguments["horizon"] == 4
+
+
+def test_one_by_one_sorts_independent_draws():
+    """Of two percentiles, against the sum over all pairs."""
+    values = np.array([1.0, 1, 1, 2, 2, 3, 5, 5, 5.5, 8])
+    asked = VALUE | {"candidates": range(7), "epsilon": 3.0, "mechanism": "permute-and-flip"}
+    laws = dp.Percentiles(**asked | {"p": (40, 60)}).probabilities(values)
+    alone = [
+        dp.Percentiles(**asked | {"p": p, "epsilon": 1.5}).probabilities(values)[0]
+        for p in (40, 60)
+    ]
+    pairs = np.outer(*alone)
+    smaller = [pairs[i, i:].sum() + pairs[i + 1 :, i].sum() for i in range(7)]
+
+    np.testing.assert_allclose(laws[0], smaller, atol=1e-14)
+    np.testing.assert_allclose(laws.sum(axis=0), sum(alone), atol=1e-14)

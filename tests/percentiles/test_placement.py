@@ -10,17 +10,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.percentiles import percentile_rank, placing
-from dpselect.percentiles.placing import places_of, starts_of
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import ranks_in, ranks_of
-from dpselect.percentiles.reading import Records
+from dpselect.percentiles import candidates, percentile_rank
+from dpselect.percentiles.candidates import Range, places_of, starts_of
+from dpselect.percentiles.reading import Records, ranks_in, ranks_of
 from support.engines import every_engine, held_by
 from support.neighbours import are_neighbours
 from support.placing import decimal, nearest
 
 ADDED = dp.Neighbours.ADD_REMOVE
-METHODS = [None, "one-by-one", "above-threshold", "recursive"]
+METHODS = [None, "one-by-one", "above-threshold"]
 RANGES = {
     "quarters": Range(-1, 2, 0.25),
     "tenths": Range(0.1, 0.75, 0.1),
@@ -80,8 +78,8 @@ def test_a_number_counts_at_the_nearest_decimal_of_a_range(name):
     st.lists(st.one_of(st.integers(-130, 130), st.sampled_from([inf, -inf])), max_size=8),
     st.sampled_from([1, 8, 10, 10**9]),
 )
-def test_a_number_counts_at_the_nearest_of_listed_candidates(candidates, numbers, parts):
-    points = np.array(candidates) / parts
+def test_a_number_counts_at_the_nearest_of_listed_candidates(listed, numbers, parts):
+    points = np.array(listed) / parts
     values = np.array(numbers, dtype=float) / (2 * parts)
     ascending = sorted(set(points.tolist()))
 
@@ -99,13 +97,13 @@ def test_planted_faults_are_seen(fault, monkeypatch):
 
     if fault == "downwards":
         monkeypatch.setattr(
-            placing, "least_above", lambda halfway, _b, _k: np.nextafter(halfway, inf)
+            candidates, "least_above", lambda halfway, _b, _k: np.nextafter(halfway, inf)
         )
     elif fault == "no clip":
-        real = placing.starts_of
-        monkeypatch.setattr(placing, "starts_of", lambda *of: np.append(-5.0, real(*of)))
+        real = candidates.starts_of
+        monkeypatch.setattr(candidates, "starts_of", lambda *of: np.append(-5.0, real(*of)))
     else:
-        monkeypatch.setattr(placing, "_halfway", lambda c: (c[1:] + c[:-1]) / 2)
+        monkeypatch.setattr(candidates, "_halfway", lambda c: (c[1:] + c[:-1]) / 2)
     assert places_of(points, np.array(numbers)).tolist() != right
 
 
@@ -116,8 +114,10 @@ def test_listed_values_of_a_range_are_those_of_the_range():
 
         assert places_of(listed, numbers).tolist() == points.places(numbers).tolist()
         ours = ranks_of(numbers, listed)
-        theirs = Records(ADDED).of(numbers).ranks(points, listed)
-        assert ours.upto.tolist() == theirs.upto.tolist()
+        theirs = Records(ADDED).counted(numbers, points)
+        assert (
+            ours.upto[0].tolist() == theirs.ranks(np.arange(len(points) + 1)).upto[0].tolist()
+        )
 
 
 DATABASES = [
@@ -143,19 +143,18 @@ def test_neighbours_count_as_neighbours(relation):
 
 @every_engine
 def test_every_engine_counts_at_the_same_candidates(engine, crossing):
-    """Also of some candidates alone, and at the floats next to halves."""
+    """Also at the floats next to halves."""
     points = np.array([10.0, 0.1, 0.2, 0.7, 50.0, 0.3, 1e6])
     edges = starts_of(np.unique(points))
     numbers = [None, nan, inf, -inf, *points.tolist(), *edges.tolist()]
     numbers += [*np.nextafter(edges, -inf).tolist(), 0.15, 0.25, 30.0, -4.0, 2e6]
     rows = pl.DataFrame({"v": numbers})
 
-    for some in (None, points[[1, 4]], points[[0]]):
-        theirs = ranks_in(held_by(engine, rows), points, "v", some=some)
-        ours = ranks_of(np.array(numbers, dtype=float), points, some)
-        assert theirs.below.tolist() == ours.below.tolist()
-        assert theirs.upto.tolist() == ours.upto.tolist()
-        assert (theirs.numbers, theirs.missing) == (ours.numbers, ours.missing)
+    theirs = ranks_in(held_by(engine, rows), points, "v")
+    ours = ranks_of(np.array(numbers, dtype=float), points)
+    assert theirs.below.tolist() == ours.below.tolist()
+    assert theirs.upto.tolist() == ours.upto.tolist()
+    assert (theirs.numbers, theirs.missing) == (ours.numbers, ours.missing)
     assert max(crossing) <= points.size + 1
 
 
@@ -171,7 +170,7 @@ def test_short_floats_count_at_the_candidates_that_they_stand_for(engine):
     ours = ranks_in(rows["v"].to_numpy(), points)
 
     assert ours.upto.tolist() == theirs.upto.tolist() == [[4, 5, 5, 6, 6, 6, 7]]
-    places = Records(ADDED).of(rows["v"]).places(Range(0.1, 0.7, 0.1))
+    places = Records(ADDED).counted(rows["v"], Range(0.1, 0.7, 0.1)).held
     assert places.tolist() == [0, 0, 0, 0, 1, 3, 6]
 
 

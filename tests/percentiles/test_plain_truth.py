@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.percentiles import choice
-from dpselect.percentiles.ends_first import EndsFirst
-from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.percentiles.choice import Refined
+from dpselect.percentiles.sparse_vector import InParts, Part
 
 N = np.arange(1000)
 WIDE = {"upper": 10**6, "step": 1}
@@ -65,23 +64,17 @@ def test_values_of_many_are_right_at_epsilon_1(values, p, right, relation):
     assert {query.release(values).answer for _ in range(20)} == {right}
 
 
-def evenly(self, left):
-    """Return the shares that were taken where the rest was about empty."""
-    shares = np.arange(1, len(self.middle) + 1) / (len(self.middle) + 1)
-    return np.repeat(shares[:, None], left.records.size, axis=1)
-
-
 FAULTS = {
-    "the middle of nothing is drawn evenly": (
-        EndsFirst, "inside", evenly,
-        {"names": ["births"], "sets": [(50, 90)] * 9, "epsilon": 5.0},
+    "parts are counted from an end that is not theirs": (
+        Part, "wanted", lambda self, records: np.ceil(records * self.p / 100).astype(int),
+        {"names": ["zeros", "Likert"], "sets": [(10, 50, 90)]},
     ),
-    "a stop is not refined": (
-        ByThreshold, "between", lambda *_: None,
-        {"names": ["corner"], "sets": [50], "method": "above-threshold"},
+    "what the other parts hold is not left out": (
+        InParts, "in_no_part", lambda _self, ranks, _start, _end: ranks,
+        {"names": ["zeros"], "sets": [(70, 90, 95)]},
     ),
-    "the recursion is taken at any epsilon": (
-        choice, "EXACT", np.inf, {"names": ["zeros"], "sets": [(25, 50, 75)]}
+    "a cell is not refined": (
+        Refined, "_within", lambda _self, _p, low, *_: low, {"names": ["corner"], "sets": [50]},
     ),
 }  # fmt: skip
 

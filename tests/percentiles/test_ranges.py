@@ -1,85 +1,110 @@
-"""Ranges of candidates: the exact law of the listed candidates, drawn by pieces."""
+"""Ranges of candidates that are not listed: cells, and draws within them."""
 
-from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-from scipy import stats
 
 import dpselect as dp
-from dpselect.draws import range_exponential as exact
-from dpselect.percentiles import percentile_rank
-from dpselect.percentiles.ranges import Range
+from dpselect.percentiles import choice
+from dpselect.percentiles.candidates import Range, around
+from dpselect.percentiles.choice import Refined
+from dpselect.percentiles.methods import ByRank, Draws
 from dpselect.percentiles.reading import Records
-from support.placing import placed
+from support.neighbours import are_neighbours
 
-HALVES = Range(0, 3, step=0.5)
-POINTS = np.arange(7) / 2
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 EPSILON = 1.5
 
 
-def law(values, p, relation, candidates=HALVES):
-    """Return the law of every candidate of a range."""
-    places = Records(relation).of(values).places(candidates)
-    share = Fraction(p) / 100
-    pieces = candidates.pieces(places, Fraction(1, 2) + share * (places.size - 1))
-    bound = max(share, 1 - share) if relation is BOTH[0] else 1
-    sizes = pieces.sizes
-    return np.repeat(pieces.probabilities(Fraction(EPSILON) / (2 * bound)) / sizes, sizes)
+class Law(Draws):
+    """The law of the one draw that is asked for, and the first of its outcomes."""
+
+    def largest(self, scores, epsilon):
+        objective = dp.Objective(scores[0], dp.GlobalSensitivity(1, BOTH[0]))
+        self.law = dp.PermuteAndFlip(epsilon=epsilon).probabilities(objective)
+        return np.array([0])
 
 
-@given(
-    values=st.lists(st.sampled_from([-1, 0, 0.2, 0.5, 1, 1.3, 2.9, 3, 4, np.nan]), max_size=8),
-    p=st.integers(1, 100),
-    relation=st.sampled_from(BOTH),
+def loss(relation, p, price=0.5):
+    """Return the report of a cell and the candidate in it together, of small databases."""
+    records, points = Records(relation), Range(-2, 12, 1)
+    within = Refined((p,), points, records, EPSILON * 0.5)
+    cells = ByRank(p, within.first, records, dp.PermuteAndFlip(epsilon=EPSILON * price))
+
+    def law(database):
+        places, both = records.counted(np.array(database, dtype=float), points), []
+        of_cells = cells.probabilities(places.ranks(within.edges))
+        for chance, low, high in zip(of_cells, within.edges, within.edges[1:], strict=False):
+            by = Law()
+            by.law = np.ones(1)
+            within._within(p, int(low), int(high), places, by)
+            both.append(chance * by.law)
+        return np.concatenate(both)
+
+    some = [x for n in range(1, 4) for x in combinations_with_replacement((-9, 1, 4, 8, 11), n)]
+    universe = [(), *some] if relation is BOTH[0] else some
+    return dp.audit.check_private(law, universe, are_neighbours(relation), EPSILON)
+
+
+@pytest.mark.parametrize("relation", BOTH, ids=str)
+@pytest.mark.parametrize("p", [10, 50, 90, 100])
+def test_a_cell_and_the_candidate_in_it_are_private(p, relation, monkeypatch):
+    monkeypatch.setattr(choice, "CELLS", 2)
+    found = loss(relation, p)
+
+    assert found.ok, str(found)
+    assert found.loss > 0.5 * EPSILON
+    assert not loss(relation, p, price=1.0).ok
+
+
+@pytest.mark.parametrize(
+    "points", [Range(-50, 10**6, 0.1), Range(0, 10**15, 1), Range(-3, -1, 1e-6)], ids=str
 )
-def test_the_law_is_that_of_the_listed_candidates(values, p, relation):
-    if relation is BOTH[1] and not values:
-        return
-    known = np.array(placed(Records(relation).of(values).values(), POINTS))
-    wanted = 0.5 + p / 100 * (known.size - 1)
-    below = (known[:, None] < POINTS).sum(axis=0)
-    upto = (known[:, None] <= POINTS).sum(axis=0)
-    bound = percentile_rank([1], p=p, candidates=[1], neighbours=relation).sensitivity
-    listed = dp.Objective(np.minimum(upto - wanted, wanted - below), bound)
-    expected = dp.ExponentialMechanism(epsilon=EPSILON).probabilities(listed)
+def test_cells_grow_away_from_zero_and_have_every_position_once(points):
+    edges = points.cells(2**10)
+    low, high = points.at(edges[:-1]), points.at(edges[1:] - 1)
+    away = np.minimum(np.abs(low), np.abs(high))
+    origin = min(max(0, points.lower), points[len(points) - 1])
 
-    assert law(values, p, relation) == pytest.approx(expected)
+    assert (edges[0], edges[-1]) == (0, len(points))
+    assert (np.diff(edges) > 0).all()
+    assert edges.size < 2_200
+    assert ((high - low) <= 0.1 * np.abs(away - abs(origin)) + points.step).all()
 
 
-@pytest.mark.parametrize("p", [25, 50, 90])
-def test_it_is_private_on_every_small_database(p):
-    values = [0, 0.25, 1, 3]
-    universe = [x for n in range(5) for x in combinations_with_replacement(values, n)]
-    report = dp.audit.check_private(lambda x: law(x, p, BOTH[0]), universe, BOTH[0], EPSILON)
+def test_listed_candidates_grow_away_from_zero():
+    for points in (np.arange(-500, 10**6) / 10, np.geomspace(1e-3, 1e6, 5000), np.arange(7.0)):
+        some = points[around(points, 100)]
 
-    assert report.ok, str(report)
+        assert (some[0], some[-1]) == (points[0], points[-1])
+        assert some.size <= 203
+    assert around(np.array([3.0]), 100).tolist() == [0]
 
 
-@pytest.mark.slow
-def test_releases_follow_the_law():
-    """Unseeded: false alarm 1 in 10^6."""
-    values, draws = np.array([0.5, 1, 1, 2.7]), 3000
-    pieces = HALVES.pieces(HALVES.places(values), Fraction(2))
-    drawn = [exact.draw_position(pieces, Fraction(EPSILON)) for _ in range(draws)]
-    expected = draws * law(values, 50, BOTH[0])
+@pytest.mark.parametrize("p", [50, 99, (25, 50, 75), (10, 50, 90)], ids=str)
+@pytest.mark.parametrize(
+    "ends", [{"upper": 1e7}, {"lower": None}, {"lower": -1e5, "upper": 1e9}]
+)
+def test_every_digit_is_found_with_a_large_epsilon(p, ends):
+    values = 240_000 + np.random.default_rng(0).integers(0, 10**6, 999) / 100
+    query = dp.Percentiles(p=p, step=0.01, epsilon=1e5, neighbours="add-remove", **ends)
+    low, high = (np.percentile(values, np.atleast_1d(p), method=m) for m in ("lower", "higher"))
+    answer = np.array(query.release(values).answer)
 
-    assert stats.chisquare(np.bincount(drawn, minlength=7), expected).pvalue > 1e-6
+    assert ((low - 1e-6 <= answer) & (answer <= high + 1e-6)).all()
 
 
 def test_few_values_of_a_range_are_listed():
-    """Up to 100,001 of them; more are drawn by pieces, whatever their number."""
+    """Up to 100,001 of them; more are drawn from cells, whatever their number."""
     asked = {"p": 50, "lower": -5, "epsilon": 1.0, "neighbours": "add-remove"}
 
     listed = dp.Percentiles(upper=4, step=9e-5, **asked)
-    pieces = dp.Percentiles(upper=4.00009, step=9e-5, **asked)
+    longer = dp.Percentiles(upper=4.00009, step=9e-5, **asked)
 
     assert len(listed.design().points) == 100_001
     assert isinstance(listed.design().points, np.ndarray)
-    assert isinstance(pieces.design().points, Range)
+    assert isinstance(longer.design().points, Range)
     few = dp.Percentiles(upper=-4, step=0.25, **asked)
     assert few.design().points.tolist() == [-5, -4.75, -4.5, -4.25, -4]
     assert few.probabilities([-4.5] * 9).sum() == pytest.approx(1)

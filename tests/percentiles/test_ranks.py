@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.percentiles.ranks import ranks_in_engine, ranks_of
+from dpselect.percentiles.reading import ranks_in, ranks_of
 from support.engines import held_by
 from support.placing import placed
 from support.refusals import refused
@@ -42,7 +42,7 @@ def test_memory_and_engine_count_the_same(numbers, candidates):
     data = pl.LazyFrame({"v": numbers}, schema={"v": pl.Float64})
     points = np.array(candidates)
 
-    theirs = ranks_in_engine(data, "v", points)
+    theirs = ranks_in(data, points, "v")
     ours = ranks_of(np.array(numbers, dtype=float), points)
 
     assert theirs.below.tolist() == ours.below.tolist()
@@ -55,7 +55,7 @@ def test_many_candidates_take_several_passes(engine, several, crossing):
     """In polars, which looks up all of them at once, only one."""
     data = held_by(engine, pl.DataFrame({"v": np.arange(2000)}))
 
-    ranks = ranks_in_engine(data, "v", np.arange(1100) + 0.5)
+    ranks = ranks_in(data, np.arange(1100) + 0.5, "v")
 
     assert ranks.upto.tolist() == [[*range(1, 1100), 2000]]
     assert (len(crossing) >= 3) == several
@@ -64,7 +64,7 @@ def test_many_candidates_take_several_passes(engine, several, crossing):
 def test_text_of_a_csv_file_has_ranks(tmp_path):
     (tmp_path / "stays.csv").write_text("days\n 3 \nunknown\n\n1e2\nNaN\n")
 
-    ranks = ranks_in_engine(tmp_path / "stays.csv", "days", np.array([0.0, 50.0]))
+    ranks = ranks_in(tmp_path / "stays.csv", np.array([0.0, 50.0]), "days")
 
     assert (ranks.below.tolist(), ranks.numbers, ranks.missing) == ([[0, 1]], 2, 3)
 

@@ -8,7 +8,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.mechanisms import by_name
-from dpselect.percentiles.binary_tree import Branches, Recursive
 from dpselect.percentiles.objectives import by_rank
 from dpselect.percentiles.reading import Records
 from dpselect.tables.people import PeopleCap
@@ -16,7 +15,6 @@ from support.neighbours import are_neighbours
 
 BOTH = [dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE]
 POINTS, EPSILON, MOST = np.array([0.0, 1.0, 2.0]), 1.2, 2
-RECORDS = [r for n in range(4) for r in combinations_with_replacement((0, 2), n)]
 ASKED = {"user": "who", "max_per_user": MOST, "column": "v", "epsilon": 1.0}
 
 
@@ -32,7 +30,7 @@ def frame(database):
 
 def ranks_of(database, relation, most=MOST):
     users = PeopleCap("who", most)
-    return Records(relation, "v", users).of(frame(database)).ranks(POINTS)
+    return Records(relation, "v", users).counted(frame(database), POINTS)
 
 
 @pytest.mark.slow
@@ -64,26 +62,6 @@ def test_a_person_is_protected_and_not_a_record_alone(p, relation):
     # Planted: the sensitivity of one record.
     assert law[1].loss > 1.4 * law[MOST].loss
     assert p == 90 or not law[1].ok
-
-
-@pytest.mark.parametrize("relation", BOTH, ids=str)
-def test_scores_of_the_recursion_move_by_what_a_person_can_move_them(relation):
-    records = Records(relation, "v", PeopleCap("who", MOST))
-    method = Recursive((25, 75), POINTS, records, EPSILON)
-    persons = [x for n in range(3) for x in combinations_with_replacement(RECORDS, n)]
-    near = are_neighbours(relation)
-    scores = {}
-    for x in persons:
-        branches = Branches.of_all(ranks_of(x, relation))
-        [scores[x]] = method.objectives(method.tree, branches)
-
-    moved = [
-        np.abs(scores[x].scores - scores[y].scores).max()
-        for x in persons
-        for y in persons
-        if near(x, y)
-    ]
-    assert max(moved) == pytest.approx(scores[()].sensitivity.bound)
 
 
 def test_the_plan_says_whose_privacy_it_is():

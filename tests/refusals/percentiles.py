@@ -9,7 +9,7 @@ import polars as pl
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError, NeighboursError
 from dpselect.percentiles import percentile, percentile_rank
-from dpselect.percentiles.ranges import Range
+from dpselect.percentiles.candidates import Range
 from support.refusals import Each, both, refusing, releasing
 
 
@@ -36,9 +36,7 @@ VALUE = releasing(dp.Percentiles, data=[1], p=50, candidates=range(101), **AR)
 LABEL = releasing(dp.PercentileRecord, data=[1], p=50, upper=100, epsilon=1.0)
 EITHER = both(VALUE, LABEL)
 LABELS = releasing(dp.PercentileRecord, data=TABLE, column="pay", p=50, upper=100, epsilon=1.0)
-RECURSIVE = releasing(
-    dp.Percentiles, p=[25, 50, 75], candidates=range(4), method="recursive", **AR
-)
+SEVERAL = releasing(dp.Percentiles, p=[25, 50, 75], candidates=range(4), **AR)
 ABOVE = releasing(dp.Percentiles, p=50, candidates=range(9), method="above-threshold", **AR)
 RANGE = releasing(dp.Percentiles, p=50, upper=3, step=1e-6, **AR)
 GROUPED = releasing(
@@ -82,10 +80,8 @@ ROWS = [
     VALUE("candidates", step=1),
     VALUE("step", candidates=None),
     LABEL("horizon", horizon=-1),
-    RECURSIVE("method", method="halves"),
-    RECURSIVE("candidates", candidates=Each([[1, 3, 2], [1, 1, 2]])),
-    RECURSIVE("mechanism", mechanism="anchored"),
-    RECURSIVE("3 percentiles need as many candidates, not 2", candidates=[1, 2]),
+    SEVERAL("method", method=Each(["halves", "recursive"])),
+    SEVERAL("3 percentiles need as many candidates, not 2", candidates=[1, 2]),
     ABOVE("mechanism", p=50, mechanism="noisy-max"),
     ABOVE("epsilon is too small", p=50, epsilon=1e-300),
     ABOVE("assumed_records", p=50, assumed_records=0),
@@ -130,7 +126,6 @@ ROWS = [
     SHORT("'v' is of", ColumnError, candidates=[2**24, 2**24 + 1], by="g", groups=["a"]),
     SHORT("'v' is of float32", ColumnError, data=LAZY, upper=2**25, step=1, by="g", delta=1e-6),
     SHORT("values are of float32", DataError, data=ONES, column=None, upper=2**25, step=1),
-    RANGE("'exponential', not", p=[25, 50, 75], mechanism="permute-and-flip"),
     RANGE("at least one record", DataError, data=[], neighbours="substitute"),
     RANGE("a value is missing", DataError, data=[nan], on_invalid="raise"),
     LAWS("too many values", p=50, lower=-5, upper=4.00009, step=9e-5),

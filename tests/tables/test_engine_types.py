@@ -23,7 +23,7 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError
 from dpselect.keys.rows import KeyRows
-from dpselect.percentiles.ranks import ranks_in
+from dpselect.percentiles.reading import ranks_in
 from dpselect.tables.people import PeopleCap
 from support.engines import JAVA, spark
 from support.placing import placed

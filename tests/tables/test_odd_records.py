@@ -12,7 +12,7 @@ from dpselect.maps.box import Box
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
 from dpselect.networks import EdgeTable, Graph
-from dpselect.percentiles.ranks import ranks_in
+from dpselect.percentiles.reading import ranks_in
 from dpselect.tables import values
 from dpselect.tables.kinds import texts
 from dpselect.tables.people import PeopleCap

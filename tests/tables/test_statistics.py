@@ -20,7 +20,7 @@ from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
-from dpselect.percentiles.ranks import ranks_in
+from dpselect.percentiles.reading import ranks_in
 from dpselect.tables.people import people_cap
 from dpselect.trees import Bins
 from dpselect.trees.domains import Schema

@@ -15,8 +15,8 @@ from dpselect.maps.box import Box
 from dpselect.mechanisms import base, sequence
 from dpselect.networks import hubs, metrics, reading
 from dpselect.objective import Objective
-from dpselect.percentiles import placing
-from dpselect.percentiles.ranges import Range
+from dpselect.percentiles import candidates
+from dpselect.percentiles.candidates import Range
 from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
 from dpselect.tables.key_columns import KeyColumns
@@ -26,7 +26,7 @@ from truth.questions.objectives import ONLY_FLAT
 
 PAGES = Path(__file__).parents[2] / "docs"
 
-halfway = placing._halfway
+halfway = candidates._halfway
 lines, holds, placed = Box.lines, Box.holds, Range.places
 encoded, opened, word = KeyColumns._encoded, groups.Groups._opened, statuses.word
 
@@ -151,8 +151,8 @@ made_with = Objective.__init__
 
 PLANTED = {
     "percentiles one": (Range, "places", beyond_is_lost),
-    "percentiles mechanism": (placing, "_halfway", ties_downwards),
-    "percentiles listed": (placing, "_halfway", at_or_below),
+    "percentiles mechanism": (candidates, "_halfway", ties_downwards),
+    "percentiles listed": (candidates, "_halfway", at_or_below),
     "percentiles several": (Range, "places", by_a_float_division),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
     "percentiles groups released first": (groups.Groups, "_opened", no_group_is_dropped),

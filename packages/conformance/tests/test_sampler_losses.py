@@ -2,7 +2,6 @@
 
 import inspect
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from itertools import combinations, product
@@ -16,8 +15,6 @@ import dpselect as dp
 from dpselect import draws
 from dpselect.budget.zcdp import delta_of, delta_of_gaussian
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
-from dpselect.draws.place_flip import PlaceRows
-from dpselect.draws.range_exponential import Pieces
 from dpselect.draws.subset_distance import DistanceDistribution, Part
 from dpselect_conformance import sampler_losses
 from dpselect_conformance.replays import compose
@@ -154,21 +151,6 @@ def test_a_noisy_maximum_loses_no_more_than_half_the_spread(draw):
     assert law == pytest.approx(bound, rel=1e-4)
 
 
-def test_places_of_rows_lose_what_their_noisy_maxima_lose():
-    ends, half = (np.zeros(2, dtype=int), np.full(2, 2)), np.full(2, 0.5)
-    public = *ends, half, (0.5, 0.5), np.ones(2), 4
-    here = PlaceRows(np.array([[1.0, 0, 3], [2, 2, 2]]), *public)
-    there = PlaceRows(np.array([[1.0, 1, 3], [2, 2, 2]]), *public)
-    loss, of_one = sampler_losses.draw_places, sampler_losses.noisy_maximum
-    alone = of_one(here.scores()[0], there.scores()[0], {"epsilon": 3.0, "k": 1}, [0])
-
-    assert loss(here, there, {"epsilon": 3.0}, None).pure == pytest.approx(alone.pure)
-    assert 0 < alone.pure <= 3.0
-    assert loss(here, replace(there, shares=5), {"epsilon": 3.0}, None) is None
-    assert loss(here, replace(there, last=public[0]), {"epsilon": 3.0}, None) is None
-    assert loss(here, replace(there, beyond=(0.0, 0.5)), {"epsilon": 3.0}, None) is None
-
-
 def test_a_noisy_maximum_of_several_counts_the_rounds_that_were_drawn():
     here, there = np.array([0.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0])
     public = {"epsilon": 1.0, "k": 2}
@@ -232,22 +214,3 @@ def test_selections_by_count_lose_what_their_law_says_for_any_counts():
     for one, other in product(every, repeat=2):
         loss = sampler_losses.select(np.array(one), np.array(other), {"chances": chances}, [])
         agrees(loss, law(one), law(other))
-
-
-def test_a_draw_of_pieces_loses_what_its_law_says():
-    rng, decay = np.random.default_rng(0), Fraction(3, 8)
-    for _ in range(100):
-        sides = []
-        for _ in range(2):
-            inner = np.sort(rng.choice(np.arange(1, 12), rng.integers(0, 5), replace=False))
-            low = np.sort(rng.integers(0, 9, inner.size + 1))
-            high = np.maximum.accumulate(low + rng.integers(0, 3, low.size))
-            wanted = Fraction(int(rng.integers(0, 40)), 4)
-            sides.append(Pieces(np.append(inner, 12), low, high, wanted))
-        laws = [
-            dict(enumerate(np.repeat(one.probabilities(decay) / one.sizes, one.sizes).tolist()))
-            for one in sides
-        ]
-        agrees(sampler_losses.positions(*sides, {"decay": decay}, 0), *laws)
-    longer = Pieces(np.array([13]), np.array([0]), np.array([0]), Fraction(1))
-    assert sampler_losses.positions(sides[0], longer, {"decay": decay}, 0) is None

@@ -29,8 +29,6 @@ const CALLS = {
     rankBound(a.p / 100, a.neighbours), false), a.epsilon),
   one_by_one: (a) => oneByOne(
     ranksOf(a.values, a.candidates), a.p, a.epsilon, a.neighbours, DRAWS[a.draw]),
-  recursive: (a) => recursive(
-    ranksOf(a.values, a.candidates), a.p, a.epsilon, a.neighbours, DRAWS[a.draw]),
   rounds: (a) => [...inclusion(clocks(a.scores, a.epsilon, a.k), a.scores.length, a.k),
     allBefore(clocks(a.scores, a.epsilon, a.k), a.chosen)],
   sequence: (a) => [
@@ -50,7 +48,7 @@ const answers = (cases) =>
 
 HOW_OFTEN = {
     "by_global": 1800, "local": 1000, "generalized": 500, "percentile": 620, "one_by_one": 35,
-    "recursive": 5, "top": 30, "keys": 200, "subsets": 150, "response": 300,
+    "top": 30, "keys": 200, "subsets": 150, "response": 300,
 }  # fmt: skip
 """Calls of each function below, whose names these are; each gives one law or a few."""
 
@@ -178,15 +176,7 @@ def percentile(rng):
 
 
 def one_by_one(rng):
-    return several_percentiles(rng, recursive=False)
-
-
-def recursive(rng):
-    return several_percentiles(rng, recursive=True)
-
-
-def several_percentiles(rng, *, recursive):
-    candidates = np.arange(float(rng.integers(3, 5 if recursive else 20)))
+    candidates = np.arange(float(rng.integers(3, 20)))
     percents = np.sort(rng.choice(np.arange(5, 100, 5), 3, replace=False)).astype(float)
     asked = {
         "values": numbers(rng, candidates),
@@ -197,18 +187,17 @@ def several_percentiles(rng, *, recursive):
     }
     if asked["neighbours"] == "substitute" and asked["values"].size == 0:
         asked["values"] = candidates[:1]
-    method = "recursive" if recursive else "one-by-one"
     for draw, name in (("exponential", "exponential"), ("permuteAndFlip", "permute-and-flip")):
         query = dp.Percentiles(
             p=percents,
             candidates=candidates,
-            method=method,
+            method="one-by-one",
             epsilon=asked["epsilon"],
             neighbours=asked["neighbours"],
             mechanism=name,
         )
         laws = query.probabilities(asked["values"])
-        yield dict(asked, law=method.replace("-", "_"), draw=draw), laws
+        yield dict(asked, law="one_by_one", draw=draw), laws
 
 
 def top(rng):
@@ -256,7 +245,7 @@ def keys(rng):
                 column="key",
                 user="person",
                 max_per_user=per_user,
-                method=method,
+                method="one-by-one",
                 epsilon=e,
                 delta=delta,
                 neighbours=relation,

@@ -110,15 +110,6 @@ from dpselect.draws.grid import (
 from dpselect.draws.optimal_chances import (
     OptimalChances as OptimalChances,
 )
-from dpselect.draws.place_exponential import (
-    Places as Places,
-)
-from dpselect.draws.place_flip import (
-    PlaceRows as PlaceRows,
-)
-from dpselect.draws.range_exponential import (
-    Pieces as Pieces,
-)
 from dpselect.draws.sequence import (
     DiscreteGaussian as DiscreteGaussian,
     DiscreteLaplace as DiscreteLaplace,
@@ -152,21 +143,15 @@ from dpselect.neighbours import (
 from dpselect.objective import (
     exact_scores as exact_scores,
 )
+from dpselect.percentiles.candidates import (
+    Range as Range,
+    places_of as places_of,
+)
 from dpselect.percentiles.objectives import (
     by_rank as by_rank,
 )
-from dpselect.percentiles.placing import (
-    places_of as places_of,
-)
-from dpselect.percentiles.ranges import (
-    Range as Range,
-)
-from dpselect.percentiles.ranks import (
-    Ranks as Ranks,
-)
 from dpselect.percentiles.reading import (
-    Numbers as Numbers,
-    Records as Records,
+    Ranks as Ranks,
 )
 from dpselect.plan import (
     ROUNDING as ROUNDING,

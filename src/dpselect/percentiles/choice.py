@@ -5,85 +5,67 @@ of a percentile have the epsilon ε and the sensitivity Δ. It can err by ``(2Δ
 where fewer records lie beyond the percentile, the empty candidates outweigh them, and the
 answer is anything. Some ``1/SPREAD`` of the candidates are taken to be near enough. So it is
 *drowned* if ``n t ε/(2Δ)`` is below ``DROWNED ln(N/SPREAD)``, with the share ``t`` of the
-records beyond. AboveThreshold visits logarithmically many candidates.
+records beyond. AboveThreshold is *quiet* if the records that it looks for are ``LEAST_NOISES``
+scales of its noise, and ``MARGIN ln N``: then no false alarm is likely before.
 
-The first of these that holds is taken:
+| percentiles | records | method |
+| --- | --- | --- |
+| several | beyond the outermost ones as many as are quiet | in parts (``sparse_vector``) |
+| several, less than half near an end | fewer | bins (``methods``) |
+| others | not drowned, nor quiet above ``100 - TAIL`` | each by rank |
+| | else | each by AboveThreshold |
 
-1. One percentile, candidates that do not increase, or ``EXACT`` Δ of epsilon for each: *one by
-   one*, each by rank, but by AboveThreshold if it is drowned, or quiet above ``100 - TAIL``.
-2. Some are within ``TAIL`` of an end, so many records beyond these that no false alarm is
-   likely before them, none between drowns, and the error is less than one by one, and by
-   halves: *from both ends* (``ends_first``). It is ``PARTS`` times the levels of those
-   between, where by halves it is ``GAINS`` times the levels of all, and one by one their
-   number.
-3. Three or more, and no draw drowns: *by halves* (``binary_tree``).
-4. Three or more, of which less than half are near an end: *bins* (``bins``).
-5. Others: one by one.
+AboveThreshold comes from the side of the few, where its noise is half as large, if that is
+quiet; else from that of the many, if that is; else upwards, since a false alarm there is off by
+no more than the percentile itself. Bins err at any epsilon by a part of their width, so they
+are not taken from ``EXACT`` on.
 
-AboveThreshold comes from the side of the few, where its noise is half as large, if the records
-there are ``_quiet`` many noises; else from that of the many, if these are; else upwards, since
-a false alarm there is off by no more than the percentile itself.
-
-No method is taken where it cannot be right: shares of the recursion, and bins, err at any
-epsilon by a part of the records of a place, and parts from both ends are visited candidates. So
-from ``EXACT`` on all are drawn one by one, and ranges that are not listed have no parts.
-
-*The noisy number* costs ``SHARE`` of epsilon, and is released. The method is that of the
+*The noisy number* costs ``SHARE`` of epsilon, twice that for several percentiles, and is
+released. The method is that of the
 nearest power of ``√2``, less ``CAUTION`` scales of the noise, so the distribution of the whole
 is a sum over few methods. One step changes the number by at most the records of a person, and
 discrete Laplace noise makes it private; the second step is private for every number. Their
 epsilons add up.
 
-The constants of the ends were chosen by exact distributions over five shapes (even, normal,
-exponential, lognormal and a heavier one) in ranges that are 1, 10 and 300 times as wide; those
-of the number, of what drowns and of bins by releases of 15 to 1,000 normal, gamma, Pareto,
-zero-inflated and Likert values. ``benchmarks/percentiles_default.py`` has none of these.
+*A range too long to list* is drawn from few cells that grow from 0 on, in which records count
+as at a candidate; ``REFINED`` of epsilon then draws by rank among the candidates of the cell.
+It is private for every cell, so its epsilon is added.
+
+``benchmarks/percentiles_default.py`` compares the choice with each method.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, log, log2
-from typing import get_args
+from functools import cached_property
+from math import ceil, log, log2
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from dpselect import validation
-from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, discrete_laplace, scale_for
+from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import (
-    ExponentialMechanism,
-    Mechanism,
-    MechanismLike,
-    PermuteAndFlip,
-    by_name,
-)
-from dpselect.neighbours import Neighbours
+from dpselect.mechanisms import Mechanism, MechanismLike, PermuteAndFlip, by_name
 from dpselect.objective import Facts
-from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.bins import ByBins
-from dpselect.percentiles.ends_first import EndsFirst
+from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.intervals import laplace_upto
-from dpselect.percentiles.objectives import rank_bound
-from dpselect.percentiles.range_halves import RecursiveOfRange
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import Ranks
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import (
-    PROPORTIONAL,
-    Answer,
-    ByPieces,
+from dpselect.percentiles.methods import (
+    EXACT as BY_SAMPLERS,
+    ByBins,
     ByRank,
+    Draws,
     Method,
     MethodName,
     OneByOne,
     Single,
     named,
+    unit_scores,
 )
-from dpselect.percentiles.split_tree import price_of_draw, split_tree
-from dpselect.percentiles.thresholds import ByThreshold, parts_of_record
+from dpselect.percentiles.reading import Places, Ranks, Records
+from dpselect.percentiles.sparse_vector import ByThreshold, InParts, parts_of_record
 from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Probabilities, Values
@@ -104,21 +86,13 @@ false alarm is likely before: at least ``LEAST_NOISES``, and ``MARGIN`` times th
 the number ``N`` of candidates. One at the far candidates then has a probability of about
 ``N ** -MARGIN``."""
 
-PARTS = 1.5
-"""The error from both ends inwards, of one level, relative to that of a percentile alone."""
-
-GAINS = ((1.0, 1.7), (5.0, 1.5), (TAIL, 1.2))
-"""Error by ranks of percentiles up to so near to 100, relative to that from the side."""
-
 EXACT = 4.0
-"""Epsilon of each percentile, per rank that one step moves, from which on all are drawn one by
-one: noise is then about a record, and less than the parts of a place in the recursion."""
-
-RECURSIVE_FROM = 3
-"""Percentiles from which on the levels of the recursion are fewer than the percentiles."""
+"""Epsilon of each of the binary digits of the number of percentiles, per record of a person,
+from which on no bins are taken: noise is then less than their width."""
 
 SHARE = 0.06
-"""Share of epsilon for the number of records."""
+"""Share of epsilon for the number of records, of one percentile; of several twice as much,
+since ranks in parts are counted from the number."""
 
 LARGEST = 96
 """Size (``size_of``) of the largest number of records that is told apart."""
@@ -130,6 +104,12 @@ off by the whole range, and what is wrong for too few by the distance from the e
 NEGLIGIBLE = 1e-15
 """Numbers that are less likely are left out of distributions."""
 
+REFINED = 0.25
+"""Share of epsilon for the draw within a cell of a range."""
+
+CELLS, AT_ONCE = 2**15, 2**19
+"""Cells of a range on each side of 0, about, and candidates of one that are listed at once."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Choice:
@@ -137,14 +117,14 @@ class Choice:
 
     Attributes:
         percents: The percentiles, increasing.
-        points: The candidates.
+        points: The candidates, increasing.
         records: How records are read.
         epsilon: Epsilon of the percentiles.
         mechanism: How a value is drawn, if that is given.
     """
 
     percents: tuple[float, ...]
-    points: Values | Range
+    points: Values
     records: Records
     epsilon: float
     mechanism: MechanismLike | None = None
@@ -166,38 +146,25 @@ class Choice:
             return AfterCount.of(self)
         if name is not None:
             validation.one_of("method", name, get_args(MethodName))
-            if name == "above-threshold" and self.mechanism is not None:
-                raise ParameterError(f"`method`={name!r} has no other `mechanism`")
         if name == "above-threshold":
+            if self.mechanism is not None:
+                raise ParameterError(f"`method`={name!r} has no other `mechanism`")
             return OneByOne(tuple(self._by_threshold(p, None) for p in self.percents))
-        if name == "recursive":
-            if not self._increase:
-                raise ParameterError(f"`candidates` must increase for `method`={name!r}")
-            if type(self._mechanism(self.percents[0])) not in PROPORTIONAL:
-                raise ParameterError(
-                    "`method`='recursive' needs the `mechanism` 'exponential', "
-                    "'permute-and-flip' or 'noisy-max'"
-                )
-            return self._halves()
         return OneByOne(tuple(map(self._by_rank, self.percents)))
 
     def of_number(self, records: float) -> Method:
         """Return the method for a number of records; a function of public numbers."""
-        several = len(self.percents)
-        singles = tuple(self._single(p, records) for p in self.percents)
-        exact = all(self._each >= EXACT * self.records.rank_bound(p) for p in self.percents)
-        if several == 1 or exact or not self._increase:
-            return OneByOne(singles)
-        if (ends := self._from_ends(records)) is not None:
-            return ends
-        if several >= RECURSIVE_FROM:
-            if not self._drowned(self.percents, records):
-                return self._halves()
+        of, several = (self.points, self.records, self.epsilon, records), len(self.percents)
+        if several > 1:
+            in_parts = InParts(self.percents, *of)
+            fewest = min(min(p, 100 - p) for p in self.percents) / 100 * records
+            if fewest >= in_parts.noise_scale(is_last=False) * self._quiet:
+                return in_parts
             near = sum(abs(p - 50) >= 50 - TAIL for p in self.percents)
-            exact = self.epsilon >= EXACT * several.bit_length() * self.records.per_user
-            if 2 * near < several and not exact:
-                return ByBins(self.percents, self.points, self.records, self.epsilon, records)
-        return OneByOne(singles)
+            most = EXACT * several.bit_length() * self.records.per_user
+            if 2 * near < several and self.epsilon < most:
+                return ByBins(self.percents, *of)
+        return OneByOne(tuple(self._single(p, records) for p in self.percents))
 
     @property
     def _each(self) -> float:
@@ -212,116 +179,32 @@ class Choice:
         (``ByThreshold``) has a scale of at most 3 times what one step moves.
         """
         parts = max(parts_of_record(p).denominator for p in self.percents)
-        return scale_for(self._each, 3 * self.records.per_user * parts)
-
-    @property
-    def _increase(self) -> bool:
-        """Whether the candidates increase."""
-        return isinstance(self.points, Range) or bool((np.diff(self.points) > 0).all())
-
-    def _halves(self) -> Method:
-        of = self.records, self.epsilon
-        if isinstance(self.points, Range):
-            return RecursiveOfRange(self.percents, self.points, *of)
-        return Recursive(self.percents, self.points, *of, self.mechanism or "permute-and-flip")
-
-    def _from_ends(self, records: float) -> EndsFirst | None:
-        """Return the method from both ends, if it is quiet and nothing between them drowns."""
-        if isinstance(self.points, Range):
-            return None
-        # Where records are dense, ranks are as good from the side of the many.
-        low = sum(
-            p <= TAIL and _beyond(p, records) * self.epsilon < MANY for p in self.percents
-        )
-        high = len(self.percents) - sum(p >= 100 - TAIL for p in self.percents)
-        below, middle, above = (
-            self.percents[:low],
-            self.percents[low:high],
-            self.percents[high:],
-        )
-        if not (below or above):
-            return None
-        by_halves = inf
-        if len(self.percents) >= RECURSIVE_FROM and not self._drowned(self.percents, records):
-            by_halves = _levels(self.percents) * self._gain(records)
-        if PARTS * max(_levels(middle), 1) >= min(by_halves, len(self.percents)):
-            return None
-        by = EndsFirst(below, middle, above, self.points, self.records, self.epsilon, records)
-        outermost = [*below[:1], *above[-1:]]
-        if any(_beyond(p, records) < by.noise_scale * self._quiet for p in outermost):
-            return None
-        open_to = (not below, not above)
-        return None if self._drowned(middle, records, open_to) else by
-
-    def _gain(self, records: float) -> float:
-        """Return how many times the error by ranks of the highest is that from the side."""
-        last = self.percents[-1]
-        if _beyond(last, records) * self.epsilon >= MANY:
-            return 1.0
-        return next((gain for near, gain in GAINS if 100 - last <= near), 1.0)
-
-    @property
-    def _needed(self) -> float:
-        """The score of the records beyond a percentile up to which its draw by rank drowns."""
-        return DROWNED * log(max(len(self.points) / SPREAD, 1.0))
+        return scale_for(self._each, 3 * self.records.changed * parts)
 
     @property
     def _quiet(self) -> float:
         """Scales of noise that records must have for AboveThreshold to pass none of them by."""
         return max(LEAST_NOISES, MARGIN * log(len(self.points)))
 
-    def _drowned(
-        self,
-        percents: tuple[float, ...],
-        records: float,
-        open_to: tuple[bool, bool] = (True, True),
-    ) -> bool:
-        """Return whether a draw by halves drowns.
-
-        Args:
-            percents: Those by halves.
-            records: The number of records.
-            open_to: Whether candidates reach to the lowest, and to the highest of all.
-        """
-        if not percents:
-            return False
-        needed, of = self._needed, self.records
-        tree = split_tree(tuple(p / 100 for p in percents), self.epsilon)
-        low_open, high_open = open_to
-        for node, low, high in tree.ends(low=low_open, high=high_open):
-            p = percents[node.position]
-            relation = of.neighbours if node.level == 1 else Neighbours.ADD_REMOVE
-            moved = 2 * of.per_user * rank_bound(node.fraction, relation)
-            share = min(p if low else 100.0, 100 - p if high else 100.0) / 100
-            if share * records * price_of_draw(node, of.neighbours) / moved < needed:
-                return True
-        return False
-
     def _single(self, p: float, records: float) -> Single:
         """Return one percentile by rank or by AboveThreshold."""
-        beyond = _beyond(p, records)
+        beyond = min(p, 100 - p) / 100 * records
         score = beyond * self._each / (2 * self.records.rank_bound(p))
-        # Of a range AboveThreshold visits few candidates: it is taken only where ranks drown.
-        is_listed = not isinstance(self.points, Range)
-        is_tail = is_listed and 100 - p <= TAIL and beyond * self._each < MANY
+        is_drowned = score < DROWNED * log(max(len(self.points) / SPREAD, 1.0))
+        is_tail = 100 - p <= TAIL and beyond * self._each < MANY
         from_side = self._by_threshold(p, records)
         # From the side of the few, where that is quiet.
-        return (
-            from_side
-            if score < self._needed or (is_tail and from_side.share < Fraction(1, 2))
-            else self._by_rank(p)
-        )
+        if is_drowned or (is_tail and from_side.share < Fraction(1, 2)):
+            return from_side
+        return self._by_rank(p)
 
-    def _by_rank(self, p: float) -> Single:
-        draw = self._mechanism(p)
-        if isinstance(self.points, Range):
-            return ByPieces(p, self.points, self.records, draw)
-        return ByRank(p, self.points, self.records, draw)
+    def _by_rank(self, p: float) -> ByRank:
+        return ByRank(p, self.points, self.records, self._mechanism(p))
 
     def _by_threshold(self, p: float, records: float | None) -> ByThreshold:
         """Return AboveThreshold of a percentile, from the side that suits it."""
         of = p, self.points, self.records, self._each
-        beyond = None if records is None else _beyond(p, records)
+        beyond = None if records is None else min(p, 100 - p) / 100 * records
         upwards = ByThreshold(*of, upwards=True, beyond=beyond)
         if records is None or upwards.share == 1:
             return upwards
@@ -333,24 +216,26 @@ class Choice:
 
     def _mechanism(self, p: float) -> Mechanism:
         """Return the mechanism of one percentile, by what a neighbour step moves its scores."""
-        if isinstance(self.points, Range):
-            draw = by_name(self.mechanism or "exponential", self._each)
-            if not isinstance(draw, ExponentialMechanism):
-                raise ParameterError(
-                    f"a range of so many values is drawn by the `mechanism` 'exponential', not "
-                    f"{draw.name!r}"
-                )
-            return draw
         if self.mechanism is None:
             return PermuteAndFlip(epsilon=self._each)
-        bound = GlobalSensitivity(self.records.rank_bound(p), self.records.neighbours)
         facts = Facts(
             candidates=len(self.points),
-            sensitivity=bound,
+            sensitivity=GlobalSensitivity(self.records.rank_bound(p), self.records.neighbours),
             highest=0.0,
             direction="non-decreasing",
         )
         return by_name(self.mechanism, self._each).for_objective(facts)
+
+
+class Drawn(NamedTuple):
+    """Values of groups, shape ``(groups, m)``; with how each was drawn, if a number chose it.
+
+    ``records`` are the noisy numbers of the groups, and ``chosen`` the mechanisms.
+    """
+
+    values: Values
+    records: Sequence[int | None]
+    chosen: Sequence[str | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,7 +257,7 @@ class AfterCount(Method):
         Raises:
             ParameterError: Epsilon is too small.
         """
-        epsilon = SHARE * choice.epsilon
+        epsilon = SHARE * min(len(choice.percents), 2) * choice.epsilon
         made = cls(replace(choice, epsilon=choice.epsilon - epsilon), epsilon)
         # Whatever the number is, the method can be drawn.
         if max(made.scale, made.choice.largest_scale) > LARGEST_SCALE:
@@ -380,7 +265,7 @@ class AfterCount(Method):
         return made
 
     @property
-    def points(self) -> Values | Range:  # type: ignore[override] # those of the choice
+    def points(self) -> Values:  # type: ignore[override] # those of the choice
         return self.choice.points
 
     @property
@@ -399,54 +284,92 @@ class AfterCount(Method):
             Spend(named(self.choice.percents), self.choice.epsilon),
         )
 
-    def probabilities(self, numbers: Numbers) -> Probabilities:
-        points = np.asarray(self.points)
-        chances = chances_of_sizes(int(numbers.ranks(points).numbers[0]), self.scale)
-        law = np.zeros((len(self.choice.percents), points.size))
-        for size in np.flatnonzero(chances > NEGLIGIBLE).tolist():
-            law += chances[size] * self.of_size(size).probabilities(numbers)
-        return law
+    def probabilities(self, ranks: Ranks) -> Probabilities:
+        chances = chances_of_sizes(int(ranks.numbers[0]), self.scale)
+        return sum(
+            chances[size] * self.of_size(size).probabilities(ranks)
+            for size in np.flatnonzero(chances > NEGLIGIBLE).tolist()
+        )
 
     def of_size(self, size: int) -> Method:
         """Return the method of numbers of a size."""
         return self.choice.of_number(max(2 ** (size / 2) - CAUTION * self.scale, 1.0))
 
-    def choosing(self, numbers: Numbers) -> Callable[[], tuple[Method, int]]:
-        """Count all that any method needs, and return the draw of the method and of the number.
+    def draw(self, ranks: Ranks, records: Indices, by: Draws = BY_SAMPLERS) -> Values:  # noqa: ARG002
+        return self.drawn(ranks, by).values
 
-        Raises:
-            ColumnError, DataError: As for the release.
-        """
-        records = np.array([numbers.number(self.points)])
-
-        def choose() -> tuple[Method, int]:
-            noisy = int(discrete_laplace(records, self.scale)[0])
-            return self.of_size(size_of(noisy)), noisy
-
-        return choose
-
-    def prepare(self, numbers: Numbers, records: int = 0) -> Callable[[], Answer]:  # noqa: ARG002
-        choose = self.choosing(numbers)
-
-        def draw() -> Answer:
-            chosen, noisy = choose()
-            return chosen.prepare(numbers, noisy)()
-
-        return draw
-
-    def prepare_groups(self, ranks: Ranks, records: Indices) -> Callable[[], Values]:  # noqa: ARG002
-        return lambda: self.of_groups(ranks)[0]
-
-    def of_groups(self, ranks: Ranks) -> tuple[Values, Indices]:
-        """Draw the values of each group, shape ``(groups, m)``, and its noisy number."""
-        noisy = discrete_laplace(ranks.numbers, self.scale)
+    def drawn(self, ranks: Ranks, by: Draws = BY_SAMPLERS) -> Drawn:
+        """Draw the values of each group, with its noisy number and what that chose."""
+        noisy = by.laplace(ranks.numbers, self.scale)
         sizes = np.array([size_of(one) for one in noisy.tolist()])
-        found = np.empty((sizes.size, len(self.choice.percents)))
+        values = np.empty((sizes.size, len(self.choice.percents)))
+        chosen = np.empty(sizes.size, dtype=object)
         for size in np.unique(sizes).tolist():
             which = np.flatnonzero(sizes == size)
             method = self.of_size(size)
-            found[which] = method.prepare_groups(ranks.some(which), noisy[which])()
-        return found, noisy
+            values[which] = method.draw(ranks.some(which), noisy[which], by)
+            chosen[which] = method.mechanism
+        return Drawn(values, noisy.tolist(), chosen.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """Percentiles among the candidates of cells of a range, by rank.
+
+    Attributes:
+        percents: The percentiles.
+        points: The range.
+        records: How records are read.
+        epsilon: Epsilon of all of them.
+    """
+
+    percents: tuple[float, ...]
+    points: Range
+    records: Records
+    epsilon: float
+
+    @cached_property
+    def edges(self) -> Indices:
+        """The first position of each cell, and the number of all candidates."""
+        return self.points.cells(CELLS)
+
+    @property
+    def first(self) -> Values:
+        """The first candidate of each cell."""
+        return self.points.at(self.edges[:-1])
+
+    @property
+    def each(self) -> float:
+        """Epsilon of each draw: of as many for a percentile as the widest cell needs."""
+        draws, width = 1, int(np.diff(self.edges).max())
+        while width > AT_ONCE:
+            draws, width = draws + 1, ceil(width / AT_ONCE)
+        return self.epsilon / (len(self.percents) * draws)
+
+    @property
+    def spend(self) -> Spend:
+        """What all of them cost."""
+        return Spend("candidates of a cell, by rank", self.epsilon)
+
+    def draw(self, cells: Values, places: Places, by: Draws = BY_SAMPLERS) -> Values:
+        """Draw a candidate of each cell, ascending, for the first ones of the cells."""
+        at = np.searchsorted(self.first, cells)
+        drawn = [
+            self._within(p, int(self.edges[one]), int(self.edges[one + 1]), places, by)
+            for p, one in zip(self.percents, at.tolist(), strict=True)
+        ]
+        return self.points.at(sorted(drawn))
+
+    def _within(self, p: float, low: int, high: int, places: Places, by: Draws) -> int:
+        """Draw a position from ``low`` to before ``high``."""
+        bound = self.records.rank_bound(p)
+        while high - low > 1:
+            edges = np.linspace(low, high, min(AT_ONCE, high - low) + 1).astype(np.int64)
+            points = self.points.at(edges[:-1])
+            scores = unit_scores(places.ranks(edges), p=p, points=points, bound=bound)
+            [at] = by.largest(scores, self.each)
+            low, high = int(edges[at]), int(edges[at + 1])
+        return low
 
 
 def size_of(records: int) -> int:
@@ -465,13 +388,3 @@ def chances_of_sizes(records: int, scale: float) -> Probabilities:
     ends = 2.0 ** (np.arange(LARGEST) / 2 + 0.25)
     upto = laplace_upto(np.floor(ends) - records, scale)
     return np.diff(upto, prepend=0.0, append=1.0)
-
-
-def _beyond(p: float, records: float) -> float:
-    """Return the records beyond a percentile, on the side of the few."""
-    return min(p, 100 - p) / 100 * records
-
-
-def _levels(percents: tuple[float, ...]) -> int:
-    """Return the levels of percentiles by halves."""
-    return len(percents).bit_length()

@@ -25,7 +25,7 @@ Guarantee:
     away from 0 to a public grid, so a tail is never too small. The distribution of the sum is
     the product of the transforms of its terms.
 
-    Privacy: as for ``count_tree``, with one level.
+    Privacy: a record is in one bin (``Records.changed``).
 
 Source: Humphries, Li, Zhang, Knopf and He 2026, arXiv:2604.07581, who call an interval for
     these records a randomization interval and draw its width by the exponential mechanism; the
@@ -34,7 +34,7 @@ Source: Humphries, Li, Zhang, Knopf and He 2026, arXiv:2604.07581, who call an i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -44,15 +44,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.budget.zcdp import rho_of_pure
-from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
+from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.mechanisms.score_intervals import checked_interval
-from dpselect.neighbours import Neighbours
+from dpselect.percentiles.candidates import Range, places_of
+from dpselect.percentiles.methods import EXACT, Draws, counts_spend
 from dpselect.percentiles.objectives import exact_fraction
-from dpselect.percentiles.placing import places_of
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import Answer
+from dpselect.percentiles.reading import Places, Ranks, Records
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -78,7 +75,7 @@ class Intervals:
 
     Attributes:
         percents: In [1, 100].
-        points: The candidates, in any order.
+        points: The candidates, increasing.
         records: How records are read.
         epsilon: Epsilon of all noisy counts, in nats.
         probability: That an interval holds its percentile, at least; in (0, 1).
@@ -100,51 +97,35 @@ class Intervals:
     @property
     def scale(self) -> float:
         """Scale of the noise on each count."""
-        return scale_for(self.epsilon, self._changed)
-
-    @property
-    def _changed(self) -> int:
-        """By how much one neighbour step changes all counts together."""
-        replaced = self.records.neighbours is Neighbours.SUBSTITUTE
-        return self.records.per_user * (2 if replaced else 1)
+        return scale_for(self.epsilon, self.records.changed)
 
     @property
     def spend(self) -> Spend:
         """What all intervals cost together."""
-        most = self.records.per_user
-        rho = self._changed / most * rho_of_pure(most / self.scale)
-        return Spend("intervals: noise on the counts of bins", self.epsilon, rho=rho)
+        return counts_spend(
+            "intervals: noise on the counts of bins", self.epsilon, self.records
+        )
 
-    def prepare(
-        self, numbers: Numbers, noise: Callable[[Indices, float], Indices] = discrete_laplace
-    ) -> Callable[[Answer], Callable[[], Ends]]:
-        """Count all that any released values need, and return the draw for released ones.
+    def draw(
+        self, counted: Ranks | Places, released: Sequence[float], by: Draws = EXACT
+    ) -> Callable[[], Ends]:
+        """Draw the counts around released values of one group.
 
-        The draw returns what works the intervals out of the noisy counts, which takes longer.
+        What is returned works the intervals out of the noisy counts, which takes longer.
 
         Args:
-            numbers: The numbers; private.
-            noise: Adds the noise of a scale to counts; another one is for experiments.
-
-        Raises:
-            ColumnError, DataError: As for the release.
+            counted: The numbers of the group; private.
+            released: The values.
+            by: What draws the noise.
         """
-        points = self.points if isinstance(self.points, Range) else np.unique(self.points)
-        places = _places(numbers, points)
-
-        def draw(released: Answer) -> Callable[[], Ends]:
-            at = [_position(points, value) for value in released]
-            cuts = cuts_around(at, len(points))
-            exact = np.diff(places(cuts), prepend=0)
-            noisy = noise(exact, self.scale).tolist()
-            return lambda: tuple(
-                (float(points[min(low, here)]), float(points[max(high, here)]))
-                for (low, high), here in zip(
-                    self.ends(noisy, cuts, at, len(points)), at, strict=True
-                )
-            )
-
-        return draw
+        points, size = self.points, len(self.points)
+        at = places_of(points, np.array(released)).tolist()
+        cuts = cuts_around(at, size)
+        noisy = by.laplace(np.diff(counted.upto_cuts(cuts), prepend=0), self.scale).tolist()
+        return lambda: tuple(
+            (float(points[min(low, here)]), float(points[max(high, here)]))
+            for (low, high), here in zip(self.ends(noisy, cuts, at, size), at, strict=True)
+        )
 
     def ends(
         self, noisy: list[int], cuts: list[int], released: Iterable[int], candidates: int
@@ -217,24 +198,6 @@ def cuts_around(released: Iterable[int], candidates: int) -> list[int]:
             cuts |= {2 * (at - distance), 2 * (at + distance) + 1}
             distance *= 2
     return sorted(cut for cut in cuts if 0 < cut < 2 * candidates - 1)
-
-
-def _places(numbers: Numbers, points: Values | Range) -> Callable[[list[int]], Indices]:
-    """Return the counts of records up to cuts, and of all; private."""
-    if isinstance(points, Range):
-        # A cut is beyond every candidate before the half of it.
-        places = numbers.places(points)
-        return lambda cuts: np.append(
-            places.searchsorted((np.array(cuts, dtype=np.int64) + 1) // 2), places.size
-        )
-    ranks = numbers.ranks(points)
-    counts = np.stack([ranks.below[0], ranks.upto[0]], axis=1).ravel()
-    return lambda cuts: np.append(counts[cuts], ranks.numbers)
-
-
-def _position(points: Values | Range, value: float) -> int:
-    """Return the position of a candidate."""
-    return int(places_of(points, np.array([value]))[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

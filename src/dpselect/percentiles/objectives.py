@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike
 
 from dpselect import tables, validation
 from dpselect._twofold import Twofold, exact_sum
-from dpselect.errors import DataError, ParameterError, PublicClaimError, missing_value
+from dpselect.errors import ParameterError, PublicClaimError, missing_value
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
-from dpselect.percentiles.placing import exact_decimal
-from dpselect.percentiles.ranks import Ranks, ranks_in
+from dpselect.percentiles.candidates import exact_decimal
+from dpselect.percentiles.reading import Ranks, no_records, rank_bound, ranks_in
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
@@ -122,9 +122,9 @@ def percentile_rank(
 ) -> Objective:
     """Return the objective whose best candidates have the percentile's rank.
 
-    Every record counts at the candidate that is nearest to it, halfway at the larger one
-    (``placing``). With ``a = p/100``, ``L`` records at candidates below ``c``, ``E`` at it and
-    ``n`` in all, a candidate that holds records has their ranks and ``e = 1/64`` around them,
+    Every record counts at the candidate that is nearest to it, halfway at the larger one. With
+    ``a = p/100``, ``L`` records at candidates below ``c``, ``E`` at it and ``n`` in all, a
+    candidate that holds records has their ranks and ``e = 1/64`` around them,
     ``l = L + 1 - e`` to ``h = L + E + e``, and one between two that do, ``x`` and ``y``, has
     ``l = h = L + (c - x)/(y - x)``, from ``L + e`` to ``L + 1 - e``, where the smallest and the
     largest candidate stand in for those that are missing. The wanted rank is that of
@@ -181,7 +181,7 @@ def percentile_rank(
     ranks = ranks_in(data, points, column)
     if on_invalid == "raise" and ranks.missing > 0:
         raise missing_value()
-    if relation is Neighbours.SUBSTITUTE and ranks.records == 0:
+    if relation is Neighbours.SUBSTITUTE and ranks.numbers[0] + ranks.missing == 0:
         raise no_records()
     return by_rank(ranks, p=p, points=points, form=form, neighbours=relation)
 
@@ -215,12 +215,12 @@ def by_rank(
     )
 
 
-def rank_scores(ranks: Ranks, *, p: float, points: Values, form: RankForm) -> Twofold:
+def rank_scores(ranks: Ranks, *, p: float | Values, points: Values, form: RankForm) -> Twofold:
     """Return the scores of ``by_rank`` in each group, in the shape of the ranks; private.
 
     Args:
         ranks: Ranks of the candidates.
-        p: The percentile.
+        p: The percentile, or that of each group.
         points: The candidates.
         form: The form of the ranks.
     """
@@ -233,7 +233,7 @@ def rank_scores(ranks: Ranks, *, p: float, points: Values, form: RankForm) -> Tw
         least, most = np.where(holds, -AROUND, between), np.where(holds, AROUND, between)
         low = low + holds
     # Integers and what is left of them apart: ranks of billions of records lose no digits.
-    whole, part = _wanted(p / 100, ranks.numbers, first)
+    whole, part = _wanted(np.asarray(p) / 100, ranks.numbers, first)
     before = exact_sum((low - whole).astype(np.float64), least - part)
     beyond = exact_sum((whole - high).astype(np.float64), part - most)
     ahead = (before.high > beyond.high) | (
@@ -246,24 +246,15 @@ def rank_scores(ranks: Ranks, *, p: float, points: Values, form: RankForm) -> Tw
     return Twofold(0.0 - off, 0.0 - rest)
 
 
-def _wanted(fraction: float, numbers: Indices, first: Fraction) -> tuple[Indices, Values]:
+def _wanted(fractions: Values, numbers: Indices, first: Fraction) -> tuple[Indices, Values]:
     """Return the wanted rank of so many numbers: integers, and what is left of them."""
-    different, which = np.unique(numbers, return_inverse=True)
-    exact = [first + Fraction(fraction) * (n - 1) for n in different.tolist()]
+    exact = [
+        first + Fraction(float(fraction)) * (int(n) - 1)
+        for fraction, n in np.broadcast(fractions, numbers)
+    ]
     whole = np.array([floor(one) for one in exact])
     part = np.array([float(one - floor(one)) for one in exact])
-    return whole[which][:, None], part[which][:, None]
-
-
-def rank_bound(fraction: float, neighbours: Neighbours) -> float:
-    """Return what one step changes of the distance of a rank from ``1/2 + fraction * (n - 1)``.
-
-    Of a person with up to ``m`` records it changes ``m`` times as much. Under substitution how
-    many there are may change too, also where a record loses its number: if ``i`` of them become
-    ``j`` and ``l`` more are below the candidate, the distance changes by at most
-    ``|l - a(j - i)| ≤ m``, since ``-i ≤ l ≤ j``.
-    """
-    return 1.0 if neighbours is Neighbours.SUBSTITUTE else max(fraction, 1 - fraction)
+    return whole[:, None], part[:, None]
 
 
 def share_of_gap(ranks: Ranks, points: Values) -> Values:
@@ -316,11 +307,6 @@ def percent(p: object) -> float:
 def exact_fraction(p: float) -> Fraction:
     """Return ``p / 100`` through the decimal digits of ``p``."""
     return exact_decimal(p) / 100
-
-
-def no_records() -> DataError:
-    """Return the error for a table without rows, where their number is public."""
-    return DataError("there must be at least one record")
 
 
 def checked_candidates(candidates: ArrayLike) -> Values:

@@ -1,6 +1,8 @@
-"""Percentiles as public values, by a method that public arguments choose.
+"""Percentiles as public values, by a method that public arguments choose (``choice``).
 
-Which one is chosen, and why, is in ``dpselect.percentiles.choice``.
+Of groups each is answered by the same method, with the distribution that it has for the group's
+numbers alone; where a noisy number of records chooses it, each group has its own. All groups
+are drawn from one reading.
 """
 
 from __future__ import annotations
@@ -11,33 +13,44 @@ from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
 from math import isfinite, isinf
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import validation
+from dpselect import tables, validation
 from dpselect.errors import ParameterError
+from dpselect.keys.keys import groups_first
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.percentiles.by_group import Drawn, GroupedPercentiles, grouped
-from dpselect.percentiles.choice import AfterCount, Choice
-from dpselect.percentiles.intervals import SHARE, Intervals
+from dpselect.percentiles.candidates import Range
+from dpselect.percentiles.choice import REFINED, AfterCount, Choice, Drawn, Refined
+from dpselect.percentiles.intervals import SHARE, Ends, Intervals
+from dpselect.percentiles.methods import Method, MethodName
 from dpselect.percentiles.objectives import checked_candidates, percent
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import passes
-from dpselect.percentiles.reading import Numbers, Records, records_cap
+from dpselect.percentiles.reading import (
+    NUMBER,
+    Places,
+    Ranks,
+    Records,
+    checked_type,
+    counted_at,
+    numbers_of_groups,
+    passes,
+    records_cap,
+)
 from dpselect.percentiles.release import PercentileRelease
-from dpselect.percentiles.single import Method, MethodName, not_listed
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, keep, query
-from dpselect.tables.groups import check_ungrouped
+from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped
+from dpselect.tables.key_columns import checked_names
 from dpselect.tables.moments import Measure
 from dpselect.typing import OnInvalid, Probabilities, Values
 from dpselect.writing import as_text, digits, six_digits
 
 MOST_LISTED = 100_001
-"""Values of a range up to which they are listed; more are drawn by pieces."""
+"""Values of a range up to which they are listed; more are drawn from cells."""
 
 
 @query
@@ -45,30 +58,28 @@ class Percentiles(Query[PercentileRelease]):
     """Public values whose ranks are near those of one or several percentiles.
 
     Released values never decrease with the percentile. Each is drawn by its rank among the
-    candidates or by AboveThreshold, and of several all by the recursion, from both ends, or
-    from noisy counts of few bins: which of these is chosen by a noisy number of records, which
-    costs 6 % of epsilon and is released (``choice``).
+    candidates or by AboveThreshold, and several by AboveThreshold in parts or from noisy counts
+    of few bins: which of these is chosen by a noisy number of records, which costs 6 % of
+    epsilon and is released (``choice``).
 
     The candidates are ``lower``, ``lower + step`` and so on up to ``upper``, or the values of
     ``candidates``. Every record counts at the candidate nearest to its number, halfway at the
-    larger one and beyond all of them at their end (``placing``). A range of more than 100,001
-    values, up to ``2**52``, is not listed: the column is read into memory, an interval of
-    values between two records is drawn, and then one of its values.
+    larger one and beyond all of them at their end (``candidates``). A range of more than
+    100,001 values, up to ``2**52``, is not listed: the column is read into memory, one of few
+    cells of values is drawn, and then, for a quarter of epsilon, one of its values.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
     lazy frame (polars, DuckDB, PySpark) only the ranks of listed values leave the engine. The
     answer has one value per percentile, ascending; with ``by``, pairs of a group and these
-    values (``by_group``).
+    values.
 
     The plan has the spend of the number of records and that of the percentiles. If a method is
-    named it has one spend per percentile, and one per level of the recursion: those of the
-    levels on the path with the largest rho, since a record is in one half of a level, or in
-    several with weights that sum to 1. For ``"one-by-one"`` it has an
-    error bound in ranks: the distance of the ranks of the released value from that of the
-    percentile, minus the distance of the best candidate; for several percentiles, the largest
-    distance minus the largest one of their best candidates. For AboveThreshold it bounds the
-    distance of the percentile's rank from the ranks between the candidate where it stops and
-    the one visited before.
+    named it has one spend per percentile. For ``"one-by-one"`` it has an error bound in ranks:
+    the distance of the ranks of the released value from that of the percentile, minus the
+    distance of the best candidate; for several percentiles, the largest distance minus the
+    largest one of their best candidates. For AboveThreshold it bounds the distance of the
+    percentile's rank from the ranks between the candidate where it stops and the one visited
+    before.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``, or ``(epsilon, delta)``-DP if groups are released
@@ -109,9 +120,7 @@ class Percentiles(Query[PercentileRelease]):
             predicted. It changes neither the method nor the guarantee.
         method: Method of the draw, by default chosen. ``"one-by-one"`` draws each of ``m``
             percentiles with ``epsilon / m`` by its rank, ``"above-threshold"`` by visiting
-            values by their distance from 0. ``"recursive"`` draws the middle percentile with an
-            equal part of ``ceil(log2(m + 1))``, splits records and candidates at it and
-            continues in both halves; it needs increasing candidates.
+            values from the smallest on.
         interval: Probability with which an interval around a value contains the percentile, as
             0.95. For each percentile separately it holds on all data. It shows the effect of
             the noise, not of sampling: with ``user`` it is the percentile of the rows that are
@@ -124,14 +133,12 @@ class Percentiles(Query[PercentileRelease]):
         neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
         mechanism: Mechanism that draws a value. A short name
             (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; percentiles are
-            then drawn one by one, or by ``"recursive"``. The default is permute-and-flip, whose
-            expected rank error is never larger than that of the exponential mechanism; for a
-            range that is not listed, it is the exponential mechanism, the only one that can
-            weigh intervals of values.
+            then drawn one by one. The default is permute-and-flip, whose expected rank error is
+            never larger than that of the exponential mechanism.
         on_invalid: ``"repair"`` or ``"raise"``, for missing values. Repair drops them, at no
             cost; use raise if it is public that none is missing.
 
-    Source: Smith, STOC 2011; Kaplan, Schnapp and Stemmer, ICML 2022; Durfee, NeurIPS 2023.
+    Source: Smith, STOC 2011; Durfee, NeurIPS 2023.
 
     Examples:
         >>> import dpselect as dp
@@ -215,7 +222,7 @@ class Percentiles(Query[PercentileRelease]):
                 validation.instance(name, named, str)
         validation.different_columns(column=self.column, minus=self.minus)
         if self.by is not None:
-            return grouped(self)
+            return _grouped(self)
         check_ungrouped(self)
         relation = validation.table_neighbours(self.neighbours)
         users = records_cap(self.column, self.user, self.max_per_user)
@@ -223,44 +230,48 @@ class Percentiles(Query[PercentileRelease]):
         measure = Measure(unit.moment, self.minus)
         records = Records(relation, self.column, users, self.on_invalid, measure)
         percents, points = checked_percents(self.p), self._points(unit)
-        epsilon = validation.positive("epsilon", self.epsilon)
-        part, intervals = 0.0, None
+        epsilon = left = validation.positive("epsilon", self.epsilon)
+        intervals = refined = None
         if self.interval is None and self.interval_share is not None:
             raise ParameterError("`interval_share` is for intervals: say by `interval` which")
         if self.interval is not None:
             share = float(SHARE) if self.interval_share is None else self.interval_share
             part = epsilon * validation.share("interval_share", share)
             intervals = Intervals(percents, points, records, part, self.interval)
+            left -= part
+        if isinstance(points, Range):
+            refined = Refined(percents, points, records, REFINED * left)
+            left -= refined.epsilon
         method = Choice(
             percents=percents,
-            points=points,
+            points=refined.first if refined is not None else np.asarray(points),
             records=records,
-            epsilon=epsilon - part,
+            epsilon=left,
             mechanism=self.mechanism,
         ).method(self.method)
         if self.assumed_records is not None:
             validation.at_least("assumed_records", self.assumed_records, 1, validation.EXACT)
-        noisy = () if intervals is None else (intervals.spend,)
-        listed = None if isinstance(points, Range) else points
+        more = tuple(one.spend for one in (refined, intervals) if one is not None)
         public = ["the candidates", "p"]
         if relation is Neighbours.SUBSTITUTE:
             public.append(f"the number of {'records' if users is None else 'persons'}")
         return PercentilesDesign(
             plan=Plan(
-                mechanism=method.mechanism,
-                spends=(*method.spends, *noisy),
+                mechanism=method.mechanism + ", then within a cell" * (refined is not None),
+                spends=(*method.spends, *more),
                 epsilon=epsilon,
                 neighbours=relation,
                 public=tuple(public),
                 composition=method.composition,
-                error=method.error,
-                passes=passes(points, [listed] if noisy else method.ranked),
+                error=method.error if refined is None else None,
+                passes=passes(points),
             ),
             exact=method.exact,
             percents=percents,
             points=points,
             records=records,
             method=method,
+            refined=refined,
             intervals=intervals,
             unit=unit,
         )
@@ -285,8 +296,8 @@ class Percentiles(Query[PercentileRelease]):
                 raise validation.candidates_and_range()
             if unit.moment == "number":
                 listed: Any = self.candidates
-                return checked_candidates(listed)
-            return checked_candidates([unit.coded(one) for one in self.candidates])  # type: ignore[union-attr] # a tuple
+                return np.unique(checked_candidates(listed))
+            return np.unique(checked_candidates([unit.coded(one) for one in self.candidates]))  # type: ignore[union-attr] # a tuple
         if self.step is None:
             raise ParameterError(
                 "give `step`, the distance between candidates, or `candidates`"
@@ -311,15 +322,11 @@ class Percentiles(Query[PercentileRelease]):
     def probabilities(self, data: object) -> Probabilities:
         """Return the exact distribution of each percentile's value; as private as the data.
 
-        For several percentiles by the recursion, every place and share that can be drawn is
-        followed, in O((65 n)^L) for ``n`` candidates and ``L`` levels; ``L`` is 2 for up to 3
-        percentiles.
-
         Args:
             data: As for the release.
 
         Returns:
-            Shape ``(m, n)`` for listed candidates; each row sums to 1.
+            Shape ``(m, n)`` for listed candidates, ascending; each row sums to 1.
 
         Raises:
             ParameterError: There are too many values to list.
@@ -340,8 +347,23 @@ class Percentiles(Query[PercentileRelease]):
             )
         design: Any = self.design()
         if isinstance(design.points, Range):
-            raise not_listed()
-        return design.method.probabilities(design.records.of(data))
+            raise ParameterError(
+                "a range has too many values for their probabilities: give fewer"
+            )
+        return design.method.probabilities(design.records.counted(data, design.points))
+
+
+class Answer(NamedTuple):
+    """What was drawn of one group.
+
+    ``ends`` works out intervals, if they were asked for; ``records`` and ``chosen`` are as in
+    ``choice.Drawn``.
+    """
+
+    values: tuple[float, ...]
+    records: int | None
+    chosen: str | None
+    ends: Callable[[], Ends] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,9 +372,10 @@ class PercentilesDesign(Design[PercentileRelease]):
 
     Attributes:
         percents: The percentiles, in [1, 100], increasing.
-        points: The values that may be released.
+        points: The values that may be released, increasing.
         records: How records are read.
-        method: How percentiles are drawn.
+        method: How percentiles are drawn, from a list of candidates.
+        refined: How they are drawn within cells of a range.
         intervals: Those around the values, if they were asked for.
         unit: What answers become.
     """
@@ -361,6 +384,7 @@ class PercentilesDesign(Design[PercentileRelease]):
     points: Values | Range
     records: Records
     method: Method
+    refined: Refined | None = None
     intervals: Intervals | None = None
     unit: Unit
 
@@ -368,10 +392,10 @@ class PercentilesDesign(Design[PercentileRelease]):
         self.records.check(data, self.points)
 
     def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
-        draw_values = self.values_of(self.records.of(data))
+        counted = self.records.counted(data, self.points)
 
         def draw(plan: Plan) -> PercentileRelease:
-            found = draw_values()
+            [found] = self.answers(counted)
             drawn = PercentileRelease(
                 self.in_units(found.values),
                 plan,
@@ -379,36 +403,131 @@ class PercentilesDesign(Design[PercentileRelease]):
                 chosen=found.chosen and six_digits(found.chosen),
                 records=found.records,
             )
-            if found.ends is None:
-                return drawn
-            keep(drawn)
-            return replace(drawn, interval=tuple(map(self.in_units, found.ends())))
+            return self.with_intervals(drawn, [found])
 
         return draw
+
+    def listed(self, counted: Ranks | Places) -> Ranks:
+        """Return the ranks of what the method draws from: of a range its cells."""
+        if isinstance(counted, Ranks):
+            return counted
+        assert self.refined is not None  # noqa: S101 -- of a range
+        return counted.ranks(self.refined.edges)
+
+    def answers(self, counted: Ranks | Places) -> list[Answer]:
+        """Draw the values of each group."""
+        ranks = self.listed(counted)
+        if isinstance(self.method, AfterCount):
+            found = self.method.drawn(ranks)
+        else:
+            none = [None] * ranks.numbers.size
+            found = Drawn(self.method.draw(ranks, 0 * ranks.numbers), none, none)
+        each: Iterable[Ranks | Places] = ranks.each()
+        if isinstance(counted, Places) and self.refined is not None:
+            found = found._replace(values=self.refined.draw(found.values[0], counted)[None])
+            each = [counted]
+        answers = [
+            Answer(tuple(values), number, chosen, None)
+            for values, number, chosen in zip(
+                found.values.tolist(), found.records, found.chosen, strict=True
+            )
+        ]
+        if (intervals := self.intervals) is None:
+            return answers
+        return [
+            answer._replace(ends=intervals.draw(one, answer.values))
+            for answer, one in zip(answers, each, strict=True)
+        ]
+
+    def with_intervals(
+        self, drawn: PercentileRelease, answers: Iterable[Answer]
+    ) -> PercentileRelease:
+        """Return a release with the intervals of its values, which is kept before they are."""
+        if self.intervals is None:
+            return drawn
+        keep(drawn)
+        ends = [one.ends() for one in answers if one.ends is not None]
+        return replace(drawn, interval=tuple(self.in_units(two) for one in ends for two in one))
 
     def in_units(self, values: Iterable[float]) -> tuple[Any, ...]:
         """Return numbers in the unit that values are given in."""
         return tuple(self.unit.value(one) for one in values)
 
-    def values_of(self, numbers: Numbers) -> Callable[[], Drawn]:
-        """Count all that is needed, and return the draw of the values of one group."""
-        # The candidates of all intervals are counted once, with those of any method.
-        around = None if self.intervals is None else self.intervals.prepare(numbers)
-        if isinstance(self.method, AfterCount):
-            choose = self.method.choosing(numbers)
-        else:
-            of_named = self.method.prepare(numbers)
 
-        def draw() -> Drawn:
-            if isinstance(self.method, AfterCount):
-                chosen, records = choose()
-                values = chosen.prepare(numbers, records)()
-                found = Drawn(values, chosen.mechanism, records)
-            else:
-                found = Drawn(of_named())
-            return found if around is None else replace(found, ends=around(found.values))
+@dataclass(frozen=True, kw_only=True)
+class GroupedPercentiles(GroupedDesign[PercentileRelease, Answer]):
+    """The method of one group, and how rows are grouped.
 
-        return draw
+    Attributes:
+        column: The numeric column.
+        may_miss: Whether a missing number is no error.
+    """
+
+    each: PercentilesDesign
+    column: str
+    may_miss: bool
+
+    def check(self, data: object) -> None:
+        data = self._measured(data)
+        tables.check_columns(data, numeric=[self.column])
+        checked_type(data, self.column, self.each.points)
+        self.grouping.check(data)
+
+    def _measured(self, data: object) -> object:
+        """Return the table with numbers of the column: of dates, or of a difference."""
+        return self.each.records.measure.of(data, self.column)
+
+    def prepare(self, data: object) -> Callable[[Plan], PercentileRelease]:
+        if not self.may_miss:
+            self.grouping.refuse_missing(self._measured(data), self.column)
+        return super().prepare(data)
+
+    def released(
+        self, groups: tuple[Hashable, ...], answers: list[Answer], plan: Plan
+    ) -> PercentileRelease:
+        values = (self.each.in_units(one.values) for one in answers)
+        numbers = tuple(one.records for one in answers if one.records is not None)
+        drawn = PercentileRelease(
+            tuple(zip(groups, values, strict=True)),
+            plan,
+            p=self.each.percents,
+            groups=groups,
+            records=numbers if isinstance(self.each.method, AfterCount) else None,
+        )
+        return self.each.with_intervals(drawn, answers)
+
+    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Answer]]:
+        each, points, data = self.each, self.each.points, self._measured(data)
+        rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
+        kind = checked_type(data, self.column, points)
+        if isinstance(points, Range):
+            numbers = numbers_of_groups(rows, groups, data)
+            places = [Places(points.places(one, kind)) for one in numbers]
+            return lambda: [answer for one in places for answer in each.answers(one)]
+        cells = counted_at(rows, points, data, groups=len(groups), kind=kind)
+        return lambda: [answer for ranks in cells.parts() for answer in each.answers(ranks)]
+
+
+def _grouped(asked: Percentiles) -> GroupedPercentiles:
+    """Return the design of percentiles of groups.
+
+    Raises:
+        ParameterError: A field is out of its range, or does not go with another.
+    """
+    if asked.column is None:
+        raise validation.needs("by", "column", of="numbers")
+    for name in checked_names(asked.by, "by"):
+        validation.different_columns(column=asked.column, by=name, user=asked.user)
+    grouping = Groups.of(asked, groups_first)
+    each: Any = replace(asked, **grouping.in_each, column=None, on_invalid="repair").design()
+    return GroupedPercentiles(
+        plan=grouping.plan(each.plan),
+        exact=each.exact,
+        each=each,
+        grouping=grouping,
+        column=asked.column,
+        may_miss=asked.on_invalid == "repair",
+    )
 
 
 def _is_open(end: object) -> bool:

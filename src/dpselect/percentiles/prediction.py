@@ -1,4 +1,4 @@
-r"""Errors of percentiles in their units, predicted for assumed shapes of the data.
+"""Errors of percentiles in their units, predicted for assumed shapes of the data.
 
 What a release errs in units depends on the data, so no bound in units holds for all. A
 prediction is one for public data of the assumed size and of several shapes between the ends of
@@ -6,34 +6,26 @@ the candidates: even, normal, falling, and two whose largest values are far beyo
 as where the ends are generous. Of the errors that are exceeded with a given probability the
 largest counts. Records are at the candidates that are nearest to the shape, and an error is the
 distance from the two records that the percentile lies between: no error is none. It is an
-assumption, and it is the same whenever it is asked for: distributions are exact, or integrated
-over 200 quantiles of the noise of a threshold, or those of simulations with a fixed seed.
+assumption, and it is the same whenever it is asked for: releases are simulated with a fixed
+seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from functools import partial
+from functools import lru_cache
 from math import erf, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpselect.neighbours import Neighbours
-from dpselect.percentiles.binary_tree import Recursive
-from dpselect.percentiles.bins import ByBins
-from dpselect.percentiles.choice import AfterCount, chances_of_sizes
-from dpselect.percentiles.ends_first import EndsFirst, Left, simulated_laplace
-from dpselect.percentiles.placing import places_of
-from dpselect.percentiles.range_halves import RangeHalf, RecursiveOfRange
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.ranks import ranks_of
-from dpselect.percentiles.reading import Numbers, Records
-from dpselect.percentiles.single import ByPieces, Method, OneByOne, Single
-from dpselect.percentiles.split_tree import Node
-from dpselect.percentiles.thresholds import ByThreshold
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.percentiles.candidates import Range, places_of
+from dpselect.percentiles.choice import AfterCount, size_of
+from dpselect.percentiles.methods import Draws, Method, OneByOne
+from dpselect.percentiles.reading import Places, Ranks, ranks_of
+from dpselect.percentiles.sparse_vector import ByThreshold
+from dpselect.typing import Indices, Values
 from dpselect.writing import digits, lines
 
 if TYPE_CHECKING:
@@ -42,31 +34,53 @@ if TYPE_CHECKING:
 MOST_RECORDS = 100_000
 """Assumed records, at most: of more the error in ranks is the same, in units no larger."""
 
-LIKELY = 0.02
-"""Sizes of a noisy number with less probability are left out."""
-
-SAMPLES = 2000
-"""Samples of a distribution that is computed."""
-
 WIDTHS = 5
 """Simulated intervals of each shape."""
 
-SIMULATIONS = 60
-"""Simulations of each shape, where a distribution is not computed."""
+LEAST, MOST, AT_ONCE = 25, 100, 2**20
+"""Simulated releases of each shape: at least, at most, and how many candidates in all."""
 
-HELD = 10_000
-"""Different numbers, at most, of the simulations of the recursion."""
-
-PARTS = 16
-"""Values of a piece of a range that stand for all of it."""
-
-QUANTILES: Values = -np.log1p(-(np.arange(200) + 0.5) / 200)
-"""Quantiles of the standard exponential distribution."""
-
-GRID: Values = np.linspace(0, 1, 20_001)
+GRID: Values = np.linspace(0, 1, 2_001)
 """Shares of the range."""
 
 
+class Simulated(Draws):
+    """Draws from a generator of NumPy: for experiments."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def largest(self, scores: Values, epsilon: float) -> Indices:
+        noisy = scores * (epsilon / 2) + self.rng.exponential(size=scores.shape)
+        return np.asarray(noisy.argmax(axis=1))
+
+    def first_above(
+        self,
+        queries: Indices,
+        threshold: int,
+        scales: tuple[float, float],
+        sizes: Indices | None = None,
+    ) -> Indices:
+        late, noise = scales
+        rows, number = queries.shape
+        found = np.full(rows, number) if sizes is None else sizes
+        noisy = threshold + self._geometric(late, (rows, 1))
+        # Further below no query is above: the probability is below 1e-17.
+        near = np.flatnonzero(queries.max(axis=0, initial=-threshold) >= threshold - 40 * noise)
+        above = queries[:, near] + self._geometric(noise, (rows, near.size)) >= noisy
+        above &= near < found[:, None]
+        stops = np.append(near, number)[np.where(above.any(axis=1), above.argmax(axis=1), -1)]
+        return np.minimum(stops, found)
+
+    def laplace(self, counts: Indices, scale: float) -> Indices:
+        shape = counts.shape
+        return counts + self._geometric(scale, shape) - self._geometric(scale, shape)
+
+    def _geometric(self, scale: float, shape: tuple[int, ...]) -> Indices:
+        return np.floor(scale * self.rng.exponential(size=shape)).astype(np.int64)
+
+
+@lru_cache(maxsize=4)
 def shapes(records: int) -> dict[str, Values]:
     """Return ascending shares of the range, for each shape as many as there are records."""
     at = (np.arange(records) + 0.5) / records
@@ -156,25 +170,24 @@ def _distance(far: float | timedelta) -> str:
 def widths(design: PercentilesDesign, records: int) -> Values:
     """Return the mean width of each interval, of the shape where it is largest."""
     assert design.intervals is not None  # noqa: S101 -- for type checkers
-    intervals, worst = design.intervals, np.zeros(len(design.percents))
-    for values in _shaped(design.points, records):
-        rng = np.random.default_rng(0)
-        around = intervals.prepare(
-            Records(Neighbours.ADD_REMOVE).of(values), partial(simulated_laplace, rng)
-        )
-        released = tuple(np.percentile(values, design.percents, method="nearest").tolist())
-        found = np.array([around(released)() for _ in range(WIDTHS)])
+    worst = np.zeros(len(design.percents))
+    for values, counted in _shaped(design.points, records):
+        by = Simulated(np.random.default_rng(0))
+        released = np.percentile(values, design.percents, method="nearest").tolist()
+        found = [design.intervals.draw(counted, released, by)() for _ in range(WIDTHS)]
         worst = np.maximum(worst, np.diff(found, axis=2)[:, :, 0].mean(axis=0))
     return worst
 
 
-def _shaped(points: Values | Range, records: int) -> Iterator[Values]:
-    """Yield values of each shape, ascending candidates."""
-    points = points if isinstance(points, Range) else np.unique(points)
+def _shaped(points: Values | Range, records: int) -> Iterator[tuple[Values, Ranks | Places]]:
+    """Yield values of each shape, ascending candidates, and how they count."""
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     for shares in shapes(min(records, MOST_RECORDS)).values():
         places = places_of(points, low + (high - low) * shares)
-        yield points.at(places) if isinstance(points, Range) else points[places]
+        if isinstance(points, Range):
+            yield points.at(places), Places(places)
+        else:
+            yield points[places], ranks_of(points[places], points)
 
 
 def predicted(design: PercentilesDesign, records: int, probability: float) -> Values:
@@ -189,172 +202,49 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
         Shape ``(m,)``, in units of the values: the largest over the shapes.
     """
     worst = np.zeros(len(design.percents))
-    methods = _methods(design.method, records)
-    for values in _shaped(design.points, records):
-        rng, far, chances = np.random.default_rng(0), [], []
-        for chance, method, scale in methods:
-            drawn = _drawn(method, values, rng, scale)
-            far.append(_distances(values, design.percents, drawn))
-            chances.append(np.full(len(drawn), chance / len(drawn)))
-        each = zip(np.concatenate(far).T, worst, strict=True)
-        of = np.concatenate(chances)
-        worst = np.array([max(_quantile(one, of, probability), most) for one, most in each])
+    for values, counted in _shaped(design.points, records):
+        ranks, width = design.listed(counted), np.zeros(1)
+        if design.refined is not None:
+            last = float(design.points[len(design.points) - 1])
+            width = np.diff(design.refined.first, append=last)
+        drawn = simulated(design.method, ranks, np.random.default_rng(0))
+        # Of a cell nothing is simulated: an error is one of all its candidates.
+        wide = width[design.method.points.searchsorted(drawn) if width.size > 1 else 0]
+        low, high = (
+            np.percentile(values, design.percents, method=end) for end in ("lower", "higher")
+        )
+        far = np.maximum(np.maximum(low - drawn, drawn + wide - high), 0.0)
+        # Half a standard deviation on the safe side.
+        safe = probability + sqrt(probability * (1 - probability) / len(far)) / 2
+        worst = np.maximum(worst, np.quantile(far, min(safe, 1.0), axis=0, method="higher"))
     return worst
 
 
-def _methods(method: Method, records: int) -> list[tuple[float, Method, float]]:
-    """Return methods with their probabilities, and the scale of the number that is noisy."""
+def simulated(method: Method, ranks: Ranks, rng: np.random.Generator) -> Values:
+    """Return simulated values, shape ``(times, m)``, from the ranks of one group."""
+    times = int(np.clip(AT_ONCE // method.points.size, LEAST, MOST))
+    by, numbers = Simulated(rng), ranks.numbers.repeat(times)
     if not isinstance(method, AfterCount):
-        return [(1.0, method, 0.0)]
-    chances = chances_of_sizes(records, method.scale)
-    found: dict[str, tuple[float, Method, float]] = {}
-    for size in sorted(
-        np.flatnonzero(chances > LIKELY).tolist(), key=lambda one: -chances[one]
-    ):
-        made = method.of_size(size)
-        # Of sizes that choose one mechanism the likeliest stands for all.
-        before, likeliest, _ = found.get(made.mechanism, (0.0, made, 0.0))
-        found[made.mechanism] = before + float(chances[size]), likeliest, method.scale
-    return list(found.values())
+        return _drawn(method, ranks, numbers, by)
+    numbers = by.laplace(numbers, method.scale)
+    sizes = np.array([size_of(one) for one in numbers.tolist()])
+    found = [
+        _drawn(method.of_size(size), ranks, numbers[sizes == size], by)
+        for size in np.unique(sizes).tolist()
+    ]
+    return np.concatenate(found)
 
 
-def _quantile(far: Values, chances: Probabilities, probability: float) -> float:
-    """Return an error of a probability, half a standard deviation on the safe side."""
-    order = np.argsort(far, kind="stable")
-    upto = np.cumsum(chances[order]) / chances.sum()
-    safe = sqrt(probability * (1 - probability) / far.size) / 2
-    place = min(int(np.searchsorted(upto, probability + safe)), far.size - 1)
-    return float(far[order[place]])
-
-
-def _distances(values: Values, percents: tuple[float, ...], drawn: Values) -> Values:
-    """Return how far values are from the two records that each percentile lies between."""
-    low, high = (np.percentile(values, percents, method=end) for end in ("lower", "higher"))
-    return np.maximum(np.maximum(low - drawn, drawn - high), 0.0)
-
-
-def _drawn(
-    method: Method, values: Values, rng: np.random.Generator, scale: float = 0.0
-) -> Values:
-    """Return simulated answers, shape ``(times, m)``, after a noisy number of a scale."""
-    numbers = Records(Neighbours.ADD_REMOVE).of(values)
-    if isinstance(method, OneByOne):
-        each = [_samples(one, numbers, rng) for one in method.singles]
-        return np.sort(np.column_stack(each), axis=1)
-    if isinstance(method, ByBins):
-        counts = method.counts(numbers.ranks(method.points, method.ends))
-        return method.answers(
-            simulated_laplace(rng, counts.repeat(5 * SIMULATIONS, axis=0), method.scale)
-        )
-    if isinstance(method, EndsFirst):
-        return _from_ends(method, values, rng, scale)
-    assert isinstance(method, Recursive | RecursiveOfRange)  # noqa: S101 -- nothing else is chosen
-    return _halved(method, values, rng)
-
-
-def _samples(single: Single, numbers: Numbers, rng: np.random.Generator) -> Values:
-    """Return values of a percentile in proportion to their probabilities, in random order."""
-    released, law = _of_single(single, numbers)
-    order = np.argsort(released, kind="stable")
-    upto = np.cumsum(law[order])
-    at = np.searchsorted(upto, (np.arange(SAMPLES) + 0.5) / SAMPLES * upto[-1])
-    return rng.permutation(released[order[at]])
-
-
-def _of_single(single: Single, numbers: Numbers) -> tuple[Values, Probabilities]:
-    """Return values and their probabilities."""
-    if isinstance(single, ByThreshold):
-        return _of_threshold(single, numbers)
-    if isinstance(single, ByPieces):
-        pieces = single.pieces(numbers)
-        sizes, law = pieces.sizes, pieces.probabilities(single.decay)
-        inside = (np.arange(PARTS) + 0.5) / PARTS
-        places = (pieces.ends - sizes)[:, None] + sizes[:, None] * inside
-        released = single.points.at(np.floor(places).astype(np.int64).ravel())
-        return released, np.repeat(law / PARTS, PARTS)
-    return np.asarray(single.points), single.probabilities(numbers)
-
-
-def _of_threshold(single: ByThreshold, numbers: Numbers) -> tuple[Values, Probabilities]:
-    queries, visited = single.queries(numbers) - single.threshold, single.visited
-    first, second = single.scales
-    # Before and after these the probabilities of a stop are below 1e-15.
-    far = queries < -36 * second
-    start = queries.size - 1 if far.all() else int(np.argmin(far))
-    after = np.searchsorted(np.maximum.accumulate(queries[start:]), QUANTILES[-1] * first)
-    near = slice(start, start + int(after) + 1)
-    queries, visited = queries[near], np.append(visited[near], visited[-1])
-    law = np.zeros(visited.size)
-    for noise in QUANTILES * first:
-        stop = np.exp(-np.maximum(noise - queries, 0) / second)
-        before = np.concatenate([[1.0], np.cumprod(1 - stop)[:-1]])
-        law[:-1] += stop * before / QUANTILES.size
-    law[-1] += max(1 - law.sum(), 0)
-    return visited, law
-
-
-def _halved(
-    method: Recursive | RecursiveOfRange,
-    values: Values,
-    rng: np.random.Generator,
-    times: int = SIMULATIONS,
-) -> Values:
-    """Simulate the recursion by the exponential mechanism, which errs no less than others."""
-    points = method.points
-    by = method
-    if not isinstance(by, RecursiveOfRange):
-        # What is drawn depends on its prices and shares alone, and so for one candidate.
-        whole = Range(0, len(points), 1)
-        by = RecursiveOfRange(method.percents, whole, method.records, method.epsilon)
-    size = min(values.size, HELD)
-    edges = np.arange(size + 1) * values.size // max(size, 1)
-    half = _whole_half(points, values[(edges[:-1] + edges[1:]) // 2], np.diff(edges))
-    found = np.empty((times, len(method.percents)))
-    for simulation in range(times):
-        drawn = _draw(by, by.tree, half, rng)
-        found[simulation] = [points[drawn[i]] for i in range(len(drawn))]
-    return found
-
-
-def _from_ends(
-    method: EndsFirst, values: Values, rng: np.random.Generator, scale: float
-) -> Values:
-    ranks, by = ranks_of(values, method.points), method.simulated(rng)
-    noisy = simulated_laplace(rng, np.full(SIMULATIONS, values.size), scale)
-
-    def middle(_: Indices, shares: Values, first: Indices, last: Indices, left: Left) -> Values:
-        [start], [end] = method.records_left(ranks, left)
-        halves = method.by_halves(shares, first, last)
-        return _halved(halves, values[start:end], rng, times=1)
-
-    return np.concatenate(
-        [method.follow(ranks, noisy[[i]], by, middle) for i in range(SIMULATIONS)]
-    )
-
-
-def _whole_half(points: Values | Range, values: Values, records: Indices) -> RangeHalf:
-    """Return numbers that so many records have each, as the first draw has them."""
-    held, which = np.unique(places_of(points, values), return_inverse=True)
-    weights = np.bincount(which, records, held.size).astype(np.int64)
-    return RangeHalf(held, weights, 0, len(points) - 1)
-
-
-def _draw(
-    by: RecursiveOfRange, node: Node, half: RangeHalf, rng: np.random.Generator
-) -> dict[int, int]:
-    shares = by.shares(node)
-    places, decay = half.places(node, shares), by.decay(node, half.unit * shares)
-    run = _one_of(places.probabilities(decay), rng)
-    place = int(places.starts[run]) + int(rng.integers(max(int(places.sizes[run]), 1)))
-    share = _one_of(places.probabilities_of_shares(decay, run), rng)
-    drawn = {node.position: place}
-    sides = half.split(place, share, shares)
-    for following, side in zip((node.below, node.above), sides, strict=True):
-        if following is not None:
-            drawn |= _draw(by, following, side, rng)
-    return drawn
-
-
-def _one_of(law: Probabilities, rng: np.random.Generator) -> int:
-    upto = law.cumsum()
-    return min(int(np.searchsorted(upto, rng.random() * upto[-1])), law.size - 1)
+def _drawn(method: Method, ranks: Ranks, records: Indices, by: Simulated) -> Values:
+    if not isinstance(method, OneByOne):
+        return method.draw(ranks.some(np.zeros_like(records)), records, by)
+    found = np.empty((records.size, len(method.singles)))
+    for place, one in enumerate(method.singles):
+        if isinstance(one, ByThreshold):
+            queries = np.broadcast_to(one.queries(ranks), (records.size, one.points.size))
+            stops = by.first_above(queries, one.threshold, one.scales)
+            found[:, place] = one.visited[np.minimum(stops, one.points.size - 1)]
+        else:
+            law = one.probabilities(ranks)
+            found[:, place] = by.rng.choice(one.points, records.size, p=law / law.sum())
+    return np.sort(found, axis=1)

@@ -14,8 +14,8 @@ from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, by_name
 from dpselect.mechanisms.base import released
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
-from dpselect.percentiles.objectives import no_records, percentile
-from dpselect.percentiles.reading import checked_column
+from dpselect.percentiles.objectives import percentile
+from dpselect.percentiles.reading import checked_column, no_records
 from dpselect.plan import ErrorBound, Plan
 from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Design, Query, query
 from dpselect.release import Release

@@ -95,7 +95,7 @@ CASES = [
             _groups("of groups", relation, **PUBLIC),
             _groups("of groups of persons", relation, **PUBLIC, **PERSONS),
             _groups("of groups by ranks", relation, **PUBLIC, method="one-by-one"),
-            _groups("of groups by halves", relation, **PUBLIC, method="recursive"),
+            _groups("several of groups", relation, **PUBLIC),
             _groups("of groups of a range", relation, **PUBLIC, step=1e-5),
             _groups("of groups with intervals", relation, **PUBLIC, interval=0.95),
             _groups("of released groups", relation, **PRIVATE),

@@ -132,14 +132,13 @@ def _ends(places, first, last, ranks):
     return ends
 
 
-def windows(values, grid, percents, slack=0, off=0.0):
+def windows(values, grid, percents, off=0.0):
     """Return the first and the last right position of each percentile of some numbers.
 
     Args:
         values: The numbers.
         grid: The candidates.
         percents: Which ones.
-        slack: Ranks by which all may be off.
         off: The part of the gap to the next record by which a position may be off, as the
             ranks of candidates interpolate between records.
     """
@@ -151,7 +150,7 @@ def windows(values, grid, percents, slack=0, off=0.0):
     last = len(grid.listed) - 1 if grid.listed else grid.last
     for p in percents:
         rank = (n - 1) * exact(p) / 100
-        ranks = [max(0, min(n - 1, one)) for one in (floor(rank - slack), ceil(rank + slack))]
+        ranks = [max(0, min(n - 1, one)) for one in (floor(rank), ceil(rank))]
         ends = _ends(places, 0, last, ranks)
         found.append(tuple(grid.beside(at, outside, off) for at, outside in ends))
     return found
@@ -166,13 +165,12 @@ def right_values(answer, values, grid, percents, number=exact, *, loose=0.0, eps
         return f"{answer} are no candidates, or not in order"
     if not values:
         return True
-    ties = max(Counter(values).values())
-    # Shares of a place: documented, by a 40th of its records.
-    slack = Fraction(ties, 40) if len(percents) > 1 and ties >= 40 else 0
     # A draw errs by so many ranks with a probability of at most e^-16.
     size = len(grid.listed) or grid.last + 1
+    # Within a cell of a range that is not listed a quarter of epsilon is for the candidates.
+    epsilon /= 4 if size > 100_001 else 1
     off = min(2 * len(percents) * (log(size) + 16) / epsilon, 0.49)
-    found = windows(values, grid, percents, slack, off)
+    found = windows(values, grid, percents, off)
     for p, place, (first, last) in zip(percents, places, found, strict=True):
         far = loose * max(abs(first), abs(last))
         if not first - far <= place <= last + far:
@@ -424,7 +422,6 @@ QUESTIONS = {
         assumed_records=st.sampled_from([1, 30, 1000, 10**6]),
     ),
     "one-by-one": named("one-by-one"),
-    "recursive": named("recursive"),
     "above-threshold": named("above-threshold", one_percent, loose=0.01),
     "mechanism": values_asked(small, one_percent, mechanism=st.sampled_from(MECHANISMS)),
     "interval": values_asked(

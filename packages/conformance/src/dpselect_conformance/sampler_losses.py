@@ -14,7 +14,6 @@ noisy maxima           ``(ε/k) ∑ (max d - min d)/(2Δ)`` over the rounds, wit
 ``first_above``        ``ln P_x(o)/P_y(o)`` at the output ``o`` that was drawn
 ``..._of_each``        the sum over the rows, each as by itself
 ``draw_cut``           the same
-``draw_place``         the same
 ``draw_with_own``      the same
 others                 ``δ(ε)``, from the exact distributions of both
 =====================  ====================================================================
@@ -42,9 +41,6 @@ from dpselect.extend import (
     DistanceDistribution,
     Indices,
     Loss,
-    Pieces,
-    PlaceRows,
-    Places,
     Public,
     Values,
     above_threshold,
@@ -161,30 +157,6 @@ def is_above(
     return Loss(0.0, drawn=fsum([logs[0][0], -logs[0][1], -logs[1][0], logs[1][1]]))
 
 
-def draw_place(
-    here: Places, there: Places, public: Public, drawn: tuple[int, int]
-) -> Loss | None:
-    """Return the loss of a place and a share, at those that were drawn."""
-    if any(getattr(here, one) != getattr(there, one) for one in ("first", "last", "shares")):
-        return None
-    logs = [places.log_probability(public["decay"], *drawn) for places in (here, there)]
-    return Loss(0.0, drawn=logs[0] - logs[1])
-
-
-def draw_places(
-    here: PlaceRows, there: PlaceRows, public: Public, _: tuple[Indices, Indices]
-) -> Loss | None:
-    """Return the loss of one round of a noisy maximum over the places of each row."""
-    facts = ("first", "last", "fraction", "beyond", "bound")
-    if here.shares != there.shares or not all(
-        np.array_equal(getattr(here, one), getattr(there, one)) for one in facts
-    ):
-        return None
-    pairs = zip(here.scores(), there.scores(), strict=True)
-    spread = sum(int(np.ptp(to_grid(a) - to_grid(b))) for a, b in pairs)
-    return Loss(public["epsilon"] * spread / (2 * SENSITIVITY))
-
-
 def flipped(here: list[bool], there: list[bool], public: Public, _: list[bool]) -> Loss:
     """Return the loss of independent flips."""
     differ = sum(bool(a) != bool(b) for a, b in zip(here, there, strict=True))
@@ -295,24 +267,6 @@ def _parts(here: list[int], there: list[int]) -> tuple[int, int, int]:
     return len(one & other), len(one - other), len(other - one)
 
 
-def positions(here: Pieces, there: Pieces, public: Public, _: int) -> Loss | None:
-    """Return the loss of an exponential draw over pieces of equal scores."""
-    if here.ends[-1] != there.ends[-1]:
-        return None
-    ends = np.union1d(here.ends, there.ends)
-    sizes = np.log(np.diff(ends, prepend=0))
-    distributions = []
-    for pieces in (here, there):
-        at = np.searchsorted(pieces.ends, ends)
-        low, high = pieces.low[at].tolist(), pieces.high[at].tolist()
-        far = [
-            max(a - pieces.wanted, pieces.wanted - b) for a, b in zip(low, high, strict=True)
-        ]
-        weights = np.array([-float(public["decay"] * (one - min(far))) for one in far])
-        distributions.append(weights - np.logaddexp.reduce(sizes + weights))
-    return loss_between(sizes, *distributions)
-
-
 _OF_DRAWS: Mapping[str, LossFunction] = {
     "exact.selection.top_k_exponential_noise": noisy_maximum,
     "exact.selection.top_k_gumbel_noise": noisy_maximum,
@@ -327,9 +281,6 @@ _OF_DRAWS: Mapping[str, LossFunction] = {
     "above_threshold.first_above": first_above,
     "above_threshold.first_above_of_each": first_above_of_each,
     "above_threshold.is_above": is_above,
-    "place_exponential.draw_place": draw_place,
-    "place_flip.draw_places": draw_places,
-    "range_exponential.draw_position": positions,
     "subset_distance.swapped": swapped,
     "subset_distance.joined": joined,
     # Without a private input: their output protects only while it is secret.

@@ -20,10 +20,8 @@ from dpselect import Neighbours, Objective
 from dpselect.errors import ParameterError
 from dpselect.extend import (
     SLACK,
-    Numbers,
     Probabilities,
     Ranks,
-    Records,
     Scores,
     Values,
     by_rank,
@@ -277,30 +275,23 @@ class Percentile(Question):
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        if len(self.p) == 1:
-            return OF_ONE
-        return (
-            "exponential, recursive", "permute-and-flip, one-by-one",
-            "exponential, one-by-one",
-        )  # fmt: skip
+        return OF_ONE if len(self.p) == 1 else OF_ONE[:2]
 
     def query(self, mechanism: str, *, epsilon: float) -> dp.Percentiles:
-        """Return the query of a mechanism and a method."""
-        name, _, method = mechanism.partition(", ")
+        """Return the query of a mechanism, which draws percentiles one by one."""
         return dp.Percentiles(
             p=self.p,
             candidates=self.candidates,
-            method="recursive" if method == "recursive" else "one-by-one",
+            method="one-by-one",
             epsilon=epsilon,
             neighbours=self.neighbours,
-            mechanism=name,
+            mechanism=mechanism,
         )
 
     def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
         """Return the probability of each candidate, a row for each percentile."""
         method = self.query(mechanism, epsilon=epsilon).design().method  # type: ignore[union-attr] # of no groups
-        numbers = Numbers.counted(self.candidates, self._ranks, Records(self.neighbours))
-        return method.probabilities(numbers)
+        return method.probabilities(self._ranks)
 
     def rho(self, mechanism: str, *, epsilon: float) -> float:
         return self.query(mechanism, epsilon=epsilon).plan.rho

@@ -9,7 +9,7 @@ import { KEY_METHODS } from "./laws/keys.js";
 import { noisyMax } from "./laws/noisy_max.js";
 import { largest, range, smallest, total } from "./laws/numbers.js";
 import { placed, rankBound, rankScores } from "./laws/percentile.js";
-import { drawHalves, halves, oneByOne, recursive } from "./laws/percentiles.js";
+import { oneByOne } from "./laws/percentiles.js";
 import { permuteAndFlip } from "./laws/permute_and_flip.js";
 import { randomisedResponse } from "./laws/randomised_response.js";
 import { shifted } from "./laws/shifted.js";
@@ -143,9 +143,7 @@ export function percentile({ values, counts, candidates, p, within = 0, neighbou
   });
 
   function laws(mechanism, epsilon) {
-    const [name, method] = mechanism.split(", ");
-    if (method === "recursive") return recursive(ranks, p, epsilon, neighbours, DRAWS[name], 1e-12);
-    return oneByOne(ranks, p, epsilon, neighbours, DRAWS[name]);
+    return oneByOne(ranks, p, epsilon, neighbours, DRAWS[mechanism]);
   }
 
   function oneByOneDrawn(name, epsilon) {
@@ -154,9 +152,7 @@ export function percentile({ values, counts, candidates, p, within = 0, neighbou
   }
 
   return {
-    mechanisms: p.length === 1 ? OF_ONE : [
-      "exponential, recursive", "permute-and-flip, one-by-one", "exponential, one-by-one",
-    ],
+    mechanisms: p.length === 1 ? OF_ONE : OF_ONE.slice(0, 2),
     unit: unit || "units",
     people,
     labels: candidates.map(String),
@@ -166,10 +162,7 @@ export function percentile({ values, counts, candidates, p, within = 0, neighbou
       return candidates.map((_, i) => total(rows.map((row) => row[i])));
     },
     drawn(mechanism, epsilon) {
-      const [name, method] = mechanism.split(", ");
-      const places = method === "recursive"
-        ? drawHalves(ranks, p, epsilon, neighbours, DRAWS[name], pick)
-        : oneByOneDrawn(name, epsilon);
+      const places = oneByOneDrawn(mechanism, epsilon);
       const right = places.every((place, i) => distances[i][place] <= within);
       return { words: places.map((place) => candidates[place]).join(", "), right };
     },
@@ -181,22 +174,13 @@ export function percentile({ values, counts, candidates, p, within = 0, neighbou
       };
     },
     rho(mechanism, epsilon) {
-      const [name, method] = mechanism.split(", ");
-      if (method !== "recursive") return p.length * rhoOf(name, epsilon / p.length);
-      return rhoOfHalves(halves(p.map((one) => one / 100), epsilon), name);
+      return p.length * rhoOf(mechanism, epsilon / p.length);
     },
     of: (more) => percentile({
       values, candidates, p, within, neighbours, unit,
       counts: counts.map((count) => (count * more) / people),
     }),
   };
-}
-
-// Of the path with the largest sum: a record is in one half of a level, or shared by several.
-function rhoOfHalves(half, name) {
-  if (!half) return 0;
-  const following = [half.below, half.above].map((one) => rhoOfHalves(one, name));
-  return rhoOf(name, half.epsilon) + Math.max(...following);
 }
 
 // Ranks of candidates among different ascending values that so many people have.

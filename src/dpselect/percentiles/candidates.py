@@ -1,19 +1,36 @@
-"""Equally spaced candidates that are never listed, and the pieces of them between records."""
+"""Candidates: listed or equally spaced, and the one that each record counts at.
+
+A record counts at the nearest candidate, of two as near at the larger one. So a number beyond
+the candidates counts at their end. Halfway between two candidates is taken of their decimal
+digits (of listed ones, if they have up to 15), and rounded to the type of floats that the
+numbers are of: the float of that type that is nearest to the digits of a candidate counts at
+it.
+
+Guarantee:
+    Where a record counts depends on that record and on public candidates alone, so neighbours
+    remain neighbours, under any relation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from math import inf, isfinite, lcm
+from math import inf, isfinite, lcm, log
+from typing import TypeAlias
 
 import numpy as np
 
 from dpselect import validation
-from dpselect.draws.range_exponential import Pieces
 from dpselect.errors import ParameterError
-from dpselect.percentiles.placing import Float, exact_decimal, least_above
 from dpselect.typing import Indices, Values
+from dpselect.validation import EXACT
+
+Float: TypeAlias = type[np.floating]
+"""A type of floats that a column declares."""
+
+DIGITS = 16
+"""Decimals, one more than are looked for in listed candidates."""
 
 MOST = 2**52
 """Candidates beyond which floats could not tell neighbouring ones apart."""
@@ -25,13 +42,71 @@ OPEN = 10**15
 """Steps from 0, or from the other end, to an end that is not given."""
 
 
+def exact_decimal(number: float) -> Fraction:
+    """Return a number through its decimal digits."""
+    return Fraction(repr(float(number)))
+
+
+def places_of(points: Values | Range, numbers: Values, kind: Float = np.float64) -> Indices:
+    """Return the positions, among ascending candidates, that numbers count at.
+
+    Of a candidate it is its own position, whatever candidates are next to it.
+
+    Args:
+        points: The candidates; if listed, in any order.
+        numbers: None missing. Private.
+        kind: The type of floats that they are of.
+    """
+    if isinstance(points, np.ndarray):
+        return np.searchsorted(starts_of(np.unique(points), kind), numbers, side="right")
+    return points.places(numbers, kind)
+
+
+def starts_of(points: Values, kind: Float = np.float64) -> Values:
+    """Return the least number that counts at each of ascending candidates, but the first."""
+    return least_above(_halfway(points), points[:-1], kind)
+
+
+def least_above(halfway: Values, before: Values, kind: Float) -> Values:
+    """Return the least numbers of a type from halfway on, other than the candidate before."""
+    with np.errstate(over="ignore", under="ignore"):
+        next_one = np.nextafter(before.astype(kind), kind(np.inf))
+        return np.maximum(halfway.astype(kind), next_one).astype(np.float64)
+
+
+def unclear(points: Values | Range, kind: Float) -> float | None:
+    """Return a candidate that a type of floats may not tell from the next, if one is."""
+    if not isinstance(points, np.ndarray):
+        return points.unclear(kind)
+    ascending = np.unique(points)
+    with np.errstate(over="ignore", under="ignore"):
+        held = ascending.astype(kind)
+    alike = np.flatnonzero(held[1:] == held[:-1])
+    return float(ascending[alike[0]]) if alike.size else None
+
+
+def _halfway(points: Values) -> Values:
+    """Return the floats nearest to halfway between ascending candidates."""
+    with np.errstate(all="ignore"):
+        found = points[:-1] / 2 + points[1:] / 2
+        left = np.ones(found.size, dtype=np.bool_)
+        for scale in (10.0**digits for digits in range(DIGITS)):
+            # Candidates of so few digits are integers by their scale, and sums of two exact.
+            whole = np.rint(points * scale)
+            exact = (np.abs(whole) < EXACT / 2) & (whole / scale == points)
+            pairs = left & exact[:-1] & exact[1:]
+            found[pairs] = (whole[:-1][pairs] + whole[1:][pairs]) / (2 * scale)
+            left &= ~pairs
+            if not left.any():
+                break
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Range:
     """The candidates ``lower``, ``lower + step``, ... up to ``upper``; public.
 
-    A release from a range takes time and memory for the records, not for the candidates, and
-    draws by the exponential mechanism: pieces of candidates between two records hold the same
-    ranks, so a piece is drawn and then one of its candidates.
+    It is never listed: what is drawn first is one of few cells of it (``cells``).
 
     An end that is not known, None or infinite, is ``10**15`` steps from the other one; without
     both, the candidates go from ``-10**15`` to ``10**15`` steps.
@@ -112,17 +187,17 @@ class Range:
     def _at_halves(self, halves: Indices) -> Values:
         """Return the floats nearest to ``lower`` and so many halves of a step."""
         first, parts = 2 * self._first, 2 * self._parts
-        if parts > validation.EXACT or abs(first) + 2 * len(self) * self._each >= MOST_SUM:
+        if parts > EXACT or abs(first) + 2 * len(self) * self._each >= MOST_SUM:
             return ((first + halves.astype(object) * self._each) / parts).astype(np.float64)
         sums = first + halves * self._each
         found = sums / float(parts)
         # Where a sum is no float, the quotient of the integers is rounded once.
-        far = np.flatnonzero(np.abs(sums) > validation.EXACT)
+        far = np.flatnonzero(np.abs(sums) > EXACT)
         found[far] = [one / parts for one in sums[far].tolist()]
         return found
 
     def places(self, numbers: Values, kind: Float = np.float64) -> Indices:
-        """Return the positions of the candidates that numbers count at (``placing``).
+        """Return the positions of the candidates that numbers count at.
 
         Args:
             numbers: None missing. Private.
@@ -147,6 +222,19 @@ class Range:
         at = positions.clip(1, max(self._last, 1))
         return least_above(self._at_halves(2 * at - 1), self._at_halves(2 * at - 2), kind)
 
+    def cells(self, most: int) -> Indices:
+        """Return the edges of cells that grow from 0 on: first positions, and the end of all.
+
+        Args:
+            most: How many cells there are of each side of 0, or of the end next to it, about.
+        """
+        origin = min(max(round(-Fraction(self._first, self._each)), 0), self._last)
+        edges = [np.array([0, len(self)])]
+        for reach, side in ((len(self) - origin, 1), (origin, -1)):
+            if reach > 0:
+                edges.append(origin + side * np.rint(growing(reach, most)).astype(np.int64))
+        return np.unique(np.concatenate(edges))
+
     def unclear(self, kind: Float) -> float | None:
         """Return a candidate that a type of floats may not tell from the next, if one is."""
         far = max(self.lower, self[self._last], key=abs)
@@ -157,22 +245,39 @@ class Range:
         # Steps of just this size are told apart if all candidates are floats.
         return far if step < apart or (step == apart and low % apart) else None
 
-    def pieces(self, places: Indices, wanted: Fraction) -> Pieces:
-        """Return the pieces of candidates that hold the same ranks, with the wanted rank.
-
-        Args:
-            places: The positions that numbers count at. Private.
-            wanted: The rank.
-        """
-        held, counts = np.unique(places, return_counts=True)
-        upto = np.cumsum(counts)
-        below = upto - counts
-        ends = np.concatenate([np.stack([held, held + 1], axis=1).ravel(), [len(self)]])
-        low = np.concatenate([np.stack([below, below], axis=1).ravel(), [places.size]])
-        high = np.concatenate([np.stack([below, upto], axis=1).ravel(), [places.size]])
-        kept = np.diff(ends, prepend=0) > 0
-        return Pieces(ends[kept], low[kept], high[kept], wanted)
-
 
 def _is_open(end: object, infinite: float) -> bool:
     return end is None or (isinstance(end, float) and end == infinite)
+
+
+def growing(reach: float, most: int) -> Values:
+    """Return so many distances, about, from 0 up to a reach, in steps.
+
+    Up to 1/growth they are one step apart, and beyond they grow by that factor.
+    """
+    growth = 1.0 / most
+    for _ in range(20):
+        growth = (1 + log(max(1.0, growth * reach))) / most
+    linear = np.arange(0, 1 / growth)
+    number = int(log(max(1.0, growth * reach)) / growth) + 1
+    far = np.append(linear, np.exp(growth * np.arange(number)) / growth)
+    return np.append(far[far < reach], reach)
+
+
+def around(points: Values, most: int) -> Indices:
+    """Return the positions of ascending candidates at growing distances from 0; both ends.
+
+    Args:
+        points: At least one.
+        most: How many there are of each side of 0, or of the end next to it, about.
+    """
+    origin = min(max(0.0, points[0]), points[-1])
+    apart = np.abs(points - origin)
+    if points.size == 1:
+        return np.zeros(1, dtype=np.int64)
+    step = apart[apart > 0].min()
+    far = growing(float(apart.max() / step), most) * step * (1 + 2.0**-40)
+    below = np.searchsorted(points, origin - far)
+    above = np.searchsorted(points, origin + far, side="right") - 1
+    places = np.concatenate([below, above])
+    return np.unique(np.append(places.clip(max=points.size - 1), [0, points.size - 1]))

@@ -11,9 +11,8 @@ import dpselect as dp
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.percentiles import choice as choices
 from dpselect.percentiles.choice import AfterCount, Choice, chances_of_sizes, size_of
-from dpselect.percentiles.ranges import Range
-from dpselect.percentiles.reading import Records
-from dpselect.percentiles.thresholds import ByThreshold
+from dpselect.percentiles.reading import Records, ranks_of
+from dpselect.percentiles.sparse_vector import ByThreshold
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
 from support.refusals import refused
@@ -32,9 +31,9 @@ def report(method, chances):
     """Check both outcomes together, the size and the value."""
 
     def law(database):
-        numbers = Records(ADDED).of(np.array(database, dtype=float))
+        ranks = ranks_of(np.array(database, dtype=float), POINTS)
         of_sizes = chances(len(database), method.scale)[:16]
-        values = [method.of_size(size).probabilities(numbers)[0] for size in range(16)]
+        values = [method.of_size(size).probabilities(ranks)[0] for size in range(16)]
         return np.concatenate([c * v for c, v in zip(of_sizes, values, strict=True)])
 
     return dp.audit.check_private(law, SMALL, are_neighbours(ADDED), EPSILON)
@@ -78,9 +77,9 @@ def test_the_law_is_the_sum_over_the_sizes():
     values = [0, 1, 1, 2, 2, 2]
     law = query.probabilities(values)
     method = query.design().method
-    numbers = Records(ADDED).of(np.array(values))
+    ranks = ranks_of(np.array(values), POINTS)
     chances = chances_of_sizes(6, method.scale)
-    each = [method.of_size(size).probabilities(numbers) for size in range(97)]
+    each = [method.of_size(size).probabilities(ranks) for size in range(97)]
 
     np.testing.assert_allclose(law, sum(c * one for c, one in zip(chances, each, strict=True)))
     assert law.sum() == pytest.approx(1)
@@ -95,14 +94,16 @@ def test_the_noisy_number_alone_chooses_with_noise_for_a_person(most):
     )
     method, asked = AfterCount.of(choice), []
 
-    def handle(_name, _draw, args, _kwargs):
+    def handle(name, draw, args, _kwargs):
+        if not name.endswith("discrete_laplace"):
+            return draw()
         asked.append(args)
         return np.array([4096])
 
     for number in (0, 7):
-        choosing = method.choosing(Records(ADDED).of(np.arange(float(number))))
+        ranks = ranks_of(np.arange(float(number)), POINTS)
         with intercepted(handle):
-            assert choosing()[1] == 4096
+            assert method.drawn(ranks).records == [4096]
     assert [int(counts[0]) for counts, _ in asked] == [0, 7]
     [scale] = {scale for _, scale in asked}
     assert scale * method.epsilon == pytest.approx(most, rel=1e-12)
@@ -142,12 +143,12 @@ def test_the_noisy_number_itself_is_released_with_its_error(by, relation):
 
 
 @pytest.mark.parametrize("relation", [ADDED, dp.Neighbours.SUBSTITUTE], ids=str)
-@pytest.mark.parametrize("points", [np.arange(200.0), Range(0, 10**6, 0.5)], ids=type)
 @pytest.mark.parametrize(
     "p", [(99.9999,), (5, 50, 99), tuple(range(10, 100, 10)), tuple(range(1, 100, 3))]
 )
-def test_the_smallest_epsilon_has_a_method_for_every_number(p, points, relation):
+def test_the_smallest_epsilon_has_a_method_for_every_number(p, relation):
     """And one that is a 64th of it has none."""
+    points = np.arange(200.0)
     asked = {"percents": tuple(map(float, p)), "points": points, "records": Records(relation)}
     low, high = 1e-15, 1.0
     while high > 1.001 * low:

@@ -1,0 +1,444 @@
+"""Percentiles by AboveThreshold (sparse vector): one alone, or several in parts.
+
+With ``a = p/100`` and ``n`` records, going up from the smallest candidate, the first one is
+released that ``1/2 + a(n - 1)`` records or more are at or below, with noise on both. Going down
+it is the first that ``1/2 + (1 - a)(n - 1)`` or more are at or above. Without noise both are at
+the record whose rank is nearest to ``1 + a(n - 1)``.
+
+Every candidate gets noise of its own, so the closer the visited ones are, the earlier one of
+them is found above. Of a candidate whose distance to the next is ``g`` of its distance from 0,
+the threshold is raised by ``b_2 ln^+(γ/g)``, which keeps the expected number of false alarms
+per growth by γ the same however many are visited. Let the ``m`` assumed records beyond the
+percentile fall off as ``e^(-x)``. Per growth, the candidates before the right one then hold
+``m ln(n/m)`` records less, the first alarm is ``b_2 (ln(b_2 / (γ m ln(n/m))) + 0.577)`` records
+early in the mean, and the noise on the threshold makes it ``b_1`` late: γ is where these two
+are equal. On other data the answer is off by ``b_2`` times the logarithm of the ratio of the
+densities.
+
+In parts: going down from the largest candidate, AboveThreshold stops at the highest percentile.
+All that it looked at are counts of records at or above the value where it stopped. So the next
+one is sought among the records below that value, with the whole epsilon again, and so on;
+percentiles below the median are found in the same way from the smallest candidate upwards, and
+one near the median by its rank among the records in between. How many records a part holds gets
+noise, too, and the number of all records was released with noise before: the ranks that are
+wanted next are counted from these, so errors of the stops do not add up. A percentile whose
+rank lies in a part from the other end, by these numbers, is not sought: its value is the end of
+that part.
+
+Guarantee:
+    Alone: let ``s`` be the share that is wanted, ``1 - a`` downwards and ``a`` upwards, and let
+    the queries be ``q_i = c_i - s n`` with the counts ``c_i``, which only grow from visited
+    candidate to visited candidate. Under add/remove the loss is at most
+    ``max{s/b_1 + 1/b_2, (1 - s)/b_1}`` for noise of scales ``b_1, b_2`` on the threshold and on
+    the counts. Proof, by ``dpselect.draws.above_threshold`` with the largest rise ``u`` of an
+    earlier query and the fall ``d`` of the released one. A record more raises a query by
+    ``1 - s`` from the first one that counts it, and lowers those before by ``s``: if the
+    released one counts it, ``u ≤ 1 - s`` and ``d = s - 1``; if not, ``u = 0`` and ``d = s``. A
+    record less raises queries by ``s`` before the first one that counted it and lowers the
+    others by ``1 - s``: ``u ≤ s``, and ``d = 1 - s`` or ``-s``. Under substitution ``s n`` is
+    public, all counts move in one direction by at most 1, and the loss is at most
+    ``1/b_1 + 1/b_2``. A person with up to ``m`` records multiplies all by ``m``. So a
+    percentile near 100 costs half as much noise downwards, where ``s`` is small. By how much
+    thresholds are raised is public, and changes nothing in the proof.
+
+    In parts: given all that was released before, the next stop depends on the records of one
+    part alone: of those beyond the value where it stops, up to the part before. So does the
+    noisy count of the part, and the middle depends on the records in no part. A record more or
+    less is in one part, or in none, for each outcome, and changes the distribution of what is
+    drawn there by a factor of at most ``e^ε``: in a part its counts grow with the candidates
+    visited and each changes by at most 1, in one direction, so noise of scale ``1/ε_a`` on the
+    threshold and on each count is enough (as alone, with a share of 0), and the noisy count
+    costs ``ε - ε_a``; without a middle the last part of each side needs none. Of the middle a
+    record moves the distance of ranks from a public part of the records in no part by at most
+    ``Δ`` (``objectives``). It holds for whatever number of records was released. A record that
+    is replaced leaves one part and enters another: two steps; and so many for each record of a
+    person.
+
+Source: Durfee, NeurIPS 2023, upwards and with one sensitivity; the rest is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, exp, log
+
+import numpy as np
+
+from dpselect.draws import above_threshold
+from dpselect.draws.exact.noisy_counts import check_scale, scale_for
+from dpselect.errors import ParameterError
+from dpselect.neighbours import Neighbours
+from dpselect.percentiles.methods import EXACT, Draws, Method, Single, named, unit_scores
+from dpselect.percentiles.objectives import FIRST, exact_fraction
+from dpselect.percentiles.reading import Ranks, Records
+from dpselect.plan import ErrorBound, Spend
+from dpselect.typing import Indices, Probabilities, Values
+
+FINEST = 10**6
+"""Percentiles are taken to the nearest fraction of this denominator."""
+
+NEAR = 25
+"""Percentiles that are as near to the median: one of these is drawn by rank, in parts."""
+
+OUT = -(2.0**30)
+"""Unit score of candidates that cannot be drawn."""
+
+COUNTS = 3 / 8
+"""Share of epsilon for the noisy count of a part."""
+
+GROWTH, COARSEST = 0.003, 0.1
+"""The growth if no number of records is assumed, and the largest one."""
+
+EULER = 0.5772156649015329
+"""Mean of the largest of ``n`` exponential variables, less ``ln n``."""
+
+LOW = 3.0
+"""From the side of the many, where noise as large as ``m`` can reach beyond all records, the
+growth is smaller by the exponential of so many times ``b_2/m``, since as many ranks further
+from the end are nearer in value. Chosen on DPBench's HEPTH, PATENT and INCOME."""
+
+
+@dataclass(frozen=True, eq=False)
+class ByThreshold(Single):
+    """A percentile by AboveThreshold.
+
+    Attributes:
+        epsilon: In nats.
+        upwards: Whether the smallest candidate is visited first.
+        beyond: How many records are assumed beyond the percentile, on the side of the few.
+
+    Raises:
+        ParameterError: ``epsilon`` is too small, or the 100th percentile is sought downwards.
+    """
+
+    epsilon: float
+    upwards: bool
+    beyond: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.share == 0:
+            raise ParameterError("the 100th percentile is sought upwards")
+        _ = self.scales
+
+    @cached_property
+    def share(self) -> Fraction:
+        """Share of the records that are wanted on the side of the visited candidates."""
+        part = parts_of_record(self.p)
+        return part if self.upwards else 1 - part
+
+    @property
+    def threshold(self) -> int:
+        """The threshold of the counts less ``n`` times the share, in parts of a record."""
+        return ceil((FIRST - self.share) * self.share.denominator)
+
+    @cached_property
+    def scales(self) -> tuple[float, float]:
+        """Scales of the noise on the threshold and on a query, in parts of a record."""
+        whole, part = self.share.denominator, self.share.numerator
+        most = self.records.per_user
+        if self.records.neighbours is Neighbours.SUBSTITUTE:
+            rise, least = whole, 0
+        else:
+            rise, least = part, whole - part
+        return above_threshold.scales_for(
+            self.epsilon, rise=most * rise, move=most * whole, least=most * least
+        )
+
+    def records_per_noise(self, records: float) -> float:
+        """Return a number of records in scales of the noise on a query."""
+        return records * self.share.denominator / self.scales[1]
+
+    @cached_property
+    def growth(self) -> float:
+        """The growth γ of distances within which one false alarm is as likely."""
+        if self.beyond is None:
+            return GROWTH
+        few = float(min(self.share, 1 - self.share))
+        first, second = self.scales
+        noise = 1 / self.records_per_noise(max(self.beyond, 1e-9))
+        alarms = EULER - first / second - (0 if self.share <= Fraction(1, 2) else LOW * noise)
+        return min(noise / log(1 / few) * exp(alarms), COARSEST) if few else COARSEST
+
+    @property
+    def visited(self) -> Values:
+        """The candidates in the order in which they are visited."""
+        return self.points if self.upwards else self.points[::-1]
+
+    @cached_property
+    def raised(self) -> Indices:
+        """By how much the threshold of each visited candidate is raised, in parts."""
+        return fewer_alarms(self.visited, self.growth, self.scales[1])
+
+    @property
+    def mechanism(self) -> str:
+        way = "upwards" if self.upwards else "downwards"
+        over = f"{way} over {self.points.size} candidates"
+        return f"AboveThreshold(epsilon={self.epsilon!r}) {over}"
+
+    @property
+    def spend(self) -> Spend:
+        return Spend(f"percentile {self.p:g}, by AboveThreshold", self.epsilon)
+
+    def error(self, probability: float) -> ErrorBound:
+        """Return a bound on the ranks between the percentile and what was visited.
+
+        With probability ``1 - β`` the noise on the threshold is below ``b_1 ln(2/β)``, and no
+        query is above by noise that exceeds what its threshold is raised by, ``r_i``, and
+        ``b_2 ln(2 ∑_i e^(-r_i/b_2)/β)`` more.
+        """
+        beta = 1 - probability
+        first, second = self.scales
+        alarms = float(np.exp(-self.raised / second).sum())
+        late = first * log(2 / beta) + float(self.raised.max())
+        most = max(late, second * log(2 * alarms / beta))
+        unit = "ranks beyond the next candidate visited"
+        return ErrorBound(most / self.share.denominator, unit, probability)
+
+    def probabilities(self, ranks: Ranks) -> Probabilities:
+        [queries] = self.queries(ranks)
+        stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]
+        stops[-2] += stops[-1]
+        return stops[:-1] if self.upwards else stops[-2::-1]
+
+    def draw(self, ranks: Ranks, by: Draws) -> Values:
+        found = by.first_above(self.queries(ranks), self.threshold, self.scales)
+        return self.visited[np.minimum(found, self.points.size - 1)]
+
+    def queries(self, ranks: Ranks) -> Indices:
+        """Return the counts less those that are enough, in parts of a record; private."""
+        wanted = ranks.numbers[:, None] * self.share.numerator + self.raised
+        return counts_from(ranks, upwards=self.upwards) * self.share.denominator - wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One percentile of several, sought from its end; public.
+
+    Attributes:
+        p: The percentile.
+        place: Its position among all.
+        upwards: Whether from the smallest candidate.
+        is_last: Whether nothing that follows needs the number of its records.
+    """
+
+    p: float
+    place: int
+    upwards: bool
+    is_last: bool
+
+    def wanted(self, records: Indices) -> Indices:
+        """Return how many records a noisy number wants from the end up to the percentile."""
+        part, number = exact_fraction(self.p), np.maximum(records, 1).astype(object)
+        twice, of = part.denominator + 2 * part.numerator * (number - 1), 2 * part.denominator
+        found = -(-twice // of) if self.upwards else number - twice // of
+        return np.asarray(np.minimum(found, above_threshold.LARGEST).astype(np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Left:
+    """The candidates that are in no part, in each group, and the records beyond; released.
+
+    The first row is of parts from the largest candidate on, the second of those from the
+    smallest; shape ``(2, groups)``.
+
+    Attributes:
+        records: The noisy number of all records, shape ``(groups,)``.
+        edges: How many candidates are in parts.
+        taken: Noisy numbers of the records in parts.
+    """
+
+    records: Indices
+    edges: Indices
+    taken: Indices
+
+    @property
+    def number(self) -> Indices:
+        """The noisy number of the records that are left."""
+        return self.records - self.taken.sum(axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class InParts(Method):
+    """Several percentiles by AboveThreshold in parts from both ends, the middle one by rank.
+
+    Attributes:
+        percents: In [1, 100), increasing.
+        points: The candidates, increasing; all are visited.
+        records: How records are read.
+        epsilon: Epsilon of the part that a record is in, in nats.
+        assumed: About how many records there are.
+
+    Raises:
+        ParameterError: Epsilon is too small.
+    """
+
+    percents: tuple[float, ...]
+    points: Values
+    records: Records
+    epsilon: float
+    assumed: float
+
+    def __post_init__(self) -> None:
+        check_scale(max(self.count_scale, self.noise_scale(is_last=False)))
+
+    @property
+    def count_scale(self) -> float:
+        """Scale of the noise on the count of a part."""
+        return scale_for(self.epsilon * COUNTS, self.records.changed)
+
+    def noise_scale(self, *, is_last: bool) -> float:
+        """Scale of the noise on the threshold of a part, and of that on each count below it."""
+        return scale_for(self.epsilon * (1 if is_last else 1 - COUNTS), self.records.changed)
+
+    @property
+    def middle(self) -> int | None:
+        """The position of the percentile that is nearest to the median, if that is near."""
+        far = [abs(p - 50) for p in self.percents]
+        return far.index(min(far)) if min(far) <= NEAR else None
+
+    def parts(self) -> Iterator[Part]:
+        """Yield all percentiles but the middle one as they are sought: the highest first."""
+        middle, places = self.middle, range(len(self.percents))
+        low = sum(p < 50 for p in self.percents) if middle is None else middle
+        high = low if middle is None else middle + 1
+        for place in (*places[high:][::-1], *places[:low]):
+            innermost = place in {high, low - 1} and middle is None
+            yield Part(self.percents[place], place, place < low, innermost)
+
+    @property
+    def mechanism(self) -> str:
+        return (
+            f"AboveThreshold(epsilon={self.epsilon!r} each) from both ends in "
+            f"{len(self.percents)} parts over {self.points.size} candidates"
+        )
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        return (Spend(named(self.percents), self.epsilon),)
+
+    @property
+    def composition(self) -> str:
+        return "parallel over the parts, each record in one"
+
+    def raised(self, part: Part) -> Indices:
+        """Return by how much the threshold at each visited candidate is raised."""
+        scale, few = self.noise_scale(is_last=part.is_last), min(part.p, 100 - part.p) / 100
+        noise = scale / max(few * self.assumed, 1e-9)
+        growth = min(noise / log(1 / few) * exp(EULER - 1), COARSEST)
+        return fewer_alarms(self.points[:: 1 if part.upwards else -1], growth, scale)
+
+    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:
+        found = np.empty((records.size, len(self.percents)), dtype=np.int64)
+        none = np.zeros((2, records.size), dtype=np.int64)
+        left = Left(records, none, none.copy())
+        for part in self.parts():
+            found[:, part.place] = self._sought(part, ranks, left, by)
+        if self.middle is not None:
+            found[:, self.middle] = self._by_rank(ranks, left, by)
+        return np.sort(self.points[found], axis=1)
+
+    def _sought(self, part: Part, ranks: Ranks, left: Left, by: Draws) -> Indices:
+        """Draw the positions of a part's end, and count it off what is left.
+
+        Where the parts that were found hold as many records as are wanted nothing is drawn.
+        """
+        edges, taken = left.edges[int(part.upwards)], left.taken[int(part.upwards)]
+        last = self.points.size - 1
+        size = last + 1 - left.edges.sum(axis=0)
+        needed = part.wanted(left.records) - taken
+        beyond = needed > left.number
+        at = np.where(beyond, edges + size, edges - 1)
+        sought = ((needed > 0) & ~beyond) | (size > last)
+        some = np.flatnonzero(sought & (size > 0))
+        if some.size:
+            counts = self.counts(part, ranks.some(some), edges[some])
+            stop, inside = self._stop(part, counts, needed[some], edges[some], size[some], by)
+            at[some] = edges[some] + stop
+            edges[some] += np.minimum(stop + 1, size[some])
+            if not part.is_last:
+                taken[some] += by.laplace(inside, self.count_scale)
+        at = at.clip(0, last)
+        return at if part.upwards else last - at
+
+    def counts(self, part: Part, ranks: Ranks, edges: Indices) -> Indices:
+        """Return the records up to each visited candidate, less those in parts; private."""
+        counts = counts_from(ranks, upwards=part.upwards)
+        before = np.where(edges > 0, counts[np.arange(edges.size), edges - 1], 0)
+        return counts - before[:, None]
+
+    def _stop(
+        self,
+        part: Part,
+        counts: Indices,
+        needed: Indices,
+        edges: Indices,
+        size: Indices,
+        by: Draws,
+    ) -> tuple[Indices, Indices]:
+        """Draw after how many candidates a part stops; return the records in it, too."""
+        visited = edges[:, None] + np.arange(self.points.size)
+        visited = visited.clip(max=self.points.size - 1)
+        counts = np.take_along_axis(counts, visited, axis=1)
+        scale = self.noise_scale(is_last=part.is_last)
+        queries = counts - self.raised(part)[visited] - needed[:, None]
+        stop = by.first_above(queries, 0, (scale, scale), size)
+        return stop, counts[np.arange(size.size), np.minimum(stop, size - 1)]
+
+    def _by_rank(self, ranks: Ranks, left: Left, by: Draws) -> Indices:
+        """Draw the positions of the middle percentile among what is left, or at its end."""
+        down, up = left.edges
+        last = self.points.size - 1
+        low, high = np.maximum(up - 1, 0), np.minimum(last + 1 - down, last)
+        wanted = float(self.percents[self.middle or 0]) / 100 * (left.records.clip(1) - 1)
+        before, number = wanted - left.taken[1], left.number
+        fraction = (before / np.maximum(number - 1, 1)).clip(0, 1)
+        # Of all numbers, those in no part; all candidates of the parts are out of reach.
+        here = self.in_no_part(ranks, up, last + 1 - down)
+        bound = np.maximum(fraction, 1 - fraction)[:, None]
+        scores = unit_scores(here, p=100 * fraction, points=self.points, bound=bound)
+        places = np.arange(last + 1)
+        inside = (places >= low[:, None]) & (places <= high[:, None])
+        at = by.largest(np.where(inside, scores, OUT), self.epsilon / self.records.changed)
+        # Of parts that overlap by noise, the nearer one.
+        below = before + 0.5 <= np.minimum(number / 2, 0)
+        above = before + 0.5 > np.maximum(number / 2, number)
+        return np.where(below, low, np.where(above, high, at))
+
+    def in_no_part(self, ranks: Ranks, start: Indices, end: Indices) -> Ranks:
+        """Return the ranks among the records from a position to before another; private."""
+        upto = np.pad(ranks.upto, ((0, 0), (1, 0)))
+        rows = np.arange(start.size)
+        first = upto[rows, start][:, None]
+        most = np.maximum(upto[rows, end][:, None], first)
+        below, upto = (one.clip(first, most) - first for one in (ranks.below, ranks.upto))
+        return Ranks(below, upto, (most - first)[:, 0])
+
+
+def counts_from(ranks: Ranks, *, upwards: bool) -> Indices:
+    """Return the records up to each visited candidate, in order, of each group; private."""
+    return ranks.upto if upwards else (ranks.numbers[:, None] - ranks.below)[:, ::-1]
+
+
+def parts_of_record(p: float) -> Fraction:
+    """Return a percentile as the nearest fraction of few enough parts."""
+    return exact_fraction(p).limit_denominator(FINEST)
+
+
+def fewer_alarms(visited: Values, growth: float, scale: float) -> Indices:
+    """Return by how much the threshold of each candidate is raised, in units of its noise.
+
+    Args:
+        visited: Candidates in their order, at least one.
+        growth: The growth of distances within which one false alarm is as likely.
+        scale: Scale of the noise on a count.
+    """
+    steps = np.abs(np.diff(visited))
+    apart = np.concatenate([steps[:1], steps]) if steps.size else np.zeros(1)
+    away = np.abs(visited - min(max(0.0, visited.min()), visited.max()))
+    close = np.divide(apart, away, out=np.full(visited.size, np.inf), where=away > 0)
+    many = (close > 0) & (close < growth)
+    logs = np.log(growth / close, out=np.zeros(visited.size), where=many)
+    return np.rint(scale * logs).astype(np.int64)
