@@ -75,8 +75,8 @@ def consistent(
 ) -> Values:
     """Return counts whose sums over blocks agree with both measurements.
 
-    A block is the smallest area that is a union of cells and of coarse cells: a coarse cell or
-    a region where the grids are aligned, else the whole box. With variances ``v, v'`` of the
+    A block is a union of cells and of coarse cells: a coarse cell or a region where the grids
+    are aligned, else the whole box. With variances ``v, v'`` of the
     two sums the least squares solution moves the cells' sum to
     ``(v' ∑ c + v ∑ c') / (v + v')``, by the same amount for each cell. The same mean of the two
     totals is then kept, by moving the blocks in proportion to the variances ``v v'/(v + v')``
@@ -102,30 +102,23 @@ def consistent(
 
 
 def blocks(partition: Partition) -> tuple[Indices, Indices]:
-    """Return the block of every cell and of every coarse cell."""
-    if partition.shape is None:
-        return _nested_blocks(partition)
-    nx, ny = partition.shape
-    if nx % COARSE or ny % COARSE:
-        return np.zeros(partition.cells, np.int64), np.zeros(COARSE**2, np.int64)
-    x, y = np.arange(nx) * COARSE // nx, np.arange(ny) * COARSE // ny
-    return (x[:, None] * COARSE + y).ravel(), np.arange(COARSE**2)
+    """Return the block of every cell and of every coarse cell.
 
-
-def _nested_blocks(partition: Partition) -> tuple[Indices, Indices]:
-    """Return the blocks where each region is in a coarse cell or made of coarse cells."""
-    first_x, first_y, span, nx, ny, _ = partition.regions.T
-    many, base = len(partition.regions), partition.base
-    wide = span * COARSE >= base
-    within = first_x * COARSE // base * COARSE + first_y * COARSE // base
-    of_region = np.where(wide, np.arange(many), many + within)
-    x, y = np.divmod(np.arange(COARSE**2), COARSE)
-    label = partition.labels()[x * base // COARSE, y * base // COARSE]
+    A coarse cell is a block unless a cell of the region there crosses its edge; then the region
+    is one.
+    """
+    cells = np.arange(partition.cells)
+    corners, region = partition.corners(cells), partition.regions_of(cells)
+    first_x, first_y = (places * COARSE // parts for places, parts in corners[:2])
+    last_x, last_y = (-(-places * COARSE // parts) - 1 for places, parts in corners[2:])
+    many = len(partition.regions)
+    wide = np.bincount(region, (first_x != last_x) | (first_y != last_y), many) > 0
+    of_cell = np.where(wide[region], region, many + first_x * COARSE + first_y)
+    x, y = (one * partition.base // COARSE for one in np.divmod(np.arange(COARSE**2), COARSE))
+    label = partition.labels()[x, y]
     of_coarse = np.where(wide[label], label, many + np.arange(COARSE**2))
-    _, block = np.unique(
-        np.concatenate([np.repeat(of_region, nx * ny), of_coarse]), return_inverse=True
-    )
-    return block[: partition.cells], block[partition.cells :]
+    number = np.cumsum(np.bincount(np.concatenate([of_cell, of_coarse])) > 0) - 1
+    return number[of_cell], number[of_coarse]
 
 
 def non_uniformity(partition: Partition, counts: Values, scale: float) -> float:
