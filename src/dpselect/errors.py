@@ -190,7 +190,7 @@ def no_column(name: str, columns: Iterable[str], listed: str = "") -> ColumnErro
     """
     known = [str(one) for one in columns]
     there = listed or f"the columns are: {', '.join(known)}"
-    return _missing(name, nearest(name, known), there)
+    return _missing(name, nearest(str(name), known), there)
 
 
 def no_field(name: str, columns: Sequence[str]) -> ColumnError:

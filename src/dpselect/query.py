@@ -308,9 +308,11 @@ class Query(ABC, Generic[Out]):
 
         It has a written form without functions and names what it reads.
         """
+        if all(getattr(self, one, None) is None for one in NAMING):
+            return False
         functions: list[str] = []
         self._written(lambda name, _value: functions.append(name))
-        return not functions and any(getattr(self, one, None) is not None for one in NAMING)
+        return not functions
 
     def largest_epsilon(self, budget: SupportsSpend, *, after: Sequence[Plan] = ()) -> float:
         """Return the largest epsilon up to its own that a budget would admit; 0 if none.

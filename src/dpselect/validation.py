@@ -7,7 +7,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from math import inf, isfinite
 from numbers import Integral, Real
 from sys import float_info
@@ -44,52 +44,56 @@ def _one(kind: type) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def _within(name: str, value: object, words: str, holds: Callable[[float], bool]) -> float:
-    """Return ``value`` as a float of a range, which is stated in words as well."""
+def _real(name: str, value: object) -> float:
+    """Return ``value`` as a float; a negative zero is zero, and should print as zero."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise must_be(name, "a number", _type_of(value))
     try:
-        number = float(value)
+        return float(value) + 0.0
     except OverflowError:
         raise must_be(name, "a number", "and this is too large for a float") from None
-    if not holds(number):
-        raise must_be(name, words, f"got {number!r}")
-    return number
 
 
 def positive(name: str, value: object) -> float:
     """Return ``value`` as a float that is finite, > 0 and not subnormal."""
-    return _within(name, value, "finite and > 0", lambda one: TINY <= one < inf)
+    if TINY <= (number := _real(name, value)) < inf:
+        return number
+    raise must_be(name, "finite and > 0", f"got {number!r}")
 
 
 def non_negative(name: str, value: object) -> float:
     """Return ``value`` as a float that is 0, or finite, > 0 and not subnormal."""
-    words = "0, or finite and > 0"
-    # A negative zero is zero, and should print as zero.
-    return abs(_within(name, value, words, lambda one: one == 0 or TINY <= one < inf))
+    if (number := _real(name, value)) == 0 or TINY <= number < inf:
+        return number
+    raise must_be(name, "0, or finite and > 0", f"got {number!r}")
 
 
 def probability(name: str, value: object) -> float:
     """Return ``value`` as a float that is 0, or not subnormal and below 1."""
-    words = "at least 0 and below 1"
-    return abs(_within(name, value, words, lambda one: one == 0 or TINY <= one < 1))
+    if (number := _real(name, value)) == 0 or TINY <= number < 1:
+        return number
+    raise must_be(name, "at least 0 and below 1", f"got {number!r}")
 
 
 def share(name: str, value: object, *, by: float = 0.0) -> float:
     """Return ``value`` as a float above 0 and below 1, by as much at least."""
-    words = "above 0 and below 1"
-    return _within(name, value, words, lambda one: 0 < one < 1 and by <= one <= 1 - by)
+    if 0 < (number := _real(name, value)) < 1 and by <= number <= 1 - by:
+        return number
+    raise must_be(name, "above 0 and below 1", f"got {number!r}")
 
 
 def finite(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
-    return _within(name, value, "a finite number", isfinite)
+    if isfinite(number := _real(name, value)):
+        return number
+    raise must_be(name, "a finite number", f"got {number!r}")
 
 
 def within(name: str, value: object, low: float, high: float) -> float:
     """Return ``value`` as a float in the closed interval from ``low`` to ``high``."""
-    words = f"between {low:g} and {high:g}"
-    return _within(name, value, words, lambda one: low <= one <= high)
+    if low <= (number := _real(name, value)) <= high:
+        return number
+    raise must_be(name, f"between {low:g} and {high:g}", f"got {number!r}")
 
 
 def is_integer(value: object) -> TypeGuard[Integral]:
