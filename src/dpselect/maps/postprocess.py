@@ -177,7 +177,7 @@ def spread_of_parts(counts: Values, rho: float, scale: float) -> Values:
     """Return the variance of the points in a part of each cell, over ``α(1-α)``.
 
     That of points placed independently is the count itself, and the least. Shape ``(cells,)``,
-    squared points. What cells have in common is in ``CountedCells.of_sides``.
+    squared points. What cells have in common is in ``estimates``.
 
     Args:
         counts: Noisy counts, shape ``(cells,)``.
