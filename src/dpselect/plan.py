@@ -178,12 +178,8 @@ class Plan:
         _keep_price(self)
         object.__setattr__(self, "neighbours", validation.neighbours(self.neighbours))
         object.__setattr__(self, "mechanism", writing.six_digits(self.mechanism))
-        epsilon = fsum(spend.times * spend.epsilon for spend in self.spends)
-        delta = fsum(spend.times * spend.delta for spend in self.spends)
-        for name, parts, whole in (
-            ("epsilon", epsilon, self.epsilon),
-            ("delta", delta, self.delta),
-        ):
+        for name, whole in (("epsilon", self.epsilon), ("delta", self.delta)):
+            parts = fsum([spend.times * getattr(spend, name) for spend in self.spends])
             if parts > whole * (1 + ROUNDING):
                 raise ParameterError(
                     f"the steps cost {name} = {parts!r} together, more than the {whole!r} "
@@ -193,7 +189,7 @@ class Plan:
     @property
     def rho(self) -> float:
         """The zCDP parameter of all spends together, outside an event of probability delta."""
-        return fsum(spend.rho_of_all for spend in self.spends)
+        return fsum([spend.rho_of_all for spend in self.spends])
 
     @property
     def laplace_rounds(self) -> int:
