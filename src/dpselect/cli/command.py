@@ -293,14 +293,11 @@ class QueryCommand:
         table = options.opened(source, given["engine"], given["master"])
         if missing:
             raise self._incomplete(missing, source, table, given)
-        given = {**given, **self.declared(Given(source, table, given))}
-        held = Given(source, table, given)
-        types = get_type_hints(kind)
-        stated = {
-            one.name: self._read(one.name, types[one.name], held)
-            for one in fields(kind)  # type: ignore[arg-type]
-            if one.name in given
-        }
+        declared = self.declared(Given(source, table, given))
+        held, types = Given(source, table, {**given, **declared}), get_type_hints(kind)
+        typed = [one.name for one in every if one.name not in declared]
+        stated = {name: self._read(name, types[name], held) for name in typed}
+        stated |= {one.name: declared[one.name] for one in fields(kind) if one.name in declared}  # type: ignore[arg-type]
         stated = {name: value for name, value in stated.items() if value is not None}
         return kind(**stated), held
 
