@@ -37,11 +37,12 @@ class Markdown(griffe.Extension):
 
 
 def offered(path: str, name: str) -> bool:
-    """Return whether the room of a module offers a name, or the package does."""
+    """Return whether the room of a module offers a name, or the package does, or its door."""
     package, _, inside = path.partition(".")
     room = getattr(import_module(package), inside.partition(".")[0], None)
     names = getattr(room, "__all__", []) if ismodule(room) else []
-    return name in names or name in import_module(package).__all__
+    door = import_module("dpselect.extend").__all__ if package == "dpselect" else []
+    return name in {*names, *import_module(package).__all__, *door}
 
 
 def _of_private_bases(obj: griffe.Object) -> str:

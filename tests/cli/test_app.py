@@ -43,6 +43,15 @@ class TestCommands:
 
         assert all(f" {name} " in shown for name in installed())
 
+    def test_the_list_imports_nothing_heavy(self):
+        program = "import sys; from dpselect.cli import main\ntry: main(['--help'])\nfinally: "
+        program += "print(*sys.modules, file=sys.stderr)"
+        ran = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        )
+
+        assert not {"numba", "scipy", "narwhals", "polars", "sklearn"} & {*ran.stderr.split()}
+
     def test_a_package_that_is_not_installed_is_named(self, run, monkeypatch):
         monkeypatch.setitem(installed(), "absent", Absent("absent", "dpselect-absent"))
         ran = run("absent")

@@ -21,9 +21,7 @@ from dpselect_applications.tuning import (
     StableArgmax,
     TruncatedNegativeBinomial,
     best_probabilities,
-    marginal_error,
     renyi_of_best,
-    select_marginal,
 )  # fmt: skip
 from support.refusals import Each, fitting, refusing, releasing
 
@@ -65,8 +63,6 @@ RUN = refusing(run_of)
 LAW = refusing(lambda law: law())
 DIVERGENCES = refusing(divergences)
 PLANNED = refusing(planned)
-MARGINAL = refusing(marginal_error, [np.ones(2, int)] * 3, estimates=MODEL, **AR)
-SELECTED = refusing(select_marginal, {"a": [1]}, {"a": [1]}, epsilon=1.0, **AR)
 PROFILE = refusing(profile_of)
 SEARCH = fitting(
     partial(PrivateSearchCV, TREE), X, Y, grid={"max_depth": [0, 1, 2]}, epsilon=20.0
@@ -126,13 +122,6 @@ ROWS = [
     PLANNED("a GaussianNB has no 'epsilon'"),
     PLANNED("epsilon", epsilon=0.0, epsilon_name="var_smoothing"),
     PLANNED("neighbours", NeighboursError, neighbours="edge", epsilon_name="var_smoothing"),
-    MARGINAL("weights must be above", weights=[1, 0, 1]),
-    MARGINAL("weights and penalties must", weights=[1, 1]),
-    MARGINAL("penalties must be finite", penalties=[0, np.inf, 0]),
-    MARGINAL("as many, at least one", estimates=MODEL[:2]),
-    MARGINAL("of the same shape", estimates=[np.ones((2, 2)), *MODEL[1:]]),
-    MARGINAL("neighbours", NeighboursError, neighbours="edge"),
-    SELECTED("weights", weights={}),
     STABLE("must be", epsilon=0.0, delta=0.1),
     STABLE("must be", epsilon=1.0, delta=Each([0.0, 1.0])),
     STABLE("at least two candidates", data=ONE_CANDIDATE),

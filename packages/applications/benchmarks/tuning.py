@@ -7,7 +7,7 @@ search over depth x criterion x mechanism of DiffPID3, of its shifted tree of de
 default) at the same epsilon, and of a search that is not private, which fits every candidate at
 the whole epsilon and counts exactly. All three get the same records. ``summary`` prints the
 means of the stored results, and
-``costs``, ``simulations``, ``leads`` and ``select DATA`` print their tables.
+``costs``, ``simulations`` and ``leads`` print their tables.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable
-from functools import partial, reduce
-from itertools import combinations, product
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +29,6 @@ from dp_accounting.rdp import RdpAccountant
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from dpselect import (
-    ExponentialMechanism,
-    GeneralizedExponential,
-    GlobalSensitivity,
-    Objective,
-    PairwiseLocalDampening,
-    PermuteAndFlip,
-)
 from dpselect.draws import Exponential as ExponentialDraw, PermuteAndFlip as PermuteAndFlipDraw
 from dpselect.trees import Bins, ID3Classifier
 from dpselect.typing import Indices, Values
@@ -49,7 +41,6 @@ from dpselect_applications.tuning import (
     StableArgmax,
     TruncatedNegativeBinomial,
     best_probabilities,
-    marginal_error,
     renyi_of_best,
 )
 from trees_folds import ADULT_NUMBERS, ADULT_UNUSED, folds
@@ -202,63 +193,6 @@ def simulations(size: int = 1_000_000) -> None:
     print(f"chi-square {square:.2f} with 7 degrees of freedom (24.3 is exceeded once in 1,000)")
 
 
-def select_step(folder: Path) -> None:
-    """Print the exact expected shortfall of one select step of AIM on NLTCS, by mechanism.
-
-    Candidates are all marginals of two and three columns, weighted by how many columns they
-    share with each marginal of three columns; the model is the product of the columns' own
-    marginals, with discrete Laplace noise.
-    """
-    table = pl.read_parquet(folder / "nltcs.parquet").to_numpy().astype(np.int64)
-    records, columns = table.shape
-    rng = np.random.default_rng(1)
-    ones = np.clip(table.sum(axis=0) + rng.laplace(size=columns, scale=160), 0, records)
-    shares = np.stack([1 - ones / records, ones / records], axis=1)
-    workload = list(combinations(range(columns), 3))
-    candidates = [*combinations(range(columns), 2), *workload]
-    counts, model, weights = [], [], []
-    for marginal in candidates:
-        cells = table[:, marginal] @ (2 ** np.arange(len(marginal)))
-        counts.append(np.bincount(cells, minlength=2 ** len(marginal)))
-        # The first column is the lowest digit of a cell.
-        model.append(reduce(np.kron, [shares[c] for c in marginal[::-1]]) * records)
-        weights.append(sum(len(set(marginal) & set(query)) for query in workload))
-    for sigma in (10.0, 200.0):
-        objective = marginal_error(
-            counts,
-            model,
-            candidates=candidates,
-            weights=weights,
-            penalties=[np.sqrt(2 / np.pi) * sigma * len(cells) for cells in counts],
-            neighbours="add-remove",
-        )
-        largest = Objective(
-            objective.scores_twofold,
-            GlobalSensitivity(float(max(weights)), "add-remove"),
-            candidates,
-        )
-        best = objective.scores.max()
-        print(f"noise {sigma:g}: share of the best score lost, {len(weights)} candidates")
-        for epsilon in (0.002, 0.005, 0.01, 0.05, 0.2):
-            lost = {
-                "exponential": ExponentialMechanism(epsilon=epsilon).expected_error(largest),
-                "permute-and-flip": PermuteAndFlip(epsilon=epsilon).expected_error(largest),
-                "generalized": GeneralizedExponential(epsilon=epsilon).expected_error(
-                    objective
-                ),
-                "generalized, pf": GeneralizedExponential(
-                    epsilon=epsilon, draw=PermuteAndFlipDraw()
-                ).expected_error(objective),
-                "pairwise, pf": PairwiseLocalDampening(
-                    epsilon=epsilon, draw=PermuteAndFlipDraw()
-                ).expected_error(objective),
-            }
-            print(
-                f"  epsilon {epsilon}: ",
-                {way: round(float(e / best), 4) for way, e in lost.items()},
-            )
-
-
 def leads() -> None:
     """Print the lead, in counts, with which the best is released with probability 0.95."""
     print("epsilon, delta, n: StableArgmax, exponential, permute-and-flip; n - 1 equal rivals")
@@ -292,7 +226,6 @@ def main() -> None:
         tables: dict[str, Callable[..., None]] = {
             "costs": costs,
             "leads": leads,
-            "select": select_step,
             "simulations": simulations,
             "summary": summary,
         }

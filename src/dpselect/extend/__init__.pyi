@@ -12,9 +12,6 @@ from dpselect._optional import (
     needed as needed,
     replaced as replaced,
 )
-from dpselect._twofold import (
-    Twofold as Twofold,
-)
 from dpselect.audit.loss import (
     Loss as Loss,
     Public as Public,

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from truth.calls import Call, Slack, best_first, made, released
+from truth.calls import Call, Slack, best_first, released
 from truth.question import Question
 from truth.questions.trees import (
     CRITERIA,
@@ -192,36 +192,6 @@ def stable(draw):
     return released(query, objective, right)
 
 
-@st.composite
-def marginals(draw):
-    """The marginal that a model fits worst: weighted distance less penalty."""
-    sizes = draw(st.lists(st.integers(1, 6), min_size=2, max_size=6))
-    count = st.integers(0, 10_000)
-    answers = {i: [draw(count) for _ in range(m)] for i, m in enumerate(sizes)}
-    estimates = {i: [float(draw(count)) for _ in range(m)] for i, m in enumerate(sizes)}
-    weights = {i: draw(st.sampled_from([0.5, 1.0, 3.0])) for i in answers}
-    penalties = {i: draw(st.sampled_from([0.0, 10.0, 500.0])) for i in answers}
-    scores = {
-        i: weights[i] * (np.abs(np.subtract(answers[i], estimates[i])).sum() - penalties[i])
-        for i in answers
-    }
-    call = Call(
-        "dp.tuning.select_marginal",
-        answers,
-        estimates,
-        weights=weights,
-        penalties=penalties,
-        epsilon=1e4,
-        neighbours=draw(st.sampled_from(["add-remove", "substitute"])),
-    )
-    slack = Slack(2 * 3, 1e4, len(sizes)).value
-    return Question(
-        f"{call!r}",
-        lambda: made(call),
-        lambda release: best_first(release.answer, scores, 1, slack),
-    )
-
-
 QUESTIONS = {
     **{f"BestColumns {criterion}": columns([criterion]) for criterion in CRITERIA},
     "BestColumns by name": columns(CRITERIA, ROUNDS),
@@ -234,5 +204,4 @@ QUESTIONS = {
     "BestOf threshold": first_above(),
     "PrivateStudy": studied(),
     "StableArgmax": stable(),
-    "select_marginal": marginals(),
 }

@@ -6,10 +6,6 @@ from .estimators import (
     PrivateClassifier as PrivateClassifier,
     PrivateSearchCV as PrivateSearchCV,
 )
-from .marginals import (
-    marginal_error as marginal_error,
-    select_marginal as select_marginal,
-)
 from .profiles import (
     Profile as Profile,
     profile_of_best as profile_of_best,
