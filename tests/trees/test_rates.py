@@ -38,7 +38,7 @@ def test_the_sensitivity_equals_the_definition(total):
 def test_the_sensitivity_under_substitution_equals_the_definition(cells):
     """A third kind of record, of the other class, can be exchanged for one of this."""
     hits, misses, _ = cells
-    sensitivity = trees.true_negative_rate(
+    sensitivity = trees.true_positive_rate(
         [hits], hits + misses, neighbours=SUBSTITUTE
     ).sensitivity
     found = [float(sensitivity.at(t)) for t in range(5)]

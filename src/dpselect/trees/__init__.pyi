@@ -30,7 +30,6 @@ from .id3 import (
 from .rates import (
     WeightedRatesSensitivity as WeightedRatesSensitivity,
     rate_over as rate_over,
-    true_negative_rate as true_negative_rate,
     true_positive_rate as true_positive_rate,
     weighted_rates as weighted_rates,
 )

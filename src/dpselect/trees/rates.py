@@ -92,7 +92,7 @@ def true_positive_rate(
     horizon: int = FAR,
     neighbours: NeighboursLike,
 ) -> Objective:
-    """Return the true positive rates of candidates, 0/0 := 0.
+    """Return the true positive rates of candidates, 0/0 := 0; of the other class, the negative.
 
     Guarantee:
         Admissible; it equals the local sensitivity at every distance.
@@ -124,17 +124,6 @@ def true_positive_rate(
             lambda t: 1 / max(total - t, 1), 1.0, relation, horizon=horizon
         )
     return Objective(quotient(hits, np.asarray(max(total, 1))), sensitivity, highest=1.0)
-
-
-def true_negative_rate(
-    tn: ArrayLike,
-    negatives: int,
-    *,
-    horizon: int = FAR,
-    neighbours: NeighboursLike,
-) -> Objective:
-    """Return the true negative rates of candidates; see ``true_positive_rate``."""
-    return true_positive_rate(tn, negatives, neighbours=neighbours, horizon=horizon)
 
 
 def rate_over(hits: ArrayLike, *, total: float, neighbours: NeighboursLike) -> Objective:
