@@ -24,11 +24,11 @@ import dpselect as dp
 from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.choice import AfterCount, size_of
-from dpselect.percentiles.methods import OneByOne, unit_scores
+from dpselect.percentiles.methods import OneByOne, Single, unit_scores
 from dpselect.percentiles.percentiles import PercentilesDesign
 from dpselect.percentiles.reading import Places, Ranks, Records
 from dpselect.percentiles.sparse_vector import ByThreshold
-from dpselect.typing import Values
+from dpselect.typing import Probabilities, Values
 from dpselect_studies import datasets
 
 STORED = Path(__file__).parent / "results" / "percentiles_one.csv"
@@ -123,7 +123,7 @@ def ours(case: Case, upper: float | None) -> float:
     method = after.of_size(size_of(case.values.size))
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
     counted = design.records.counted(case.values, design.points)
-    law, points = method.singles[0].probabilities(design.listed(counted)), method.points
+    law, points = law_of(method.singles[0], design.listed(counted)), method.points
     far = np.abs(points - case.truth)
     if isinstance(counted, Places) and design.refined is not None:
         # Within the cells that are likely; of others the first candidate stands for all.
@@ -131,6 +131,20 @@ def ours(case: Case, upper: float | None) -> float:
             low, high = design.refined.edges[cell : cell + 2].tolist()
             far[cell] = within(design, counted, case, low, high)
     return float(law @ far)
+
+
+def law_of(single: Single, ranks: Ranks) -> Probabilities:
+    """Return the distribution of a draw; the noise on a threshold is that of 200 quantiles."""
+    if not isinstance(single, ByThreshold):
+        return single.probabilities(ranks)
+    queries, (first, second) = single.queries(ranks)[0] - single.threshold, single.scales
+    law = np.zeros(queries.size)
+    for noise in -first * np.log1p(-(np.arange(200) + 0.5) / 200):
+        stop = np.exp(-np.maximum(noise - queries, 0) / second)
+        left = np.cumprod(1 - stop)
+        law += stop * np.append(1.0, left[:-1]) / 200
+        law[-1] += left[-1] / 200
+    return law if single.upwards else law[::-1]
 
 
 def within(design: PercentilesDesign, places: Places, case: Case, low: int, high: int) -> float:
