@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from dpselect import tables, validation
+from dpselect import tables
 from dpselect._optional import needed
 from dpselect.budget.left_out import WithoutBudget
 from dpselect.combine.pareto.dominance import Dominance
@@ -215,16 +215,12 @@ class PrivateTreeClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[
         gets the shares of the node at which it stops. A tree of a front answers 1 class.
         """
         codes = self._codes(X)
-        return self._shares(self.tree_, codes)
+        return self.tree_.probabilities(codes)[:, _ascending(self.tree_.schema.classes)]
 
     def predict_log_proba(self, X: records.Table) -> Values:  # noqa: N803 -- likewise
         """Return the logarithms of ``predict_proba``."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    def _shares(self, tree: Tree, codes: Indices) -> Values:
-        """Return the probabilities of a tree in the order of ``classes_``."""
-        return tree.probabilities(codes)[:, _ascending(tree.schema.classes)]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw what was released, as the release's ``plot`` does."""
@@ -282,7 +278,7 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         front_: The released trees, the first drawn first.
         best_: Position in the front of the tree with the largest weighted sum of noisy
             rates; 0 if there are none.
-        tree_: That tree.
+        tree_: That tree, by which is predicted; another one of the front can be set.
     """
 
     _: KW_ONLY
@@ -307,22 +303,6 @@ class MultiObjectiveTreeClassifier(PrivateTreeClassifier):
         self.front_ = release.answer
         self.best_ = release.best
         self.tree_ = release.tree
-
-    def predict(self, X: records.Table, *, tree: int | None = None) -> Any:  # noqa: ANN401, N803
-        """Return the class of each record by one tree of the front, shape ``(n,)``.
-
-        Args:
-            X: As in ``fit``.
-            tree: Position in the front; ``best_`` if not given.
-
-        Raises:
-            ParameterError: There is no such tree.
-        """
-        codes = self._codes(X)
-        last = len(self.front_) - 1
-        place = self.best_ if tree is None else validation.at_least("tree", tree, 0, last)
-        chosen = self.front_[place].tree
-        return self.classes_[self._shares(chosen, codes).argmax(axis=1)]
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 -- scikit-learn's tags
         tags = super().__sklearn_tags__()
