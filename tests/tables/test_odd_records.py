@@ -171,3 +171,17 @@ def test_a_point_of_somebody(odd):
     people = Counter(name for name, there in zip(coded, known, strict=True) if there)
     people.pop(None, None)
     assert kept(odd.with_it()) == sum(min(count, 2) for count in people.values())
+
+
+def list_of_values(data):
+    """Return the only column of rows as a list of values."""
+    return [row[0] if isinstance(row, list) and len(row) == 1 else row for row in data]
+
+
+@given(odd_tables(("v",), ("number",), containers=("rows",)))
+@examples
+def test_a_number_of_a_list(odd):
+    here = tables.numeric_column(list_of_values(odd.without()))
+    there = np.delete(tables.numeric_column(list_of_values(odd.with_it())), odd.place)
+
+    assert np.array_equal(here, there, equal_nan=True)

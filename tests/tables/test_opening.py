@@ -194,3 +194,14 @@ def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
     rows = tables.open_table(tmp_path).to_native().sort("days").collect()
 
     assert rows.to_dict(as_series=False) == {"days": [3, 5], "year": ["2025", "na"]}
+
+
+def test_a_field_that_is_no_number_is_a_missing_one(tmp_path):
+    """One record must not decide whether a column is numeric, or whether there is an error."""
+    path = tmp_path / "stays.csv"
+    path.write_text("days\n 3 \nunknown\n\n1e2\nNaN\n")
+
+    read = tables.numeric_column(path, "days")
+
+    assert np.isnan(read).tolist() == [False, True, True, False, True]
+    assert read[[0, 3]].tolist() == [3, 100]
