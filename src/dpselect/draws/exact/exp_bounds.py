@@ -7,17 +7,10 @@ chosen, it is chosen in the private direction.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from dpselect.typing import Indices
 
 LARGEST_EPSILON = 1000.0
 """Above it a flip is as likely as at it: less than ``10^-434``."""
@@ -27,8 +20,6 @@ PRECISION = 128
 
 DIGIT = 12
 """Bits of an exponent whose powers are in one table."""
-
-LARGEST_EXPONENT = 2**63 - 1
 
 
 def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
@@ -87,67 +78,22 @@ class Powers:
         cut = min(exponent, self.last)
         for place in range(0, cut.bit_length(), DIGIT):
             lows, highs = _table(self, place)
-            digit = cut >> place & lows.size - 1
+            digit = cut >> place & len(lows) - 1
             low, high = low * lows[digit] >> self.bits, -(-high * highs[digit] >> self.bits)
         return low, high
-
-    def of(self, exponents: Indices) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return arrays of Python integers, of exponents >= 0."""
-        last = min(self.last, LARGEST_EXPONENT)
-        cut = np.minimum(exponents, last)
-        tables = [_table(self, place) for place in range(0, last.bit_length(), DIGIT)]
-        low, high = (ends[cut & ends.size - 1] for ends in tables[0])
-        for level, (lows, highs) in enumerate(tables[1:], start=1):
-            digit = cut >> level * DIGIT & lows.size - 1
-            low, high = low * lows[digit] >> self.bits, -(-high * highs[digit] >> self.bits)
-        return low, high
-
-
-def of_distances(
-    powers: Powers, whole: Indices, side: Indices, parts: Sequence[Fraction]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return bounds of powers by distances, divided by the power of the least one.
-
-    So the largest is 1, and is seen with few bits however large the decay is.
-
-    Args:
-        powers: Powers for the whole steps of a distance.
-        whole: Whole steps of each distance, shape ``(n,)``.
-        side: Position of the part of each.
-        parts: What is added to the whole steps.
-
-    Returns:
-        Arrays of Python integers, of ``2^(2 bits)`` parts of one.
-    """
-    of_side = [whole[side == one] for one in range(len(parts))]
-    firsts = [int(some.min()) if some.size else None for some in of_side]
-    ends = [
-        None if first is None else first + part
-        for first, part in zip(firsts, parts, strict=True)
-    ]
-    least = min(end for end in ends if end is not None)
-    factors = np.array(
-        [
-            (0, 0) if end is None else exp_minus(powers.decay * (end - least), powers.bits)
-            for end in ends
-        ],
-        dtype=object,
-    )
-    low, high = powers.of(whole - np.array([first or 0 for first in firsts])[side])
-    return low * factors[side, 0], high * factors[side, 1]
 
 
 @lru_cache(maxsize=32)
-def _table(powers: Powers, place: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _table(powers: Powers, place: int) -> tuple[list[int], list[int]]:
     """Return the bounds of all powers by the digit at a place."""
     factor = exp_minus(powers.decay * (1 << place), powers.bits)
     low = high = 1 << powers.bits
-    pairs = []
+    lows, highs = [], []
     for _ in range(1 << DIGIT):
-        pairs.append((low, high))
+        lows.append(low)
+        highs.append(high)
         low, high = low * factor[0] >> powers.bits, -(-high * factor[1] >> powers.bits)
-    table = np.array(pairs, dtype=object)
-    return table[:, 0], table[:, 1]
+    return lows, highs
 
 
 def flip_chance(epsilon: float) -> Fraction:
