@@ -18,7 +18,7 @@ POWER = re.compile(r"\^[\w-]+\^")  # which the builder should have raised
 TORN = re.compile(r"[\s(]")  # which is in no power: two carets of one line were taken for one
 PROMPT = re.compile(r"^(?:>>>|\$) ", re.MULTILINE)  # a copy of the code would have it too
 LINK = re.compile(r"^\[[^\]\n]+\]\([^)\n]+\)", re.MULTILINE)  # indented too far
-MEMBER = re.compile(r"#dpselect\S*\.[A-Z]\w*\.\w+$")
+MEMBER = re.compile(r"#dpselect\S*\.[a-z_]\w*$")
 LOADED = {"img": "src", "script": "src", "link": "href"}
 
 
@@ -99,7 +99,7 @@ def problems(site: Path, formulas: dict[str, int]) -> list[str]:
 
 
 def hide_members(site: Path) -> None:
-    """Take the members of classes out of the search: their pages show them."""
+    """Leave of the reference classes alone in the search: their pages show the rest."""
     index = site / "search.json"
     found = json.loads(index.read_text("utf-8"))
     found["items"] = [one for one in found["items"] if not MEMBER.search(one["location"])]
