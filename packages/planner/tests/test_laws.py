@@ -245,7 +245,7 @@ def keys(rng):
                 column="key",
                 user="person",
                 max_per_user=per_user,
-                method="one-by-one",
+                method=method,
                 epsilon=e,
                 delta=delta,
                 neighbours=relation,
