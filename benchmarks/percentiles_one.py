@@ -3,7 +3,7 @@
 Run: ``DPSELECT_DATA=<folder> python benchmarks/percentiles_one.py``; it prints the table of
 ``docs/report/measurements.md`` in some minutes, and stores it in
 ``results/percentiles_one.csv``. The error is the mean distance of the released value from the
-percentile, from exact
+percentile, from exact laws under add/remove: nothing is drawn.
 
 The laws of other libraries are those of their algorithms: OpenDP's quantile scores a candidate
 by ``-abs((1 - a) L - a G)`` and adds exponential noise; diffprivlib's draws one of the

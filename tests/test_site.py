@@ -104,7 +104,7 @@ def test_the_reference_shows_what_rooms_offer():
     assert docstrings.offered("dpselect.percentiles.percentiles", "Percentiles")
     assert docstrings.offered("dpselect.plan", "Plan")
     assert docstrings.offered("dpselect.errors", "BudgetError")
-    assert not docstrings.offered("dpselect.draws.exact.samplers", "sampler")
+    assert not docstrings.offered("dpselect.draws.exact.bits", "bits")
 
 
 def test_a_class_shows_what_its_private_base_says():
