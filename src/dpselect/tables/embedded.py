@@ -85,12 +85,14 @@ class Engine:
         import polars as pl
 
         def numbers(texts: pl.Series) -> pl.Series:
-            each = texts.unique()
-            hashes = [
-                int(md5(one.encode(), usedforsecurity=False).hexdigest()[:DIGITS], 16)
-                for one in each
-            ]
-            return texts.replace_strict(each, hashes, return_dtype=pl.Int64).cast(pl.Int64)
+            each = texts.unique(maintain_order=True)
+            digests = b"".join(
+                md5(one.encode(), usedforsecurity=False).digest()[:8] for one in each
+            )
+            hashes = (np.frombuffer(digests, dtype=">u8") >> 64 - 4 * DIGITS).astype(np.int64)
+            if len(each) == len(texts):
+                return pl.Series(hashes)
+            return texts.replace_strict(each, hashes, return_dtype=pl.Int64)
 
         number = pl.col(column).map_batches(numbers, return_dtype=pl.Int64)
         return nw.from_native(self.native.with_columns(number))

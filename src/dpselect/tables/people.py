@@ -47,15 +47,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import md5
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables, validation
 from dpselect._optional import needed
 from dpselect.errors import ParameterError
 from dpselect.tables.kinds import Kind, kind_of, named
+from dpselect.typing import Indices
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -74,6 +77,10 @@ USER = "user"
 """The column of persons in the rows that are limited."""
 
 _FIRST, _SECOND, _PLACE = (f"a row's number {place}" for place in range(3))
+
+
+Number = TypeVar("Number", "nw.Expr", Indices)
+Rows = TypeVar("Rows", "nw.DataFrame[Any]", "nw.LazyFrame[Any]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +146,13 @@ class PeopleCap:
         rows = rows.drop_nulls([USER, *order_by])
         if distinct:
             rows = engine_of(rows.select(USER, *order_by)).distinct()
-        numbered, order = _with_order(_with_residues(rows, kind), order_by)
-        place = _rank(order)
+        names = rows.collect_schema().names()
+        numbered, order = _with_order(rows, order_by)
+        if rows.implementation.is_polars():
+            counts = partial(self._counts, kind=kind, turns=order[0] if in_turn else None)
+            native = nw.to_native(numbered).sort(order).map_batches(counts)
+            return nw.from_native(native).select(names)
+        numbered, place = _with_residues(numbered, kind), _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
         first, second = WORDS
         i, j, r = map(nw.col, (_FIRST, _SECOND, _PLACE))
@@ -152,7 +164,38 @@ class PeopleCap:
         ):
             numbered = numbered.with_columns(**steps)
         number = [order[0], _PLACE] if in_turn else [_PLACE]
-        return numbered.filter(_rank(number) <= self.most).select(rows.collect_schema().names())
+        return numbered.filter(_rank(number) <= self.most).select(names)
+
+    def _counts(self, rows: pl.DataFrame, *, kind: Kind, turns: str | None) -> pl.DataFrame:
+        """Return the rows that count of rows in order; faster than ranks of polars.
+
+        Args:
+            rows: In memory.
+            kind: That of persons.
+            turns: The column in whose order rows count, if they do so in turn.
+        """
+        import narwhals as nw
+
+        placed = rows.select(USER).with_row_index(_PLACE).group_by(USER).agg(_PLACE)
+        crowded = placed.filter(placed[_PLACE].list.len() > self.most)
+        at = crowded[_PLACE].explode().to_numpy().astype(np.int64)
+        sizes = crowded[_PLACE].list.len().to_numpy().astype(np.int64)
+        persons = np.repeat(np.arange(sizes.size), sizes)
+        places = np.arange(at.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+        found = _with_residues(nw.from_native(crowded.select(USER)), kind)
+        i, j = (found.get_column(name).to_numpy() for name in (_FIRST, _SECOND))
+        s = _cube(i + WORDS[0])
+        t = _cube(s + j + WORDS[1])
+        numbers = _cube(_cube(places + s[persons]) + t[persons])
+        if turns is None:
+            least = np.argsort(persons * 2**30 + numbers)
+        else:
+            least = np.lexsort((numbers, rows[turns].rle_id().to_numpy()[at], persons))
+
+        counted = np.ones(rows.height, dtype=np.bool_)
+        counted[at[least[places >= self.most]]] = False
+        return rows.filter(counted)
 
     def of_arrays(
         self,
@@ -212,7 +255,7 @@ def _rank(order: Sequence[str]) -> nw.Expr:
     return nw.col(order[0]).cum_count().over(USER, order_by=order)
 
 
-def _cube(number: nw.Expr) -> nw.Expr:
+def _cube(number: Number) -> Number:
     return number * number % PRIME * number % PRIME
 
 
@@ -232,8 +275,8 @@ def _with_order(
     return rows, [floats.get(name, name) for name in order_by]
 
 
-def _with_residues(rows: nw.LazyFrame[Any], kind: Kind) -> nw.LazyFrame[Any]:
-    """Return rows of an engine with the same remainders."""
+def _with_residues(rows: Rows, kind: Kind) -> Rows:
+    """Return rows with the remainders of the integers that persons are."""
     import narwhals as nw
 
     from dpselect.tables.engine import engine_of
