@@ -19,6 +19,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 
+import dpselect as dp
 from dpselect.networks import Graph, hubs
 
 DATA = Path(os.environ["DPSELECT_DATA"])
@@ -53,7 +54,8 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
 
     for epsilon in EPSILONS:
         found, ratios = np.zeros(2), list[float]()
-        share = metric.degrees_share(len(graph), epsilon)
+        query = dp.Hubs(nodes=len(graph), k=K, metric="ego-betweenness", epsilon=epsilon)
+        share = query.plan.spends[0].epsilon / epsilon
         for _ in range(SIMULATIONS):
             alone = degrees + rng.laplace(0, 2 / epsilon, degrees.size)
             by_degree = set(np.argsort(-alone, kind="stable")[:K].tolist())

@@ -68,7 +68,10 @@ CODES: dict[str, Any] = {
     "tree": {"a": "1", "b": "1", "n/a": "2", "é": "2"},
     "tuning_share": 0.5,
 }
-DOMAINS = {"x": trees.Bins(0, 4, bins=2), "y": trees.Categories(["a", "b", "1"], other="b")}
+DOMAINS: dict[str, Any] = {
+    "x": trees.Bins(0, 4, bins=2),
+    "y": trees.Categories(["a", "b", "1"], other="b"),
+}
 PUBLIC: dict[str, Any] = {"classes": ["a", "b"], "max_records": 50, "max_depth": 1}
 SURE: dict[str, Any] = {"delta": 1e-6}
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,8 @@ from sklearn.tree import DecisionTreeClassifier
 import dpselect as dp
 from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.front import Evolution
+from dpselect.typing import Values
 from trees_folds import DATA_SETS
 from trees_mechanisms import MAX_RECORDS, load
 
@@ -35,12 +37,12 @@ RUNS, DEPTH = 20, 5
 
 def sums(counts: MemoryCounts, front: dp.TreeFront) -> Iterator[tuple[float, float]]:
     """Yield the sum of the best tree's exact rates, and the seconds, of each run."""
-    training = front.design().training
+    training = cast(Evolution, front.design().training)
     for run in range(-1, RUNS):
         start = time.process_time()
         sampler = Simulated(np.random.default_rng([1, run + 1]))
         trees = training.run(counts, sampler, np.random.default_rng([0, run + 1]))
-        noisy = training.noisy_rates(trees, counts, sampler)
+        noisy = cast("Values", training.noisy_rates(trees, counts, sampler))
         seconds = time.process_time() - start
         exact = counts.hits(trees) / counts.totals()
         if run >= 0:  # the first compiles

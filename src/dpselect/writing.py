@@ -221,10 +221,11 @@ def _object(value: object, otherwise: Callable[[object], object]) -> object:
         return otherwise(value)
     options = {}
     for one in fields(value):
-        given = getattr(value, one.name)
         usual = one.default if one.default_factory is MISSING else one.default_factory()
-        if given != usual:
-            options[one.name] = to_json(given, otherwise)
+        given = to_json(getattr(value, one.name), otherwise)
+        # As they are written: an array is neither equal to another nor not.
+        if usual is MISSING or given != to_json(usual, otherwise):
+            options[one.name] = given
     return {"name": name, **options} if options else name
 
 

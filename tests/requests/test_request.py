@@ -134,7 +134,7 @@ def test_without_a_ledger_the_budget_is_the_price(clinic):
         ("p = 50", "p = 'half'", 10, "p must be"),
         ("p = 50", "q = 50", 10, "a Percentiles has no field q"),
         ("p = 50\n", "", 6, "a Percentiles needs p"),
-        ('"median"', '"a/b"', 8, "name 'a/b' must be letters"),
+        ('"median"', '"a/b"', 8, "a name has at most 60 letters"),
         ('"TopKeys"', '"TopKey"', 14, "there is no query 'TopKey' of a table; did you mean"),
         ("k = 1", "k = 4", 16, "k must be"),
         ("k = 1", "k =", 16, "Invalid value"),

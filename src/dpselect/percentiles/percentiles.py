@@ -329,17 +329,16 @@ class Percentiles(Query[PercentileRelease]):
             Shape ``(m, n)`` for listed candidates, ascending; each row sums to 1.
 
         Raises:
-            ParameterError: There are too many values to list.
+            ParameterError: There are too many values to list, or the method that draws several
+                percentiles has no closed form.
             ColumnError, DataError: As for the release.
 
         Examples:
             >>> import dpselect as dp
             >>> dp.Percentiles(
-            ...     p=[25, 50], candidates=[0, 25, 50, 75], epsilon=0.1,
-            ...     neighbours="add-remove",
+            ...     p=50, candidates=[0, 25, 50, 75], epsilon=0.1, neighbours="add-remove"
             ... ).probabilities(range(100)).round(3)
-            array([[0.217, 0.572, 0.2  , 0.01 ],
-                   [0.007, 0.127, 0.666, 0.199]])
+            array([[0.005, 0.051, 0.899, 0.046]])
         """
         if self.by is not None:
             raise ParameterError(

@@ -345,9 +345,9 @@ class Request:
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        said = "letters, digits, - and _, at most 60: it names files"
         raise ParameterError(
-            f"`name` {writing.summary(writing.readable(name))!r:.80} must be {said}"
+            "a `name` has at most 60 letters, digits, - and _, since it names files; this is "
+            f"{writing.summary(writing.readable(name))!r:.80}"
         )
 
 

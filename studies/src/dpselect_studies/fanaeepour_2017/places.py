@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from dpselect.maps import Counts, Partition, Points, lattice_rectangles, uniform_grid
+from dpselect.maps.box import Box
 from dpselect.typing import Indices, Values
 from dpselect_studies import datasets
 
@@ -94,7 +95,7 @@ OTHERS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CachedCounts:
+class CachedCounts(Counts):
     """Points that are counted once for each uniform grid and each set of queries.
 
     Attributes:
@@ -106,6 +107,13 @@ class CachedCounts:
     weight: float = 1.0
     _cells: dict[str, Values] = field(default_factory=dict)
     _rectangles: dict[bytes, Values] = field(default_factory=dict)
+
+    @property
+    def box(self) -> Box:  # type: ignore[override]
+        return self.points.box
+
+    def between(self, x_lines: Values, y_lines: Values) -> Indices:
+        return self.points.between(x_lines, y_lines)
 
     def in_cells(self, partition: Partition) -> Values:
         if partition.shape is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -181,7 +181,7 @@ def evolution(schema: Schema, cell: Cell, method: Method, epsilon: float) -> Evo
         epsilon=each * sizes.generations,
         neighbours="add-remove",
     )
-    made = asked.design().training
+    made = cast("Evolution", asked.design().training)
     if not cell.code:
         return made
     return CodeEvolution(**{one.name: getattr(made, one.name) for one in fields(made)})
