@@ -401,8 +401,7 @@ def _upwards(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     for end in ("low", "high"):
         known = known.join(degree.rename({"node": end, "degree": f"{end} degree"}), on=end)
     rises = nw.col("low degree") <= nw.col("high degree")
-    # All pass the filter, without which Ibis could not join the columns of a join again.
-    return known.filter(low < high).select(
+    return known.select(
         nw.when(rises).then(low).otherwise(high).alias("a"),
         nw.when(rises).then(high).otherwise(low).alias("b"),
     )
