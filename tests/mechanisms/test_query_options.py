@@ -36,6 +36,7 @@ ONE_ROUND = {
     "dpselect.draws.exact.selection.top_k_exponential_noise": PermuteAndFlip(),
     "dpselect.draws.exact.selection.top_k_laplace_noise": LaplaceNoisyMax(),
 }
+EACH = "dpselect.draws.exact.selection.largest_of_each"
 LAPLACE = "dpselect.draws.exact.noisy_counts.discrete_laplace"
 
 LARGEST = 1.7976931348623157e308
@@ -206,6 +207,10 @@ def laws(here, there):
             rule.probabilities(to_grid(one[0]) / SENSITIVITY, args[1]) for one in (args, args2)
         ]
         return [tuple(each)]
+    if name == EACH:
+        rows = zip(*(to_grid(one[0]) / SENSITIVITY for one in (args, args2)), strict=True)
+        rule = PermuteAndFlip()
+        return [tuple(rule.probabilities(row, args[1]) for row in pair) for pair in rows]
     assert name == LAPLACE
     moved = np.abs(np.asarray(args[0], dtype=object) - np.asarray(args2[0], dtype=object))
     alpha = exp(-1 / args[1])

@@ -11,6 +11,7 @@ import pytest
 
 from dpselect import combine
 from dpselect.draws import above_threshold
+from dpselect.maps import engine
 from dpselect.maps.box import Box
 from dpselect.mechanisms import base, sequence
 from dpselect.networks import hubs, metrics, reading
@@ -27,7 +28,7 @@ from truth.questions.objectives import ONLY_FLAT
 PAGES = Path(__file__).parents[2] / "docs"
 
 halfway = candidates._halfway
-lines, holds, placed = Box.lines, Box.holds, Range.places
+lines, inside, placed = Box.lines, engine.inside, Range.places
 encoded, opened, word = KeyColumns._encoded, groups.Groups._opened, statuses.word
 
 
@@ -64,8 +65,9 @@ def into_the_lower_cell(self, axis, at, parts):
     return np.nextafter(lines(self, axis, at, parts), np.inf)
 
 
-def without_upper_edge(self, x, y, *, outside):
-    return holds(self, x, y, outside=outside) & ((x < self.east) & (y < self.north))
+def without_upper_edge(rows, *, box, outside):
+    found = inside(rows, box=box, outside=outside)
+    return found.filter(nw.col("x") < box.east, nw.col("y") < box.north)
 
 
 def truth_as_its_word(status):
@@ -157,7 +159,7 @@ PLANTED = {
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
     "percentiles groups released first": (groups.Groups, "_opened", no_group_is_dropped),
     "maps heavy": (Box, "lines", into_the_lower_cell),
-    "maps map, uniform": (Box, "holds", without_upper_edge),
+    "maps map, uniform": (engine, "inside", without_upper_edge),
     "rooms subset": (statuses, "word", truth_as_its_word),
     "networks TopNodes ego-density by default": default("ego-density", "anchored"),
     "networks TopNodes ego-betweenness by default": default("ego-betweenness", GROWING),

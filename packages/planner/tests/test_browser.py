@@ -77,7 +77,7 @@ def five():
 def rare():
     """(e) From how many people is a rare key shown at epsilon 1, delta 1e-6?"""
     question = planner.Keys(delta=1e-6, neighbours=ADD_REMOVE)
-    return question.query("optimal", epsilon=1.0).design().selection.half
+    return question.query("optimal", epsilon=1.0).design().selection.law.half
 
 
 TASKS = {
