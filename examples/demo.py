@@ -174,9 +174,9 @@ def _deciles() -> Task:
             "uniform choice",
             float(np.mean([np.abs(AREAS - true).mean() for true in truth])),
         ),
-        says="The median first, then the deciles of each half, which shares no record with the "
-        "other: four levels to pay for, not nine deciles. For a single percentile OpenDP's "
-        "scores are nearly as good.",
+        says="Deciles are found from both ends in parts that share no record: each part has "
+        "nearly all of epsilon, not a ninth of it. For a single percentile OpenDP's scores are "
+        "nearly as good.",
         draw=draw,
     )
 

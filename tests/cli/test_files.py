@@ -110,3 +110,12 @@ def test_an_option_that_is_no_file_stops_no_output_of_that_name(run, rows):
     named = (*TOP[:3], "kind.csv", *TOP[4:], "x,y")
 
     assert run(*named, "--out", "kind.csv").code == 0
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.parquet"])
+def test_a_curator_is_told_that_there_is_no_file(run, name):
+    ran = run("look", name)
+
+    assert ran.code == 2
+    assert name in ran.error
+    assert "internal" not in ran.error

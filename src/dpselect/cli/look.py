@@ -16,6 +16,7 @@ import typer
 from dpselect._optional import needed
 from dpselect.cli import options, output
 from dpselect.cli.help import command, flag
+from dpselect.errors import no_file
 
 if TYPE_CHECKING:
     from dpselect.tables import Source
@@ -91,6 +92,8 @@ def _fitting(source: Source, kind: str, stated: dict[str, Any]) -> dict[str, Any
     raw = source.files()[0]
     if kind not in WRITTEN or raw.suffix.lower() in {".gz", ".zst"}:
         return stated
+    if not raw.exists():
+        raise no_file(raw)
     with raw.open("rb") as opened:
         head = opened.read(MOST)
     if "encoding" not in stated:
