@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -191,7 +192,7 @@ class Counted:
         return keys
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PersonKeys:
     """One row for each key of a person that is counted, and how many people have each; private.
 
@@ -237,7 +238,7 @@ class PersonKeys:
         numbers = KeyColumns((_GROUP,), ("integer",))
         return replace(self, every=every, group=numbers)
 
-    @property
+    @cached_property
     def table(self) -> nw.LazyFrame[Any]:
         """One row for each key of a person that is counted."""
         cap = self.asked.cap

@@ -47,7 +47,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import md5
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -149,9 +148,10 @@ class PeopleCap:
         names = rows.collect_schema().names()
         numbered, order = _with_order(rows, order_by)
         if rows.implementation.is_polars():
-            counts = partial(self._counts, kind=kind, turns=order[0] if in_turn else None)
-            native = nw.to_native(numbered).sort(order).map_batches(counts)
-            return nw.from_native(native).select(names)
+            # Once, however many queries of the rows that count follow.
+            held = nw.to_native(numbered).sort(order).collect()
+            counted = self._counts(held, kind=kind, turns=order[0] if in_turn else None)
+            return nw.from_native(counted.lazy()).select(names)
         numbered, place = _with_residues(numbered, kind), _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
         first, second = WORDS
