@@ -30,7 +30,7 @@ from dpselect.tables.key_columns import (
     plain_value,
 )
 from dpselect.tables.kinds import Kind, is_missing, kind_of
-from dpselect.tables.people import USER, PeopleCap, people_cap
+from dpselect.tables.people import USER, PeopleCap, once, people_cap
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
@@ -242,7 +242,9 @@ class PersonKeys:
     def table(self) -> nw.LazyFrame[Any]:
         """One row for each key of a person that is counted."""
         cap = self.asked.cap
-        return self.every if cap is None else _limited(self.every, self.asked, cap)
+        if cap is None:
+            return self.every
+        return once(_limited(self.every, self.asked, cap), self.source)
 
     def of(
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()

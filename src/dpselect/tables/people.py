@@ -47,6 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import md5
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,7 +55,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables, validation
-from dpselect._optional import needed
+from dpselect._optional import needed, replaced
 from dpselect.errors import ParameterError
 from dpselect.tables.kinds import Kind, kind_of, named
 from dpselect.typing import Indices
@@ -148,10 +149,9 @@ class PeopleCap:
         names = rows.collect_schema().names()
         numbered, order = _with_order(rows, order_by)
         if rows.implementation.is_polars():
-            # Once, however many queries of the rows that count follow.
-            held = nw.to_native(numbered).sort(order).collect()
-            counted = self._counts(held, kind=kind, turns=order[0] if in_turn else None)
-            return nw.from_native(counted.lazy()).select(names)
+            counts = partial(self._counts, kind=kind, turns=order[0] if in_turn else None)
+            native = nw.to_native(numbered).sort(order).map_batches(counts)
+            return nw.from_native(native).select(names)
         numbered, place = _with_residues(numbered, kind), _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
         first, second = WORDS
@@ -235,6 +235,30 @@ def people_cap(user: str | None, max_per_user: object) -> PeopleCap | None:
         return None
     validation.instance("user", user, str)
     return PeopleCap(user, validation.at_least("max_per_user", max_per_user, 1, MOST))
+
+
+def once(rows: nw.LazyFrame[Any], data: object) -> nw.LazyFrame[Any]:
+    """Return rows that several queries follow; of polars, which is in this process, computed.
+
+    Args:
+        rows: The query of the rows. Private.
+        data: What it was made from, to name in an error.
+
+    Raises:
+        DataError: The engine refuses the query.
+    """
+    import narwhals as nw
+
+    from dpselect.tables.opening import unreadable
+
+    if not rows.implementation.is_polars():
+        return rows
+
+    def computed() -> pl.DataFrame:
+        found: pl.DataFrame = nw.to_native(rows).collect()
+        return found
+
+    return nw.from_native(replaced(computed, lambda: unreadable(data)).lazy())
 
 
 def _words() -> tuple[int, int]:
