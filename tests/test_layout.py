@@ -138,7 +138,7 @@ def test_compilation_is_spelled_once():
 
 
 def test_there_is_one_thread_pool():
-    assert who_imports("concurrent", "multiprocessing") <= {"dpselect._parallel"}
+    assert who_imports("concurrent", "multiprocessing") <= {"dpselect._compiled"}
 
 
 def who_calls(method, *options):

@@ -49,10 +49,6 @@ from .combine import (
     pareto as pareto,
     weighted_sum as weighted_sum,
 )
-from .composition import (
-    parallel_plan as parallel_plan,
-    sequential_plan as sequential_plan,
-)
 from .keys import (
     Keys as Keys,
     TopKeys as TopKeys,
@@ -94,6 +90,8 @@ from .plan import (
     ErrorBound as ErrorBound,
     Plan as Plan,
     Spend as Spend,
+    parallel_plan as parallel_plan,
+    sequential_plan as sequential_plan,
 )
 from .query import (
     Query as Query,

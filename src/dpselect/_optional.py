@@ -1,8 +1,7 @@
-"""Other packages: their import, their version and their errors."""
+"""Other packages: their import and their version."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import (
@@ -12,11 +11,8 @@ from importlib.metadata import (
     version as installed,
 )
 from types import ModuleType
-from typing import TypeVar
 
-from dpselect.errors import DPSelectError, MissingDependencyError
-
-T = TypeVar("T")
+from dpselect.errors import MissingDependencyError
 
 
 @cache
@@ -60,30 +56,3 @@ def needed(module: str, *, extra: str) -> ModuleType:
             f"this needs {package}, which is not installed: pip install 'dpselect[{extra}]', "
             f"or '.[{extra}]' in a clone"
         ) from None
-
-
-def of_an_engine(raised: BaseException) -> bool:
-    """Return whether an engine may have raised it: a panic of polars is no Exception."""
-    return isinstance(raised, Exception) or type(raised).__name__ == "PanicException"
-
-
-def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> T:
-    """Return what a function returns, or raise another error in place of any but ours.
-
-    Engines and NumPy quote values in their messages. ``raise ... from None`` hides such an
-    error from tracebacks but keeps it as ``__context__``, which reporters of crashes send away;
-    one that is raised after the first was dealt with has no context.
-
-    Args:
-        compute: The function, which may raise anything.
-        refusal: Returns the error to raise.
-    """
-    try:
-        return compute()
-    except DPSelectError:
-        raise
-    except BaseException as raised:  # every engine has its own, and each may quote values
-        if not of_an_engine(raised):
-            raise
-        error = refusal()
-    raise error

@@ -84,44 +84,27 @@ class Comparison:
         return f"<Comparison of {mechanisms} mechanisms at {epsilons} epsilons, k={self.k}>"
 
     def __str__(self) -> str:
-        head, *lines = self._cells()
-        widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
-        table = []
-        for name, *numbers in (head, *lines):
-            cells = [name.ljust(widths[0])]
-            cells += [one.rjust(wide) for one, wide in zip(numbers, widths[1:], strict=True)]
-            table.append("  ".join(cells).rstrip())
-        return "\n".join(table + ([f"*: {self._simulated}"] if self._simulated else []))
+        rows = self.rows if self.uniform is None else (*self.rows, self.uniform)
+        several = self.k > 1
+        columns: dict[str, list[object]] = {
+            "mechanism": [row.mechanism + ("*" if row.simulations else "") for row in rows],
+            "epsilon": [row.epsilon for row in rows],
+            "gap" if several else "expected error": [
+                float(f"{row.expected_error:.4g}") for row in rows
+            ],
+        }
+        if several:
+            columns["recall"] = [round(row.recall, 3) for row in rows]
+        columns[f"P(best {self.k})" if several else "P(best)"] = [
+            round(row.best, 3) for row in rows
+        ]
+        columns["rho"] = [float(f"{row.rho:.3g}") for row in rows]
+        numbers = sorted({row.simulations for row in self.rows} - {0})
+        simulated = ", ".join(f"simulated {number} times" for number in numbers)
+        return "\n".join([*writing.lines(columns), *([f"*: {simulated}"] if simulated else [])])
 
     def _repr_html_(self) -> str:
-        head, *rows = self._cells()
-        return writing.card("Comparison", {"*": self._simulated}, head=head, rows=rows)
-
-    @property
-    def _simulated(self) -> str:
-        """What is said of the rows that are marked."""
-        numbers = sorted({row.simulations for row in self.rows} - {0})
-        return ", ".join(f"simulated {number} times" for number in numbers)
-
-    def _cells(self) -> list[list[str]]:
-        """Return the head and the rows of the printed table, the uniform choice last."""
-        several = self.k > 1
-        head = ["mechanism", "epsilon", "gap" if several else "expected error"]
-        head += ["recall", f"P(best {self.k})"] if several else ["P(best)"]
-        lines = [[*head, "rho"]]
-        for row in self.rows if self.uniform is None else (*self.rows, self.uniform):
-            paid = row is not self.uniform
-            numbers = [row.recall, row.best] if several else [row.best]
-            lines.append(
-                [
-                    row.mechanism + ("*" if row.simulations else ""),
-                    f"{row.epsilon:g}" if paid else "",
-                    f"{row.expected_error:.4g}",
-                    *(f"{number:.3f}" for number in numbers),
-                    f"{row.rho:.3g}" if paid else "",
-                ]
-            )
-        return lines
+        return writing.card(str(self))
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars frame."""
@@ -174,7 +157,7 @@ def compare(
         mechanism         epsilon  expected error  P(best)   rho
         permute-and-flip        1          0.5055    0.656  0.33
         permute-and-flip        4          0.0683    0.932  2.55
-        uniform choice                      1.667    0.333
+        uniform choice          0           1.667    0.333     0
     """
     validation.instance("objective", objective, Objective)
     k = checked_k(k, objective)

@@ -29,11 +29,12 @@ Messages are written with the names of arguments in backquotes. ``str`` drops th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
+
+T = TypeVar("T")
 
 __all__ = [
     "AuditError",
@@ -234,22 +235,31 @@ def missing_value() -> PublicClaimError:
     )
 
 
-@contextmanager
-def naming_columns(values: Mapping[str, object], given: Sequence[str]) -> Iterator[None]:
-    """Add to the error of a missing column by which argument it is named, if none was given.
+def of_an_engine(raised: BaseException) -> bool:
+    """Return whether an engine may have raised it: a panic of polars is no Exception."""
+    return isinstance(raised, Exception) or type(raised).__name__ == "PanicException"
+
+
+def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> T:
+    """Return what a function returns, or raise another error in place of any but ours.
+
+    Engines and NumPy quote values in their messages. ``raise ... from None`` hides such an
+    error from tracebacks but keeps it as ``__context__``, which reporters of crashes send away;
+    one that is raised after the first was dealt with has no context.
 
     Args:
-        values: All arguments.
-        given: Those that are not at their defaults.
+        compute: The function, which may raise anything.
+        refusal: Returns the error to raise.
     """
     try:
-        yield
-    except ColumnError as error:
-        for name, value in values.items():
-            named = value if isinstance(value, tuple) else (value,)
-            if error.missing is not None and error.missing in named and name not in given:
-                raise error.adding(f"; name yours by `{name}`") from None
+        return compute()
+    except DPSelectError:
         raise
+    except BaseException as raised:  # every engine has its own, and each may quote values
+        if not of_an_engine(raised):
+            raise
+        error = refusal()
+    raise error
 
 
 def __dir__() -> list[str]:

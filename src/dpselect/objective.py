@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect._optional import replaced
 from dpselect._twofold import Twofold, add, exact_sum, largest
-from dpselect.errors import ParameterError, ScoresError, SensitivityError
+from dpselect.errors import ParameterError, ScoresError, SensitivityError, replaced
 from dpselect.neighbours import Neighbours
 from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Direction, Indices, Scores, Values

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial, wraps
@@ -40,7 +41,6 @@ from dpselect.errors import (
     ColumnError,
     InsufficientBudgetError,
     ParameterError,
-    naming_columns,
     nearest,
     not_installed,
 )
@@ -362,7 +362,7 @@ class Query(ABC, Generic[Out]):
             ColumnError: A column is missing, or not of its type.
             DataError: The data cannot be opened.
         """
-        with naming_columns(self._values(), self._given):
+        with _naming_columns(self._values(), self._given):
             self._designed.check(data)
 
     @final
@@ -395,7 +395,7 @@ class Query(ABC, Generic[Out]):
         Raises:
             ColumnError, DataError, PublicClaimError: As for ``release``.
         """
-        with naming_columns(self._values(), self._given):
+        with _naming_columns(self._values(), self._given):
             return self._designed.prepare(data)
 
     def to_dict(self) -> dict[str, Any]:
@@ -569,6 +569,24 @@ def _repeated(query: Query[Out], entry: Entry) -> Out:
     kind = _kind_of_release(type(query))
     made: Out = kind.remade(entry.release or {}, plan=query.plan, **more)
     return made
+
+
+@contextmanager
+def _naming_columns(values: Mapping[str, object], given: Sequence[str]) -> Iterator[None]:
+    """Add to the error of a missing column by which argument it is named, if none was given.
+
+    Args:
+        values: All arguments.
+        given: Those that are not at their defaults.
+    """
+    try:
+        yield
+    except ColumnError as error:
+        for name, value in values.items():
+            named = value if isinstance(value, tuple) else (value,)
+            if error.missing is not None and error.missing in named and name not in given:
+                raise error.adding(f"; name yours by `{name}`") from None
+        raise
 
 
 @cache

@@ -274,10 +274,7 @@ class Release(Generic[T_co]):
         return {name: fact for name in names if (fact := known.get(name))}
 
     def _repr_html_(self) -> str:
-        columns = self.shown()
-        facts = {**self.facts, "read": self.read, "entry": self._entry}
-        rows = zip(*columns.values(), strict=True)
-        return writing.card(self.plan.name, facts, head=list(columns), rows=rows)
+        return writing.card(str(self))
 
     def __str__(self) -> str:
         facts = self.facts | ({"read": self.read} if self.read else {})

@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect._optional import replaced
 from dpselect.audit.report import Report
 from dpselect.audit.universe import Relation, build
-from dpselect.errors import ParameterError
+from dpselect.errors import ParameterError, replaced
 from dpselect.typing import Probabilities, Values
 
 ROUNDING = 1e-6

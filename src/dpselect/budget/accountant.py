@@ -564,14 +564,12 @@ class Budget:
         )
 
     def _repr_html_(self) -> str:
-        facts = {
-            "remaining": f"{self.remaining:.6g} of epsilon {self.epsilon:.6g}",
-            "delta": f"{self.delta:.6g}" if self.delta else None,
-            "neighbours": self.neighbours,
-            "ledger": self.path,
+        names = {"entry": "sequence", "epsilon": "epsilon", "release": "mechanism"}
+        shown = {
+            head: [getattr(one, name) for one in self.entries] for head, name in names.items()
         }
-        rows = [(one.sequence, one.epsilon, one.mechanism) for one in self.entries]
-        return writing.card("Budget", facts, head=("entry", "epsilon", "release"), rows=rows)
+        facts = {name: fact for name, fact in words.facts(self).items() if fact}
+        return writing.card("\n".join([*writing.lines(shown), *writing.stated(facts)]))
 
 
 def _reopened(kind: type[Budget], path: Path, origin: Origin) -> Budget:

@@ -13,8 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._compiled import compiled
-from dpselect._parallel import each_stride
+from dpselect._compiled import compiled, each_stride
 from dpselect._twofold import difference
 from dpselect.combine.score_range import aligned
 from dpselect.draws.grid import LIMIT

@@ -10,7 +10,6 @@ from dpselect._numbers import (
 )
 from dpselect._optional import (
     needed as needed,
-    replaced as replaced,
 )
 from dpselect.audit.loss import (
     Loss as Loss,
@@ -115,6 +114,9 @@ from dpselect.draws.sequence import (
 )
 from dpselect.draws.subset_distance import (
     DistanceDistribution as DistanceDistribution,
+)
+from dpselect.errors import (
+    replaced as replaced,
 )
 from dpselect.keys.rows import (
     KeyRows as KeyRows,

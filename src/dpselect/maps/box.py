@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import validation
-from dpselect._lines import lines
+from dpselect._numbers import lines
 from dpselect.errors import DataError, ParameterError
 from dpselect.maps import geo
 from dpselect.tables.kinds import rounded

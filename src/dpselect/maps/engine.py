@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import tables
-from dpselect._lines import EXACT, decimals
+from dpselect._numbers import EXACT, decimals
 from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition

@@ -13,8 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dpselect._optional import needed, replaced
-from dpselect.errors import DataError, MissingDependencyError, ParameterError
+from dpselect._optional import needed
+from dpselect.errors import DataError, MissingDependencyError, ParameterError, replaced
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import Source
 

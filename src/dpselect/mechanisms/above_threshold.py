@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect._optional import replaced
 from dpselect.draws import above_threshold as draws
-from dpselect.errors import BudgetError, ParameterError
+from dpselect.errors import BudgetError, ParameterError, replaced
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Receipt, Spend, SupportsSpend
 from dpselect.query import Design, Query, query

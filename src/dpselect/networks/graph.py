@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import _parallel
+from dpselect import _compiled
 from dpselect.errors import DataError, ParameterError
 from dpselect.networks import kernels, reading
 from dpselect.networks.edge_queries import EdgeRows, Nodes, checked_nodes, refuse_weights
@@ -136,7 +136,7 @@ class Graph(NodeCounts):
         """
         order, ranked = self._ranked()
         n = len(self)
-        pieces = _pieces(n, _parallel.processors())
+        pieces = _pieces(n, _compiled.processors())
         met = np.zeros((len(pieces), n), dtype=np.int32)
         least, most = np.full_like(met, n), np.zeros_like(met)
 
@@ -145,7 +145,7 @@ class Graph(NodeCounts):
                 ranked.starts, ranked.rows, pieces[piece], met[piece], least[piece], most[piece]
             )
 
-        _parallel.each_piece(count, len(pieces))
+        _compiled.each_piece(count, len(pieces))
         # A node that has none in common with some other has the least 0, whatever the rest.
         all_met = (met.sum(axis=0) == n - 1) & (n > 1)
         low, high = np.where(all_met, least.min(axis=0), 0), most.max(axis=0)
@@ -172,7 +172,7 @@ class Graph(NodeCounts):
         def score(piece: int) -> None:
             kernels.ego_betweenness(*ranked, pieces[piece], int(edges.max()), scores)
 
-        _parallel.each_piece(score, len(pieces))
+        _compiled.each_piece(score, len(pieces))
         return _in_node_order(scores, order)
 
     def _ranked(self) -> tuple[Indices, Ranked]:
@@ -360,9 +360,9 @@ def _built(ends: Ends, nodes: Sequence[Hashable], max_per_user: int | None = Non
 
 def _triangles(ranked: Ranked) -> Indices:
     n = ranked.above.size
-    pieces = _pieces(n, _parallel.processors())
+    pieces = _pieces(n, _compiled.processors())
     counts = np.zeros((len(pieces), n), dtype=np.int64)
-    _parallel.each_piece(
+    _compiled.each_piece(
         lambda piece: kernels.triangles(*ranked, pieces[piece], counts[piece]),
         len(pieces),
     )

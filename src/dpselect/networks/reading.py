@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import tables
-from dpselect._optional import needed, replaced
-from dpselect.errors import DataError, ParameterError
+from dpselect._optional import needed
+from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.networks import edge_queries
 from dpselect.networks.edge_queries import FROM, EdgeRows, check_claim
 from dpselect.passes import note

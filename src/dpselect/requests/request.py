@@ -14,10 +14,9 @@ from typing import Any, Self
 from dpselect import writing
 from dpselect.budget import Budget
 from dpselect.budget.origin import source_name
-from dpselect.composition import sequential_plan
 from dpselect.errors import ColumnError, NeighboursError, ParameterError
 from dpselect.neighbours import relation
-from dpselect.plan import Plan
+from dpselect.plan import Plan, sequential_plan
 from dpselect.query import Query
 from dpselect.release import Release
 from dpselect.requests import contradictions

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from dpselect import validation
-from dpselect.composition import sequential_plan
-from dpselect.plan import SupportsSpend
+from dpselect.plan import SupportsSpend, sequential_plan
 from dpselect.query import Query, released
 from dpselect.release import Release
 

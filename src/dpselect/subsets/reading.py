@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables
-from dpselect._optional import replaced
-from dpselect.errors import DataError, ParameterError, PublicClaimError
+from dpselect.errors import DataError, ParameterError, PublicClaimError, replaced
 from dpselect.tables.values import listed, number
 from dpselect.typing import Values
 

@@ -9,8 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from dpselect import passes
-from dpselect._optional import replaced
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.passes import MOST_SUMS
 from dpselect.tables.embedded import Column, Frame
 from dpselect.tables.engine import engine_of

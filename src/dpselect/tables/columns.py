@@ -8,8 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from dpselect._optional import replaced
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.passes import query
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType

@@ -7,8 +7,8 @@ from glob import escape
 from pathlib import Path
 
 from dpselect import validation
-from dpselect._optional import needed, replaced
-from dpselect.errors import DataError, ParameterError, no_file
+from dpselect._optional import needed
+from dpselect.errors import DataError, ParameterError, no_file, replaced
 from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.opening import open_table
 from dpselect.tables.source import Source

@@ -17,8 +17,8 @@ from os.path import join
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpselect._optional import needed, replaced
-from dpselect.errors import DataError, ParameterError
+from dpselect._optional import needed
+from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.tables.dialect import DEFAULTS, WRITTEN, Dialect
 from dpselect.tables.text import (
     CONTRADICTION,

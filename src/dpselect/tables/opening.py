@@ -14,7 +14,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from dpselect._optional import needed, replaced
+from dpselect._optional import needed
 from dpselect.errors import (
     ColumnError,
     DataError,
@@ -22,6 +22,7 @@ from dpselect.errors import (
     no_column,
     no_field,
     no_file,
+    replaced,
 )
 from dpselect.tables.embedded import Frame
 from dpselect.tables.engine import engine_of

@@ -55,8 +55,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables, validation
-from dpselect._optional import needed, replaced
-from dpselect.errors import ParameterError
+from dpselect._optional import needed
+from dpselect.errors import ParameterError, replaced
 from dpselect.tables.kinds import Kind, kind_of, named
 from dpselect.typing import Indices
 

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 
 import narwhals as nw
 
-from dpselect._optional import needed, replaced
-from dpselect.errors import DataError
+from dpselect._optional import needed
+from dpselect.errors import DataError, replaced
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import MANAGED, Source
 from dpselect.tables.where import filtered

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._optional import needed, of_an_engine
-from dpselect.errors import ColumnError, DataError
+from dpselect._optional import needed
+from dpselect.errors import ColumnError, DataError, of_an_engine
 from dpselect.tables.kinds import (
     NAMES,
     Kind,

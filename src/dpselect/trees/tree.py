@@ -93,7 +93,7 @@ class Tree:
         return "\n".join(self.summary())
 
     def _repr_html_(self) -> str:
-        return writing.card(repr(self)[1:-1], {}, head=["tree"], rows=zip(self.summary()))
+        return writing.card(str(self))
 
     @property
     def depth(self) -> int:
