@@ -11,12 +11,13 @@ over the four sides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import isnan
 from pathlib import Path
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,8 @@ from numpy.typing import NDArray
 from dpselect import validation
 from dpselect._optional import needed
 from dpselect.errors import ParameterError, no_column
-from dpselect.maps.box import Box, checked_rectangles
-from dpselect.maps.overlap import along_axis
+from dpselect.maps.box import POSITIONS, Box, blocks_of, checked_rectangles
+from dpselect.maps.overlap import Blocks, CountedCells, products
 from dpselect.maps.partition import Partition
 from dpselect.release import for_csv
 from dpselect.typing import Indices, Values
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """The level of the intervals in tables and files."""
+
+TINY = np.finfo(float).tiny
 
 FORMATS = (".csv", ".parquet", ".geoparquet", ".gpkg", ".geojson")
 """Suffixes of the files that estimates are written to; all but CSV hold the areas too."""
@@ -195,19 +198,6 @@ def check_suffix(path: str | Path) -> str:
     return suffix
 
 
-class Covered(NamedTuple):
-    """What an area covers of each of ``n`` cells."""
-
-    alpha: Values
-    """The share of the cell, shape ``(n,)``."""
-
-    along: Values
-    """The share along x and along y, shape ``(2, n)``."""
-
-    side: Values
-    """1 where the lower side of the area cuts the cell, -1 where the upper one does."""
-
-
 def shapes_of(box: Box, areas: Any) -> NDArray[Any]:  # noqa: ANN401 -- rectangles or geometries
     """Return rectangles, shape ``(m, 4)``, or polygons in the system of a box, shape ``(m,)``.
 
@@ -249,65 +239,84 @@ def sums_over(
         The share of the area that is in the box; and of this part ``∑_i α_i c_i``,
         ``‖α‖_2`` and the standard deviation of uneven cells.
     """
-    parts, inside, bounds, covered = _cut(shapes, box)
-    found = np.full((4, len(shapes)), np.nan)
-    found[0] = inside
-    for position in np.flatnonzero(inside):
-        cells = _near(partition, [box.edges(bounds[position, [i]], i % 2) for i in range(4)])
-        alpha, along, side = covered(parts[position], partition.in_box(box, cells).T)
-        found[1:3, position] = alpha @ counts[cells], alpha @ alpha
-        # Of a cell that is covered nothing is uncertain.
-        cut = alpha < 1
-        cells, alpha, along, side = cells[cut], alpha[cut], along[:, cut], side[:, cut]
-        met = np.maximum(along, np.finfo(float).tiny)
-        weights = side * np.sqrt(along * (1 - along)) * alpha / met
-        sides = np.stack([np.maximum(weights, 0), np.minimum(weights, 0)])
-        differences = counts[_beside(cells, partition)] - counts[cells]
-        of_sides = np.einsum("san,adn->sad", sides, differences)
-        variance = (alpha * (1 - alpha)) @ spread[cells] + (of_sides**2).sum() / 8
-        found[3, position] = max(variance, 0)
-    found[2:] = np.sqrt(found[2:])
+    over = _over_rectangles if shapes.ndim == 2 else _over_polygons
+    found = over(shapes, box, partition, counts, spread)
+    found[1:, found[0] == 0] = np.nan
+    found[2:] = np.sqrt(np.maximum(found[2:], 0))
     return found
 
 
-def _cut(
-    shapes: NDArray[Any], box: Box
-) -> tuple[NDArray[Any], Values, Values, Callable[[Any, Values], Covered]]:
-    """Return the parts of areas in a box, their shares, their bounds, and what covers cells."""
-    if shapes.ndim == 2:
-        west, south, east, north = box.bounds
-        parts = np.clip(shapes, [west, south, west, south], [east, north, east, north])
-        inside, whole = (np.prod(one[:, 2:] - one[:, :2], axis=1) for one in (parts, shapes))
-        return parts, inside / whole, parts, _by_rectangle
+def _over_rectangles(
+    shapes: Values, box: Box, partition: Partition, counts: Values, spread: Values
+) -> Values:
+    """Return the sums, with squares of norms and deviations, of blocks of cells."""
+    west, south, east, north = box.bounds
+    parts = np.clip(shapes, [west, south, west, south], [east, north, east, north])
+    inside, whole = (np.prod(one[:, 2:] - one[:, :2], axis=1) for one in (parts, shapes))
+    edges = np.column_stack([box.edges(one, i % 2) for i, one in enumerate(parts.T)])
+    differences = _differences(partition, counts).reshape(4, -1)
+    held = [CountedCells(partition, one) for one in (counts, spread, *differences)]
+    found = []
+    for some in blocks_of(edges):
+        blocks = Blocks(partition, some)
+        of_counts, of_spread, *of_differences = (one.held(blocks) for one in held)
+        shares = blocks.shares
+        variance = blocks.sums(shares * (1 - shares) * of_spread)
+        for axis, of_axis in enumerate((of_differences[:2], of_differences[2:])):
+            along, share = list(blocks.along), blocks.along[axis]
+            lower = blocks.lower[axis][:, None] & [True, False, False]
+            for side, difference in product((lower, ~lower), of_axis):
+                along[axis] = side * np.sqrt(share * (1 - share))
+                variance += blocks.sums(products(along) * difference) ** 2 / 8
+        norms = blocks.sums(blocks.cells * shares**2)
+        found.append([blocks.sums(shares * of_counts), norms, variance])
+    return np.vstack([inside / whole, np.concatenate(found, axis=1)])
+
+
+def _over_polygons(
+    shapes: NDArray[Any], box: Box, partition: Partition, counts: Values, spread: Values
+) -> Values:
+    """Return the same of polygons, cell by cell."""
     shapely = needed("shapely", extra="geo")
     parts = shapely.intersection(shapes, shapely.box(*box.bounds))
-    inside = np.minimum(shapely.area(parts) / shapely.area(shapes), 1.0)
-    return parts, inside, shapely.bounds(parts), _by_polygon
-
-
-def _near(partition: Partition, edges: list[Indices]) -> Indices:
-    """Return the cells that a rectangle of edges of the lattice meets."""
-    ends = [along_axis(partition, axis, *edges[axis::2])[0][0, [0, 3]] for axis in (0, 1)]
-    met = np.flatnonzero((ends[0][0] < ends[0][1]) & (ends[1][0] < ends[1][1]))
-    return np.concatenate(
-        [
-            (
-                first + np.arange(*ends[0][:, r])[:, None] * ny + np.arange(*ends[1][:, r])
-            ).ravel()
-            for r, (ny, first) in zip(met, partition.regions[met, 4:], strict=True)
+    found = np.zeros((4, len(shapes)))
+    found[0] = np.minimum(shapely.area(parts) / shapely.area(shapes), 1.0)
+    differences = _differences(partition, counts)
+    for position in np.flatnonzero(found[0]):
+        cells = _near(partition, box, shapely.bounds(parts[position]))
+        alpha, along, side = _covered(parts[position], partition.in_box(box, cells).T)
+        weights = side * np.sqrt(along * (1 - along)) * alpha / np.maximum(along, TINY)
+        of_sides = [
+            (differences[..., cells] * np.where(which, weights, 0)[:, None]).sum(axis=-1)
+            for which in (side > 0, side < 0)
         ]
-    )
+        variance = (alpha * (1 - alpha)) @ spread[cells] + np.square(of_sides).sum() / 8
+        found[1:, position] = alpha @ counts[cells], alpha @ alpha, variance
+    return found
 
 
-def _by_rectangle(part: Values, cells: Values) -> Covered:
-    (low, high), (lower, upper) = part.reshape(2, 2, 1), cells.reshape(2, 2, -1)
-    along = (np.minimum(upper, high) - np.maximum(lower, low)) / (upper - lower)
-    along = np.maximum(along, 0)
-    return Covered(along.prod(axis=0), along, np.where(lower < low, 1.0, -1.0))
+def _near(partition: Partition, box: Box, bounds: Values) -> Indices:
+    """Return the cells that a rectangle meets, and some beside them."""
+    edges = np.array([box.edges(bounds[[i]], i % 2)[0] for i in range(4)])
+    edges[2:] = np.minimum(edges[2:] + 1, POSITIONS)
+    blocks = Blocks(partition, edges[None])
+    found = []
+    for region, x, y in zip(blocks.region, *blocks.ends, strict=True):
+        *_, ny, first = partition.regions[region]
+        columns, rows = np.arange(x[0], x[3]), np.arange(y[0], y[3])
+        found.append((first + columns[:, None] * ny + rows).ravel())
+    return np.concatenate(found)
 
 
-def _by_polygon(part: Any, cells: Values) -> Covered:  # noqa: ANN401 -- shapely has no types
-    """Take what is covered of a cell for a rectangle of this centre, at two of its sides."""
+def _covered(part: Any, cells: Values) -> tuple[Values, Values, Values]:  # noqa: ANN401 -- shapely
+    """Return what an area covers of each of ``n`` cells.
+
+    What is covered of a cell is taken for a rectangle of its centre, at two sides of the cell.
+
+    Returns:
+        The share of the cell, shape ``(n,)``; the share along x and along y, shape ``(2, n)``;
+        and 1 where the lower side of the area cuts the cell, -1 where the upper one does.
+    """
     shapely = needed("shapely", extra="geo")
     shapely.prepare(part)
     boxes, centre = shapely.box(*cells), np.zeros((2, cells.shape[1]))
@@ -315,25 +324,21 @@ def _by_polygon(part: Any, cells: Values) -> Covered:  # noqa: ANN401 -- shapely
     cut = np.flatnonzero((alpha == 0) & shapely.intersects(part, boxes))
     pieces = shapely.intersection(boxes[cut], part)
     alpha[cut] = shapely.area(pieces) / shapely.area(boxes[cut])
-    middle, lower, size = (
-        shapely.centroid(pieces),
-        cells[:2, cut],
-        cells[2:, cut] - cells[:2, cut],
-    )
-    centre[:, cut] = ([shapely.get_x(middle), shapely.get_y(middle)] - lower) / size - 0.5
-    centre = np.where(alpha > 0, centre, 0)
-    return Covered(alpha, np.clip(1 - 2 * np.abs(centre), alpha, 1), np.sign(centre))
+    middle, (lower, upper) = shapely.centroid(pieces), cells[:, cut].reshape(2, 2, -1)
+    place = ([shapely.get_x(middle), shapely.get_y(middle)] - lower) / (upper - lower)
+    centre[:, cut] = np.where(alpha[cut] > 0, place - 0.5, 0)
+    return alpha, np.clip(1 - 2 * np.abs(centre), alpha, 1), np.sign(centre)
 
 
-def _beside(cells: Indices, partition: Partition) -> Indices:
-    """Return the cells before and after each of ``n`` along x and y, shape ``(2, 2, n)``.
+def _differences(partition: Partition, counts: Values) -> Values:
+    """Return how much the cells before and after each, along x and y, hold more than it.
 
     They are of its region: on its border the same one twice, and itself if there is no other.
+    Shape ``(2, 2, cells)``.
     """
-    nx, ny, first = partition.regions[partition.regions_of(cells), 3:].T
     found = []
-    for place, many, step in zip(np.divmod(cells - first, ny), (nx, ny), (ny, 1), strict=True):
-        one = np.where(many > 1, step, 0)
-        before, after = np.where(place > 0, -one, one), np.where(place < many - 1, one, -one)
-        found.append([cells + before, cells + after])
-    return np.array(found)
+    for table in partition.tables(counts):
+        held = np.pad(table, 1, mode="reflect")
+        beside = held[:-2, 1:-1], held[2:, 1:-1], held[1:-1, :-2], held[1:-1, 2:]
+        found.append((np.stack(beside) - table).reshape(2, 2, -1))
+    return np.concatenate(found, axis=2)

@@ -18,6 +18,7 @@ outside the query, but in its cell, exceeds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -30,46 +31,22 @@ from dpselect.maps.box import POSITIONS, blocks_of
 from dpselect.maps.partition import Partition
 from dpselect.typing import Indices, Values
 
-EACH = (1, 2, 3)
-"""Axes of all blocks of a query."""
 
+class Strips(NamedTuple):
+    """The strips of cells of each region along an axis that queries cover, or a part of."""
 
-class Blocks(NamedTuple):
-    """The blocks of cells of all regions that queries cover, or cover a part of."""
-
-    x: Indices
-    """Columns of cells of a region at which blocks begin and end, shape ``(m, 4, R)``."""
-
-    y: Indices
-    """The same of rows of cells."""
+    ends: Indices
+    """Columns or rows of cells at which strips begin and end, shape ``(m, 4, R)``."""
 
     shares: Values
-    """The share that a query covers of each cell of a block, shape ``(m, 3, 3, R)``."""
+    """The share that a query covers of the cells of a strip, shape ``(m, 3, R)``."""
 
-    @classmethod
-    def of(cls, partition: Partition, queries: Indices) -> Self:
-        """Return the blocks of queries: lattice edges, shape ``(m, 4)``."""
-        (x, across), (y, along) = (
-            along_axis(partition, axis, queries[:, axis], queries[:, axis + 2])
-            for axis in (0, 1)
-        )
-        return cls(x, y, across[:, :, None] * along[:, None])
-
-    @property
-    def cells(self) -> Indices:
-        """The number of cells of each block, shape ``(m, 3, 3, R)``."""
-        return np.diff(self.x, axis=1)[:, :, None] * np.diff(self.y, axis=1)[:, None]
-
-    @property
-    def cut(self) -> NDArray[np.bool]:
-        """Whether a query covers a part of each cell of a block, shape ``(m, 3, 3, R)``."""
-        return (self.cells > 0) & (self.shares < 1)
+    lower: NDArray[np.bool]
+    """Whether the lower edge of a query cuts the first strip, shape ``(m, R)``."""
 
 
-def along_axis(
-    partition: Partition, axis: int, low: Indices, high: Indices
-) -> tuple[Indices, Values]:
-    """Return the blocks of cells of each region along an axis, and the shares of their cells.
+def along_axis(partition: Partition, axis: int, low: Indices, high: Indices) -> Strips:
+    """Return the strips of cells of each region along an axis, and the shares of their cells.
 
     In units of the cells of a region that starts at square ``i``, spans ``k`` of ``b`` squares
     and is cut into ``s``, a position ``X`` lies at ``(X b - i 2^32) s / (k 2^32)``: a quotient
@@ -80,9 +57,6 @@ def along_axis(
         axis: 0 or 1.
         low: Lower edges, shape ``(m,)``; positions of the lattice.
         high: Upper edges.
-
-    Returns:
-        Where blocks begin and end, shape ``(m, 4, R)``, and shares, shape ``(m, 3, R)``.
     """
     first, span, many = partition.regions[:, [axis, 2, 3 + axis]].T
     width = span * POSITIONS
@@ -97,7 +71,61 @@ def along_axis(
     of_first = (np.minimum(end, (met + 1) * width) - start) / width
     of_last = (end - (beyond - 1) * width) / width
     shares = np.stack([of_first, np.ones(met.shape), of_last], axis=1)
-    return np.stack([met, inner, last, beyond], axis=1), shares
+    return Strips(np.stack([met, inner, last, beyond], axis=1), shares, start > met * width)
+
+
+class Blocks:
+    """The blocks of cells that queries cover, or a part of, in each of ``P`` pairs that meet.
+
+    Args:
+        partition: The cells.
+        queries: Lattice edges, shape ``(m, 4)``.
+
+    Attributes:
+        query: The query of each pair, shape ``(P,)``, ascending.
+        region: The region of each, likewise.
+        ends: Columns and rows of cells at which blocks begin and end, each ``(P, 4)``.
+        along: The shares along x and y that a query covers of the cells, each ``(P, 3)``.
+        lower: Whether a lower edge of the query cuts the first cells along x and y, ``(P,)``.
+        shares: The share that a query covers of each cell of a block, ``(P, 3, 3)``.
+        cells: The number of cells of each block, ``(P, 3, 3)``.
+        cut: Whether a query covers a part of each cell of a block, ``(P, 3, 3)``.
+    """
+
+    def __init__(self, partition: Partition, queries: Indices) -> None:
+        axes = [
+            along_axis(partition, axis, queries[:, axis], queries[:, axis + 2])
+            for axis in (0, 1)
+        ]
+        met = [one.ends[:, 3] > one.ends[:, 0] for one in axes]
+        self.query, self.region = pair = np.nonzero(met[0] & met[1])
+        self._shape = met[0].shape
+        self.ends = [one.ends[self.query, :, self.region] for one in axes]
+        self.along = [one.shares[self.query, :, self.region] for one in axes]
+        self.lower = [one.lower[pair] for one in axes]
+        self.shares = products(self.along)
+        self.cells = products([np.diff(one, axis=1) for one in self.ends])
+        self.cut = (self.cells > 0) & (self.shares < 1)
+
+    def sums(self, values: Values) -> Values:
+        """Return the sums of numbers of blocks, shape ``(P, 3, 3)``, for each query.
+
+        Numpy adds what is side by side by pairs, so few roundings follow each other.
+        """
+        table = np.zeros(self._shape)
+        table[self.query, self.region] = values.reshape(len(values), -1).sum(axis=1)
+        return np.asarray(table.sum(axis=1))
+
+    def largest(self, values: Values) -> Values:
+        """Return the largest numbers of blocks for each query, at least 0."""
+        most = np.zeros(self._shape[0])
+        np.maximum.at(most, self.query, values.max(axis=(1, 2)))
+        return most
+
+
+def products(along: Sequence[Any]) -> Any:  # noqa: ANN401 -- integers or floats
+    """Return the products of what blocks have along x and along y, shape ``(P, 3, 3)``."""
+    return along[0][:, :, None] * along[1][:, None]
 
 
 class Corners:
@@ -113,8 +141,8 @@ class Corners:
         self.ends = np.cumsum(many)
         self.starts = self.ends - many
 
-    def at(self, x: Indices, y: Indices, region: Any = np.s_[:]) -> Indices:  # noqa: ANN401
-        """Return the places of corners by their columns and rows, of all regions or of some."""
+    def at(self, x: Indices, y: Indices, region: Indices) -> Indices:
+        """Return the places of corners by their columns, rows and regions."""
         return self.starts[region] + x * self.shapes[region, 1] + y
 
     def tables(self, numbers: Values) -> list[Values]:
@@ -146,10 +174,9 @@ class CountedCells:
     def _sums(self) -> Values:
         """The points in the columns and rows before each corner."""
         sums = np.zeros(self._corners.ends[-1])
-        tables = self._corners.tables(sums)
-        for table, region in zip(tables, self.partition.regions, strict=True):
-            _, _, _, nx, ny, first = region
-            table[1:, 1:] = self.counts[first : first + nx * ny].reshape(nx, ny)
+        tables = self._corners.tables(sums), self.partition.tables(self.counts)
+        for corners, cells in zip(*tables, strict=True):
+            corners[1:, 1:] = cells
         return self._corners.summed(sums)
 
     def answers(self, queries: Indices) -> Values:
@@ -161,10 +188,16 @@ class CountedCells:
         return np.concatenate([self._answers(some) for some in blocks_of(queries)])
 
     def _answers(self, queries: Indices) -> Values:
-        blocks = Blocks.of(self.partition, queries)
-        held = self._sums[self._corners.at(blocks.x[:, :, None], blocks.y[:, None])]
-        sums = blocks.shares * np.diff(np.diff(held, axis=1), axis=2)
-        return np.asarray(sums.reshape(len(queries), -1).sum(axis=1))
+        blocks = Blocks(self.partition, queries)
+        return blocks.sums(blocks.shares * self.held(blocks))
+
+    def held(self, blocks: Blocks) -> Values:
+        """Return the counts of all cells of each block, shape ``(P, 3, 3)``."""
+        x, y = blocks.ends
+        sums = self._sums[
+            self._corners.at(x[:, :, None], y[:, None], blocks.region[:, None, None])
+        ]
+        return np.diff(np.diff(sums, axis=1), axis=2)
 
     def raster(self, x: Indices, y: Indices) -> Values:
         """Return the answers to all rectangles between edges of the lattice.
@@ -177,7 +210,7 @@ class CountedCells:
             Shape ``(a, b)``.
         """
         found = np.zeros((x.size - 1, y.size - 1))
-        (x, across), (y, along) = (
+        (x, across, _), (y, along, _) = (
             along_axis(self.partition, axis, edges[:-1], edges[1:])
             for axis, edges in enumerate((x, y))
         )
@@ -215,7 +248,7 @@ class Overlap:
     @classmethod
     def of(cls, partition: Partition, queries: Indices) -> Self:
         """Compute it, in ``O(m R)`` of ``R`` regions."""
-        norms = [_norms(Blocks.of(partition, some)) for some in blocks_of(queries)]
+        norms = [_norms(Blocks(partition, some)) for some in blocks_of(queries)]
         return cls(partition, queries, *np.concatenate(norms, axis=1))
 
     def added(self, weights: Values) -> float:
@@ -247,12 +280,13 @@ class Overlap:
         corners = Corners(self.partition)
         loads, cut = np.zeros((2, corners.ends[-1]))
         for some, weight in zip(blocks_of(self.queries), blocks_of(weights), strict=True):
-            blocks = Blocks.of(self.partition, some)
-            t, i, j, r = np.nonzero(blocks.cut)
-            share = blocks.shares[t, i, j, r]
+            blocks = Blocks(self.partition, some)
+            pair, i, j = np.nonzero(blocks.cut)
+            share, (x, y) = blocks.shares[pair, i, j], blocks.ends
+            of_query = weight[blocks.query[pair]]
             for a, b in product((0, 1), repeat=2):
-                place = corners.at(blocks.x[t, i + a, r], blocks.y[t, j + b, r], r)
-                more = weight[t] if a == b else -weight[t]
+                place = corners.at(x[pair, i + a], y[pair, j + b], blocks.region[pair])
+                more = of_query if a == b else -of_query
                 np.add.at(cut, place, more)
                 np.add.at(loads, place, more * np.maximum(share, 1 - share))
         second, first = np.partition(corners.summed(loads), -2)[-2:]
@@ -262,13 +296,13 @@ class Overlap:
 def _norms(blocks: Blocks) -> Values:
     """Return the four norms of an ``Overlap``, shape ``(4, m)``."""
     shares, cells, cut = blocks.shares, blocks.cells, blocks.cut
-    least = np.where(cut, shares, 1).min(axis=EACH)
-    most = np.where(cut, shares, 0).max(axis=EACH)
+    most = blocks.largest(np.where(cut, shares, 0))
+    others = blocks.largest(np.where(cut, 1 - shares, 0))
     return np.stack(
         [
-            np.where(most > 0, np.maximum(most, 1 - least), 0.0),
-            np.where(most > 0, most + 1 - least, 0.0),
-            np.sqrt((cells * shares**2).sum(axis=EACH)),
-            (cells * shares).sum(axis=EACH),
+            np.maximum(most, others),
+            most + others,
+            np.sqrt(blocks.sums(cells * shares**2)),
+            blocks.sums(cells * shares),
         ]
     )

@@ -70,6 +70,13 @@ class Partition:
             labels[first_x : first_x + span, first_y : first_y + span] = position
         return labels
 
+    def tables(self, values: Values) -> list[Values]:
+        """Return what cells hold, shape ``(cells,)``, by column and row of each region."""
+        parts = np.split(values, self.regions[1:, 5])
+        return [
+            one.reshape(shape) for one, shape in zip(parts, self.regions[:, 3:5], strict=True)
+        ]
+
     def lines(self, axis: int) -> tuple[Indices, Indices, Indices]:
         """Return the lower edges of the cells of each region along an axis, after each other.
 

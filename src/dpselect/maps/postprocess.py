@@ -144,9 +144,10 @@ def non_uniformity(partition: Partition, counts: Values, scale: float) -> float:
         scale: Their noise scale.
     """
     sums = _of_single_cells(partition.regions, counts)
-    for _, _, _, nx, ny, first in partition.regions:
-        table = counts[first : first + nx * ny].reshape(nx, ny)[: nx // 2 * 2, : ny // 2 * 2]
-        sums += _of_fours(table.reshape(nx // 2, 2, ny // 2, 2).sum(axis=(1, 3)), table)
+    for table in partition.tables(counts):
+        x, y = np.array(table.shape) // 2
+        paired = table[: 2 * x, : 2 * y]
+        sums += _of_fours(paired.reshape(x, 2, y, 2).sum(axis=(1, 3)), paired)
     many, squared_totals, squares = sums
     variance = standard_deviation(scale) ** 2
     within = squares - squared_totals / 4 - 3 * many * variance
