@@ -1,4 +1,8 @@
-"""Other packages: their import and their version."""
+"""Other packages: their import and their version.
+
+``nw`` and ``pl`` are narwhals and polars, imported when a name of them is first used: narwhals
+takes long to import, data in memory may never need it, and polars may not be installed.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,11 @@ from importlib.metadata import (
     version as installed,
 )
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from dpselect.errors import MissingDependencyError
+
+__all__ = ["needed", "nw", "pl", "stated", "version"]
 
 
 @cache
@@ -56,3 +63,17 @@ def needed(module: str, *, extra: str) -> ModuleType:
             f"this needs {package}, which is not installed: pip install 'dpselect[{extra}]', "
             f"or '.[{extra}]' in a clone"
         ) from None
+
+
+class _Deferred(ModuleType):
+    """A package that is imported when a name of it is used."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- of any package
+        return getattr(needed(self.__name__, extra="standard"), name)
+
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import polars as pl
+else:
+    nw, pl = _Deferred("narwhals"), _Deferred("polars")

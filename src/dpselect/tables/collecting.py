@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from dpselect import passes
+from dpselect._optional import nw
 from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.passes import MOST_SUMS
 from dpselect.tables.embedded import Column, Frame

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
+from dpselect._optional import nw
 from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.passes import query
 from dpselect.tables.collecting import collect

@@ -9,19 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import md5
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-import narwhals as nw
 import numpy as np
 
-from dpselect._optional import needed
+from dpselect._optional import needed, nw, pl
 from dpselect.errors import DataError
 from dpselect.tables.kinds import DAY, DIGITS, Moment, declared, unit_of
 from dpselect.typing import Indices, Values
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 Edges: TypeAlias = Mapping[str, Sequence[float] | Indices | Values]
@@ -81,8 +76,6 @@ class Engine:
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the table with the integers of the first digits of hashes of texts."""
-        needed("polars", extra="standard")
-        import polars as pl
 
         def numbers(texts: pl.Series) -> pl.Series:
             each = texts.unique(maintain_order=True)
@@ -117,9 +110,6 @@ class Engine:
 
     def coded(self, goals: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401 -- a frame
         """Return the table with the positions of values among those listed, null for others."""
-        needed("polars", extra="standard")
-        import polars as pl
-
         types = self.native.collect_schema()
 
         def code(column: str, listed: Sequence[Any]) -> pl.Expr:
@@ -233,9 +223,6 @@ def _position(value: nw.Expr, edges: Sequence[float] | Indices | Values) -> nw.E
 
 def _searched(column: str, edges: Sequence[float] | Indices | Values) -> Any:  # noqa: ANN401
     """Return the positions of numbers among edges, as an expression of polars."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     ascending = np.asarray(edges, dtype=np.float64)
 
     def positions(numbers: pl.Series) -> pl.Series:

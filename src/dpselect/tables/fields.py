@@ -10,17 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import narwhals as nw
-
-from dpselect._optional import needed
+from dpselect._optional import nw, pl
 from dpselect.errors import no_field
 from dpselect.passes import note
 from dpselect.tables.dialect import Dialect, FieldType
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = "[T ][0-9]{2}:[0-9]{2}(:[0-5][0-9]([.][0-9]{1,9})?)?"
@@ -94,9 +89,6 @@ def note_reading(kinds: Iterable[FieldType], dialect: Dialect) -> None:
 
 def _number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
     """Return the numbers that fields of a column write."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     field, mark = pl.col(column).str.strip_chars(), dialect.thousands
     if mark is not None:
         one, decimal = re.escape(mark), re.escape(dialect.decimal)
@@ -114,9 +106,6 @@ def _number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
 
 def _moment(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
     """Return the days, or the local times, that fields of a column write."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     field = pl.col(column).str.strip_chars()
     forms: tuple[str, ...] = (dialect.date_format or "",)
     if dialect.date_format is None:
@@ -130,9 +119,6 @@ def _moment(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
 
 def _by_form(field: pl.Expr, form: str, dialect: Dialect) -> pl.Expr:
     """Return the local times that fields of one form stand for."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     if not _HOURS.search(form):
         return field.str.to_date(form, strict=False).cast(pl.Datetime("us"))
     if "%z" not in form:

@@ -15,9 +15,9 @@ from functools import partial
 from os import curdir
 from os.path import join
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dpselect._optional import needed
+from dpselect._optional import needed, pl
 from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.tables.dialect import DEFAULTS, WRITTEN, Dialect
 from dpselect.tables.text import (
@@ -29,9 +29,6 @@ from dpselect.tables.text import (
     cleaned,
     in_blocks,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +62,6 @@ def literal(file: Path) -> str:
 
 
 def _parquet(files: Sequence[Path], *_: object) -> pl.LazyFrame:
-    needed("polars", extra="standard")
-    import polars as pl
 
     named = [*map(literal, files)]
     if names := _folder_keys(files):
@@ -83,8 +78,6 @@ def _folder_keys(files: Sequence[Path]) -> list[str]:
 
 
 def _arrow(files: Sequence[Path], *_: object) -> pl.LazyFrame:
-    needed("polars", extra="standard")
-    import polars as pl
 
     return pl.scan_ipc([*map(literal, files)], glob=False)
 
@@ -97,9 +90,6 @@ def _text(
 
 def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) -> pl.LazyFrame:
     """Return objects of one line each; the keys of the first name the columns."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     # No character that JSON allows separates the only field.
     line = replace(
         dialect, separator="\1", quote="none", header=["line"], missing=(), strip=True
@@ -129,8 +119,6 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
 def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFrame:
     """Return the cells of workbooks of one sheet as text, each by itself."""
     fastexcel: Any = needed("fastexcel", extra="formats")
-    needed("polars", extra="standard")
-    import polars as pl
 
     def sheet(file: Path, skip: int, most: int | None = None) -> pl.DataFrame:
         book = fastexcel.read_excel(file)
@@ -189,8 +177,6 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
     The smaller types of Stata are those that the values of one version of the table fit in.
     """
     pyreadstat: Any = needed("pyreadstat", extra="formats")
-    needed("polars", extra="standard")
-    import polars as pl
 
     read = partial(
         getattr(pyreadstat, f"read_{_READERS.get(kind, kind[1:])}"),
@@ -248,9 +234,6 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
 
 def _labelled(held: pl.Expr, labels: Mapping[float, str]) -> pl.Expr:
     """Return the labels of numbers, which a file states; of others their digits."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     digits = held.cast(pl.String).str.replace("[.]0$", "")
     if not labels:
         return digits
@@ -260,9 +243,6 @@ def _labelled(held: pl.Expr, labels: Mapping[float, str]) -> pl.Expr:
 
 def _value(held: pl.Expr, kind: Any, unit: int | None, since: int) -> pl.Expr:  # noqa: ANN401 -- a type
     """Return stored values as those of a type; of moments in units since a beginning."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     if unit is not None:
         micros = (held * unit + since).round()
         moment = pl.when(micros.is_between(*_YEARS)).then(micros)

@@ -28,12 +28,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import inf
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from dpselect import tables, validation
-from dpselect._optional import needed
+from dpselect._optional import nw, pl
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError, missing_value
@@ -41,6 +41,8 @@ from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design
 from dpselect.release import Release
+from dpselect.tables.collecting import without_nan
+from dpselect.tables.engine import engine_of
 from dpselect.tables.key_columns import (
     KeyColumns,
     check_parts,
@@ -48,9 +50,7 @@ from dpselect.tables.key_columns import (
 )
 from dpselect.tables.kinds import kind_of
 from dpselect.tables.people import USER, PeopleCap, people_cap
-
-if TYPE_CHECKING:
-    import narwhals as nw
+from dpselect.tables.values import names_of_series
 
 GROUPS_SHARE = 0.2
 """Share of epsilon for groups that are released first."""
@@ -336,10 +336,6 @@ class Groups:
             ColumnError, DataError: The columns cannot be read.
             ParameterError: A group is not of the column's kind.
         """
-        import narwhals as nw
-
-        from dpselect.tables.engine import engine_of
-
         columns = self.columns(data)
         rows = self._opened(data, columns, numeric)
         rows = rows.drop_nulls(
@@ -363,10 +359,6 @@ class Groups:
         Raises:
             PublicClaimError: One is missing.
         """
-        import narwhals as nw
-
-        from dpselect.tables.engine import engine_of
-
         columns = self.columns(data)
         rows = self._opened(data, columns, {"number": column})
         names = [name for name in rows.collect_schema().names() if name != "number"]
@@ -384,10 +376,6 @@ class Groups:
         self, data: object, columns: KeyColumns, numeric: Mapping[str, str]
     ) -> nw.LazyFrame[Any]:
         """Return the columns that are read, under their names here."""
-        import narwhals as nw
-
-        from dpselect.tables.collecting import without_nan
-
         plain = [*self.by] if self.cap is None else [*self.by, self.cap.user]
         frame = tables.check_columns(data, numeric=list(numeric.values()), plain=plain)
         numbers = list(dict.fromkeys(numeric.values()))
@@ -483,12 +471,6 @@ def in_polars(
     frame: nw.DataFrame[Any], plain: Sequence[str], numbers: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     """Return a frame in memory as a lazy one of polars, each value coded by itself."""
-    needed("polars", extra="standard")
-    import narwhals as nw
-    import polars as pl
-
-    from dpselect.tables.values import names_of_series
-
     columns = {one: pl.Series(tables.series_numbers(frame.get_column(one))) for one in numbers}
     columns |= {name: names_of_series(frame.get_column(name)) for name in plain}
     return nw.from_native(pl.DataFrame(columns).lazy())

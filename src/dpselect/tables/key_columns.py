@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpselect import validation
+from dpselect._optional import nw
 from dpselect.errors import ParameterError
 from dpselect.tables.kinds import Kind, coded, decoded, named, written
-
-if TYPE_CHECKING:
-    import narwhals as nw
 
 MISSING = "-"
 """Stands for a missing value in the encoded form of a key."""
@@ -51,15 +49,12 @@ class KeyColumns:
 
     def expression(self, types: nw.Schema) -> nw.Expr:
         """Return the key of a row in one column; null if a part is, unless that is a part."""
-        import narwhals as nw
-
         columns = [named(nw.col(name), types[name]) for name in self.names]
         if not self.encoded:
             return columns[0]
         return nw.concat_str([self._encoded(one.cast(nw.String)) for one in columns])
 
     def _encoded(self, text: nw.Expr) -> nw.Expr:
-        import narwhals as nw
 
         size = text.str.len_chars().cast(nw.String)
         whole = nw.concat_str([size, nw.lit(":"), text])

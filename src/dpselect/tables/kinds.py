@@ -15,14 +15,12 @@ from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from dpselect._optional import nw
 from dpselect.errors import ColumnError
-
-if TYPE_CHECKING:
-    import narwhals as nw
 
 Kind: TypeAlias = Literal["integer", "boolean", "date", "text", "numbers", "anything"]
 """Kind of a column: ``"numbers"`` are of any type, ``"anything"`` declares none."""
@@ -54,8 +52,6 @@ NUMERIC = {"integer", "boolean", "numbers"}
 
 def declared(dtype: nw.dtypes.DType) -> Kind | None:
     """Return what a type of narwhals declares, None if neither numbers nor names."""
-    import narwhals as nw
-
     if dtype.is_integer():
         return "integer"
     if dtype.is_float() or dtype.is_decimal():
@@ -81,8 +77,6 @@ def declares_nothing(series: nw.Series[Any]) -> bool:
 
     narwhals says of objects of pandas what the first hundred are, so it is not asked.
     """
-    import narwhals as nw
-
     if series.implementation.is_pandas_like():
         return native_type(series) == "object"
     return series.dtype == nw.Object
@@ -90,8 +84,6 @@ def declares_nothing(series: nw.Series[Any]) -> bool:
 
 def native_type(series: nw.Series[Any]) -> str:
     """Return the name of the type that a Series has in its own library."""
-    import narwhals as nw
-
     native = nw.to_native(series)
     return str(getattr(native, "dtype", getattr(native, "type", "")))
 
@@ -207,8 +199,6 @@ def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     Raises:
         ColumnError: The column is of objects, which a lazy frame cannot read one by one.
     """
-    import narwhals as nw
-
     if dtype == nw.Object:
         raise ColumnError(
             "a lazy frame must declare the type of each column, and one is of objects: cast it"
@@ -239,8 +229,6 @@ def rounded(number: Any, kind: np.dtype[Any]) -> Any:  # noqa: ANN401 -- other v
 
 def float_type(dtype: nw.dtypes.DType) -> np.dtype[Any]:
     """Return the type of NumPy that has the floats of one of narwhals."""
-    import narwhals as nw
-
     return np.dtype(np.float32 if dtype == nw.Float32 else np.float64)
 
 
@@ -251,8 +239,6 @@ def numbers_alone(value: nw.Expr) -> nw.Expr:
     not see NaN, and by them DuckDB decides for all rows at once which comparisons hold, and
     that none is NaN, also of products, roots and whatever else it knows bounds of.
     """
-    import narwhals as nw
-
     return nw.when(~value.exp().is_nan()).then(value)
 
 

@@ -11,10 +11,9 @@ from collections.abc import Collection, Sequence
 from os import PathLike
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
-from dpselect._optional import needed
+from dpselect._optional import nw
 from dpselect.errors import (
     ColumnError,
     DataError,
@@ -203,7 +202,6 @@ def no_column_named(data: object) -> ColumnError:
 
 
 def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
-    needed("polars", extra="standard")
     found = source.files()
     kind, form = source.format_of(found)
     source.refuse_managed()

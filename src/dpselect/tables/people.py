@@ -49,20 +49,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import md5
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables, validation
-from dpselect._optional import needed
+from dpselect._optional import nw, pl
 from dpselect.errors import ParameterError, replaced
+from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import Kind, kind_of, named
+from dpselect.tables.opening import unreadable
 from dpselect.typing import Indices
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import polars as pl
 
 PRIME, SECOND = 2**30 - 35, 2**30 - 41
 """Primes; 3 does not divide the first one less 1."""
@@ -111,8 +109,6 @@ class PeopleCap:
         Raises:
             ColumnError: The type is one that persons cannot have.
         """
-        import narwhals as nw
-
         kind_of(types[self.user], self.user)
         return named(nw.col(self.user), types[self.user]).alias(USER)
 
@@ -138,10 +134,6 @@ class PeopleCap:
         Raises:
             DataError: Persons are text, and the engine has no hash of it.
         """
-        import narwhals as nw
-
-        from dpselect.tables.engine import engine_of
-
         kind = kind_of(rows.collect_schema()[USER], self.user)
         rows = rows.drop_nulls([USER, *order_by])
         if distinct:
@@ -174,8 +166,6 @@ class PeopleCap:
             kind: That of persons.
             turns: The column in whose order rows count, if they do so in turn.
         """
-        import narwhals as nw
-
         placed = rows.select(USER).with_row_index(_PLACE).group_by(USER).agg(_PLACE)
         crowded = placed.filter(placed[_PLACE].list.len() > self.most)
         at = crowded[_PLACE].explode().to_numpy().astype(np.int64)
@@ -212,10 +202,6 @@ class PeopleCap:
                 numbers without NaN. Private.
             distinct: Whether equal rows of a person are one.
         """
-        needed("polars", extra="standard")
-        import narwhals as nw
-        import polars as pl
-
         named_by = {str(place): column for place, column in enumerate(columns)}
         rows = nw.from_native(pl.LazyFrame({USER: users, **named_by}))
         rows = rows.with_columns(named(nw.col(USER), rows.collect_schema()[USER]))
@@ -247,10 +233,6 @@ def once(rows: nw.LazyFrame[Any], data: object) -> nw.LazyFrame[Any]:
     Raises:
         DataError: The engine refuses the query.
     """
-    import narwhals as nw
-
-    from dpselect.tables.opening import unreadable
-
     if not rows.implementation.is_polars():
         return rows
 
@@ -272,8 +254,6 @@ WORDS = _words()
 
 def _rank(order: Sequence[str]) -> nw.Expr:
     """Return the rank of a row among those of a person, from 1 on."""
-    import narwhals as nw
-
     if len(order) == 1:  # an engine does it faster
         return nw.col(order[0]).rank("ordinal").over(USER)
     return nw.col(order[0]).cum_count().over(USER, order_by=order)
@@ -287,8 +267,6 @@ def _with_order(
     rows: nw.LazyFrame[Any], order_by: Sequence[str]
 ) -> tuple[nw.LazyFrame[Any], list[str]]:
     """Return rows with what they are ordered by: to some engines -0.0 is less than 0.0."""
-    import narwhals as nw
-
     types = rows.collect_schema()
     floats = {name: f"{name} in order" for name in order_by if types[name].is_float()}
     added = {
@@ -301,10 +279,6 @@ def _with_order(
 
 def _with_residues(rows: Rows, kind: Kind) -> Rows:
     """Return rows with the remainders of the integers that persons are."""
-    import narwhals as nw
-
-    from dpselect.tables.engine import engine_of
-
     person = nw.col(USER)
     if kind == "text":
         texts = rows.with_columns(nw.col(USER).cast(nw.String).alias(_FIRST))

@@ -18,9 +18,7 @@ from subprocess import DEVNULL
 from typing import Any
 from urllib.parse import urlsplit
 
-import narwhals as nw
-
-from dpselect._optional import needed
+from dpselect._optional import needed, nw
 from dpselect.errors import DataError, replaced
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import MANAGED, Source

@@ -13,19 +13,15 @@ from contextlib import contextmanager
 from datetime import date
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._optional import needed
+from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError
 from dpselect.tables.embedded import Edges, Remote
 from dpselect.tables.kinds import DAY, DIGITS, Moment
-
-if TYPE_CHECKING:
-    import polars as pl
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
@@ -152,8 +148,6 @@ class Spark(Remote):
 
     def frame(self, *, streaming: bool = False) -> nw.DataFrame[Any]:
         del streaming
-        needed("polars", extra="standard")
-        import polars as pl
 
         if find_spec("pyarrow") is not None:
             return nw.from_native(cast("pl.DataFrame", pl.from_arrow(self.native.toArrow())))

@@ -18,19 +18,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path, PurePath
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._compiled import compiled
-from dpselect._optional import needed
+from dpselect._optional import needed, nw, pl
 from dpselect.errors import DataError, PublicClaimError
 from dpselect.tables.dialect import Dialect, FieldType
 from dpselect.tables.fields import typed
-
-if TYPE_CHECKING:
-    import polars as pl
 
 BLOCK = 1 << 22
 """Bytes that are read at a time."""
@@ -68,9 +65,6 @@ class TextFiles:
 
     def scan(self) -> pl.LazyFrame:
         """Return the rows as text and numbers, null for a missing value; none is read."""
-        needed("polars", extra="standard")
-        import polars as pl
-
         names = self.names()
         check_alike(self.files, names, self._names_of)
         kinds = {name: pl.Float64 if name in self.numbers else pl.String for name in names}
@@ -116,8 +110,6 @@ class TextFiles:
 
     def _frames(self, names: list[str], wanted: list[str]) -> Iterator[pl.DataFrame]:
         """Yield the columns that are wanted, block by block."""
-        needed("polars", extra="standard")
-
         direct = {*wanted} & {*self.numbers} if self.dialect.has_plain_numbers else set()
         for file in self.files:
             lines = Lines(file, self.dialect)
@@ -172,9 +164,6 @@ class TextFiles:
         self, block: bytes, mark: str, names: list[str], wanted: list[str], direct: set[str]
     ) -> pl.DataFrame:
         """Return the columns that are wanted, some of them as polars reads numbers."""
-        needed("polars", extra="standard")
-        import polars as pl
-
         at = {name: str(place) for place, name in enumerate(names)}
         return pl.read_csv(
             block,
@@ -191,10 +180,6 @@ class TextFiles:
         self, found: pl.DataFrame, names: list[str], wanted: list[str], direct: set[str]
     ) -> pl.DataFrame:
         """Return columns under their names, missing values as null, texts as numbers."""
-        needed("polars", extra="standard")
-        import narwhals as nw
-        import polars as pl
-
         fields = {one: pl.col(str(names.index(one))) for one in wanted}
         clean = {one: cleaned(fields[one], self.dialect) for one in {*wanted} - direct}
         late: dict[str, FieldType] = dict.fromkeys(
@@ -230,8 +215,6 @@ def in_blocks(
         schema: The types of the columns.
         frames: Yields the rows, of the columns that are asked for.
     """
-    needed("polars", extra="standard")
-    from polars.io.plugins import register_io_source
 
     def rows(
         with_columns: list[str] | None,
@@ -248,14 +231,11 @@ def in_blocks(
             if n_rows == 0:
                 return
 
-    return register_io_source(rows, schema=schema)
+    return pl.io.plugins.register_io_source(rows, schema=schema)
 
 
 def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
     """Return fields of text without the spaces around them, null for a missing value."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     field = field.str.strip_chars() if dialect.strip else field
     return pl.when(~field.is_in(["", *dialect.missing])).then(field)
 
@@ -398,9 +378,6 @@ def records(block: bytes, dialect: Dialect, kind: str) -> tuple[list[list[bytes]
 
 def _of_records(rows: Sequence[Sequence[bytes]], places: Sequence[int]) -> pl.DataFrame:
     """Return some fields of records as columns of text, by their places."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     columns = {
         str(at): [row[at].decode(errors="replace") if at < len(row) else None for row in rows]
         for at in places

@@ -10,12 +10,12 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet, Sized
 from dataclasses import dataclass
 from math import inf, nan
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._optional import needed
+from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError, of_an_engine
 from dpselect.tables.kinds import (
     NAMES,
@@ -30,10 +30,6 @@ from dpselect.tables.kinds import (
     with_known_types,
 )
 from dpselect.typing import Values
-
-if TYPE_CHECKING:
-    import narwhals as nw
-    import polars as pl
 
 PLAIN_NUMBERS = {float, int, bool, type(None)}
 
@@ -99,8 +95,6 @@ def of_values(values: object, refusal: str) -> ColumnValues:
         DataError: They are not a column.
         ColumnError: A Series is of a type that holds neither numbers nor text.
     """
-    import narwhals as nw
-
     series = as_series(values)
     if isinstance(series, nw.Series):
         return of_series(series)
@@ -120,8 +114,6 @@ def labels(y: object) -> tuple[object, ColumnValues]:
     Raises:
         DataError: There are none, or they are not one for each record.
     """
-    import narwhals as nw
-
     series: Any = nw.from_native(y, allow_series=True, pass_through=True)
     if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
         y = nw.to_native(series.get_column(series.columns[0]))
@@ -162,8 +154,6 @@ def matrix(x: object, what: str) -> NDArray[Any]:
 
 def as_series(values: object) -> Any:  # noqa: ANN401 -- of any library
     """Return a Series or an array of Arrow as one of narwhals, anything else as it is."""
-    import narwhals as nw
-
     return nw.from_native(with_known_types(values), allow_series=True, pass_through=True)
 
 
@@ -195,8 +185,6 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     Raises:
         ColumnError: Its type holds neither numbers nor text.
     """
-    import narwhals as nw
-
     if declares_nothing(series):
         return of_objects(listed(series))
     dtype = series.dtype
@@ -235,10 +223,6 @@ def of_objects(values: Sequence[object]) -> ColumnValues:
 
 def names_of_frame(frame: nw.DataFrame[Any]) -> nw.LazyFrame[Any]:
     """Return a frame in memory as a lazy one of polars, each value coded by itself."""
-    needed("polars", extra="standard")
-    import narwhals as nw
-    import polars as pl
-
     columns = {name: names_of_series(frame.get_column(name)) for name in frame.columns}
     return nw.from_native(pl.DataFrame(columns).lazy())
 
@@ -250,10 +234,6 @@ def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
         ColumnError: A Series is of a type that names cannot have.
         DataError: They are not a column, or an array of such a type.
     """
-    needed("polars", extra="standard")
-    import narwhals as nw
-    import polars as pl
-
     series = as_series(values)
     if isinstance(series, nw.Series):
         held = names_of_series(series)
@@ -278,10 +258,6 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
     Raises:
         ColumnError: The type is one that they cannot have.
     """
-    needed("polars", extra="standard")
-    import narwhals as nw
-    import polars as pl
-
     kind = "anything" if declares_nothing(series) else kind_of(series.dtype, str(series.name))
     if kind == "anything":
         return _of_texts(listed(series))
@@ -297,8 +273,6 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
 
 
 def _of_texts(values: Iterable[object]) -> pl.Series:
-    needed("polars", extra="standard")
-    import polars as pl
 
     return pl.Series(texts(values), dtype=pl.String)
 
@@ -429,7 +403,6 @@ def _numbers(values: NDArray[Any]) -> Values:
 
 
 def _of_numbers(series: nw.Series[Any]) -> ColumnValues:
-    import narwhals as nw
 
     if str(series.dtype) in {"Int128", "UInt128"}:
         return ColumnValues(_objects(series.to_list()), "numbers")

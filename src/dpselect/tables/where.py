@@ -16,8 +16,7 @@ from decimal import ROUND_FLOOR, Decimal
 from math import isfinite
 from typing import Any, Self, TypeAlias
 
-import narwhals as nw
-
+from dpselect._optional import nw
 from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
