@@ -15,7 +15,6 @@ from dpselect.trees.base import Simulated
 from dpselect.trees.candidates import depth as questions
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE, Categories, Schema
-from dpselect.trees.id3 import Growth
 from dpselect_studies import datasets, surveys
 from dpselect_studies.farias_2023 import figure_11, peers
 from dpselect_studies.farias_2024 import evolving, figure_2, table_1
@@ -51,7 +50,7 @@ def test_cross_validation_of_patterns_is_that_of_records(seed, method, epsilon):
     table, part = survey(seed), figure_11.folds(120, 0)
     cell = figure_11.Cell("made up", 2, method, (epsilon,), 1)
     mechanism = figure_11.MECHANISMS[method]
-    plan = Growth(SCHEMA, epsilon, 2, "information-gain", mechanism, surveys.MAX_RECORDS)
+    plan = surveys.growth(SCHEMA, epsilon, 2, mechanism)
     sampler = Simulated(np.random.default_rng(seed))
     naive = record_by_record(table, part, plan, sampler)
 

@@ -25,7 +25,6 @@ from dpselect.trees import (
 from dpselect.trees.base import Sampler, Simulated
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE, Schema
-from dpselect.trees.id3 import Growth
 from support.refusals import refused
 from support.trees_definitions import Recording
 
@@ -52,6 +51,15 @@ def classifier(**changed):
         "max_records": 5000,
     }
     return ID3Classifier(**(arguments | changed))
+
+
+def growth(schema, epsilon, most, **fields):
+    """The growth of a tree over a schema."""
+    query = dp.ID3Tree(
+        domains=schema.named, classes=schema.classes, max_records=most, epsilon=epsilon,
+        neighbours="add-remove", **fields,
+    )  # fmt: skip
+    return query.design().training
 
 
 def log_probability(plan, cells, script):
@@ -86,7 +94,10 @@ NUMBERS = Schema(("a", "b"), (Bins(0, 3, bins=3), Categories([0, 1])), (0, 1))
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_outcome_is_epsilon_private(mechanism):
     """Over whole trees: no outcome's probability moves by more than e^eps."""
-    plan = Growth(BINARY, 1.5, 2, "information-gain", mechanism, 20)
+    plan = growth(
+        BINARY, 1.5, 20, max_depth=2, criterion="information-gain", mechanism=mechanism,
+        splits="values",
+    )  # fmt: skip
     enough = int(plan.enough([range(2)] * 2)) + 1
     scripts = [
         # Every node is split: sizes and columns level by level, then four leaves' counts.
@@ -116,14 +127,14 @@ THRESHOLDS = [
 @pytest.mark.parametrize("criterion", ["gini", "majority", "information-gain"])
 @pytest.mark.parametrize(("depth", "script"), THRESHOLDS)
 def test_every_outcome_of_thresholds_is_epsilon_private(criterion, depth, script):
-    plan = Growth(NUMBERS, 1.5, depth, criterion, None, 20, "thresholds")
+    plan = growth(NUMBERS, 1.5, 20, max_depth=depth, criterion=criterion)
     worst = max(largest_loss(plan, [script], 4, most) for most in (0, 1, 4))
 
     assert 0.4 * plan.epsilon < worst <= plan.epsilon * (1 + 1e-9)
 
 
 def test_paths_of_thresholds_end_where_nothing_is_left_to_ask():
-    plan = Growth(NUMBERS, 9.0, None, "gini", None, 10**6, "thresholds")
+    plan = growth(NUMBERS, 9.0, 10**6)
     cells = np.full(12, 50)
     log_probability(plan, cells, THRESHOLDS[3][1])
 
@@ -135,7 +146,7 @@ def test_paths_of_thresholds_end_where_nothing_is_left_to_ask():
 @pytest.mark.parametrize("number", [0, 100])
 def test_the_noisy_size_of_a_node_alone_decides_whether_it_is_split(number):
     """Empty nodes are split, and large ones are leaves, if the draws say so."""
-    plan = Growth(BINARY, 1.5, 2, "majority", "permute-and-flip", 1000)
+    plan = growth(BINARY, 1.5, 1000, max_depth=2, criterion="majority", splits="values")
     enough = int(plan.enough([range(2)] * 2)) + 1
 
     for script in ([0, 5, 2], [enough, 0, 0, 4, 1, enough, 0, 1, 1, 2, 2]):

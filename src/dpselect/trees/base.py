@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import exp, inf
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from dpselect.trees.records import Rows
 from dpselect.typing import Indices, OnInvalid
 
 Out = TypeVar("Out", bound=Release[Any])
-Out_co = TypeVar("Out_co", bound=Release[Any], covariant=True)
 
 
 class Sampler:
@@ -62,42 +61,51 @@ class Simulated(Sampler):
         return np.asarray(counts, dtype=np.int64) + up - down
 
 
-class Training(Protocol[Out_co]):
-    """Public parameters of the draws of a query, and the draws."""
+@dataclass(frozen=True, kw_only=True)
+class Training(ABC, Generic[Out]):
+    """Public parameters of the draws of a query, checked when they are made; and the draws.
 
-    @property
-    def label(self) -> str:
-        """The mechanism, in words."""
+    Attributes:
+        asked: The query, for the fields of its own.
+        rows: How records are read.
+        max_records: Bound on the number of records.
+        epsilon: Price of the release, in nats, for an individual of ``steps`` records.
+        steps: How many records one neighbour step adds or removes.
+    """
 
-    @property
-    def error(self) -> ErrorBound | None:
-        """A bound that holds on all data, or None."""
-
-    @property
-    def passes(self) -> int:
-        """The most queries that counting takes in an engine."""
-
-    def spends(self) -> tuple[Spend, ...]:
-        """Return the prices of all that is drawn."""
-
-    def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> Out_co:
-        """Draw, and return what may be published."""
-
-
-class Claims(NamedTuple):
-    """The fields that all queries of trees share, checked."""
-
+    asked: Any
     rows: Rows
     max_records: int
     epsilon: float
-    neighbours: Neighbours
     steps: int
-    """Number of records that one neighbour step adds or removes."""
 
     @property
     def schema(self) -> Schema:
         """Columns, domains and classes."""
         return self.rows.schema
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """The mechanism, in words."""
+
+    @property
+    def error(self) -> ErrorBound | None:
+        """A bound that holds on all data, if there is one."""
+        return None
+
+    @property
+    @abstractmethod
+    def passes(self) -> int:
+        """The most queries that counting takes in an engine."""
+
+    @abstractmethod
+    def spends(self) -> tuple[Spend, ...]:
+        """Return the prices of all that is drawn."""
+
+    @abstractmethod
+    def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> Out:
+        """Draw, and return what may be published."""
 
 
 @query
@@ -149,17 +157,12 @@ class _RecordsQuery(Query[Out]):
     composition: ClassVar[str] = SEQUENTIAL
     """Why the prices of the draws add up to the whole, in words."""
 
-    @abstractmethod
-    def _training(self, claims: Claims) -> Training[Out]:
-        """Return the public parameters of the draws, all fields checked."""
+    training: ClassVar[type[Training[Any]]]
+    """How the query is drawn."""
 
-    def _claims(self) -> Claims:
-        """Return the shared fields, checked."""
-        relation = validation.table_neighbours(self.neighbours)
-        on_invalid = validation.on_invalid(self.on_invalid)
+    def _trained(self, relation: Neighbours) -> Training[Out]:
+        """Return the public parameters of the draws, all fields checked."""
         users = people_cap(self.user, self.max_per_user)
-        steps = records_per_step(relation) * (1 if users is None else users.most)
-        epsilon = validation.positive("epsilon", self.epsilon)
         domains: object = self.domains
         if not isinstance(domains, Mapping):
             raise no_domains()
@@ -173,37 +176,42 @@ class _RecordsQuery(Query[Out]):
                     "domain"
                 )
         schema = Schema.of(domains, self.classes, names)
-        rows = Rows(schema, self.label, users, on_invalid)
-        return Claims(rows, checked_bound(self.max_records), epsilon, relation, steps)
+        return self.training(
+            asked=self,
+            rows=Rows(schema, self.label, users, validation.on_invalid(self.on_invalid)),
+            max_records=checked_bound(self.max_records),
+            epsilon=validation.positive("epsilon", self.epsilon),
+            steps=records_per_step(relation) * (1 if users is None else users.most),
+        )
 
     def reads(self) -> Columns:
         label = (self.column_named("label"), Released(listed=tuple(self.classes)))
         return (*((name, _released(one)) for name, one in self.domains.items()), label)
 
     def design(self) -> RecordsDesign[Out]:
-        claims = self._claims()
-        training = self._training(claims)
+        relation = validation.table_neighbours(self.neighbours)
+        training = self._trained(relation)
         for spend in training.spends():
-            check_noise(spend.epsilon / claims.steps)
-        public = ["columns and their domains", "classes", f"max_records = {claims.max_records}"]
-        if claims.neighbours is Neighbours.SUBSTITUTE:
+            check_noise(spend.epsilon / training.steps)
+        public = [
+            "columns and their domains", "classes", f"max_records = {training.max_records}"
+        ]  # fmt: skip
+        if relation is Neighbours.SUBSTITUTE:
             public.append(f"the number of {'records' if self.user is None else 'persons'}")
-        strict = claims.rows.on_invalid == "raise"
+        strict = training.rows.on_invalid == "raise"
         if strict:
             public.append("that no value is outside of its domain")
         plan = Plan(
             mechanism=training.label,
             spends=training.spends(),
-            epsilon=claims.epsilon,
-            neighbours=claims.neighbours,
+            epsilon=training.epsilon,
+            neighbours=relation,
             public=tuple(public),
             composition=self.composition,
             error=training.error,
             passes=1 + strict + training.passes,
         )
-        return RecordsDesign(
-            plan=plan, rows=claims.rows, max_records=claims.max_records, training=training
-        )
+        return RecordsDesign(plan=plan, rows=training.rows, training=training)
 
 
 def _released(domain: Any) -> Released:  # noqa: ANN401 -- of any form
@@ -221,19 +229,15 @@ class RecordsDesign(Design[Out]):
     """A release that is drawn from counts of records.
 
     Attributes:
-        rows: How records are read.
-        max_records: The most that may be counted.
         training: The public parameters of the draws.
     """
 
-    rows: Rows
-    max_records: int
     training: Training[Out]
 
     def prepare(self, data: object) -> Callable[[Plan], Out]:
         # The engine holds the records for the counts that follow what was drawn before.
         held = ExitStack()
-        counts = held.enter_context(self.rows.counts(data, self.max_records))
+        counts = held.enter_context(self.rows.counts(data, self.training.max_records))
 
         def drawn(plan: Plan) -> Out:
             with held:

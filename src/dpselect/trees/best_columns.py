@@ -3,16 +3,54 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from dpselect import validation
 from dpselect.mechanisms import Mechanism, MechanismLike
 from dpselect.plan import Plan, Spend
 from dpselect.query import query
 from dpselect.release import Release
-from dpselect.trees.base import Claims, Sampler, _RecordsQuery
+from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.criteria import CRITERIA, Criterion, objective_of
 from dpselect.trees.id3 import drawn_by
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Choice(Training[Release[str]]):
+    """The draws of columns."""
+
+    asked: BestColumns
+
+    def __post_init__(self) -> None:
+        validation.one_of("criterion", self.asked.criterion, CRITERIA)
+        validation.some_of("k", self.asked.k, len(self.schema.names), "columns with a domain")
+        _ = self.priced
+
+    @cached_property
+    def priced(self) -> Mechanism:
+        """The mechanism of all draws, by its price for an individual of ``steps`` records."""
+        asked = self.asked
+        return drawn_by(asked.mechanism, self.epsilon, asked.criterion, self.max_records)
+
+    @property
+    def label(self) -> str:
+        return f"{self.priced.label} by {self.asked.criterion}"
+
+    @property
+    def passes(self) -> int:
+        return level_passes(self.schema, 1)
+
+    def spends(self) -> tuple[Spend, ...]:
+        return (self.priced.spend(self.priced.purpose, self.asked.k),)
+
+    def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> Release[str]:
+        [tables] = counts.tables(0, 1)
+        names, most = self.schema.names, self.max_records
+        objective = objective_of(self.asked.criterion, tables, names, max_records=most)
+        of_a_record = replace(self.priced, epsilon=self.epsilon / self.steps)
+        drawn = sampler.choose(of_a_record, objective, self.asked.k)
+        return Release(tuple(names[place] for place in drawn), plan)
 
 
 @query
@@ -46,48 +84,7 @@ class BestColumns(_RecordsQuery[Release[str]]):
     criterion: Criterion = "gini"
     mechanism: MechanismLike | None = None
 
+    training = _Choice
+
     def heads(self) -> tuple[str, str]:
         return "column", ""
-
-    def _training(self, claims: Claims) -> _Choice:
-        criterion = validation.one_of("criterion", self.criterion, CRITERIA)
-        k = validation.some_of("k", self.k, len(claims.schema.names), "columns with a domain")
-        drawn = drawn_by(self.mechanism, claims.epsilon, criterion, claims.max_records)
-        return _Choice(claims, k, criterion, drawn)
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """Public parameters of the draws, and the draws."""
-
-    claims: Claims
-    k: int
-    criterion: Criterion
-    priced: Mechanism
-    """The mechanism of all draws, by its price for an individual of ``steps`` records."""
-
-    error = None
-    """No bound holds on all data."""
-
-    @property
-    def label(self) -> str:
-        """Mechanism that draws columns."""
-        return f"{self.priced.label} by {self.criterion}"
-
-    @property
-    def passes(self) -> int:
-        """The most queries that counting takes in an engine."""
-        return level_passes(self.claims.schema, 1)
-
-    def spends(self) -> tuple[Spend, ...]:
-        """Return the price of the draws."""
-        return (self.priced.spend(self.priced.purpose, self.k),)
-
-    def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> Release[str]:
-        """Draw columns, and return their names."""
-        [tables] = counts.tables(0, 1)
-        names, most = self.claims.schema.names, self.claims.max_records
-        objective = objective_of(self.criterion, tables, names, max_records=most)
-        of_a_record = replace(self.priced, epsilon=self.priced.epsilon / self.claims.steps)
-        drawn = sampler.choose(of_a_record, objective, self.k)
-        return Release(tuple(names[place] for place in drawn), plan)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -43,10 +44,9 @@ from dpselect.plan import Plan, Spend
 from dpselect.query import query
 from dpselect.release import Release
 from dpselect.sensitivity import GlobalSensitivity, at_bound
-from dpselect.trees.base import Claims, Sampler, _RecordsQuery
+from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.candidates import Breeder, Individual
 from dpselect.trees.counts import Counts, level_passes
-from dpselect.trees.domains import Schema
 from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
 from dpselect.trees.tree import SMALLEST, Leaf, Node, Split, Tree, new_axes
 from dpselect.typing import Indices, Values
@@ -163,70 +163,18 @@ class FrontRelease(Release[FrontTree]):
         return ax
 
 
-@query
-class TreeFront(_RecordsQuery[FrontRelease]):
-    """A front of decision trees that trade the rates of two classes, evolved privately.
+@dataclass(frozen=True, kw_only=True)
+class Evolution(Training[FrontRelease]):
+    """An evolution of trees.
 
-    It is DP-MOET, whose fields ``dp_moet`` returns; the defaults are ours. As printed, the same
-    epsilon is passed to every selection, which costs a multiple of it; here ``epsilon`` is the
-    price of everything together. The first class is the negative one, the second the positive
-    one.
-
-    Attributes:
-        selection: Score of the trees: ``"weighted-sum"``, ``"pareto"`` or ``"margin"``.
-        dominance: With pareto: when a tree dominates another. ``"standard"``: at least as
-            good in both rates and better in one; ``"weak"``, as the paper defines it, also if
-            equal in both; ``"strict"``: better in both.
-        rate_bound: How the change of a rate by one record is bounded:
-            ``"noisy-denominators"``, ``"local"`` or ``"global"``. By ``"local"``, as published,
-            a weighted sum can rank a worse tree first at any epsilon; not with a margin.
-        weights: Weights of the true positive and of the true negative rate; >= 0, not both 0.
-        population: Number of first trees, and of children in each generation; 1 to a million.
-            A larger one takes longer, in proportion, and no epsilon.
-        survivors: Number of trees that each selection but the last keeps; at most
-            ``population``.
-        front: Number of trees that the last selection keeps; at most ``population``.
-        generations: Number of selections; >= 1. The paper's ``k`` is one less (``dp_moet``).
-        initial_depth: Number of questions on each path of the first trees; 0 to 20. The
-            paper's ``d`` counts levels of nodes, one more.
-        max_depth: Maximal number of questions on a path; >= ``initial_depth``. The paper's
-            ``d_max`` is one more. With ``"published"`` at most 20.
-        operators: How trees are crossed and mutated: ``"shallow"`` or ``"published"``.
-            Shallow mutation grows a subtree no deeper than the tree was, and only selected
-            trees are parents; as published it grows a full one down to ``max_depth``, and
-            children are parents too, so that trees have about twenty times as many nodes.
-        totals_share: Share of epsilon for noisy class totals, with noisy denominators; in
-            (0, 1).
-        rates_share: Share of epsilon for noisy rates of the front; 0 for none.
-        random_state: Seed of the candidates, which do not depend on the records. Private draws
-            are never seeded.
-        mechanism: How trees are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
-            function of ``epsilon=``. By default permute-and-flip where a sum or a margin has
-            public bounds, ``"exponential"`` with ``"global"``, else ``"local-dampening"``.
-
-    Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
+    Every query sees every record, so that several records move it that many times as far.
     """
 
-    selection: Selection = "weighted-sum"
-    dominance: Dominance = "standard"
-    rate_bound: RateBound = "noisy-denominators"
-    weights: tuple[float, float] = (1.0, 1.0)
-    population: int = 300
-    survivors: int = 3
-    front: int = 3
-    generations: int = 4
-    initial_depth: int = 3
-    max_depth: int = 5
-    operators: Operators = "shallow"
-    totals_share: float = 0.05
-    rates_share: float = 0.1
-    random_state: int | None = None
-    mechanism: MechanismLike | None = None
+    asked: TreeFront
 
-    composition = "sequential: all selections and counts are made of all records"
-
-    def _training(self, claims: Claims) -> Evolution:
-        if len(claims.schema.classes) != 2:
+    def __post_init__(self) -> None:
+        asked = self.asked
+        if len(self.schema.classes) != 2:
             raise ParameterError(
                 "Only binary classification is supported: `classes` must be the negative and "
                 "the positive label"
@@ -236,45 +184,36 @@ class TreeFront(_RecordsQuery[FrontRelease]):
             ("rate_bound", RateBound),
             ("operators", Operators),
         ):
-            validation.one_of(name, getattr(self, name), get_args(known))
-        checked_dominance(self.dominance, self.selection, of="selection")
-        if (self.selection, self.rate_bound) == ("margin", "local"):
+            validation.one_of(name, getattr(asked, name), get_args(known))
+        checked_dominance(asked.dominance, asked.selection, of="selection")
+        if (asked.selection, asked.rate_bound) == ("margin", "local"):
             raise ParameterError(
                 "`selection`='margin' is in steps of public bounds: `rate_bound` must be "
                 "'noisy-denominators' or 'global'"
             )
-        population = validation.at_least("population", self.population, 1, MOST_TREES)
-        validation.at_least("survivors", self.survivors, 1, population)
-        validation.at_least("front", self.front, 1, population)
-        initial = validation.at_least("initial_depth", self.initial_depth, 0, MOST_QUESTIONS)
+        population = validation.at_least("population", asked.population, 1, MOST_TREES)
+        validation.at_least("survivors", asked.survivors, 1, population)
+        validation.at_least("front", asked.front, 1, population)
+        initial = validation.at_least("initial_depth", asked.initial_depth, 0, MOST_QUESTIONS)
         # A mutated tree is full down to the largest depth, as published.
-        deepest = MOST_QUESTIONS if self.operators == "published" else None
-        validation.at_least("max_depth", self.max_depth, initial, deepest)
-        selections = validation.at_least("generations", self.generations, 1, MOST_GENERATIONS)
-        noisy = self.rate_bound == "noisy-denominators"
-        first = validation.within("totals_share", self.totals_share, 0, 1) if noisy else 0.0
-        last = validation.within("rates_share", self.rates_share, 0, 1)
-        if first + last >= 1 or (noisy and first == 0):
+        deepest = MOST_QUESTIONS if asked.operators == "published" else None
+        validation.at_least("max_depth", asked.max_depth, initial, deepest)
+        validation.at_least("generations", asked.generations, 1, MOST_GENERATIONS)
+        for name in ("totals_share", "rates_share"):
+            validation.within(name, getattr(asked, name), 0, 1)
+        if self._totals_share + asked.rates_share >= 1 or (
+            self._has_totals and not self._totals_share
+        ):
             raise ParameterError(
                 "`totals_share` must be > 0, and with `rates_share` below 1: the selections "
                 "need the rest"
             )
-        made = Evolution(
-            asked=self,
-            schema=claims.schema,
-            max_records=claims.max_records,
-            steps=claims.steps,
-            totals_epsilon=claims.epsilon * first,
-            epsilons=(claims.epsilon * (1 - first - last) / selections,) * selections,
-            rates_epsilon=claims.epsilon * last,
-            weights=self._weights(),
-        )
-        made.candidates()  # which checks the seed
-        return made
+        _ = self.weights, self.candidates()
 
-    def _weights(self) -> tuple[float, float]:
-        """Return the weights in the order of the classes."""
-        pair = validation.listed("weights", self.weights) or ()
+    @cached_property
+    def weights(self) -> tuple[float, float]:
+        """Weights of the two classes' rates, in the classes' order."""
+        pair = validation.listed("weights", self.asked.weights) or ()
         if len(pair) != 2 or not any(pair):
             raise ParameterError(
                 "`weights` must be two numbers, not both be 0: of the true positive and the "
@@ -283,91 +222,32 @@ class TreeFront(_RecordsQuery[FrontRelease]):
         positive, negative = (validation.within("weights", w, 0, LARGEST) for w in pair)
         return negative, positive
 
+    @property
+    def _has_totals(self) -> bool:
+        return self.asked.rate_bound == "noisy-denominators"
 
-def dp_moet(
-    *,
-    p: int,
-    s: int,
-    k: int,
-    d: int,
-    d_max: int,
-    o: int,
-    selection: Selection = "pareto",
-    rate_bound: RateBound = "local",
-) -> dict[str, Any]:
-    """Return the fields of ``TreeFront`` that are DP-MOET, from the inputs of Algorithm 1.
+    @property
+    def _totals_share(self) -> float:
+        return self.asked.totals_share if self._has_totals else 0.0
 
-    It makes one selection more than ``k``, and its depths count levels of nodes, of which a
-    path has one more than questions. All of epsilon is spent on the selections.
+    @property
+    def totals_epsilon(self) -> float:
+        """Price of noisy class totals; 0 if there are none."""
+        return self.epsilon * self._totals_share
 
-    Args:
-        p: Size of the population.
-        s: Number of trees that each selection but the last keeps.
-        k: Number of iterations; >= 0.
-        d: Depth of the first trees; >= 1.
-        d_max: Maximal depth of a tree; >= ``d``.
-        o: Number of trees of the last selection.
-        selection: ``"pareto"`` for DP-MOET-Pareto, ``"weighted-sum"`` for DP-MOET-Agg.
-        rate_bound: ``"local"`` or ``"global"``, the paper's subscripts.
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """Price of each selection."""
+        left = 1 - self._totals_share - self.asked.rates_share
+        return (self.epsilon * left / self.asked.generations,) * self.asked.generations
 
-    Raises:
-        ParameterError: ``k``, ``d`` or ``d_max`` is out of its range.
-
-    Source: Farias et al., PrivPareto, Algorithm 1.
-
-    Examples:
-        >>> from dpselect import trees
-        >>> fields = trees.dp_moet(p=100, s=20, k=2, d=3, d_max=5, o=1)
-        >>> fields["generations"], fields["initial_depth"], fields["max_depth"]
-        (3, 2, 4)
-    """
-    first = validation.at_least("d", d, 1)
-    return {
-        "population": p,
-        "survivors": s,
-        "generations": validation.at_least("k", k, 0) + 1,
-        "initial_depth": first - 1,
-        "max_depth": validation.at_least("d_max", d_max, first) - 1,
-        "front": o,
-        "selection": selection,
-        "rate_bound": rate_bound,
-        "dominance": "weak" if selection == "pareto" else "standard",
-        "operators": "published",
-        "rates_share": 0.0,
-    }
-
-
-@dataclass(frozen=True)
-class Evolution:
-    """Public parameters of an evolution, and its run.
-
-    Attributes:
-        asked: The query, for all that it states.
-        schema: Columns, domains and classes.
-        max_records: Bound on the number of records.
-        steps: How many records one neighbour step adds or removes. Every query sees every
-            record, so that many steps move it at most that many times as far.
-        totals_epsilon: Price of noisy class totals; 0 if there are none.
-        epsilons: Price of each selection.
-        rates_epsilon: Price of the noisy rates of the front; 0 for none.
-        weights: Weights of the two classes' rates, in the classes' order.
-    """
-
-    asked: TreeFront
-    schema: Schema
-    max_records: int
-    steps: int
-    totals_epsilon: float
-    epsilons: tuple[float, ...]
-    rates_epsilon: float
-    weights: tuple[float, float]
-
-    error = None
-    """No bound holds on all data."""
+    @property
+    def rates_epsilon(self) -> float:
+        """Price of the noisy rates of the front; 0 for none."""
+        return self.epsilon * self.asked.rates_share
 
     @property
     def label(self) -> str:
-        """Mechanism that selects trees."""
         return f"{self.selected_by(1.0).label} by {self._by}"
 
     @property
@@ -386,14 +266,13 @@ class Evolution:
 
     @property
     def passes(self) -> int:
-        """The most queries in an engine: totals, and the hits of each generation."""
+        # Totals, and the hits of each generation.
         later = self.asked.survivors + 2 * self._pairs
         trees = [self.asked.population] + [later] * (len(self.epsilons) - 1)
         trees += [self.asked.front] if self.rates_epsilon else []
         return level_passes(self.schema, 0) + sum(map(of_sums, trees))
 
     def spends(self) -> tuple[Spend, ...]:
-        """Return the prices of all queries."""
         selections = [
             self.selected_by(epsilon).spend(f"one of {kept} trees by {self._by}", kept)
             for epsilon, kept in zip(self.epsilons, self._kept, strict=True)
@@ -415,10 +294,8 @@ class Evolution:
             given = as_step(self.asked.mechanism, epsilon)
             given.for_objective(self.facts)  # it may need what no score of trees states
             return given
-        noisy = self.asked.rate_bound == "noisy-denominators"
-        if self.asked.selection == "margin" or (
-            self.asked.selection == "weighted-sum" and noisy
-        ):
+        selection = self.asked.selection
+        if selection == "margin" or (selection == "weighted-sum" and self._has_totals):
             return PermuteAndFlip(epsilon=epsilon)
         if self.asked.rate_bound == "global":
             return ExponentialMechanism(epsilon=epsilon)
@@ -453,7 +330,6 @@ class Evolution:
         )
 
     def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> FrontRelease:
-        """Evolve trees, and return the front with noisy rates."""
         drawn = self.run(counts, sampler, self.candidates())
         noisy = self.noisy_rates(drawn, counts, sampler)
         rates = [(None, None)] * len(drawn) if noisy is None else noisy[:, ::-1].tolist()
@@ -540,6 +416,124 @@ class Evolution:
         if asked.selection == "margin":
             return margin(parts)
         return pareto(parts, dominance=asked.dominance)
+
+
+@query
+class TreeFront(_RecordsQuery[FrontRelease]):
+    """A front of decision trees that trade the rates of two classes, evolved privately.
+
+    It is DP-MOET, whose fields ``dp_moet`` returns; the defaults are ours. As printed, the same
+    epsilon is passed to every selection, which costs a multiple of it; here ``epsilon`` is the
+    price of everything together. The first class is the negative one, the second the positive
+    one.
+
+    Attributes:
+        selection: Score of the trees: ``"weighted-sum"``, ``"pareto"`` or ``"margin"``.
+        dominance: With pareto: when a tree dominates another. ``"standard"``: at least as
+            good in both rates and better in one; ``"weak"``, as the paper defines it, also if
+            equal in both; ``"strict"``: better in both.
+        rate_bound: How the change of a rate by one record is bounded:
+            ``"noisy-denominators"``, ``"local"`` or ``"global"``. By ``"local"``, as published,
+            a weighted sum can rank a worse tree first at any epsilon; not with a margin.
+        weights: Weights of the true positive and of the true negative rate; >= 0, not both 0.
+        population: Number of first trees, and of children in each generation; 1 to a million.
+            A larger one takes longer, in proportion, and no epsilon.
+        survivors: Number of trees that each selection but the last keeps; at most
+            ``population``.
+        front: Number of trees that the last selection keeps; at most ``population``.
+        generations: Number of selections; >= 1. The paper's ``k`` is one less (``dp_moet``).
+        initial_depth: Number of questions on each path of the first trees; 0 to 20. The
+            paper's ``d`` counts levels of nodes, one more.
+        max_depth: Maximal number of questions on a path; >= ``initial_depth``. The paper's
+            ``d_max`` is one more. With ``"published"`` at most 20.
+        operators: How trees are crossed and mutated: ``"shallow"`` or ``"published"``.
+            Shallow mutation grows a subtree no deeper than the tree was, and only selected
+            trees are parents; as published it grows a full one down to ``max_depth``, and
+            children are parents too, so that trees have about twenty times as many nodes.
+        totals_share: Share of epsilon for noisy class totals, with noisy denominators; in
+            (0, 1).
+        rates_share: Share of epsilon for noisy rates of the front; 0 for none.
+        random_state: Seed of the candidates, which do not depend on the records. Private draws
+            are never seeded.
+        mechanism: How trees are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
+            function of ``epsilon=``. By default permute-and-flip where a sum or a margin has
+            public bounds, ``"exponential"`` with ``"global"``, else ``"local-dampening"``.
+
+    Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
+    """
+
+    selection: Selection = "weighted-sum"
+    dominance: Dominance = "standard"
+    rate_bound: RateBound = "noisy-denominators"
+    weights: tuple[float, float] = (1.0, 1.0)
+    population: int = 300
+    survivors: int = 3
+    front: int = 3
+    generations: int = 4
+    initial_depth: int = 3
+    max_depth: int = 5
+    operators: Operators = "shallow"
+    totals_share: float = 0.05
+    rates_share: float = 0.1
+    random_state: int | None = None
+    mechanism: MechanismLike | None = None
+
+    composition = "sequential: all selections and counts are made of all records"
+
+    training = Evolution
+
+
+def dp_moet(
+    *,
+    p: int,
+    s: int,
+    k: int,
+    d: int,
+    d_max: int,
+    o: int,
+    selection: Selection = "pareto",
+    rate_bound: RateBound = "local",
+) -> dict[str, Any]:
+    """Return the fields of ``TreeFront`` that are DP-MOET, from the inputs of Algorithm 1.
+
+    It makes one selection more than ``k``, and its depths count levels of nodes, of which a
+    path has one more than questions. All of epsilon is spent on the selections.
+
+    Args:
+        p: Size of the population.
+        s: Number of trees that each selection but the last keeps.
+        k: Number of iterations; >= 0.
+        d: Depth of the first trees; >= 1.
+        d_max: Maximal depth of a tree; >= ``d``.
+        o: Number of trees of the last selection.
+        selection: ``"pareto"`` for DP-MOET-Pareto, ``"weighted-sum"`` for DP-MOET-Agg.
+        rate_bound: ``"local"`` or ``"global"``, the paper's subscripts.
+
+    Raises:
+        ParameterError: ``k``, ``d`` or ``d_max`` is out of its range.
+
+    Source: Farias et al., PrivPareto, Algorithm 1.
+
+    Examples:
+        >>> from dpselect import trees
+        >>> fields = trees.dp_moet(p=100, s=20, k=2, d=3, d_max=5, o=1)
+        >>> fields["generations"], fields["initial_depth"], fields["max_depth"]
+        (3, 2, 4)
+    """
+    first = validation.at_least("d", d, 1)
+    return {
+        "population": p,
+        "survivors": s,
+        "generations": validation.at_least("k", k, 0) + 1,
+        "initial_depth": first - 1,
+        "max_depth": validation.at_least("d_max", d_max, first) - 1,
+        "front": o,
+        "selection": selection,
+        "rate_bound": rate_bound,
+        "dominance": "weak" if selection == "pareto" else "standard",
+        "operators": "published",
+        "rates_share": 0.0,
+    }
 
 
 def _with_leaves(tree: Individual) -> Node:

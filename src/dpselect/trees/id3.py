@@ -40,10 +40,9 @@ from dpselect.mechanisms.base import as_step
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import query
 from dpselect.scaling.shifted import check_horizon
-from dpselect.trees.base import Claims, Sampler, _RecordsQuery
+from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.criteria import CRITERIA, Criterion, objective_of
-from dpselect.trees.domains import Schema
 from dpselect.trees.tree import Leaf, Node, Split, Tree, TreeRelease
 from dpselect.typing import Indices
 
@@ -55,67 +54,6 @@ Question: TypeAlias = tuple[int, int]
 
 DEEPEST, RECORDS = 7, 3
 """Largest depth by default; records in a leaf per class, deviation of its noise and level."""
-
-
-@query
-class ID3Tree(_RecordsQuery[TreeRelease]):
-    """A decision tree whose splits are drawn privately.
-
-    With ``splits="values"`` it is DiffPID3, whose leaves also get the epsilon that their paths
-    have left: its global, local and shifted forms draw by ``"exponential"``,
-    ``"local-dampening"`` and ``"shifted"``, by information gain.
-
-    Attributes:
-        max_depth: Maximal number of splits on a path; >= 0. Chosen from ``max_records``,
-            ``epsilon``, the classes and the domains if not given.
-        criterion: How a split is scored: ``"gini"``, ``"information-gain"`` or ``"majority"``.
-            See ``dpselect.trees.criteria``.
-        mechanism: How a split is drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
-            function of ``epsilon=``. By default as for ``BestColumns``.
-        splits: Branches of a split. ``"thresholds"``: numbers have two, at an edge of their
-            bins, and a column can be split again below; categories have one for each.
-            ``"values"``: one for every value of a domain, among nodes with enough records by a
-            noisy count.
-
-    Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); our leaves also get
-        the epsilon that their paths have left.
-
-    Examples:
-        >>> import dpselect as dp
-        >>> weather = [["rain"], ["sun"]] * 500
-        >>> plans = ["in", "out"] * 500
-        >>> tree = dp.ID3Tree(
-        ...     domains={"x0": ["rain", "sun"]}, classes=["in", "out"], max_records=2000,
-        ...     max_depth=1, epsilon=10.0, neighbours="add-remove",
-        ... ).release((weather, plans)).tree
-        >>> tree.depth, tree.leaves
-        (1, 2)
-    """
-
-    max_depth: int | None = None
-    criterion: Criterion = "gini"
-    mechanism: MechanismLike | None = None
-    splits: Splits = "thresholds"
-
-    composition = (
-        "a record is in one node of each level: the levels' prices add up, nodes of one level "
-        "are parallel"
-    )
-
-    def _training(self, claims: Claims) -> Growth:
-        depth = self.max_depth
-        if depth is not None:
-            depth = validation.at_least("max_depth", depth, 0)
-        return Growth(
-            schema=claims.schema,
-            epsilon=claims.epsilon,
-            max_depth=depth,
-            criterion=validation.one_of("criterion", self.criterion, CRITERIA),
-            mechanism=self.mechanism,
-            max_records=claims.max_records,
-            splits=validation.one_of("splits", self.splits, get_args(Splits)),
-            steps=claims.steps,
-        )
 
 
 @dataclass(eq=False, repr=False)
@@ -176,40 +114,23 @@ def drawn_by(
     return drawn
 
 
-@dataclass(frozen=True)
-class Growth:
-    """Public parameters of a tree that grows, and its grower.
+@dataclass(frozen=True, kw_only=True)
+class Growth(Training[TreeRelease]):
+    """The growth of a tree."""
 
-    Attributes:
-        schema: Columns, domains and classes.
-        epsilon: Price of the tree, in nats, for an individual of ``steps`` records.
-        max_depth: Maximal number of splits on a path, >= 0; None to choose it.
-        criterion: How a split is scored.
-        mechanism: How it is drawn; if not given, by ``drawn_by``.
-        max_records: Bound on the number of records.
-        splits: Branches of a split.
-        steps: How many records one neighbour step adds or removes.
-
-    Raises:
-        ParameterError: There is no such mechanism.
-    """
-
-    schema: Schema
-    epsilon: float
-    max_depth: int | None
-    criterion: Criterion
-    mechanism: MechanismLike | None
-    max_records: int
-    splits: Splits = "values"
-    steps: int = 1
+    asked: ID3Tree
 
     def __post_init__(self) -> None:
+        validation.one_of("criterion", self.asked.criterion, CRITERIA)
+        validation.one_of("splits", self.asked.splits, get_args(Splits))
+        if self.asked.max_depth is not None:
+            validation.at_least("max_depth", self.asked.max_depth, 0)
         _ = self.draws_split_by
 
     @cached_property
     def ordered(self) -> Indices:
         """1 for each column that is split in two at an edge, else 0."""
-        return self.schema.ordered * int(self.splits == "thresholds")
+        return self.schema.ordered * int(self.asked.splits == "thresholds")
 
     @cached_property
     def depth(self) -> int:
@@ -220,8 +141,8 @@ class Growth:
         """
         sizes, two = self.schema.sizes, self.ordered == 1
         most = int(np.where(two, sizes - 1, 1).sum())
-        if self.max_depth is not None:
-            return min(self.max_depth, most)
+        if self.asked.max_depth is not None:
+            return min(self.asked.max_depth, most)
         branches = exp(np.log(np.where(two, 2, sizes)).mean())
         noise = sqrt(2) * self.steps / self.epsilon
         enough = [
@@ -234,7 +155,7 @@ class Growth:
     @cached_property
     def tests(self) -> int:
         """Queries at a node before its split is drawn: whether it has enough records."""
-        return int(self.splits == "values")
+        return int(self.asked.splits == "values")
 
     @cached_property
     def units(self) -> int:
@@ -254,7 +175,8 @@ class Growth:
     @cached_property
     def draws_split_by(self) -> Mechanism:
         """The mechanism that draws one split."""
-        return drawn_by(self.mechanism, self.unit, self.criterion, self.max_records)
+        asked = self.asked
+        return drawn_by(asked.mechanism, self.unit, asked.criterion, self.max_records)
 
     def questions(self, codes: Sequence[range]) -> list[Question]:
         """Return what can be asked where these codes of each column can be told apart."""
@@ -305,8 +227,7 @@ class Growth:
 
     @property
     def label(self) -> str:
-        """Mechanism that draws splits."""
-        return f"{self.draws_split_by.label} by {self.criterion}"
+        return f"{self.draws_split_by.label} by {self.asked.criterion}"
 
     @property
     def error(self) -> ErrorBound:
@@ -316,11 +237,10 @@ class Growth:
 
     @property
     def passes(self) -> int:
-        """The most queries in an engine: totals, and a table of every level."""
+        # Totals, and a table of every level.
         return level_passes(self.schema, self.depth)
 
     def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> TreeRelease:
-        """Grow a tree, and return it."""
         return TreeRelease((Tree(self.schema, self.grow(counts, sampler)),), plan)
 
     def grow(self, counts: Counts, sampler: Sampler) -> Node:
@@ -365,7 +285,9 @@ class Growth:
         """Draw the question of a split, for one unit, and return the nodes below."""
         questions = self.questions(node.codes)
         parts = [_parted(tables[column], code) for column, code in questions]
-        objective = objective_of(self.criterion, parts, questions, max_records=self.max_records)
+        objective = objective_of(
+            self.asked.criterion, parts, questions, max_records=self.max_records
+        )
         [position] = sampler.choose(self.draws_split_by, objective, 1)
         node.column, code = questions[position]
         size, left = len(tables[node.column]), node.codes[node.column]
@@ -376,6 +298,54 @@ class Growth:
             for counts, part in zip(parts[position], below, strict=True)
         ]
         return node.below
+
+
+@query
+class ID3Tree(_RecordsQuery[TreeRelease]):
+    """A decision tree whose splits are drawn privately.
+
+    With ``splits="values"`` it is DiffPID3, whose leaves also get the epsilon that their paths
+    have left: its global, local and shifted forms draw by ``"exponential"``,
+    ``"local-dampening"`` and ``"shifted"``, by information gain.
+
+    Attributes:
+        max_depth: Maximal number of splits on a path; >= 0. Chosen from ``max_records``,
+            ``epsilon``, the classes and the domains if not given.
+        criterion: How a split is scored: ``"gini"``, ``"information-gain"`` or ``"majority"``.
+            See ``dpselect.trees.criteria``.
+        mechanism: How a split is drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
+            function of ``epsilon=``. By default as for ``BestColumns``.
+        splits: Branches of a split. ``"thresholds"``: numbers have two, at an edge of their
+            bins, and a column can be split again below; categories have one for each.
+            ``"values"``: one for every value of a domain, among nodes with enough records by a
+            noisy count.
+
+    Source: Farias et al., VLDB J. 2023, Algorithm 4 (DiffPID3); our leaves also get
+        the epsilon that their paths have left.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> weather = [["rain"], ["sun"]] * 500
+        >>> plans = ["in", "out"] * 500
+        >>> tree = dp.ID3Tree(
+        ...     domains={"x0": ["rain", "sun"]}, classes=["in", "out"], max_records=2000,
+        ...     max_depth=1, epsilon=10.0, neighbours="add-remove",
+        ... ).release((weather, plans)).tree
+        >>> tree.depth, tree.leaves
+        (1, 2)
+    """
+
+    max_depth: int | None = None
+    criterion: Criterion = "gini"
+    mechanism: MechanismLike | None = None
+    splits: Splits = "thresholds"
+
+    composition = (
+        "a record is in one node of each level: the levels' prices add up, nodes of one level "
+        "are parallel"
+    )
+
+    training = Growth
 
 
 def _parted(table: Indices, code: int) -> Indices:

@@ -20,13 +20,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
+from typing import cast
 
 import numpy as np
 import polars as pl
 
-from dpselect.trees import Bins, Categories
+from dpselect.mechanisms import MechanismLike
+from dpselect.trees import Bins, Categories, ID3Tree
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import Schema
+from dpselect.trees.id3 import Growth
 from dpselect.trees.records import codes, read
 from dpselect.typing import Indices
 from dpselect_studies import datasets
@@ -181,3 +184,19 @@ def _adult_in_code(frame: pl.DataFrame) -> Survey:
         "marital_status": Categories([False, True]),
     }
     return _adult(frame.with_columns(marital_status=status), words, _whole)
+
+
+def growth(schema: Schema, epsilon: float, depth: int, mechanism: MechanismLike) -> Growth:
+    """Return the growth of DiffPID3 by information gain."""
+    query = ID3Tree(
+        domains=schema.named,
+        classes=schema.classes,
+        max_records=MAX_RECORDS,
+        max_depth=depth,
+        criterion="information-gain",
+        mechanism=mechanism,
+        splits="values",
+        epsilon=epsilon,
+        neighbours="add-remove",
+    )
+    return cast(Growth, query.design().training)

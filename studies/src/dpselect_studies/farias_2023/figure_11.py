@@ -20,7 +20,6 @@ from dpselect.mechanisms import Mechanism
 from dpselect.trees import Tree
 from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.id3 import Growth
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2023 import peers
@@ -203,14 +202,7 @@ def shares(
     if cell.method == MAJORITY:
         return np.broadcast_to(train.counts.sum(axis=0), train.counts.shape)
     mechanism = (MECHANISMS | AS_PRINTED).get(cell.method, "exponential")
-    plan = Growth(
-        survey.schema,
-        epsilon,
-        cell.depth,
-        "information-gain",
-        mechanism,
-        surveys.MAX_RECORDS,
-    )
+    plan = surveys.growth(survey.schema, epsilon, cell.depth, mechanism)
     printed = cell.method in AS_PRINTED
     sampler = PrintedSampler(rng, plan.unit) if printed else Simulated(rng)
     return Tree(survey.schema, plan.grow(train, sampler)).probabilities(train.codes)

@@ -18,7 +18,6 @@ import polars as pl
 from dpselect.trees import Leaf, Tree
 from dpselect.trees.base import Simulated
 from dpselect.trees.counts import MemoryCounts
-from dpselect.trees.id3 import Growth
 from dpselect.typing import Indices, Values
 from dpselect_studies import surveys
 from dpselect_studies.farias_2024.evolving import (
@@ -118,14 +117,7 @@ def grown(cell: Cell, epsilon: float, rng: np.random.Generator) -> tuple[float, 
     counts of all leaves: no further query of the records.
     """
     schema, records = surveys.load(cell.survey).schema, surveys.counts(cell.survey)
-    plan = Growth(
-        schema,
-        epsilon,
-        cell.sizes.max_depth,
-        "information-gain",
-        ID3[cell.method],
-        surveys.MAX_RECORDS,
-    )
+    plan = surveys.growth(schema, epsilon, cell.sizes.max_depth, ID3[cell.method])
     tree = Tree(schema, plan.grow(records, Simulated(rng)))
     shares = tree.probabilities(records.codes)
     leaves = [node.counts for _, _, node in tree.walk() if isinstance(node, Leaf)]
