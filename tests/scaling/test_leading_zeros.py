@@ -17,7 +17,6 @@ from dpselect import scaling
 from dpselect.combine import ParetoSensitivity
 from dpselect.percentiles import percentile
 from dpselect.sensitivity import Sensitivity, grouped, jump_to_bound, weighted_sum
-from dpselect.sensitivity.base import Pairs
 from support.strategies import dampened_by_definition, several_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
@@ -32,14 +31,14 @@ def local_sensitivity(line, place, distance):
     return float(changes[first : last + 1].max())
 
 
-def objective_of(line, place, *, horizon=8, monotone=False, beside=()):
-    """The score at one place, and of candidates that no step changes."""
+def objective_of(line, place, *, horizon=8):
+    """The score at one place."""
 
     def at(distance):
-        return np.array([local_sensitivity(line, place, distance), *np.zeros(len(beside))])
+        return np.array([local_sensitivity(line, place, distance)])
 
     sensitivity = dp.ElementSensitivity(at, 2.0, horizon, EDGE)
-    return dp.Objective([line[place], *beside], sensitivity, monotone=monotone)
+    return dp.Objective([line[place]], sensitivity)
 
 
 def scaled(scale, line):
@@ -145,23 +144,6 @@ def test_what_is_nearly_0_is_seen(planted, what):
     assert ("unit scores: dampened" in failed) == (what == "sensitivity" or planted < 0)
 
 
-def test_ties_of_one_direction_lead_each_other():
-    """Both may move one way only, so that the larger sensitivity of both counts."""
-    line = np.array([0.0, 0, 0, 0, 1, 1])
-    scores = [
-        scaling.pairwise(objective_of(line, place, monotone=True, beside=[0.0, -1.0]))
-        for place in range(6)
-    ]
-
-    assert [one.tolist() for one in scores[:4]] == [
-        [3, 3, -8.5],
-        [2, 2, -8.5],
-        [1, 1, -8.5],
-        [0, 0, -8.5],
-    ]
-    assert max(np.abs(a - b).max() for a, b in pairwise(scores)) == 1
-
-
 def test_ties_by_one_sensitivity_lead_each_other():
     flat = dp.LocalSensitivity(lambda t: 0.5 * max(t - 1, 0), 1.0, EDGE, horizon=9)
     objective = dp.Objective([2.0, 2.0, 1.0], flat)
@@ -182,18 +164,16 @@ def test_the_record_at_a_percentile_leads_where_no_other_can_replace_it():
 def forms(objectives):
     """Sensitivities that count leading zeros in a way of their own, or through others."""
     single = ParetoSensitivity(objectives, 30)
-    everyone = np.arange(len(objectives[0]))
-    yield single.take(everyone[::-1]), everyone.size
-    yield grouped(single, 3, neighbours=EDGE), everyone.size
-    yield Pairs(single, everyone, everyone.size), everyone.size**2
-    yield jump_to_bound(single, 4), everyone.size
-    yield weighted_sum([single, single], [2.0, -1.0]), everyone.size
-    yield objectives[0].sensitivity, everyone.size
+    yield single.take(np.arange(len(objectives[0]))[::-1])
+    yield grouped(single, 3, neighbours=EDGE)
+    yield jump_to_bound(single, 4)
+    yield weighted_sum([single, single], [2.0, -1.0])
+    yield objectives[0].sensitivity
 
 
 @given(several_objectives(most=2, most_candidates=4), st.integers(0, 9))
 def test_leading_zeros_of_what_is_made_of_others(objectives, most):
-    for sensitivity, size in forms(objectives):
-        everyone = np.arange(size)
+    everyone = np.arange(len(objectives[0]))
+    for sensitivity in forms(objectives):
         expected = Sensitivity.leading_zeros(sensitivity, everyone, most)
         assert sensitivity.leading_zeros(everyone, most).tolist() == expected.tolist()

@@ -149,6 +149,8 @@ class CodegreeSensitivity(Sensitivity):
             keys in both. Private.
     """
 
+    closed_form = True
+
     def __init__(
         self, first: TabulatedSensitivity, second: TabulatedSensitivity, crossing: Indices
     ) -> None:
@@ -157,15 +159,6 @@ class CodegreeSensitivity(Sensitivity):
         self._crossing = np.minimum(crossing, self.horizon)
         self._sum_of_first = first.cumulative(self._crossing)
         self._skipped = second.cumulative(self._crossing)
-
-    @property
-    def closed_form(self) -> bool:
-        return True
-
-    def take(self, positions: Indices) -> CodegreeSensitivity:
-        return CodegreeSensitivity(
-            self._first.take(positions), self._second.take(positions), self._crossing[positions]
-        )
 
     def _local(self, distance: int) -> Values:
         early = distance < self._crossing

@@ -124,18 +124,11 @@ class SpreadSensitivity(Sensitivity):
     Source: ours.
     """
 
+    closed_form = True
+
     def __init__(self, degrees: Indices, spreads: Indices, horizon: int) -> None:
         super().__init__(1.0, Neighbours.EDGE, horizon)
         self._degrees, self._spreads = degrees, spreads
-
-    @property
-    def closed_form(self) -> bool:
-        return True
-
-    def take(self, positions: Indices) -> SpreadSensitivity:
-        return SpreadSensitivity(
-            self._degrees[positions], self._spreads[positions], self.horizon
-        )
 
     def _local(self, distance: int) -> Values:
         return kernels.density_changes(

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpselect import validation
 from dpselect.errors import ParameterError, SensitivityError
@@ -56,8 +56,8 @@ class Sensitivity(ABC):
 
     A subclass gives ``_local``. The sums here work for any of them, in one pass over the
     distances and in memory of a few numbers per candidate; a subclass with a closed form
-    overrides ``cumulative`` and returns True from ``closed_form``, and ``shortfall`` and
-    ``locate`` then use it.
+    overrides ``cumulative`` and sets ``closed_form``, and ``shortfall`` and ``locate`` then use
+    it.
 
     Args:
         bounds: Global sensitivity ``Δ_r``: one number, or shape ``(n,)``; score units, from
@@ -80,6 +80,16 @@ class Sensitivity(ABC):
         NeighboursError: ``neighbours`` is not a neighbour relation.
     """
 
+    flat: bool = False
+    """Whether all candidates have the same sensitivity at every distance; public.
+
+    A fact of the class and of public arguments, never of the data: scalings choose their form
+    by it.
+    """
+
+    closed_form: bool = False
+    """Whether ``cumulative`` costs the same at every distance."""
+
     def __init__(
         self,
         bounds: ArrayLike,
@@ -100,39 +110,9 @@ class Sensitivity(ABC):
             f"horizon={self.horizon})"
         )
 
-    @property
-    def flat(self) -> bool:
-        """Whether all candidates have the same sensitivity at every distance; public.
-
-        A property of the class and of public arguments, never of the data: scalings choose
-        their form by it.
-        """
-        return False
-
-    @property
-    def at_bound_from(self) -> int:
-        """A distance from which on all values are the bound; public."""
-        return self.horizon
-
-    @property
-    def closed_form(self) -> bool:
-        """Whether ``cumulative`` costs the same at every distance."""
-        return False
-
     def take(self, positions: Indices) -> Sensitivity:
         """Return the sensitivity of some candidates, in the order of ``positions``."""
         return self if self.flat else _Taken(self, positions)
-
-    def of_pairs(self, rows: Indices, size: int) -> Sensitivity:
-        """Return the larger value of each pair of one of ``rows`` and any candidate.
-
-        It bounds their difference where all scores move in one direction.
-
-        Args:
-            rows: Positions of candidates.
-            size: How many candidates there are. Pairs are ordered by the row, then by them.
-        """
-        return Pairs(self, rows, size)
 
     @abstractmethod
     def _local(self, distance: int) -> ArrayLike:
@@ -246,25 +226,24 @@ class _Taken(Sensitivity):
         bounds = whole.bounds[positions] if whole.bounds.ndim else whole.bounds
         super().__init__(bounds, whole.neighbours, whole.horizon, l1=whole.l1)
         self.bound = whole.bound
+        self.closed_form = whole.closed_form
         self._whole, self._positions = whole, positions
 
-    @property
-    def closed_form(self) -> bool:
-        return self._whole.closed_form
+    def take(self, positions: Indices) -> Sensitivity:
+        return _Taken(self._whole, self._positions[positions])
 
     def _local(self, distance: int) -> ArrayLike:
         return self._of(self._whole.at(distance))
 
     def cumulative(self, distance: int | Indices) -> Values:
         upto = checked_distances(distance)
-        if upto.ndim:
-            everyone = np.zeros(self._whole.at(0).shape, dtype=np.int64)
-            everyone[self._positions] = upto
-            upto = everyone
-        return self._of(self._whole.cumulative(upto))
+        return self._of(self._whole.cumulative(self._spread(upto) if upto.ndim else upto))
 
     def shortfall(self) -> Values:
         return self._of(self._whole.shortfall())
+
+    def locate(self, heights: Values) -> Interval:
+        return Interval(*map(self._of, self._whole.locate(self._spread(heights))))
 
     def leading_zeros(self, positions: Indices, most: int) -> Indices:
         return self._whole.leading_zeros(self._positions[positions], most)
@@ -272,22 +251,11 @@ class _Taken(Sensitivity):
     def _of(self, values: Values) -> Values:
         return values[self._positions] if values.ndim else values
 
-
-class Pairs(Sensitivity):
-    """The larger sensitivity of each pair (row, candidate), pairs in row-major order."""
-
-    def __init__(self, single: Sensitivity, rows: Indices, size: int) -> None:
-        super().__init__(single.bound, single.neighbours, single.horizon)
-        self._single, self._rows, self._size = single, rows, size
-
-    def _local(self, distance: int) -> Values:
-        delta = np.broadcast_to(self._single.at(distance), self._size)
-        return np.maximum(delta[self._rows, None], delta).ravel()
-
-    def leading_zeros(self, positions: Indices, most: int) -> Indices:
-        pairs = np.stack([self._rows[positions // self._size], positions % self._size])
-        each, places = np.unique(pairs, return_inverse=True)
-        return self._single.leading_zeros(each, most)[places.reshape(pairs.shape)].min(axis=0)
+    def _spread(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Return numbers of some candidates as of all, 0 for the others."""
+        everyone = np.zeros(self._whole.at(0).shape, dtype=numbers.dtype)
+        everyone[self._positions] = numbers
+        return everyone
 
 
 def _walk(sensitivity: Sensitivity, heights: Values) -> Interval:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import fsum
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,10 +27,13 @@ from dpselect.sensitivity.base import Sensitivity, checked_distances
 from dpselect.sensitivity.given import GlobalSensitivity
 from dpselect.typing import Indices, Values
 
+LEAST = 5e-324
+"""The least float above 0."""
+
 
 def maximum(parts: Sequence[Sensitivity]) -> Sensitivity:
     """Return the pointwise maximum: admissible if every part is, for one score."""
-    return _Pointwise(parts, np.maximum.reduce)
+    return _of_one_score(parts, np.maximum.reduce)
 
 
 def minimum(parts: Sequence[Sensitivity]) -> Sensitivity:
@@ -37,7 +41,7 @@ def minimum(parts: Sequence[Sensitivity]) -> Sensitivity:
 
     With a ``GlobalSensitivity`` among the parts this caps the others at its bound.
     """
-    return _Pointwise(parts, np.minimum.reduce)
+    return _of_one_score(parts, np.minimum.reduce)
 
 
 def floored(part: Sensitivity, floor: float) -> Sensitivity:
@@ -51,12 +55,12 @@ def floored(part: Sensitivity, floor: float) -> Sensitivity:
         floor: Score units, finite, > 0. Public.
     """
     floor = validation.positive("floor", floor)
-    return _Pointwise([part], lambda stack: np.maximum(stack[0], floor))
+    return _of_one_score([part], lambda stack: np.maximum(stack[0], floor))
 
 
 def jump_to_bound(part: Sensitivity, horizon: int) -> Sensitivity:
     """Return ``part`` with its global bound from the public distance ``horizon`` on."""
-    earlier = _Pointwise([part], lambda stack: stack[0])
+    earlier = _of_one_score([part], lambda stack: stack[0])
     earlier.horizon = min(part.horizon, validation.at_least("horizon", horizon, 0))
     return earlier
 
@@ -96,31 +100,73 @@ def weighted_sum(parts: Sequence[Sensitivity], weights: ArrayLike) -> Sensitivit
 
     Source: PrivAgg, Theorem 5.4 (and scaling by a constant, with one part).
     """
-    return _WeightedSum(parts, weights)
+    parts = _checked_parts(parts)
+    factors = np.abs(np.asarray(weights, dtype=np.float64))
+    if factors.shape != (len(parts),) or not np.isfinite(factors).all():
+        raise ParameterError(f"weights must be {len(parts)} finite numbers, one for each part")
+    if not factors.any():
+        raise ParameterError("weights must not all be 0")
+
+    def total(values: Sequence[Values]) -> Values:
+        # What is above 0 stays so, however small its weight: it ends the lead of a score of 0.
+        return sum(
+            np.maximum(weight * value, LEAST * np.sign(weight * np.sign(value)))
+            for weight, value in zip(factors, values, strict=True)
+        )
+
+    terms = zip(factors.tolist(), parts, strict=True)
+    known = [weight * part.l1 for weight, part in terms if part.l1 is not None]
+    return _Combined(parts, total, fsum(known) if len(known) == len(parts) else None, adds=True)
 
 
-class _Pointwise(Sensitivity):
-    """One function of the parts' values at each distance."""
+Combine: TypeAlias = Callable[[Sequence[Values]], Values]
+"""From the values of several parts, of equal shapes, to those of their combination."""
+
+
+def _of_one_score(parts: Sequence[Sensitivity], combine: Combine) -> Sensitivity:
+    known = [part.l1 for part in parts if part.l1 is not None]
+    return _Combined(parts, combine, min(known, default=None))
+
+
+def _at_bound_from(part: Sensitivity) -> int:
+    """Return a distance from which on all values are the bound; public."""
+    return 0 if isinstance(part, GlobalSensitivity) and part.flat else part.horizon
+
+
+class _Combined(Sensitivity):
+    """One function of the parts' values at each distance; of their sums too, if it ``adds``."""
 
     def __init__(
-        self, parts: Sequence[Sensitivity], combine: Callable[[Sequence[Values]], Values]
+        self,
+        parts: Sequence[Sensitivity],
+        combine: Combine,
+        l1: float | None,
+        *,
+        adds: bool = False,
     ) -> None:
-        parts = _checked_parts(parts)
+        self._parts, self._combine = _checked_parts(parts), combine
         super().__init__(
-            combine(np.broadcast_arrays(*(part.bounds for part in parts))),
+            self._of(lambda part: part.bounds),
             parts[0].neighbours,
-            max(part.at_bound_from for part in parts),
-            l1=min((part.l1 for part in parts if part.l1 is not None), default=None),
+            max(map(_at_bound_from, parts)),
+            l1=l1,
         )
-        self._parts = parts
-        self._combine = combine
+        self.flat = all(part.flat for part in parts)
+        # A part with bounds per candidate jumps to their maximum, the sum to its own.
+        closed = all(part.closed_form and part.bounds.ndim == 0 for part in parts)
+        self.closed_form = adds and closed
 
-    @property
-    def flat(self) -> bool:
-        return all(part.flat for part in self._parts)
+    def _of(self, values: Callable[[Sensitivity], Values]) -> Values:
+        return self._combine(np.broadcast_arrays(*map(values, self._parts)))
 
     def _local(self, distance: int) -> Values:
-        return self._combine(np.broadcast_arrays(*(part.at(distance) for part in self._parts)))
+        return self._of(lambda part: part.at(distance))
+
+    def cumulative(self, distance: int | Indices) -> Values:
+        if not self.closed_form:
+            return super().cumulative(distance)
+        upto = checked_distances(distance)
+        return self._of(lambda part: part.cumulative(upto))
 
 
 class _Grouped(Sensitivity):
@@ -133,15 +179,8 @@ class _Grouped(Sensitivity):
             -(-part.horizon // size),
             l1=None if part.l1 is None else size * part.l1,
         )
+        self.flat, self.closed_form = part.flat, part.closed_form
         self._part, self._size = part, size
-
-    @property
-    def flat(self) -> bool:
-        return self._part.flat
-
-    @property
-    def closed_form(self) -> bool:
-        return self._part.closed_form
 
     def _local(self, distance: int) -> Values:
         first = distance * self._size
@@ -151,77 +190,6 @@ class _Grouped(Sensitivity):
         if not self.closed_form:
             return super().cumulative(distance)
         return self._part.cumulative(checked_distances(distance) * self._size)
-
-    def shortfall(self) -> Values:
-        # Beyond its horizon the part falls short of its bound by 0.
-        return self._part.shortfall()
-
-    def leading_zeros(self, positions: Indices, most: int) -> Indices:
-        return self._part.leading_zeros(positions, most * self._size) // self._size
-
-
-class _WeightedSum(Sensitivity):
-    """The sum of the parts, with closed forms where every part has one."""
-
-    def __init__(self, parts: Sequence[Sensitivity], weights: ArrayLike) -> None:
-        parts = _checked_parts(parts)
-        factors = np.abs(np.asarray(weights, dtype=np.float64))
-        if factors.shape != (len(parts),) or not np.isfinite(factors).all():
-            raise ParameterError(
-                f"weights must be {len(parts)} finite numbers, one for each part"
-            )
-        if not factors.any():
-            raise ParameterError("weights must not all be 0")
-        bounds = sum(w * part.bounds for w, part in zip(factors, parts, strict=True))
-        super().__init__(
-            bounds,
-            parts[0].neighbours,
-            max(part.at_bound_from for part in parts),
-            l1=_sum_of_l1(parts, factors),
-        )
-        self._parts, self._weights = parts, factors
-
-    @property
-    def flat(self) -> bool:
-        return all(part.flat for part in self._parts)
-
-    @property
-    def closed_form(self) -> bool:
-        # A part with bounds per candidate jumps to their maximum, the sum to its own.
-        return all(part.closed_form and part.bounds.ndim == 0 for part in self._parts)
-
-    def _sum(self, of_part: Callable[[Sensitivity], Values]) -> Values:
-        pairs = zip(self._weights, self._parts, strict=True)
-        return np.asarray(sum(w * of_part(part) for w, part in pairs))
-
-    def _local(self, distance: int) -> Values:
-        return self._sum(lambda part: part.at(distance))
-
-    def cumulative(self, distance: int | Indices) -> Values:
-        if not self.closed_form:
-            return super().cumulative(distance)
-        upto = checked_distances(distance)
-        return self._sum(lambda part: part.cumulative(upto))
-
-    def shortfall(self) -> Values:
-        if not self.closed_form:
-            return super().shortfall()
-        return self._sum(lambda part: part.shortfall())
-
-    def leading_zeros(self, positions: Indices, most: int) -> Indices:
-        # Of the parts: a weight times a number above 0 may round to 0.
-        pairs = zip(self._weights, self._parts, strict=True)
-        each = [part.leading_zeros(positions, most) for weight, part in pairs if weight > 0]
-        return np.minimum.reduce(each)
-
-
-def _sum_of_l1(parts: Sequence[Sensitivity], factors: Values) -> float | None:
-    known = [
-        w * part.l1
-        for w, part in zip(factors.tolist(), parts, strict=True)
-        if part.l1 is not None
-    ]
-    return fsum(known) if len(known) == len(parts) else None
 
 
 def _checked_parts(parts: Sequence[Sensitivity]) -> Sequence[Sensitivity]:

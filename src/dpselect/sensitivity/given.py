@@ -45,6 +45,8 @@ class GlobalSensitivity(Sensitivity):
         arXiv:1504.07912.
     """
 
+    closed_form = True
+
     def __init__(
         self,
         bound: ArrayLike,
@@ -54,18 +56,7 @@ class GlobalSensitivity(Sensitivity):
         l1: float | None = None,
     ) -> None:
         super().__init__(bound, neighbours, horizon, l1=l1)
-
-    @property
-    def flat(self) -> bool:
-        return self.bounds.ndim == 0
-
-    @property
-    def at_bound_from(self) -> int:
-        return 0 if self.flat else self.horizon
-
-    @property
-    def closed_form(self) -> bool:
-        return True
+        self.flat = self.bounds.ndim == 0
 
     def _local(self, distance: int) -> Values:  # noqa: ARG002 -- the same at every distance
         return self.bounds
@@ -74,9 +65,6 @@ class GlobalSensitivity(Sensitivity):
         upto = checked_distances(distance)
         inside = np.minimum(upto, self.horizon)
         return inside * self.bounds + (upto - inside) * self.bound
-
-    def shortfall(self) -> Values:
-        return self.horizon * (self.bound - self.bounds)
 
 
 class LocalSensitivity(Sensitivity):
@@ -95,6 +83,8 @@ class LocalSensitivity(Sensitivity):
     Source: Farias et al., VLDB J. 2023, Definition 5.
     """
 
+    flat = True
+
     def __init__(
         self,
         at: Callable[[int], float],
@@ -106,10 +96,6 @@ class LocalSensitivity(Sensitivity):
     ) -> None:
         super().__init__(bound, neighbours, horizon, l1=l1)
         self._at = at
-
-    @property
-    def flat(self) -> bool:
-        return True
 
     def _local(self, distance: int) -> Values:
         found = self._at(distance)
@@ -176,6 +162,8 @@ class TabulatedSensitivity(Sensitivity):
             an integer >= 0.
     """
 
+    closed_form = True
+
     def __init__(
         self,
         table: ArrayLike,
@@ -191,20 +179,6 @@ class TabulatedSensitivity(Sensitivity):
         self._keys = _checked_keys(keys)
         self._last = self._table.size - 1
         self._sums = prefix_sums(self._table)
-
-    @property
-    def closed_form(self) -> bool:
-        return True
-
-    def take(self, positions: Indices) -> TabulatedSensitivity:
-        return TabulatedSensitivity(
-            self._table,
-            self._keys[positions],
-            self.bound,
-            self.horizon,
-            self.neighbours,
-            l1=self.l1,
-        )
 
     def _local(self, distance: int) -> Values:
         return self._table[np.minimum(self._keys + distance, self._last)]

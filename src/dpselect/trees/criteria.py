@@ -104,15 +104,12 @@ class InformationGainSensitivity(Sensitivity):
         bound = float(kernels.rise(self._most, _rises()))
         super().__init__(bound, relation, max_records if horizon is None else horizon)
         self._stride = records_per_step(relation)
+        self.closed_form = self._stride == 1
         if counts[0].shape[1] < 2:
             raise ParameterError("`classes` must be at least two")
         table = np.concatenate(counts).astype(np.int64)
         self._totals, self._least = table.sum(axis=1), table.min(axis=1)
         self._ends = np.cumsum([len(table) for table in counts])
-
-    @property
-    def closed_form(self) -> bool:
-        return self._stride == 1
 
     def _local(self, distance: int) -> Values:
         return kernels.gain_change(
