@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from scipy import integrate, stats
 
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, noisy_max
-from dpselect.draws.permute_and_flip import _by_one_rule, _by_panels
+from dpselect.draws.noisy_max import _by_one_rule, _by_panels
 from support.strategies import epsilons, every_draw
 
 score_lists = st.lists(st.floats(-30, 30), min_size=1, max_size=6)

@@ -6,9 +6,8 @@ from math import exp
 import numpy as np
 import pytest
 
-from dpselect.draws.exact.bernoulli import BITS, reveal, select
-from dpselect.draws.exact.exp_bounds import exp_minus
-from dpselect.draws.optimal_chances import OptimalChances
+from dpselect.draws.exact.bernoulli import BITS, OptimalChances, reveal, select
+from dpselect.draws.exact.inversion import exp_minus
 
 WHOLE = 1 << BITS
 FAR = 2000

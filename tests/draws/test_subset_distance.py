@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dpselect.draws import subset_distance
-from dpselect.draws.exact.exp_bounds import exp_minus
-from dpselect.draws.exact.inversion import resolve
+from dpselect.draws.exact.inversion import exp_minus, resolve
 from dpselect.draws.subset_distance import DistanceDistribution, Part
 
 

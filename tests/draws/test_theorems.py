@@ -11,9 +11,12 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
-from dpselect.draws.exponential import bounded_range_rho
-from dpselect.draws.noisy_max import laplace_rho
-from dpselect.draws.permute_and_flip import permute_and_flip_rho, unrefused
+from dpselect.draws.noisy_max import (
+    bounded_range_rho,
+    laplace_rho,
+    permute_and_flip_rho,
+    unrefused,
+)
 from support.strategies import epsilons
 
 EPSILONS = [0.05, 0.3, 1.0, 3.0, 8.0]

@@ -5,8 +5,8 @@ from math import inf, nan
 import numpy as np
 
 import dpselect as dp
+from dpselect.draws.exact.bernoulli import OptimalChances
 from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
-from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import NeighboursError
 from dpselect.mechanisms import TopK, by_name, set_confidence
 from support.refusals import Each, both, refusing, releasing

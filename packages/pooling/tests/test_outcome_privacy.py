@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.draws.exact.exp_bounds import exp_minus
+from dpselect.draws.exact.inversion import exp_minus
 from dpselect_pooling import (
     ReplacedSamples,
     array_2d,

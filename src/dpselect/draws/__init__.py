@@ -5,9 +5,7 @@ relation these are unit scores for; the number of candidates is public.
 """
 
 from dpselect.draws.base import Draw
-from dpselect.draws.exponential import Exponential
-from dpselect.draws.noisy_max import LaplaceNoisyMax
-from dpselect.draws.permute_and_flip import PermuteAndFlip
+from dpselect.draws.noisy_max import Exponential, LaplaceNoisyMax, PermuteAndFlip
 
 __all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip"]
 

@@ -77,12 +77,11 @@ from dpselect.draws.exact import (
 )
 from dpselect.draws.exact.bernoulli import (
     BITS as BITS,
-)
-from dpselect.draws.exact.exp_bounds import (
-    exp_minus as exp_minus,
+    OptimalChances as OptimalChances,
 )
 from dpselect.draws.exact.inversion import (
     Weights as Weights,
+    exp_minus as exp_minus,
 )
 from dpselect.draws.exact.noisy_counts import (
     LARGEST_SCALE as LARGEST_SCALE,
@@ -102,9 +101,6 @@ from dpselect.draws.exact.samplers import (
 from dpselect.draws.grid import (
     SENSITIVITY as SENSITIVITY,
     to_grid as to_grid,
-)
-from dpselect.draws.optimal_chances import (
-    OptimalChances as OptimalChances,
 )
 from dpselect.draws.sequence import (
     DiscreteGaussian as DiscreteGaussian,

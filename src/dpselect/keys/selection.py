@@ -25,13 +25,12 @@ from numpy.typing import NDArray
 from dpselect import validation
 from dpselect._numbers import LARGEST_EXPONENT, least
 from dpselect.budget.zcdp import rho_for, rho_of_pure
-from dpselect.draws.exact.bernoulli import BITS, select
+from dpselect.draws.exact.bernoulli import BITS, OptimalChances, select
 from dpselect.draws.exact.noisy_counts import (
     check_scale,
     discrete_gaussian,
     discrete_laplace,
 )
-from dpselect.draws.optimal_chances import OptimalChances
 from dpselect.errors import ParameterError
 from dpselect.keys.rounds import MARGIN, RoundsSelection, normal_tail, probabilities_of
 from dpselect.plan import Spend

@@ -45,7 +45,7 @@ class Statuses(Query[Release[int]]):
     epsilon: float
 
     def design(self) -> _Flips:
-        from dpselect.draws.exact import exp_bounds
+        from dpselect.draws.exact import inversion
 
         epsilon = validation.positive("epsilon", self.epsilon)
         return _Flips(
@@ -58,7 +58,7 @@ class Statuses(Query[Release[int]]):
                 composition="parallel: each status is flipped by itself, and a person has one",
             ),
             n=validation.at_least("n", self.n, 1, MOST_PEOPLE),
-            chance=exp_bounds.flip_chance(epsilon),
+            chance=inversion.flip_chance(epsilon),
         )
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args
 import numpy as np
 
 from dpselect import validation
-from dpselect.draws.exact.exp_bounds import LARGEST_EPSILON
+from dpselect.draws.exact.inversion import LARGEST_EPSILON
 from dpselect.draws.subset_distance import DistanceDistribution
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from dpselect.draws.exact import bits
-from dpselect.draws.exact.bernoulli import BITS, TABLE, flipped, reveal, select
-from dpselect.draws.optimal_chances import OptimalChances
+from dpselect.draws.exact.bernoulli import BITS, TABLE, OptimalChances, flipped, reveal, select
 
 LOW_BITS = BITS - 64
 

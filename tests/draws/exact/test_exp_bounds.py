@@ -6,7 +6,7 @@ from math import exp
 import pytest
 from hypothesis import given, strategies as st
 
-from dpselect.draws.exact.exp_bounds import Powers, exp_minus, flip_chance
+from dpselect.draws.exact.inversion import Powers, exp_minus, flip_chance
 
 
 @given(x=st.fractions(0, 60, max_denominator=10**6), bits=st.integers(64, 400))

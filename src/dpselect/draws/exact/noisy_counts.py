@@ -33,8 +33,7 @@ from numpy.typing import NDArray
 from dpselect._numbers import least
 from dpselect.draws.exact import bits as source, inversion, lazy_noise
 from dpselect.draws.exact.bits import WORD
-from dpselect.draws.exact.exp_bounds import exp_minus
-from dpselect.draws.exact.inversion import Weights
+from dpselect.draws.exact.inversion import Weights, exp_minus
 from dpselect.draws.exact.samplers import sampler
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Values
