@@ -2,6 +2,7 @@
 
 ``nw`` and ``pl`` are narwhals and polars, imported when a name of them is first used: narwhals
 takes long to import, data in memory may never need it, and polars may not be installed.
+``Axes`` are those of matplotlib, for type checkers alone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpselect.errors import MissingDependencyError
 
-__all__ = ["needed", "nw", "pl", "stated", "version"]
+__all__ = ["Axes", "needed", "new_axes", "nw", "pl", "stated", "version"]
 
 
 @cache
@@ -75,5 +76,14 @@ class _Deferred(ModuleType):
 if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
+    from matplotlib.axes import Axes
 else:
-    nw, pl = _Deferred("narwhals"), _Deferred("polars")
+    nw, pl, Axes = _Deferred("narwhals"), _Deferred("polars"), Any
+
+
+def new_axes(size: tuple[float, float] | None = None) -> Axes:
+    """Return the axes of a new figure, which notebooks show; its size is in inches."""
+    needed("matplotlib", extra="standard")
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(figsize=size, layout="constrained")[1]

@@ -11,20 +11,16 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields, replace
 from fractions import Fraction
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpselect import validation, writing
-from dpselect._optional import needed
+from dpselect._optional import pl
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, NoisySequence
 from dpselect.mechanisms.base import checked_k
 from dpselect.objective import Objective
 from dpselect.typing import Direction, Scores, Values
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SHIFTS: tuple[tuple[Direction, int], ...] = (("non-decreasing", -1), ("non-increasing", 1))
 """Each direction with the sign that its shift gives to the sums."""
@@ -108,9 +104,6 @@ class Comparison:
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a polars frame."""
-        needed("polars", extra="standard")
-        import polars as pl
-
         return pl.DataFrame(
             [astuple(row) for row in self.rows],
             schema=[field.name for field in fields(Row)],

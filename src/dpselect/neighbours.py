@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal, NoReturn, TypeAlias
 
-from dpselect.errors import NeighboursError, ParameterError, nearest
+from dpselect.errors import NeighboursError, nearest
 
 
 class Neighbours(Enum):
@@ -49,37 +49,6 @@ class Neighbours(Enum):
             "`neighbours` must be 'add-remove' (one record more or less), 'substitute' (one "
             "record replaced), 'edge' (one edge of a graph) or 'swap' (one "
             f"member of a subset exchanged){meant}"
-        )
-
-
-def relation(value: object) -> Neighbours:
-    """Return a relation, given as itself or by its name.
-
-    Raises:
-        NeighboursError: It is neither.
-    """
-    # Lookup in an enumeration compares: a value that is not text may refuse that in its own
-    # way.
-    return Neighbours(value if isinstance(value, Neighbours | str) else None)
-
-
-def check_where(where: object, neighbours: Neighbours) -> None:
-    """Refuse to keep some rows under substitution.
-
-    Of a row that is replaced ``where`` can keep one version and drop the other. Then there is
-    one less, which no guarantee for a replaced row has to cover.
-
-    Args:
-        where: Comparisons; any if there are some.
-        neighbours: The relation of the release.
-
-    Raises:
-        ParameterError: Some rows are kept, and the number of rows is public.
-    """
-    if where and neighbours is Neighbours.SUBSTITUTE:
-        raise ParameterError(
-            "`where` goes with `neighbours`=add-remove: of a row that is replaced it can keep "
-            "one version and drop the other, which changes how many rows there are"
         )
 
 

@@ -32,7 +32,7 @@ from typing import (
 
 import numpy as np
 
-from dpselect import _optional, writing
+from dpselect import _optional, validation, writing
 from dpselect._numbers import largest_to_three_digits
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
@@ -44,7 +44,6 @@ from dpselect.errors import (
     nearest,
     not_installed,
 )
-from dpselect.neighbours import check_where, relation
 from dpselect.passes import noting
 from dpselect.plan import (
     Plan,
@@ -233,8 +232,9 @@ class Query(ABC, Generic[Out]):
     @final
     def __post_init__(self) -> None:
         for name, given in self._values().items():
+            keeping = validation.neighbours if name == "neighbours" else writing.frozen
             try:
-                kept = relation(given) if name == "neighbours" else writing.frozen(given)
+                kept = keeping(given)
             except RecursionError:
                 raise ParameterError(f"`{name}` is nested too deeply") from None
             if name in FLOATS:
@@ -352,7 +352,7 @@ class Query(ABC, Generic[Out]):
         Raises:
             ParameterError: A row that is replaced could be kept before and dropped after.
         """
-        check_where(where, self.plan.neighbours)
+        validation.check_where(where, self.plan.neighbours)
 
     @final
     def check(self, data: Any) -> None:  # noqa: ANN401 -- each query takes its own data

@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dpselect import writing
-from dpselect._optional import needed, version
+from dpselect._optional import pl, version
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Receipt
 from dpselect.typing import Indices
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from dpselect.query import Query
 
 T_co = TypeVar("T_co", covariant=True)
@@ -200,9 +198,6 @@ class Release(Generic[T_co]):
         Raises:
             MissingDependencyError: polars is not installed.
         """
-        needed("polars", extra="standard")
-        import polars as pl
-
         return pl.DataFrame(self.table(), strict=False)
 
     @property
@@ -327,8 +322,6 @@ def for_csv(frame: pl.DataFrame) -> pl.DataFrame:
 
     Those that begin as a formula does get an apostrophe before them.
     """
-    needed("polars", extra="standard")
-    import polars as pl
 
     def cell(text: str | None) -> str | None:
         given = None if text is None else writing.in_a_cell(text)

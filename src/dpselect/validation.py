@@ -7,14 +7,14 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from math import inf, isfinite
 from numbers import Integral, Real
 from sys import float_info
 from typing import TYPE_CHECKING, TypeGuard, TypeVar, get_args
 
 from dpselect.errors import NeighboursError, ParameterError, nearest
-from dpselect.neighbours import Neighbours, relation
+from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
     from dpselect.typing import Direction, OnInvalid
@@ -44,56 +44,53 @@ def _one(kind: type) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def _real(name: str, value: object) -> float:
-    """Return ``value`` as a float; a negative zero is zero, and should print as zero."""
+def _number(name: str, value: object, words: str, fits: Callable[[float], bool]) -> float:
+    """Return ``value`` as a float that fits; a negative zero is zero, and is printed so."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise must_be(name, "a number", _type_of(value))
     try:
-        return float(value) + 0.0
+        number = float(value) + 0.0
     except OverflowError:
         raise must_be(name, "a number", "and this is too large for a float") from None
+    if fits(number):
+        return number
+    raise must_be(name, words, f"got {number!r}")
 
 
 def positive(name: str, value: object) -> float:
     """Return ``value`` as a float that is finite, > 0 and not subnormal."""
-    if TINY <= (number := _real(name, value)) < inf:
-        return number
-    raise must_be(name, "finite and > 0", f"got {number!r}")
+    return _number(name, value, "finite and > 0", lambda one: TINY <= one < inf)
 
 
 def non_negative(name: str, value: object) -> float:
     """Return ``value`` as a float that is 0, or finite, > 0 and not subnormal."""
-    if (number := _real(name, value)) == 0 or TINY <= number < inf:
-        return number
-    raise must_be(name, "0, or finite and > 0", f"got {number!r}")
+    return _number(
+        name, value, "0, or finite and > 0", lambda one: one == 0 or TINY <= one < inf
+    )
 
 
 def probability(name: str, value: object) -> float:
     """Return ``value`` as a float that is 0, or not subnormal and below 1."""
-    if (number := _real(name, value)) == 0 or TINY <= number < 1:
-        return number
-    raise must_be(name, "at least 0 and below 1", f"got {number!r}")
+    return _number(
+        name, value, "at least 0 and below 1", lambda one: one == 0 or TINY <= one < 1
+    )
 
 
 def share(name: str, value: object, *, by: float = 0.0) -> float:
     """Return ``value`` as a float above 0 and below 1, by as much at least."""
-    if 0 < (number := _real(name, value)) < 1 and by <= number <= 1 - by:
-        return number
-    raise must_be(name, "above 0 and below 1", f"got {number!r}")
+    return _number(
+        name, value, "above 0 and below 1", lambda one: 0 < one < 1 and by <= one <= 1 - by
+    )
 
 
 def finite(name: str, value: object) -> float:
     """Return ``value`` as a finite float."""
-    if isfinite(number := _real(name, value)):
-        return number
-    raise must_be(name, "a finite number", f"got {number!r}")
+    return _number(name, value, "a finite number", isfinite)
 
 
 def within(name: str, value: object, low: float, high: float) -> float:
     """Return ``value`` as a float in the closed interval from ``low`` to ``high``."""
-    if low <= (number := _real(name, value)) <= high:
-        return number
-    raise must_be(name, f"between {low:g} and {high:g}", f"got {number!r}")
+    return _number(name, value, f"between {low:g} and {high:g}", lambda one: low <= one <= high)
 
 
 def is_integer(value: object) -> TypeGuard[Integral]:
@@ -228,12 +225,14 @@ def truth(name: str, value: object) -> bool:
 
 def neighbours(value: object) -> Neighbours:
     """Return a neighbour relation, given as itself or by its name."""
-    return relation(value)
+    # Lookup in an enumeration compares: a value that is not text may refuse that in its own
+    # way.
+    return Neighbours(value if isinstance(value, Neighbours | str) else None)
 
 
 def table_neighbours(value: object) -> Neighbours:
     """Return ``ADD_REMOVE`` or ``SUBSTITUTE``, the relations between tables of records."""
-    if (given := relation(value)) not in {Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE}:
+    if (given := neighbours(value)) not in {Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE}:
         raise NeighboursError(
             f"`neighbours` of tables must be 'add-remove' or 'substitute', not '{given}'"
         )
@@ -244,3 +243,23 @@ def same_neighbours(of: str, stated: Neighbours, data: str, given: Neighbours) -
     """Check that two parts of one guarantee are stated for one relation."""
     if stated is not given:
         raise NeighboursError(f"{of} is for {stated} neighbours, {data} for {given} neighbours")
+
+
+def check_where(where: object, relation: Neighbours) -> None:
+    """Refuse to keep some rows under substitution.
+
+    Of a row that is replaced ``where`` can keep one version and drop the other. Then there is
+    one less, which no guarantee for a replaced row has to cover.
+
+    Args:
+        where: Comparisons; any if there are some.
+        relation: That of the release.
+
+    Raises:
+        ParameterError: Some rows are kept, and the number of rows is public.
+    """
+    if where and relation is Neighbours.SUBSTITUTE:
+        raise ParameterError(
+            "`where` goes with `neighbours`=add-remove: of a row that is replaced it can keep "
+            "one version and drop the other, which changes how many rows there are"
+        )

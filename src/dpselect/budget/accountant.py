@@ -20,7 +20,7 @@ from dpselect.budget.origin import Origin, stated_rows, text
 from dpselect.budget.store import Entries, Memory, State
 from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals, part
 from dpselect.errors import BudgetError, InsufficientBudgetError
-from dpselect.neighbours import Neighbours, NeighboursLike, relation
+from dpselect.neighbours import Neighbours, NeighboursLike
 
 if TYPE_CHECKING:
     import dp_accounting
@@ -95,7 +95,7 @@ class Budget:
         period: Period | None = None,
         path: str | Path | None = None,
     ) -> None:
-        granted = relation(neighbours)
+        granted = validation.neighbours(neighbours)
         if protects is not None and not isinstance(protects, Persons):
             protects = None if protects == RECORDS[granted] else Persons(protects)
         self.totals = Totals(

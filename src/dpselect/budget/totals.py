@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args
 from dpselect import validation
 from dpselect._numbers import exact, floor
 from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
-from dpselect.neighbours import Neighbours, NeighboursLike, relation
+from dpselect.neighbours import Neighbours, NeighboursLike
 
 RECORDS = {
     Neighbours.ADD_REMOVE: "row",
@@ -120,7 +120,7 @@ class Totals:
         known = {
             "epsilon": validation.positive("epsilon", self.epsilon),
             "delta": validation.probability("delta", self.delta),
-            "neighbours": relation(self.neighbours),
+            "neighbours": validation.neighbours(self.neighbours),
             "shares": _checked_shares(self.shares),
         }
         validation.one_of("composition", self.composition, get_args(Composition))
@@ -168,7 +168,7 @@ class Totals:
         Raises:
             NeighboursError: It protects another relation or unit, and no number is known.
         """
-        check_relation(self.neighbours, relation(neighbours))
+        check_relation(self.neighbours, validation.neighbours(neighbours))
         persons = self.persons
         if user == (None if persons is None else persons.column):
             return 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import tables
+from dpselect import tables, validation
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import by_name as combined, mechanism_for, weighted_sum
@@ -21,7 +21,7 @@ from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, Selection, by_name
 from dpselect.mechanisms.base import checked_k
-from dpselect.neighbours import Neighbours, relation
+from dpselect.neighbours import Neighbours
 from dpselect.objective import Objective
 from dpselect.sensitivity import ElementSensitivity, GlobalSensitivity, Sensitivity
 
@@ -90,7 +90,7 @@ class Select(QueryCommand):
         terms = [[*map(_parse, text.split(options.PLUS))] for text in asked["objective"]]
         combine = (asked["combine"] or "pareto") if len(terms) > 1 else None
         kind = checked_dominance(asked["dominance"] or "standard", combine, of="combine")
-        protected = relation(asked["neighbours"])
+        protected = validation.neighbours(asked["neighbours"])
         table = _Table(given.table, terms, combine or "pareto", kind, protected)
         lone = asked["k"] in {None, 1}
         how = {"name": asked["mechanism"] or mechanism_for(combine, kind, rounds=lone)}

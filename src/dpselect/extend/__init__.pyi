@@ -133,7 +133,6 @@ from dpselect.mechanisms.sequence import (
 )
 from dpselect.neighbours import (
     NeighboursLike as NeighboursLike,
-    check_where as check_where,
 )
 from dpselect.objective import (
     exact_scores as exact_scores,

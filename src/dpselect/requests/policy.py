@@ -16,7 +16,7 @@ from dpselect._numbers import exact
 from dpselect.budget import Budget
 from dpselect.budget.totals import Period
 from dpselect.errors import ParameterError, PolicyError
-from dpselect.neighbours import NeighboursLike, relation
+from dpselect.neighbours import NeighboursLike
 from dpselect.percentiles.units import ENDS, Quantity, Unit, quantity
 from dpselect.query import NOTHING, Claim, Query, Released, claims_of
 from dpselect.requests.document import (
@@ -164,7 +164,7 @@ class Policy:
         validation.positive("epsilon", self.epsilon)
         validation.within("delta", self.delta, 0, 1)
         validation.at_least("most_values", self.most_values, 1)
-        object.__setattr__(self, "neighbours", relation(self.neighbours))
+        object.__setattr__(self, "neighbours", validation.neighbours(self.neighbours))
         object.__setattr__(self, "queries", tuple(self.queries))
 
     @classmethod
@@ -216,7 +216,7 @@ class Policy:
         if "claims" in values:
             given["claims"] = _claims(document)
         with document.naming("unit"):
-            given["neighbours"] = relation(given["neighbours"])
+            given["neighbours"] = validation.neighbours(given["neighbours"])
             if "max_per_user" in given:
                 validation.at_least("max_per_user", given["max_per_user"], 1)
         with document.naming("release"):

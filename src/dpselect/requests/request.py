@@ -11,11 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from dpselect import writing
+from dpselect import validation, writing
 from dpselect.budget import Budget
 from dpselect.budget.origin import source_name
 from dpselect.errors import ColumnError, NeighboursError, ParameterError
-from dpselect.neighbours import relation
 from dpselect.plan import Plan, sequential_plan
 from dpselect.query import Query
 from dpselect.release import Release
@@ -368,7 +367,7 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Quer
 def _check_unit(query: Query[Any], unit: Mapping[str, Any]) -> None:
     """Raise unless a query protects what all are said to."""
     plan, stated = query.plan, unit.get("neighbours")
-    same = stated is None or plan.neighbours is relation(stated)
+    same = stated is None or plan.neighbours is validation.neighbours(stated)
     if not same or (unit and plan.user != unit.get("user")):
         raise NeighboursError(
             f"a {plan.name} protects one {plan.user or 'record'} ({plan.neighbours}), and "

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from dpselect import tables
-from dpselect._optional import needed
+from dpselect._optional import Axes, needed
 from dpselect.budget.left_out import WithoutBudget
 from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import DataError, ParameterError
@@ -38,9 +38,6 @@ from sklearn.utils.validation import (  # noqa: E402
     column_or_1d,
     validate_data,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PUBLIC = ("epsilon", "domains", "classes", "max_records")
 """Parameters that every fit needs, and that no data may choose."""

@@ -20,11 +20,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from dpselect import validation
+from dpselect._optional import Axes, new_axes
 from dpselect.combine import disjoint_sum, margin, pareto
 from dpselect.combine.pareto.dominance import Dominance, checked_dominance
 from dpselect.combine.registry import facts_of
@@ -48,11 +49,8 @@ from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.candidates import Breeder, Individual
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
-from dpselect.trees.tree import SMALLEST, Leaf, Node, Split, Tree, new_axes
+from dpselect.trees.tree import SMALLEST, Leaf, Node, Split, Tree
 from dpselect.typing import Indices, Values
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Selection: TypeAlias = Literal["pareto", "weighted-sum", "margin"]
 """The measure of a good tree."""
@@ -152,7 +150,7 @@ class FrontRelease(Release[FrontTree]):
         points = np.array([one.rates[::-1] for one in self.answer], dtype=np.float64)
         if np.isnan(points).any():
             raise ParameterError("`rates_share` was 0: there are no rates to plot")
-        ax = new_axes(4, 4) if ax is None else ax
+        ax = new_axes((4, 4)) if ax is None else ax
         for place, (x, y) in enumerate(points):
             best = "largest weighted sum" if place == self.best else None
             ax.plot(x, y, "o", color="C0", mfc="C0" if best else "none", label=best)

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from dpselect import tables
+from dpselect._optional import nw
 from dpselect.errors import DataError, ParameterError, PublicClaimError, no_column
 from dpselect.tables import values
 from dpselect.tables.people import PeopleCap
@@ -85,7 +86,6 @@ def read(x: Table, *, fields: int = 0) -> Columns:
     """
     if isinstance(x, Columns):
         return x
-    import narwhals as nw
 
     frame = nw.from_native(x, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):

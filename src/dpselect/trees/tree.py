@@ -11,19 +11,16 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import count, groupby
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from dpselect import writing
-from dpselect._optional import needed
+from dpselect._optional import Axes, new_axes
 from dpselect.errors import DataError
 from dpselect.release import Release
 from dpselect.trees.domains import OUTSIDE, Schema, as_domain
 from dpselect.typing import Indices, Values
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_LINES = 40
 """Lines of a tree that ``Tree.summary`` has."""
@@ -209,7 +206,7 @@ class Tree:
             levels -= 1
         leaves = short.ends(levels)
         if ax is None:
-            ax = new_axes(min(WIDTH, 3.0 * (levels + 1)), min(HEIGHT, 0.42 * leaves + 1.0))
+            ax = new_axes((min(WIDTH, 3.0 * (levels + 1)), min(HEIGHT, 0.42 * leaves + 1.0)))
         ax.set_axis_off()
         ax.set(xlim=(-0.4, levels + 0.4), ylim=(0.2 - leaves, 0.8))
         if levels < short.depth:
@@ -310,14 +307,6 @@ class TreeRelease(Release[Tree]):
         """
         price = f"ε = {self.epsilon:g} ({self.neighbours} neighbours)"
         return self.tree.plot(ax, title=f"{self.plan.name}, {price}; class (noisy counts)")
-
-
-def new_axes(width: float, height: float) -> Axes:
-    """Return the axes of a new figure of so many inches, which notebooks show."""
-    needed("matplotlib", extra="standard")
-    from matplotlib import pyplot as plt
-
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def _runs(codes: list[int]) -> Iterator[tuple[int, int]]:

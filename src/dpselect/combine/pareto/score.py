@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpselect._optional import needed
+from dpselect._optional import Axes, new_axes
 from dpselect.combine.pareto.dominance import Dominance, dominators
 from dpselect.combine.pareto.sensitivity import ParetoSensitivity
 from dpselect.combine.score_range import aligned
@@ -20,9 +19,6 @@ from dpselect.neighbours import Neighbours
 from dpselect.objective import Facts, Objective
 from dpselect.sensitivity import at_bound
 from dpselect.typing import Indices
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def pareto(
@@ -133,11 +129,7 @@ def plot_front(
     position = {candidate: at for at, candidate in enumerate(parts[0].candidates)}
     if not set(drawn) <= position.keys():
         raise ParameterError("drawn must hold candidates of the objectives")
-    if ax is None:
-        needed("matplotlib", extra="standard")
-        from matplotlib import pyplot as plt
-
-        ax = plt.subplots(layout="constrained")[1]
+    ax = new_axes() if ax is None else ax
     right, up = (part.scores for part in parts)
     front = pareto_front(parts)
     front = front[np.lexsort((-up[front], right[front]))]

@@ -22,7 +22,6 @@ from dpselect.extend import (
     SupportsSpend,
     changed_rows,
     check_scale,
-    check_where,
     laplace_rho,
     largest,
     query,
@@ -198,7 +197,7 @@ class Series(Query[SeriesRelease]):
                 another budget, or cannot be used.
         """
         number = self.made.number_of(through)
-        check_where(stated_rows(data).get("where"), self.plan.neighbours)
+        validation.check_where(stated_rows(data).get("where"), self.plan.neighbours)
         where = Path(path).absolute()
         if isinstance(budget, Budget):
             budget = budget.for_rows_of(data)
