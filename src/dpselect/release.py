@@ -90,7 +90,8 @@ class Release(Generic[T_co]):
         if receipt.entry is not None:
             wanted = repeatable and receipt.entry.key
             made_of = found._made_of() if wanted else None  # noqa: SLF001 -- its own
-            receipt.keep(found.released(), refund=found.refunded, release=made_of)
+            kept = {"release": made_of, "shown": writing.strict(found.shown())}
+            receipt.keep(found.released(), refund=found.refunded, **kept)
         return found
 
     def _made_of(self) -> dict[str, Any] | None:

@@ -26,7 +26,7 @@ def spent(epsilons, delta=0.0, rho=None, **kind):
 
 def without_release(entry):
     made = asdict(entry) | {"neighbours": "edge"}
-    del made["release"], made["token"]
+    del made["release"], made["shown"], made["token"]
     return made
 
 

@@ -3,6 +3,7 @@
 import polars as pl
 
 import dpselect as dp
+from dpselect.budget import report
 
 
 def test_a_release_is_called_by_its_query_and_a_spend_a_spend():
@@ -13,8 +14,27 @@ def test_a_release_is_called_by_its_query_and_a_spend_a_spend():
     whole.spend(0.5, neighbours="add-remove", mechanism="by hand")
     page = budget.to_html()
 
-    assert "<h3>1. Percentiles of stays.csv</h3>" in page
-    assert "<h3>2. Spend</h3>" in page
+    assert "<h3>1. Percentiles</h3>" in page
+    assert "<h3>2. By hand</h3>" in page
+
+
+def test_an_answer_is_the_table_that_was_printed_and_a_long_one_is_in_a_file(tmp_path):
+    budget = dp.Budget(9.0, neighbours="add-remove", path=tmp_path / "a.budget")
+    asked = {"p": 50, "candidates": range(5), "epsilon": 4.0, "neighbours": "add-remove"}
+    rows = pl.DataFrame({"ward": ["a", "b"] * 500, "days": [1, 2] * 500})
+    found = dp.Percentiles(column="days", by="ward", groups=["a", "b"], **asked)
+    found = found.release(rows, budget=budget)
+    keys = dp.TopKeys(
+        column=None, k=300, candidates=range(300), epsilon=1.0, neighbours="add-remove"
+    )
+    keys.release([1], budget=budget)
+    page = report.html(budget, name="a", files={2: "all.csv"})
+
+    assert budget.entries[0].shown == found.shown()
+    assert {*report.long_tables(budget)} == {2}
+    assert "<td>a</td><td>1</td>" in page.replace(' class="number"', "")
+    assert "100 more rows are in all.csv" in page
+    assert page.count("<tr>") < 250
 
 
 def test_names_of_others_are_no_html(tmp_path):

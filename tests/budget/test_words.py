@@ -61,11 +61,11 @@ def test_a_value_is_written_as_a_person_would(value, text):
 @pytest.mark.parametrize(
     ("granted", "hidden"),
     [
-        ({}, "whether one row is in the data at all"),
+        ({}, "whether one row is in the data"),
         ({"neighbours": "substitute"}, "what one row of the data says"),
         ({"neighbours": "edge"}, "whether one connection between two nodes is in the network"),
         ({"neighbours": "swap"}, "which of two people belongs to the subset"),
-        ({"protects": OF_THREE}, "whether one patient with all rows is in the data at all"),
+        ({"protects": OF_THREE}, "whether one patient with all rows is in the data"),
         (
             {"neighbours": "substitute", "protects": "patient"},
             "what all rows of one patient say",

@@ -54,7 +54,7 @@ def test_a_release_is_told_paid_kept_and_answered_again(run, rows, example):
     [entry] = dp.Budget.open(ledger).entries
 
     assert told.code == 0, told.error
-    assert re.search(rf"epsilon 1\b.* \({example.neighbours} neighbours\)", words(told))
+    assert re.search(rf"epsilon 1\b.*: hides .* \({example.neighbours}\)", words(told))
     assert (entry.epsilon, entry.note, entry.neighbours) == (1, "board 7", example.neighbours)
     assert (more.code, more.out) == (2, "")
     assert "spent 1.0, requested 1.0, remaining 0.5" in more.error

@@ -17,15 +17,6 @@ def rows(tmp_path, monkeypatch):
     return written(tmp_path)
 
 
-def test_how_a_file_is_read_stands_beside_a_json_object(run, rows):
-    ran = run(*TOP, "x,y", "--json")
-
-    assert ran.json["answer"] in (["x"], ["y"])
-    assert "characters are UTF-8 (--encoding)" in ran.error
-    pl.read_csv(rows).write_parquet("rows.parquet")
-    assert run("top", "rows.parquet", *TOP[2:], "x,y", "--json").error == ""
-
-
 @pytest.mark.parametrize("name", ["rows.csv", "link.csv", "./rows.csv", "list.csv", "spent.db"])
 def test_nothing_that_is_read_is_replaced(run, rows, name):
     rows.with_name("link.csv").symlink_to("rows.csv")

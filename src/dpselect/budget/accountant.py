@@ -362,6 +362,7 @@ class Budget:
         entry: Entry,
         answer: Mapping[str, object],
         release: Mapping[str, object] | None = None,
+        shown: Mapping[str, object] | None = None,
     ) -> None:
         """Keep the released answer of an entry; every release of the library does.
 
@@ -369,12 +370,13 @@ class Budget:
             entry: What ``spend`` returned.
             answer: Released values alone, by name.
             release: The fields that the release is made of again, as JSON has them.
+            shown: The answer as a table to print, by column.
 
         Raises:
             LedgerError: It is not an entry of this budget, it has an answer already, or the
                 ledger cannot be written.
         """
-        self._store.answer(entry, answer, release)
+        self._store.answer(entry, answer, release, shown)
 
     def record_draw(self, entry: Entry, answer: Mapping[str, object]) -> None:
         """Keep what was drawn of an answer, before more is worked out that costs nothing.
@@ -497,11 +499,12 @@ class Budget:
         """Return totals and their terms, what is left of each share and entries as strict JSON.
 
         Of a list of more than 1,000 values its length, its ends and its SHA-256 are there.
-        What a release is made of again (``Entry.release``) is left out: its answer is there.
-        So is what tells entries of several budgets apart.
+        What a release is made of again (``Entry.release``) and how it was printed are left out:
+        its answer is there. So is what tells entries of several budgets apart.
         """
         totals, pots = self.totals, self.pots
-        shown = [one.name for one in fields(Entry) if one.name not in {"release", "token"}]
+        left_out = {"release", "shown", "token"}
+        shown = [one.name for one in fields(Entry) if one.name not in left_out]
         made = {
             "epsilon": totals.epsilon,
             "delta": totals.delta,

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import expm1, inf
+from typing import Any
 
 from dpselect import validation
 from dpselect._numbers import LARGEST_EXPONENT, ceiling, exact, floor
@@ -93,6 +94,7 @@ class Entry:
             cannot be returned again.
         answer: The released answer as plain values; None if the process ended before it was
             recorded, or if only the spend was.
+        shown: The table of the answer as it was printed, by column; None as for ``answer``.
         release: The fields from which the release can be made again; None if it cannot.
         token: Tells it from entries of other budgets with the same number.
     """
@@ -117,6 +119,7 @@ class Entry:
     question: Mapping[str, object] = field(default_factory=dict, hash=False)
     key: str = ""
     answer: Mapping[str, object] | None = field(default=None, hash=False)
+    shown: Mapping[str, Any] | None = field(default=None, hash=False)
     release: Mapping[str, object] | None = field(default=None, hash=False)
     token: str = field(default="", compare=False, repr=False)
 

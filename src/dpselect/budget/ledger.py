@@ -45,12 +45,12 @@ PATIENCE = 120.0
 """Seconds to wait for one's turn; 200 spends at once need about 3."""
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
-OLDER = 5
-"""Had draws and long lists in tables of their own; it is upgraded in place."""
+_KEPT = ("answer", "shown", "release")
+"""Fields of an entry that are written with its answer."""
 
-_APART = {"neighbours", "refunded", "answer", "release"}
+_APART = {"neighbours", "refunded", *_KEPT}
 """Fields of an entry that are not in its own row."""
 
 _COLUMNS = tuple(one.name for one in fields(Entry) if one.name not in _APART)
@@ -70,14 +70,6 @@ def _unless(table: str, refused: str, why: str = "a ledger only grows") -> str:
         BEGIN SELECT RAISE(ABORT, '{why}'); END"""
 
 
-_ANSWERS = """CREATE TABLE answers (
-    sequence INTEGER NOT NULL,
-    is_last INTEGER NOT NULL CHECK (is_last IN (0, 1)),
-    token TEXT NOT NULL,
-    answer TEXT NOT NULL,
-    release TEXT,
-    PRIMARY KEY (sequence, is_last)
-)"""
 _TRIGGERS = (
     *_only_growing("totals", "entries", "answers", "refunds"),
     _unless("totals", "EXISTS (SELECT * FROM totals)"),
@@ -123,7 +115,15 @@ _CREATE = (
         CHECK (typeof(laplace_rounds) = 'integer'),
         CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
     )""",
-    _ANSWERS,
+    """CREATE TABLE answers (
+        sequence INTEGER NOT NULL,
+        is_last INTEGER NOT NULL CHECK (is_last IN (0, 1)),
+        token TEXT NOT NULL,
+        answer TEXT NOT NULL,
+        shown TEXT,
+        release TEXT,
+        PRIMARY KEY (sequence, is_last)
+    )""",
     """CREATE TABLE refunds (
         number INTEGER PRIMARY KEY,
         sequence INTEGER NOT NULL UNIQUE,
@@ -145,7 +145,7 @@ _INSERT = (
 )
 _ENTRIES = (
     f"SELECT {', '.join(f'entries.{column}' for column in _COLUMNS)}, "  # noqa: S608
-    "answer, release, coalesce(refunds.epsilon, 0.0) FROM entries "
+    f"{', '.join(_KEPT)}, coalesce(refunds.epsilon, 0.0) FROM entries "
     "LEFT JOIN answers ON answers.sequence = entries.sequence AND is_last = "
     "(SELECT max(is_last) FROM answers WHERE answers.sequence = entries.sequence) "
     "LEFT JOIN refunds ON refunds.sequence = entries.sequence "
@@ -237,8 +237,6 @@ class Ledger:
                 "--create` or dpselect.Budget(..., path=...)"
             )
         with connected(self.path) as connection:
-            if _version(connection, self.path) == OLDER:
-                _upgrade(connection)
             self._stated = _stated(connection, self.path)
         self.totals = _totals(self._stated, self.path)
         self._seen: tuple[int, str] = (0, "")
@@ -325,6 +323,7 @@ class Ledger:
         entry: Entry,
         answer: Mapping[str, object],
         release: Mapping[str, object] | None = None,
+        shown: Mapping[str, object] | None = None,
         *,
         is_last: bool = True,
     ) -> None:
@@ -335,9 +334,9 @@ class Ledger:
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
         with self._holding(entry) as (connection, found, _):
-            kept = None if release is None else json.dumps(release)
-            row = found.sequence, is_last, found.token, json.dumps(strict(answer)), kept
-            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?)", row)
+            kept = (None if one is None else json.dumps(one) for one in (shown, release))
+            row = found.sequence, is_last, found.token, json.dumps(strict(answer)), *kept
+            connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon, on the disk; errors as for ``answer``."""
@@ -387,10 +386,10 @@ class Ledger:
         yield from map(self._entry, connection.execute(_ENTRIES + which, values))
 
     def _entry(self, row: tuple[Any, ...]) -> Entry:
-        names = (*_COLUMNS, "answer", "release", "refunded")
+        names = (*_COLUMNS, *_KEPT, "refunded")
         found = dict(zip(names, row, strict=True))
         texts = [found[name] for name in _TEXTS]
-        for name in ("question", "answer", "release"):
+        for name in ("question", *_KEPT):
             if (kept := found[name]) is not None:
                 texts.append(kept)
                 found[name] = Question(partial(_read, kept, self.path))
@@ -461,11 +460,11 @@ def _create(totals: Totals, path: Path) -> None:
         raise _no_place(path, error.strerror) from None
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the version of the schema of a ledger.
+def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]:
+    """Return what a ledger states: totals, terms and identity.
 
     Raises:
-        LedgerError: It is not a ledger.
+        LedgerError: It is not a ledger, or one of another version.
     """
     application, version = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -473,53 +472,12 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     )
     if application != APPLICATION_ID:
         raise not_ours(path, "ledger")
-    return int(version)
-
-
-def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]:
-    """Return what a ledger states: totals, terms and identity.
-
-    Raises:
-        LedgerError: It is not a ledger, or one of another version.
-    """
-    if (version := _version(connection, path)) != SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise LedgerError(
             f"the ledger {path} has schema version {version}, this dpselect reads version "
             f"{SCHEMA_VERSION}"
         )
     return connection.execute("SELECT * FROM totals").fetchall()
-
-
-def _upgrade(connection: sqlite3.Connection) -> None:
-    """Bring a ledger of the older version to this one, in one transaction."""
-    connection.execute("BEGIN IMMEDIATE")
-    lists = {}
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    if "lists" in tables:
-        lists = dict(connection.execute("SELECT sha256, json FROM lists").fetchall())
-
-    def whole(one: dict[str, Any]) -> Any:  # noqa: ANN401 -- any JSON value
-        is_list = {*one} == {"count", "first", "last", "sha256"} and one["sha256"] in lists
-        return json.loads(lists[one["sha256"]]) if is_list else one
-
-    connection.create_function(
-        "whole", 1, lambda text: text and json.dumps(json.loads(text, object_hook=whole))
-    )
-    for name in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
-        connection.execute(f"DROP TRIGGER {name[0]}")
-    fill = "INSERT INTO answers SELECT sequence,"
-    for statement in (
-        "UPDATE entries SET question = whole(question)",
-        "ALTER TABLE answers RENAME TO older",
-        _ANSWERS,
-        f"{fill} 1, token, whole(answer), whole(release) FROM older",
-        f"{fill} 0, token, whole(answer), NULL FROM draws",
-        *(f"DROP TABLE {name}" for name in ("older", "draws", "lists")),
-        *_TRIGGERS,
-        f"PRAGMA user_version = {SCHEMA_VERSION}",
-        "COMMIT",
-    ):
-        connection.execute(statement)
 
 
 def _totals(stated: list[tuple[Any, ...]], path: Path) -> Totals:

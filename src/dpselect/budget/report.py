@@ -3,60 +3,64 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from math import ceil, exp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpselect._numbers import LARGEST_EXPONENT
 from dpselect.budget import words
 from dpselect.budget.entry import Entry
+from dpselect.budget.store import Entries
 from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
+from dpselect.writing import as_text, holds_numbers
 
 if TYPE_CHECKING:
     from dpselect.budget.accountant import Budget
 
 STYLE = """
-body { font: 11pt/1.5 Georgia, serif; color: #111; max-width: 46rem; margin: 2rem auto;
-       padding: 0 1rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin-bottom: .2rem; }
-h2 { font-size: 1.2rem; margin: 2rem 0 .3rem; border-bottom: 2px solid #333; }
-h3 { font-size: 1rem; margin: 0 0 .4rem; }
-section.release { border: 1px solid #999; padding: .8rem 1rem; margin: 1rem 0;
-                  break-inside: avoid; }
-dl { display: grid; grid-template-columns: 10rem 1fr; gap: .15rem 1rem; margin: 0; }
+body { font: 10.5pt/1.45 system-ui, sans-serif; color: #111; max-width: 46rem;
+       margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; line-height: 1.2; margin: 0 0 .2rem; }
+h2 { font-size: 1.2rem; margin: 1.4rem 0 .3rem; color: #0b6e6e; }
+h3 { font-size: 1rem; margin: 0 0 .4rem; break-after: avoid; }
+section.release { border-top: 2px solid #0b6e6e; padding: .6rem 0; margin: .8rem 0; }
+dl { display: grid; grid-template-columns: 9rem 1fr; gap: .1rem 1rem; margin: .5rem 0 0; }
 dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
-.answer { font-weight: bold; } .in { font-size: .8rem; }
-.bar { height: .9rem; border: 1px solid #333; margin: .4rem 0; }
-.bar div { height: 100%; background: #555; print-color-adjust: exact; }
-table.list { border-collapse: collapse; font-size: .85rem; margin-top: 1rem; }
-table.list :is(th, td) { border-bottom: 1px solid #999; padding: .2rem .5rem .2rem 0;
-                         text-align: left; vertical-align: top; }
-table.list th { white-space: nowrap; } table.list td { overflow-wrap: anywhere; }
+.release dl { font-size: .85em; break-inside: avoid; }
+.bar { height: .8rem; border: 1px solid #333; margin: .4rem 0; }
+.bar div { height: 100%; background: #0b6e6e; print-color-adjust: exact; }
+table { border-collapse: collapse; font-size: .85em; margin-top: .6rem; }
+:is(th, td) { border-bottom: 1px solid #bbb; padding: .15rem .8rem .15rem 0;
+              text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+th { white-space: nowrap; } .number { text-align: right; white-space: nowrap; }
+tr { break-inside: avoid; }
+table.sign { width: 100%; }
+table.sign td { height: 2.6rem; vertical-align: bottom; color: #555; }
 h2.rest { break-before: page; }
-table.sign { width: 100%; border-collapse: collapse; margin-top: 1rem; }
-table.sign td { border-bottom: 1px solid #333; height: 3.2rem; vertical-align: bottom;
-                padding-right: 1rem; color: #555; font-size: .85rem; }
-small, footer { color: #555; overflow-wrap: anywhere; }
+small, footer { color: #555; overflow-wrap: anywhere; font-size: .8em; }
+@page { size: A4; margin: 16mm; }
 @media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
-@media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } }
+@media print { body { margin: 0; padding: 0; max-width: none; font-size: 9.5pt; } }
 """
 
-
-SHORT = 90
-"""Characters of a question or an answer on the first page."""
-
-HEAD = ("", "released", "answer", "epsilon", "error", "asked by, when")
 SIGNED = ("name and role", "date", "signature")
+CHECKED = (
+    "the unit of protection is right",
+    "what is declared public is public",
+    "all releases from these data are listed",
+)
 NOT_COVERED = (
     "what each question declares public; other data about the same people, which need a budget "
     "of their own, added to this one"
 )
 
 
-def html(budget: Budget, *, name: str, first: str = "") -> str:
+def html(
+    budget: Budget, *, name: str, first: str = "", files: Mapping[int, str] | None = None
+) -> str:
     """Return the report of a budget; self-contained, without any script or address.
 
     The first page is for those who sign, on one sheet where there are few releases.
@@ -65,26 +69,28 @@ def html(budget: Budget, *, name: str, first: str = "") -> str:
         budget: The budget.
         name: What to call it, such as the name of its file.
         first: HTML of a page that comes before.
+        files: Files with the whole answer, by the number of the entry.
     """
     entries, totals = budget.entries, budget.totals
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     digest = hashlib.sha256(budget.to_json().encode()).hexdigest()
     state = f"Made {made} by dpselect. State of the record (SHA-256 of its JSON): {digest}"
-    signed = f"<tr>{_cells('td', SIGNED)}</tr>"
     share = min(100.0, 100 * budget.spent / totals.epsilon)
-    listed = "\n".join(_row(entry, totals) for entry in entries)
+    granted = words.facts(budget)
+    del granted["odds"]  # which the promise says for a board
+    listed = [words.in_short(entry) for entry in entries]
     body = [
         first,
         f"<h1>Privacy report: {escape(name)}</h1>",
         f'<div class="bar"><div style="width: {share:.1f}%"></div></div>',
-        _facts({**words.facts(budget), **_promise(budget), "not covered": NOT_COVERED}),
-        f'<table class="list"><tr>{_cells("th", HEAD)}</tr>{listed}</table>'
-        if entries
+        _facts(granted | _promise(budget) | _of_all(entries) | {"not covered": NOT_COVERED}),
+        _table({head: [one[head] for one in listed] for head in listed[0]})
+        if listed
         else "<p>Nothing was released.</p>",
-        "<h2>Approval</h2>",
-        f'<table class="sign">{2 * signed}</table>',
+        f"<h2>Approval</h2><p>{'<br>'.join(f'&#9744; {one}' for one in CHECKED)}</p>",
+        f'<table class="sign">{2 * _row("td", [""] * len(SIGNED), SIGNED)}</table>',
         '<h2 class="rest">Releases</h2>' if entries else "",
-        *(_release(entry, totals) for entry in entries),
+        *(_release(entry, totals, (files or {}).get(entry.sequence)) for entry in entries),
         f"<footer>{state}</footer>",
     ]
     return (
@@ -94,6 +100,16 @@ def html(budget: Budget, *, name: str, first: str = "") -> str:
         + "\n".join(filter(None, body))
         + "\n</body></html>\n"
     )
+
+
+def long_tables(budget: Budget) -> dict[int, Mapping[str, Sequence[object]]]:
+    """Return the answers that a report does not print whole, by the number of the entry."""
+    found = {one.sequence: one.shown for one in budget.entries if one.shown}
+    return {at: one for at, one in found.items() if _rows(one) > words.MOST_ROWS}
+
+
+def _rows(table: Mapping[str, Sequence[object]]) -> int:
+    return len(next(iter(table.values()), ()))
 
 
 def _promise(budget: Budget) -> dict[str, str]:
@@ -120,28 +136,38 @@ def _promise(budget: Budget) -> dict[str, str]:
     return said
 
 
-def _row(entry: Entry, totals: Totals) -> str:
-    """Return the line of a release on the first page."""
-    known = words.facts_of(entry, totals)
-    asked, answer = (
-        one if len(one) <= SHORT else f"{one[:SHORT]} ... (see below)"
-        for one in (known["question"], known["answer"])
-    )
-    when = ", ".join(filter(None, [entry.analyst, entry.time[:10]]))
-    cells = (str(entry.sequence), asked, answer, f"{entry.epsilon:.6g}", known["error"], when)
-    return f"<tr>{_cells('td', cells)}</tr>"
+def _of_all(entries: Entries) -> dict[str, str]:
+    """Return what was read for all releases, and what is public by all of them."""
+    read = (" ".join(filter(None, [one.source, one.source_version])) for one in entries)
+    stated: list[Any] = [one.question.get("public") for one in entries]
+    public = (str(fact) for one in stated for fact in one or ())
+    known = {"data": read, "declared public": public}
+    return {name: "; ".join(dict.fromkeys(filter(None, one))) for name, one in known.items()}
 
 
-def _cells(tag: str, texts: Iterable[str]) -> str:
-    return "".join(f"<{tag}>{escape(one)}</{tag}>" for one in texts)
+def _table(columns: Mapping[str, Sequence[object]]) -> str:
+    """Return a table of at most so many rows as are printed."""
+    marks = [' class="number"' if holds_numbers(one) else "" for one in columns.values()]
+    rows = zip(*(one[: words.MOST_ROWS] for one in columns.values()), strict=True)
+    body = "".join(_row("td", marks, one) for one in rows)
+    return f"<table><thead>{_row('th', marks, columns)}</thead>{body}</table>"
 
 
-def _release(entry: Entry, totals: Totals) -> str:
-    function = entry.question.get("query")
-    name = words.question(function, {}, entry.source) if function else "spend"
-    title = f"<h3>{entry.sequence}. {escape(name[:1].upper() + name[1:])}</h3>"
-    facts = _facts(words.facts_of(entry, totals))
-    return f'<section class="release">{title}{facts}</section>'
+def _row(tag: str, marks: Iterable[str], cells: Iterable[object]) -> str:
+    pairs = zip(marks, cells, strict=True)
+    inside = (f"<{tag}{mark}>{escape(as_text(one))}</{tag}>" for mark, one in pairs)
+    return f"<tr>{''.join(inside)}</tr>"
+
+
+def _release(entry: Entry, totals: Totals, file: str | None) -> str:
+    name = words.title(entry)
+    parts = [f"<h3>{entry.sequence}. {escape(name[:1].upper() + name[1:])}</h3>"]
+    if entry.shown:
+        parts.append(_table(entry.shown))
+        if (more := _rows(entry.shown) - words.MOST_ROWS) > 0:
+            parts.append(f"<p>{more} more rows are in {escape(file or 'the ledger')}.</p>")
+    parts.append(_facts(words.facts_of(entry, totals)))
+    return f'<section class="release">{"".join(parts)}</section>'
 
 
 def _of_two_steps(totals: Totals) -> float:
@@ -151,8 +177,6 @@ def _of_two_steps(totals: Totals) -> float:
 
 def _facts(facts: Mapping[str, str]) -> str:
     rows = (
-        f'<dt>{escape(name)}</dt><dd class="{name.partition(" ")[0]}">{escape(one)}</dd>'
-        for name, one in facts.items()
-        if one
+        f"<dt>{escape(name)}</dt><dd>{escape(one)}</dd>" for name, one in facts.items() if one
     )
     return f"<dl>{''.join(rows)}</dl>"

@@ -112,6 +112,7 @@ class Memory:
         entry: Entry,
         answer: Mapping[str, object],
         release: Mapping[str, object] | None = None,
+        shown: Mapping[str, object] | None = None,
         *,
         is_last: bool = True,
     ) -> None:
@@ -126,7 +127,8 @@ class Memory:
                 raise LedgerError("an entry has one answer")
             (self._drawn.discard if is_last else self._drawn.add)(found.sequence)
             whole = Question(partial(strict, answer))
-            self._entries[found.sequence - 1] = replace(found, answer=whole, release=release)
+            kept = replace(found, answer=whole, release=release, shown=shown)
+            self._entries[found.sequence - 1] = kept
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon.

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from dpselect import writing
 from dpselect.budget.entry import Entry
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpselect.budget.accountant import Budget
 
 HIDDEN = {
-    Neighbours.ADD_REMOVE: "whether one {unit} is in the data at all",
+    Neighbours.ADD_REMOVE: "whether one {unit} is in the data",
     Neighbours.SUBSTITUTE: "what one {unit} of the data says",
     Neighbours.EDGE: "whether one connection between two nodes is in the network",
     Neighbours.SWAP: "which of two people belongs to the subset",
@@ -27,7 +27,7 @@ HIDDEN = {
 """Facts about records that each neighbour relation hides."""
 
 HIDDEN_OF_PERSONS = {
-    Neighbours.ADD_REMOVE: "whether one {unit} with all rows is in the data at all",
+    Neighbours.ADD_REMOVE: "whether one {unit} with all rows is in the data",
     Neighbours.SUBSTITUTE: "what all rows of one {unit} say",
 }
 """Facts about persons that those of tables hide."""
@@ -57,6 +57,15 @@ _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 BOUND = "at most {value:.4g} {unit} with probability {probability:g}, on any data"
 """Error of a release, in words."""
+
+SHORT_BOUND = "at most {value:.4g} {unit} ({probability:.0%})"
+"""The same in a list."""
+
+MOST_ROWS = 200
+"""Rows of an answer that are printed."""
+
+SHORT = 60
+"""Characters of a title or an answer in a list."""
 
 LONGEST_END = 200
 """Characters that are shown of the first and the last value of a folded list, as JSON."""
@@ -113,25 +122,30 @@ def facts(budget: Budget) -> dict[str, str]:
 
 
 def _amounts(of: Totals | Pot | Entry) -> str:
-    """Return epsilon and delta."""
-    return f"epsilon {of.epsilon:.6g}{f', delta {of.delta:.3g}' if of.delta else ''}"
+    return amounts(of.epsilon, of.delta)
+
+
+def amounts(epsilon: float, delta: float) -> str:
+    """Return epsilon and delta in words."""
+    return f"epsilon {epsilon:.6g}{f', delta {delta:.3g}' if delta else ''}"
 
 
 def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
-    """Return all that a ledger knows of a release, by name; empty where there is nothing."""
+    """Return what a ledger knows of a release beside its table; texts may be empty."""
     asked: Mapping[str, Any] = entry.question
     back = f" ({entry.refunded:.6g} of it given back)" if entry.refunded else ""
-    share = f"the share of {entry.share}" if entry.share else "the share of all others"
-    paid = [share if totals.shares else "", entry.period]
+    share = f"the share of {entry.share or 'all others'}" if totals.shares else ""
     error = asked.get("error_bound")
     steps = [
         f"{one['times']} x epsilon {one['epsilon']:.6g}: {one['purpose']}"
         for one in asked.get("spends") or ()
     ]
     return {
-        "question": question_of(entry),
-        "in full": "\n".join(whole_question(entry)),
-        "answer": answer_of(entry),
+        "answer": "" if entry.shown else answer_of(entry),
+        "interval": str((entry.answer or {}).get("meaning") or ""),
+        "question": ", ".join(whole_question(entry)) or question_of(entry),
+        "source": ", ".join(filter(None, [entry.source, entry.source_version])),
+        "rows where": " and ".join((asked.get("arguments") or {}).get("where") or ()),
         "price": f"{_amounts(entry)}{back} ({entry.neighbours} neighbours), for one "
         f"{totals.unit}: odds change by a factor of at most {odds(entry.epsilon)}"
         f"{apart(entry.delta)}",
@@ -145,11 +159,50 @@ def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
         "in steps": "\n".join(steps),
         "composition": str(asked.get("composition") or ""),
         "asked by": entry.analyst,
-        "paid by": ", ".join(filter(None, paid)),
-        "source": ", ".join(filter(None, [entry.source, entry.source_version])),
+        "paid by": ", ".join(filter(None, [share, entry.period])),
         "note": entry.note,
         "recorded": f"{entry.time}, by dpselect {entry.version}",
     }
+
+
+def in_short(entry: Entry) -> dict[str, object]:
+    """Return a release in a line of a list, by the head of each column."""
+    error = "" if entry.shown is None or "interval" not in (entry.answer or {}) else "interval"
+    if bound := entry.question.get("error_bound"):
+        error = SHORT_BOUND.format(**cast("Mapping[str, Any]", bound))
+    back = f" - {entry.refunded:.6g}" if entry.refunded else ""
+    delta = f", delta {entry.delta:.3g}" if entry.delta else ""
+    return {
+        "": entry.sequence,
+        "released": _cut(title(entry)),
+        "answer": _answer_in_short(entry),
+        "epsilon": f"{entry.epsilon:.6g}{back}{delta}",
+        "error": error,
+        "asked by, when": ", ".join(filter(None, [entry.analyst, entry.time[:10]])),
+    }
+
+
+def title(entry: Entry) -> str:
+    """Return what was released: the query, its column and its groups."""
+    given: Mapping[str, Any] = cast("Any", entry.question.get("arguments")) or {}
+    named = {"of": given.get("column"), "by": given.get("by"), "less": given.get("minus")}
+    more = [f" {word} {value_text(one)}" for word, one in named.items() if one]
+    name = _in_words(entry.question.get("query") or entry.mechanism or "spend")
+    return f"{name}{''.join(more)}"
+
+
+def _answer_in_short(entry: Entry) -> str:
+    if entry.answer is None:
+        return "none was kept"
+    if entry.shown is None:
+        return _cut(answer_of(entry))
+    rows = [[*map(writing.as_text, one)] for one in zip(*entry.shown.values(), strict=True)]
+    text = "; ".join(": ".join([first, *more]) for first, *more in rows) or "none"
+    return text if len(text) <= SHORT else f"table of {len(rows)} rows"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[: SHORT - 4]} ..."
 
 
 def apart(delta: float) -> str:
@@ -161,7 +214,7 @@ def apart(delta: float) -> str:
 
 def question(query: object, arguments: object, source: str = "") -> str:
     """Return a question: the query in words, the file, and the public arguments."""
-    name = " ".join(map(_word, _BOUNDARY.sub(" ", str(query)).split()))
+    name = _in_words(query)
     of = f"{name} of {source}" if source else name
     given = dict(arguments) if isinstance(arguments, Mapping) else {}
     if where := given.pop("where", None):
@@ -170,6 +223,11 @@ def question(query: object, arguments: object, source: str = "") -> str:
         f"{key} = {value_text(one)}" for key, one in given.items() if one not in (None, [])
     ]
     return f"{of}: {', '.join(stated)}" if stated else of
+
+
+def _in_words(query: object) -> str:
+    """Return the title of a query in words, TopKeys as top keys."""
+    return " ".join(map(_word, _BOUNDARY.sub(" ", str(query)).split()))
 
 
 def _word(word: str) -> str:
@@ -185,10 +243,10 @@ def question_of(entry: Entry) -> str:
 
 
 def whole_question(entry: Entry) -> Iterator[str]:
-    """Yield every field of the query of an entry with its value, as it was given."""
+    """Yield every field of the query of an entry with its value, unless there is none."""
     asked = entry.question.get("written")
     for name, value in asked.items() if isinstance(asked, Mapping) else ():
-        if name not in {"dpselect", "query"}:
+        if name not in {"dpselect", "query"} and value not in (None, False, [], ""):
             kept = writing.from_json(name, folded(value))
             yield f"{name} = {value_text(writing.readable(kept))}"
 
@@ -237,7 +295,7 @@ def odds(epsilon: float) -> str:
     """Return the factor by which the odds of a suspicion can change, in words."""
     if epsilon > log(LARGEST_FACTOR):
         return "more than a million (no meaningful protection)"
-    return f"{exp(epsilon):.3g}"
+    return f"{float(f'{exp(epsilon):.3g}'):,g}"
 
 
 def suspicion(epsilon: float, before: float) -> float:

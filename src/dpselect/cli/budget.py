@@ -17,10 +17,6 @@ from dpselect.errors import ParameterError
 if TYPE_CHECKING:
     from dpselect.budget import Budget
 
-LONGEST = 300
-"""Characters of an answer that the table shows; 'dpselect report' shows all."""
-
-
 NEW = (
     *("epsilon", "delta", "neighbours", "protects", "rows_per_person", "composition", "share"),
     *("period", "period_unit"),
@@ -135,25 +131,16 @@ def _show(shown: Budget, file: Path) -> None:
     output.print_facts(facts)
     if not shown.entries:
         return
-    table = Table("", "query", "answer", "price", show_lines=True)
-    for entry in shown.entries:
-        price = f"{entry.epsilon:.6g}"
-        if entry.refunded:
-            price += f"\n- {entry.refunded:.6g}"
-        if entry.delta:
-            price += f"\ndelta {entry.delta:.3g}"
-        if entry.steps > 1:
-            price += f"\nfor {entry.steps} rows"
-        paid = "own share" if entry.share else ""
-        when = entry.time.removesuffix("+00:00") + " UTC"
-        about = [entry.note, entry.analyst, paid, entry.source_version, when]
-        table.add_row(
-            str(entry.sequence),
-            f"{words.question_of(entry)}\n({', '.join(filter(None, about))})",
-            _short(words.answer_of(entry)),
-            price,
-        )
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    listed = [words.in_short(one) for one in shown.entries]
+    heads = [head for head in listed[0] if head != "error"]
+    for head in heads:
+        table.add_column(head, justify="right" if head in {"", "epsilon"} else "left")
+    for one in listed:
+        table.add_row(*(str(one[head]) for head in heads))
+    output.console().print()
     output.console().print(table)
+    output.print_facts({"details": f"dpselect budget {file} ENTRY"})
 
 
 def _show_entry(shown: Budget, number: int, *, as_json: bool) -> None:
@@ -167,19 +154,18 @@ def _show_entry(shown: Budget, number: int, *, as_json: bool) -> None:
         entries = json.loads(shown.to_json())["entries"]
         output.print_json(next(one for one in entries if one["sequence"] == number))
         return
+    if found.shown:
+        output.print_table(found.shown)
     known = words.facts_of(found, shown.totals)
     output.print_facts({"entry": f"{number} of {shown.path}", **known})
-
-
-def _short(answer: str) -> str:
-    return answer if len(answer) <= LONGEST else f"{answer[:LONGEST]} ..."
 
 
 def report(ledger: Path, *, out: Path) -> None:
     """Write a ledger as one HTML page, to be signed.
 
     It lists each query with its file, public arguments, note and analyst, the answer, the price
-    in words, what was declared public, and the remaining budget. The page works offline.
+    in words, what was declared public, and the remaining budget. The page works offline. An
+    answer of more than 200 rows is written beside it whole, as report-3.csv for entry 3.
 
     $ dpselect report clinic.budget --out report.html
 
@@ -187,10 +173,17 @@ def report(ledger: Path, *, out: Path) -> None:
         ledger: The ledger.
         out: The page, such as report.html.
     """
-    from dpselect.budget import Budget
+    import polars as pl
 
-    page = Budget.open(ledger).to_html()
+    from dpselect.budget import Budget, report as pages
+    from dpselect.release import for_csv
+
+    shown = Budget.open(ledger)
     output.check_outputs({"out": out}, ledger)
+    tables = pages.long_tables(shown)
+    files = {at: f"{out.stem}-{at}.csv" for at in tables}
     with output.writing(out, "a page such as report.html"):
-        out.write_text(page, encoding="utf-8")
-    output.print_facts({"report": out})
+        out.write_text(pages.html(shown, name=ledger.name, files=files), encoding="utf-8")
+        for at, table in tables.items():
+            for_csv(pl.DataFrame(table, strict=False)).write_csv(out.with_name(files[at]))
+    output.print_facts({"report": out, "long answers": ", ".join(files.values())})

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -27,12 +27,11 @@ import typer
 from dpselect.cli import guide, help as said, options, output
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import MECHANISMS
+from dpselect.passes import noting
 from dpselect.requests.fields import members, words as words_of
 from dpselect.writing import documented
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from dpselect.budget import Budget
     from dpselect.query import Query
     from dpselect.release import Release
@@ -51,9 +50,6 @@ PANELS = {
     "on_invalid": EXPERT,
 }
 """The part of the help that a field stands in, if not the question."""
-
-COLUMNS = ("column", "minus", "by", "label", "period", "source", "target", "user")
-"""Fields that name a column whose values are compared or ordered."""
 
 PROTECTED = (
     "add-remove hides whether any one is in the data; substitute hides its values, and the "
@@ -107,7 +103,8 @@ class QueryCommand:
         left_out: Fields that have no option, and ``where`` if a row that is replaced matters.
         needed: Fields that a question of a file hardly does without, though they have defaults;
             and options that are not fields which it must have.
-        numeric: Fields that name columns of numbers.
+        numeric: Whether its column holds numbers.
+        draws: Whether its releases can be drawn as a picture.
         leaving: What leaves an engine, as the help of ``--engine`` says it.
     """
 
@@ -117,7 +114,8 @@ class QueryCommand:
     more: ClassVar[Mapping[str, Any]] = {}
     left_out: ClassVar[Sequence[str]] = ()
     needed: ClassVar[Sequence[str]] = ("column",)
-    numeric: ClassVar[Sequence[str]] = ()
+    numeric: ClassVar[bool] = False
+    draws: ClassVar[bool] = False
     leaving: ClassVar[str] = "Only counts"
 
     def kind(self) -> type[Query[Any]]:
@@ -129,10 +127,6 @@ class QueryCommand:
     def declared(self, given: Given) -> Mapping[str, Any]:
         """Return fields that a file states, by what was given."""
         return {}
-
-    def numbers(self, given: Mapping[str, Any]) -> Sequence[str]:
-        """Return the columns that are read as numbers, by what was given."""
-        return [given[name] for name in self.numeric if given[name] is not None]
 
     def asked(self, given: Given) -> Mapping[str, object]:
         """Return what is asked beside the fields of the query, by name."""
@@ -154,49 +148,6 @@ class QueryCommand:
     def after(self, release: Any, given: Given) -> Mapping[str, object]:
         """Write files, and return what is shown beside the answer, by name."""
         return {}
-
-    def plot(self, query: Any, release: Any, given: Given) -> Axes:
-        """Draw the picture of ``--plot``, of the query and of the release, if one was made."""
-        raise NotImplementedError
-
-    def remark(self, query: object, given: Given) -> dict[str, str]:
-        """Return how the fields of a text file are read, by name; public, and no rows tell."""
-        from dpselect.tables import Source
-
-        source = Source.of(given.source)
-        if not source.is_csv:
-            return {}
-        named = (getattr(query, name, None) for name in ("lower", "upper", "candidates"))
-        first = [one[0] if isinstance(one, tuple) else one for one in named]
-        of_moments = any(isinstance(one, date | timedelta) for one in first)
-        kinds = dict.fromkeys(self.numbers(given.options), "number")
-        for field_, columns in ((one, given.options.get(one)) for one in COLUMNS):
-            kind = "date" if of_moments and field_ in {"column", "minus"} else "text"
-            for name in [columns] if isinstance(columns, str) else columns or ():
-                kinds[name] = kind if kind == "date" else kinds.get(name, kind)
-        for one in source.comparisons:
-            kinds.setdefault(one.column, "text" if isinstance(one.literal, str) else "number")
-        # Commands of networks take the ends of edges by their usual names.
-        found = {source.column_type.get(name, kind) for name, kind in kinds.items()} or {"text"}
-        read, cures = [], []
-        if found & {"number", "integer"}:
-            read.append(f"numbers as 1200{source.decimal}5")
-            cures += [] if source.thousands else ["1,200.50: --thousands ,"]
-            cures += [] if source.decimal == "," else ["3,5: --decimal ','"]
-        if found & {"date", "time"}:
-            form = source.date_format
-            read.append(f"dates as {form}" if form else "dates as 2026-01-31")
-            read += [] if form else [f"times as 2026-01-31T12:00{'Z' * bool(source.time_zone)}"]
-            cures += [] if form else ["31/01/2026: --date-format"]
-            cures += [] if source.time_zone or form else ["with Z: --time-zone"]
-        said = [f"{', '.join(read)}; other fields are missing"] if read else []
-        if "text" in found:
-            said.append("texts are compared exactly: 1 is not 1.0")
-            said[-1] += "" if source.missing else ", and NA is a value (--missing NA)"
-            said += [f"characters are {source.encoding.upper()} (--encoding)"]
-        aside = f" ({'; '.join(cures)})" if cures else ""
-        said[:1] = [one + aside for one in said[:1]]
-        return {"text file": "; ".join(said)} if said else {}
 
     def register(self, app: typer.Typer) -> None:
         """Add the command."""
@@ -228,7 +179,7 @@ class QueryCommand:
         leaving = said.WORDS["engine"].format(leaving=self.leaving)
         yield said.parameter("engine", str, leaving, ENGINE, usual="memory")
         yield from map(said.shared, AFTER)
-        yield from map(said.shared, ("out",) * self._has_out + ("plot",) * self._has_plot)
+        yield from map(said.shared, ("out",) * self._has_out + ("plot",) * self.draws)
 
     def _panel(self, name: str) -> str:
         """Return the panel of an option: those that should be given come first."""
@@ -239,10 +190,6 @@ class QueryCommand:
     def _has_out(self) -> bool:
         """Whether ``--out`` writes the table of the answer."""
         return not {"out", "save"} & set(self.more)
-
-    @property
-    def _has_plot(self) -> bool:
-        return type(self).plot is not QueryCommand.plot
 
     def run(self, **typed: Any) -> None:
         """Run the command."""
@@ -259,29 +206,29 @@ class QueryCommand:
         )
         query.check_where(options.stated(source))
         output.check_outputs(shared, source)
+        if self.draws and shared["plot"] is not None and shared["dry_run"]:
+            raise ParameterError("`plot` shows what is released, which `dry_run` does not draw")
         self.check(query, given)
         if self._has_out:
             output.check_table(shared["out"])
-        release, remark = None, self.remark(query, given)
-        if shared["as_json"]:
-            output.print_notes(remark)
-            remark = {}
         printing: dict[str, Any] = {"source": source, "as_json": shared["as_json"]}
         if shared["dry_run"]:
-            query.check(given.table)
-            more = {**asked, **self.facts(query, given), **remark}
+            with noting() as read:
+                query.check(given.table)
+            more = {**asked, **self.facts(query, given)}
             engine = shared["engine"] or "memory"
-            output.print_plan(query.plan, budget, more=more, engine=engine, **printing)
-        else:
-            with options.working("counting and choosing"):
-                release = self.release(query, given, budget)
-                beside = {**self.after(release, given)}
-                if self._has_out:
-                    beside = {**output.table_facts(release, shared["out"]), **beside}
-            more = {**beside, **remark}
-            output.print_release(release, budget, more=more, asked=asked, **printing)
-        if self._has_plot and shared["plot"] is not None:
-            output.save(self.plot(query, release, given), shared["plot"])
+            output.print_plan(
+                query.plan, budget, more=more, read="; ".join(read), engine=engine, **printing
+            )
+            return
+        with options.working("counting and choosing"):
+            release = self.release(query, given, budget)
+            more = {**self.after(release, given)}
+            if self._has_out:
+                more = {**output.table_facts(release, shared["out"]), **more}
+        output.print_release(release, budget, more=more, asked=asked, **printing)
+        if self.draws and shared["plot"] is not None:
+            output.save(release.plot(), shared["plot"])  # type: ignore[attr-defined] # drawn
 
     def _made(self, given: dict[str, Any]) -> tuple[Query[Any], Given]:
         """Return the query, and the table without a row being read."""
@@ -313,8 +260,8 @@ class QueryCommand:
         error = ParameterError(f"give {' and '.join(filter(None, (', '.join(most), last)))}")
         names = [*self.more, *(one.name for one in fields(self.kind()))]  # type: ignore[arg-type]
         known = guide.typed({name: given.get(name) for name in names})
-        text, numeric = inspect.getdoc(self) or "", "column" in self.numeric
-        for note in guide.notes(text, source, table, known, numeric=numeric):
+        text = inspect.getdoc(self) or ""
+        for note in guide.notes(text, source, table, known, numeric=self.numeric):
             error.add_note(note)
         return error
 

@@ -18,8 +18,6 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.writing import lines
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from dpselect.maps import Estimates, Map, MapRelease
     from dpselect.maps.box import Box
 
@@ -56,8 +54,6 @@ def check_outputs(paths: Sequence[Path], box: Box) -> None:
 
 
 class _OfPoints(QueryCommand):
-    numeric = ("x", "y")
-
     def declared(self, given: Given) -> Mapping[str, Any]:
         """Return the reference system that a file of geometries states, if none is given."""
         from dpselect.maps.geo import crs_of, geo_file
@@ -77,7 +73,7 @@ class Released(_OfPoints):
             or with dpselect[geo] .gpkg; can be repeated.
     """
 
-    name, query = RELEASE, "Map"
+    name, query, draws = RELEASE, "Map", True
     options = {"queries": Option(read=_rows, kind=Path)}
     more = {"out": list[Path]}
 
@@ -85,11 +81,9 @@ class Released(_OfPoints):
         """Check that the cells can be written."""
         from dpselect.maps.box import Box
 
-        out, plot, dry_run = (given.options[name] for name in ("out", "plot", "dry_run"))
-        check_outputs(out or [], Box.of(query.bounds, query.crs))
-        if dry_run and plot is not None:
-            raise ParameterError("`plot` draws the released map: leave it out of a dry run")
-        if not out and not dry_run:
+        out = given.options["out"] or []
+        check_outputs(out, Box.of(query.bounds, query.crs))
+        if not out and not given.options["dry_run"]:
             raise ParameterError("give `out`, where to write the map, such as map.parquet")
 
     def after(self, release: MapRelease, given: Given) -> Mapping[str, object]:
@@ -109,10 +103,6 @@ class Released(_OfPoints):
         if all(path.suffix not in QUERIED for path in out):
             facts["queries"] = "'map query' reads .parquet alone: no --out has that suffix"
         return facts
-
-    def plot(self, query: Map, release: MapRelease, given: Given) -> Axes:
-        """Draw the map."""
-        return release.plot()
 
 
 class Heavy(_OfPoints):

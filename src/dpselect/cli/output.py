@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from os.path import realpath
 from pathlib import Path
@@ -60,8 +60,8 @@ def print_warning(text: str) -> None:
 
 
 def print_notes(notes: Mapping[str, str]) -> None:
-    """Print notes on standard error, beside a JSON object."""
-    for name, note in notes.items():
+    """Print what is noted on standard error, beside a JSON object."""
+    for name, note in ((name, one) for name, one in notes.items() if one):
         Console(stderr=True, highlight=False, markup=False).print(
             f"dpselect: {name}: {note}", soft_wrap=True
         )
@@ -99,37 +99,76 @@ def print_release(
     """
     asked = {**(asked or {}), **options.rows(source)}
     if as_json:
+        print_notes({"text file": _read(release.read)})
         head = {**(more or {}), "source": str(source), **asked}
         print_json({**head, **release.to_dict(), **_recorded(budget, release)})
         return
     facts = {name: _fact(fact) for name, fact in release.facts.items()}
-    price = facts.pop("price")
-    del facts["mechanism"]
+    del facts["mechanism"], facts["price"]
+    columns = release.shown()
+    rows = list(zip(*columns.values(), strict=True))
+    if len(columns) == len(rows) == 1 or not rows:
+        facts = {"answer": written.as_text(rows[0][0]) if rows else "none"} | facts
+    else:
+        print_table(columns)
+        print()  # noqa: T201 -- before what is said of the table
     print_facts(
         {
-            "answer": "\n".join(_answer(release)),
+            **facts,
             "rows where": "\n".join(options.stated(source)),
             **{name: fact for name, fact in (more or {}).items() if name not in BESIDE},
-            **facts,
             "warning": release.plan.warning,
-            "privacy": f"{price}{_for_rows(release.plan, budget)}: {_hidden(release.plan)}",
+            "privacy": _privacy(release.plan, budget),
             "draw": None if release.exact else "not exact: a floating-point sampler drew it",
             **{name: fact for name, fact in (more or {}).items() if name in BESIDE},
-            **_in_words(budget, release),
+            "text file": _read(release.read),
+            "ledger": _in_words(budget, release),
         }
     )
 
 
-BESIDE = ("text file", "written to", "picture")
+def print_table(columns: Mapping[str, Sequence[Any]]) -> None:
+    """Print columns as a table; what is wider than the terminal in parts, one below another.
+
+    Each part begins with the columns that tell the rows apart.
+    """
+    names, width = list(columns), console().width
+    number = len(next(iter(columns.values()), ()))
+    apart = next(
+        (
+            at
+            for at in range(1, len(names))
+            if len(set(zip(*(columns[one] for one in names[:at]), strict=True))) == number
+        ),
+        0,
+    )
+    part, parts = names[:apart], []
+    for name in names[apart:]:
+        if len(part) > apart and len(_lines(columns, [*part, name])[0]) > width:
+            parts.append(part)
+            part = names[:apart]
+        part = [*part, name]
+    every = ("\n".join(_lines(columns, one)) for one in (*parts, part))
+    print("\n\n".join(every))  # noqa: T201 -- rich would fold what is wider all the same
+
+
+def _lines(columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> list[str]:
+    lines = written.lines({one: list(columns[one]) for one in names})
+    return [written.visible(one) for one in lines]
+
+
+BESIDE = ("written to", "picture")
 """Facts of a command that stand below what is said of privacy."""
 
 
-def _hidden(plan: Plan) -> str:
-    """Return what a plan hides, in words."""
+def _privacy(plan: Plan, budget: Budget | None) -> str:
+    """Return the price of a plan and what it hides, in words."""
     from dpselect.budget import words
 
     of, persons = plan.user or PROTECTED[plan.neighbours], plan.user is not None
-    return f"hides {words.hidden_by(plan.neighbours, of, persons=persons)}"
+    hidden = words.hidden_by(plan.neighbours, of, persons=persons)
+    price = words.amounts(plan.epsilon, plan.delta)
+    return f"{price}{_for_rows(plan, budget)}: hides {hidden} ({plan.neighbours})"
 
 
 WRITTEN = ("out", "plot", "save", "file")
@@ -214,15 +253,6 @@ def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
     return {"written to": str(out)}
 
 
-def _answer(release: Release[Any]) -> list[str]:
-    """Return one value as it is, and more as the lines of a table."""
-    columns = release.shown()
-    head, *rows = written.lines(columns)
-    if len(columns) == len(rows) == 1:
-        return [rows[0].strip()]
-    return [head, *rows] if rows else ["none"]
-
-
 def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]:
     """Return where a release was recorded and what is left there, by name."""
     if budget is None or release.entry is None:
@@ -231,27 +261,34 @@ def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]
     return {"recorded": where, "remaining_budget": budget.remaining}
 
 
-def _in_words(budget: Budget | None, release: Release[Any]) -> dict[str, str]:
+def _in_words(budget: Budget | None, release: Release[Any]) -> str:
     """Return the same for a person to read."""
     if budget is None or release.entry is None:
-        return {"ledger": "none: --ledger FILE would keep an account of what is spent"}
+        return "none: --ledger FILE would keep an account of what is spent"
     path = Path(budget.path or "")
     path = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    left = f"{path}: {budget.remaining:.6g} is left"
+    left = f"{budget.remaining:.6g} is left"
     if release.repeated:
-        left += (
-            f"; entry {release.entry} answered, {release.answered}: nothing was spent. --again "
-            "draws anew; --source-version NAME tells another state of the data apart"
+        return (
+            f"{path}: {left}; entry {release.entry} answered, {release.answered}: nothing was "
+            "spent. --again draws anew; --source-version NAME tells another state of the data "
+            "apart"
         )
-    elif release.query is None or not release.query.is_repeatable:
+    if release.query is None or not release.query.is_repeatable:
         left += "; asked again, it is drawn anew and paid again"
-    return {"ledger": left, "details": f"dpselect budget {path} {release.entry}"}
+    return f"entry {release.entry} of {path}: {left}"
+
+
+def _read(said: str) -> str:
+    """Return how fields of a text file are read, by the options that say otherwise."""
+    return str(_fact(said)).replace("text file: ", "")
 
 
 def print_plan(
     plan: Plan,
     budget: Budget | None,
     *,
+    read: str = "",
     source: str | Path | Source | None = None,
     as_json: bool,
     more: Mapping[str, object] | None = None,
@@ -262,6 +299,7 @@ def print_plan(
     Args:
         plan: The plan.
         budget: What it would be charged to.
+        read: How fields of a text file would be read.
         source: The file that would be read.
         as_json: Print one JSON object.
         more: What else is known without the data, by name.
@@ -274,6 +312,7 @@ def print_plan(
     kept = None if budget is None else _after(plan, budget)
     counting = {} if engine == "memory" else {"queries": plan.passes}
     if as_json:
+        print_notes({"text file": _read(read)})
         known = {
             "dry_run": True,
             **options.rows(source),
@@ -283,7 +322,7 @@ def print_plan(
         }
         print_json({**known, **(NOTHING if kept is None else kept)})
         return
-    price = f"{plan.price}{_for_rows(plan, budget)}: {_hidden(plan)}"
+    price = _privacy(plan, budget)
     if kept is not None and kept["answered_by"] is not None:
         price = f"nothing: entry {kept['answered_by']} answers it; {price} with --again"
     said = plan.facts
@@ -301,6 +340,7 @@ def print_plan(
             "would remain": None if kept is None else _would_remain(kept),
             "public": said.get("declared public"),
             **{name: fact for name, fact in given.items() if name in BESIDE},
+            "text file": _read(read),
         }
     )
 

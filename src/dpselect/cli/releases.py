@@ -179,15 +179,16 @@ class Percentile(QueryCommand):
         interval: Probability with which an interval around each value contains the percentile,
             by default 0.95; 0 for no intervals.
         candidates: The candidates, instead of a range, as 0,7,14.
+        by: Column of groups, or several, as ward,month: each combination is a group.
         groups: The public groups: a list as a,b,c, or a text file with one per line; with
             several columns repeat it, a list for each column.
     """
 
-    name, query, numeric = "percentile", "Percentiles", ("column",)
+    name, query, numeric = "percentile", "Percentiles", True
     options = {
         "interval": Option(read=lambda given, _given: given or None, kind=float, default=0.95),
         "candidates": Option(read=_quantities),
-        "groups": BY["groups"],
+        **BY,
     }
 
 
@@ -204,7 +205,7 @@ class Record(QueryCommand):
     $ dpselect record stays.parquet --column days --p 90 --upper 60 --label ward --epsilon 10
     """
 
-    name, query, numeric = "record", "PercentileRecord", ("column",)
+    name, query, numeric = "record", "PercentileRecord", True
     left_out = ("where",)
 
     def after(self, release: Release[Any], given: Given) -> Mapping[str, object]:

@@ -129,10 +129,6 @@ class Select(QueryCommand):
         )
         return {"error": error}
 
-    def remark(self, query: object, given: Given) -> dict[str, str]:
-        """Return nothing: rows are candidates, and scores no fields of people."""
-        return {}
-
     def release(self, query: Selection, given: Given, budget: Budget | None) -> Release[Any]:
         """Draw from the scores."""
         table, name = given.options["table"], given.options["label"]

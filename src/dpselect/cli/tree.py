@@ -15,8 +15,6 @@ from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ColumnError, ParameterError
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from dpselect.trees import ID3Tree, TreeFront
 
 
@@ -31,7 +29,7 @@ class _OfTrees(QueryCommand):
         test_is_public: Declare that the test data are public: the accuracy is exact.
     """
 
-    left_out = ("classes", "max_records")
+    draws, left_out = True, ("classes", "max_records")
     options = {"domains": Option(kind=Path)}
     more = {"save": Path, "test": Path, "test_is_public": bool}
 
@@ -45,15 +43,9 @@ class _OfTrees(QueryCommand):
             raise ColumnError(f"`label` is {label!r} and {path} declares {stated['label']!r}")
         return {**stated, "classes": tuple(stated["classes"])}
 
-    def numbers(self, given: Mapping[str, Any]) -> list[str]:
-        """Return the columns that have bins."""
-        return [name for name, one in given["domains"].items() if "values" not in one]
-
     def check(self, query: ID3Tree | TreeFront, given: Given) -> None:
-        """Check that a picture can be drawn, and that the test data are public."""
+        """Check that the test data are public."""
         asked = given.options
-        if asked["plot"] is not None and asked["dry_run"]:
-            raise ParameterError("`plot` shows what is released, which `dry_run` does not draw")
         if asked["test"] is None:
             return
         if not asked["test_is_public"]:
@@ -73,11 +65,6 @@ class _OfTrees(QueryCommand):
         if given.options["save"] is not None:
             given.options["save"].write_text(release.to_json(), encoding="utf-8")
         return facts
-
-    def plot(self, query: object, release: Any, given: Given) -> Axes:
-        """Draw the tree, or the front."""
-        axes: Axes = release.plot()
-        return axes
 
 
 def _test_rows(query: Any) -> Any:

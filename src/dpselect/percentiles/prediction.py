@@ -121,18 +121,21 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
     if query.candidates is None and (query.lower in ends or query.upper in ends):
         return None
     each = "" if query.by is None else " in each group"
-    given, probability = list(numbers), "with probability 0.95, if they have one of these"
-    after = f"{probability} shapes: {', '.join(shapes(1))}"
+    given = list(numbers)
     if len(given) == 1:
-        return f"{_within(design, given[0])} for {given[0]:,} records{each}, {after}"
+        return (
+            f"{_within(design, given[0])} for {given[0]:,} records{each}, with probability "
+            f"0.95, if they have one of these shapes: {', '.join(shapes(1))}"
+        )
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.percents]}
     for one in given:
         columns[f"{one:,} rows"] = found = _in_words(design, predicted(design, one, 0.95))
         if design.intervals is not None:
             pairs = zip(found, _in_words(design, widths(design, one)), strict=True)
             columns[f"{one:,} rows"] = [f"{far} ({wide})" for far, wide in pairs]
-    around = "" if design.intervals is None else ", in brackets the width of the interval,"
-    return "\n".join([*lines(columns), f"error{around}{each} {after}"])
+    around = "" if design.intervals is None else " (in brackets the width of the interval)"
+    known = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(1))}"
+    return "\n".join([*lines(columns), known])
 
 
 def _within(design: PercentilesDesign, records: int) -> str:

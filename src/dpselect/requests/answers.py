@@ -116,7 +116,9 @@ def save(
         for suffix in (".csv", ".parquet"):
             write(release, folder / f"{name}{suffix}")
     (folder / "answers.json").write_text(to_json(request, answers), encoding="utf-8")
-    (folder / "report.html").write_text(html(request, budget), encoding="utf-8")
+    files = {one.entry: f"{name}.csv" for name, one in answers.items() if one.entry}
+    page = html(request, budget, files)
+    (folder / "report.html").write_text(page, encoding="utf-8")
 
 
 def to_json(request: Request, answers: Mapping[str, Release[Any]]) -> str:
@@ -131,8 +133,14 @@ def to_json(request: Request, answers: Mapping[str, Release[Any]]) -> str:
     return json.dumps(content, default=str, indent=2)
 
 
-def html(request: Request, budget: Budget) -> str:
-    """Return the report of a budget, after a page with the file and its SHA-256."""
+def html(request: Request, budget: Budget, files: Mapping[int, str]) -> str:
+    """Return the report of a budget, after a page with the file and its SHA-256.
+
+    Args:
+        request: The request.
+        budget: What it was charged to.
+        files: Files with the whole answer, by the number of the entry.
+    """
     path = request.document.path
     name = "request" if path is None else path.name
     first = [
@@ -142,4 +150,4 @@ def html(request: Request, budget: Budget) -> str:
         f"<pre>{escape(request.document.text)}</pre></section>",
     ]
     ledger = budget.path.name if budget.path is not None else name
-    return report.html(budget, name=ledger, first="\n".join(first))
+    return report.html(budget, name=ledger, first="\n".join(first), files=files)

@@ -75,16 +75,13 @@ def note_reading(kinds: Iterable[FieldType], dialect: Dialect) -> None:
     for kind in kinds:
         if kind in {"number", "integer"}:
             note(
-                f"text file: numbers as 1{dialect.thousands or ''}200{dialect.decimal}5, and "
-                "others are missing (`thousands`, `decimal`)"
+                f"text file: numbers as 1{dialect.thousands or ''}200{dialect.decimal}5, "
+                "others missing (`thousands`, `decimal`)"
             )
         elif kind != "text":
             zone = "Z" if dialect.time_zone else ""
             form = dialect.date_format or f"2026-01-31 and 2026-01-31T12:00{zone}"
-            note(
-                f"text file: dates as {form}, and others are missing "
-                "(`date_format`, `time_zone`)"
-            )
+            note(f"text file: dates as {form}, others missing (`date_format`, `time_zone`)")
 
 
 def _number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:

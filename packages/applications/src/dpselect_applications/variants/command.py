@@ -29,12 +29,6 @@ class Variants(QueryCommand):
     leaving = "All rows, which are counts of the variants,"
     options = {"counts": Option(read=lambda text, _given: text.split(","))}
 
-    def numbers(self, given: Mapping[str, Any]) -> list[str]:
-        """Return the columns of counts."""
-        from dpselect_applications.variants.top import COUNTS
-
-        return [*(COUNTS if given["counts"] is None else given["counts"].split(","))]
-
     def declared(self, given: Given) -> Mapping[str, Any]:
         """Return the number of variants: that of the rows, which is public."""
         from dpselect import tables
