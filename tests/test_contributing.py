@@ -78,7 +78,7 @@ def test_it_is_asked_in_a_file_and_printed_of_the_ledger(run, tmp_path):
     [entry] = Budget.open(tmp_path / "a.budget").entries
     assert entry.answer == {"answer": [0]}
     assert entry.question["query"] == "LastDigits"
-    assert "last digits of pressure.csv" in run("dpselect", "budget", "a.budget")
+    assert "last digits of systolic" in run("dpselect", "budget", "a.budget")
 
 
 @pytest.mark.slow
