@@ -35,10 +35,7 @@ from ._optional import (
 )
 from .accuracy import (
     Comparison as Comparison,
-    DirectionReport as DirectionReport,
-    check_direction as check_direction,
     compare as compare,
-    dominates as dominates,
 )
 from .budget import (
     Budget as Budget,

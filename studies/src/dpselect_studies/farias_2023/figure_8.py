@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from dpselect import check_direction
 from dpselect.networks import ego_betweenness
 from dpselect_studies import graphs
+from dpselect_studies.farias_2023.directions import check_direction
 from dpselect_studies.study import Row, Study
 
 if TYPE_CHECKING:

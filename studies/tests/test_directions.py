@@ -6,7 +6,7 @@ from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 import dpselect as dp
-from dpselect.accuracy import check_direction, dominates
+from dpselect_studies.farias_2023.directions import check_direction, dominates
 
 EDGE = dp.Neighbours.EDGE
 BOUND, HORIZON = 4.0, 4
