@@ -1,8 +1,8 @@
 """Most common values and sets of keys: people needed, recall on real columns, and time.
 
 Run: ``DPSELECT_DATA=<folder> python benchmarks/keys.py [PART...]`` with the parts
-``people``, ``recall``, ``show`` (what ``recall`` stored), ``noise``, ``time``, ``memory``; it
-prints the tables of ``docs/report/measurements.md``.
+``people``, ``recall``, ``noise``, ``show`` and ``behind`` (of what these two stored), ``time``,
+``memory``; it prints the tables of ``docs/report/measurements.md``.
 Each peer is measured in the same run: OpenDP's threshold mechanism with the same persons,
 epsilon and delta, and the sums without noise.
 """
@@ -25,8 +25,9 @@ import opendp.prelude as opendp
 import polars as pl
 
 import dpselect as dp
+from dpselect.keys.rounds import RoundsSelection
 from dpselect.keys.rows import Counted, KeyRows
-from dpselect.keys.selection import selection_of, selection_with_counts
+from dpselect.keys.selection import selection_of
 from dpselect.typing import Indices
 from dpselect_studies import datasets
 
@@ -37,8 +38,9 @@ DELTA = 1e-6
 EPSILONS = (0.03, 0.1, 0.3, 1.0, 3.0)
 REPEATS = 10
 K = 10
-SIMULATED, SIMULATED_KEYS = 1_000, 3_000
-"""Releases, and the keys of most people, which alone can be among the top."""
+SIMULATED, SIMULATED_KEYS = 1_000, 300
+"""Releases, and the keys of most people that they draw from."""
+OPENDP = "OpenDP's threshold"
 
 LARGE, LARGE_KEYS = 10**8, 10**6
 PERSONS = "Keys, 3 keys a person"
@@ -89,12 +91,15 @@ def columns() -> Iterator[Column]:
 def people() -> None:
     """Print from how many people on a key is released with probability 1/2."""
     print(f"\npeople for P(released) >= 1/2, delta = {DELTA:g}\n")
-    names = ("optimal", "laplace", "gaussian", "rounds", "OpenDP laplace")
+    of_count: list[Any] = ["optimal", "laplace", "gaussian"]
+    names = (*of_count, "rounds", "OpenDP laplace")
     print(f"| epsilon | keys a person | {' | '.join(names)} |")
     print("|--:" * (len(names) + 2) + "|")
     for epsilon in (0.1, 1.0):
         for keys in (1, 2, 5, 10, 30, 100):
-            halves = [str(selection_of(name, epsilon, DELTA, keys).half) for name in names[:4]]  # type: ignore[arg-type]
+            halves = [str(selection_of(name, epsilon, DELTA, keys).half) for name in of_count]
+            [typical, *_] = RoundsSelection(epsilon, DELTA, keys, 1).chances()
+            halves.append(str(typical.people_for(0.5)))
             halves.append(str(peer_threshold(epsilon, keys)[1]))
             print(f"| {epsilon:g} | {keys} | {' | '.join(halves)} |")
 
@@ -157,33 +162,37 @@ def show() -> None:
 
 
 def noise() -> None:
-    """Store the recall of the top by either noise and by the default, of simulated releases.
+    """Store the recall of the top by each noise, and by OpenDP's threshold, of many releases.
 
-    OpenDP's threshold has the scale and the threshold of ``"laplace"``, so its law.
+    All draw from the counts of the keys of most people, which alone can be among the top.
     """
-    rng, rows = np.random.default_rng(0), []
+    rows = []
     for column in columns():
-        held, exact = held_of(column), exact_counts(column)
-        order = set(sorted(exact, key=lambda key: (-exact[key], str(key)))[:K])
-        counts = np.array(list(held.known.values()))
-        most = np.argsort(-counts)[:SIMULATED_KEYS]
-        right = np.array([key in order for key in held.known])[most]
+        exact = exact_counts(column)
+        order = sorted(exact, key=lambda key: (-exact[key], str(key)))[:K]
+        held = held_of(column).largest(SIMULATED_KEYS)
         for epsilon in EPSILONS:
-            law = selection_with_counts(epsilon, DELTA, column.max_per_user, K)
-            for name in ("laplace", "gaussian"):
-                made: Any = selection_of(name, epsilon, DELTA, column.max_per_user)
-                draw = rng.laplace if name == "laplace" else rng.normal
-                hits = np.zeros(SIMULATED)
-                for run in range(SIMULATED):
-                    noisy = counts[most] + np.rint(draw(0, made.scale, most.size))
-                    best = np.argpartition(-noisy, K)[:K]
-                    hits[run] = right[best[noisy[best] >= made.threshold]].sum() / K
-                error = hits.std() / SIMULATED**0.5
-                rows.append((column.name, epsilon, name, law.name == name, hits.mean(), error))
+            default = selection_of(None, epsilon, DELTA, column.max_per_user, K).name
+            for name, release in unknown(held, column, epsilon).items():
+                hits = [len(set(release()) & set(order)) / K for _ in range(SIMULATED)]
+                error = np.std(hits) / SIMULATED**0.5
+                rows.append((column.name, epsilon, name, name == default, np.mean(hits), error))
+        print(f"{column.name}: done", flush=True)
     names = ["column", "epsilon", "noise", "default", "recall", "standard error"]
     table = pl.DataFrame(rows, schema=names, orient="row")
     table.write_csv(RESULTS.with_name("keys_noise.csv"), float_precision=4)
-    print(table)
+    behind()
+
+
+def behind() -> None:
+    """Print by how many standard errors of the difference the default is ahead of OpenDP."""
+    table = pl.read_csv(RESULTS.with_name("keys_noise.csv"))
+    ours, theirs = table.filter("default"), table.filter(noise=OPENDP)
+    both = ours.join(theirs, on=["column", "epsilon"], suffix="_of_opendp")
+    error = (pl.col("standard error") ** 2 + pl.col("standard error_of_opendp") ** 2).sqrt()
+    ahead = pl.col("recall") - pl.col("recall_of_opendp")
+    with pl.Config(tbl_rows=-1, fmt_str_lengths=50):
+        print(both.select("column", "epsilon", "noise", "recall", ahead=ahead / error))
 
 
 def exact_counts(column: Column) -> dict[Any, int]:
@@ -200,12 +209,16 @@ def exact_counts(column: Column) -> dict[Any, int]:
 class Held:
     """The counts of a column, read once for many releases."""
 
-    def __init__(self, column: Column) -> None:
-        query = dp.Keys(**column.asked, epsilon=1.0, delta=DELTA, neighbours=ADDED)
-        self.asked = KeyRows.of(query)
-        [(_, self.every)] = self.asked.read(column.rows).parts()
-        keys = [self.every.key(place) for place in range(self.every.people.size)]
-        self.known = dict(zip(keys, self.every.people.tolist(), strict=True))
+    def __init__(self, asked: KeyRows, every: Counted) -> None:
+        self.asked, self.every = asked, every
+        keys = every.keys_at(np.arange(every.people.size))
+        self.known = dict(zip(keys, every.people.tolist(), strict=True))
+
+    def largest(self, size: int) -> Held:
+        """Return the keys that most people have, in order of their values."""
+        places = np.sort(np.argsort(-self.every.people, kind="stable")[:size])
+        keys, people = np.asarray(self.every.keys)[places], self.every.people[places]
+        return Held(self.asked, Counted(keys, people, self.every.columns))
 
     def of(self, candidates: Sequence[Any], _groups: object) -> list[Indices]:
         return [np.array([self.known.get(key, 0) for key in candidates])]
@@ -217,11 +230,20 @@ class Held:
 def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]]:
     """Return draws of the top, as functions that make one each; the rows are read once."""
     held = held_of(column)
-    shared: dict[str, Any] = {**column.asked, "epsilon": epsilon, "neighbours": ADDED}
     candidates = column.domain or list(held.known)
-
-    top = dp.TopKeys(k=K, candidates=candidates, **shared)
+    top = dp.TopKeys(
+        k=K, candidates=candidates, **column.asked, epsilon=epsilon, neighbours=ADDED
+    )
     draw_top = top.design().drawing(held)  # type: ignore[arg-type]
+    return {
+        "public candidates": lambda: list(draw_top(top.plan).answer),
+        **unknown(held, column, epsilon),
+    }
+
+
+def unknown(held: Held, column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]]:
+    """Return draws of the top of keys that are not public."""
+    shared: dict[str, Any] = {**column.asked, "epsilon": epsilon, "neighbours": ADDED}
 
     def of_keys(method: Any) -> Callable[[], list[Any]]:  # noqa: ANN401 -- a name of a method
         keys = dp.Keys(**shared, delta=DELTA, method=method)
@@ -243,18 +265,16 @@ def methods(column: Column, epsilon: float) -> dict[str, Callable[[], list[Any]]
         noisy = draw(by_place)
         return [keys[place] for place in sorted(noisy, key=lambda key: -noisy[key])[:K]]
 
-    return {
-        "public candidates": lambda: list(draw_top(top.plan).answer),
-        'keys, "laplace"': of_keys("laplace"),
-        'keys, "gaussian"': of_keys("gaussian"),
-        "OpenDP's threshold": of_opendp,
-    }
+    return {"laplace": of_keys("laplace"), "gaussian": of_keys("gaussian"), OPENDP: of_opendp}
 
 
 @lru_cache(maxsize=1)
 def held_of(column: Column) -> Held:
     """Return the counts of a column."""
-    return Held(column)
+    query = dp.Keys(**column.asked, epsilon=1.0, delta=DELTA, neighbours=ADDED)
+    asked = KeyRows.of(query)
+    [(_, every)] = asked.read(column.rows).parts()
+    return Held(asked, every)
 
 
 def time() -> None:
@@ -348,6 +368,7 @@ if __name__ == "__main__":
         "recall": recall,
         "show": show,
         "noise": noise,
+        "behind": behind,
         "time": time,
         "memory": memory,
     }

@@ -48,9 +48,10 @@ class GroupedCase:
         return self.kind(**fields)
 
     def steps(self, design):
-        """Return the release of the groups, None of public ones, and the design of one."""
+        """Return the chances of groups, None of public ones, and the design of one."""
         if self.kind is not dp.TopKeys:
-            return design.grouping.first, lambda _groups: design.each
+            first = design.grouping.first
+            return first and first.selection.chances()[0], lambda _groups: design.each
         drawn = design.selection
         if isinstance(drawn, GroupsFirst):
             return drawn.first.chances()[0], cache(lambda groups: drawn.within(tuple(groups)))

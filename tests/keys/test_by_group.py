@@ -109,7 +109,8 @@ def released(design, counts):
     """Yield every release of keys with its probability, and the exact rests."""
     held = Held(counts, design.rows)
     people = np.concatenate([np.zeros(0, int), *(part.people for _, part in held.parts())])
-    for places, probability in independent(design.probabilities(people).tolist()).items():
+    chances = design.selection.chances()[0].probabilities(people)
+    for places, probability in independent(chances.tolist()).items():
         selection = replace(design.selection, law=Scripted(places))
         release = replace(design, selection=selection, rest=Exact()).drawing(held)(PLAN)
         yield (release.groups, release.answer), probability, dict(release.other)

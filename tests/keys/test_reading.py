@@ -12,7 +12,7 @@ from dpselect.keys import rows as rows_of_keys
 from dpselect.keys.rows import KeyRows
 from dpselect.tables.people import PeopleCap
 from support.engines import ENGINES, every_engine, held_by
-from support.key_definitions import limited, subsets
+from support.key_definitions import limited, people_by_key, subsets
 
 embedded = pytest.mark.parametrize("engine", ENGINES[:3])
 
@@ -29,10 +29,6 @@ ROWS = pl.DataFrame(
 )
 
 
-def counts_in(question, data):
-    return question.read(data)
-
-
 def people_per_key(rows, most):
     """Return the counts of pairs of a user and a key, by definition."""
     held = {}
@@ -43,8 +39,7 @@ def people_per_key(rows, most):
 
 
 def counts_of(data, question):
-    counted = counts_in(question, data).parts()[0][1]
-    return {counted.key(i): int(n) for i, n in enumerate(counted.people)}
+    return people_by_key(question.read(data).parts()[0][1])
 
 
 def asked(*columns, most=2, **others):
@@ -79,9 +74,8 @@ def test_only_keys_of_enough_people_leave_an_engine(engine, crossing):
     exact = people_per_key(ROWS.select("person", "word").iter_rows(), 2)
     least = sorted(exact.values())[-3]
 
-    counted = counts_in(asked("word"), data).parts(least)[0][1]
+    found = people_by_key(asked("word").read(data).parts(least)[0][1])
 
-    found = {counted.key(i): n for i, n in enumerate(counted.people)}
     assert found == {key: n for key, n in exact.items() if n >= least}
     assert max(crossing) <= len(found) < len(exact)
 

@@ -16,7 +16,7 @@ from dpselect.passes import watching
 from dpselect.tables.key_columns import KeyColumns
 from dpselect.tables.people import PeopleCap
 from support.engines import every_engine, held_by
-from support.key_definitions import exact_delta as delta_of, limited, subsets
+from support.key_definitions import exact_delta as delta_of, limited, people_by_key, subsets
 
 AS_THEY_ARE = KeyColumns(("v",), ("integer",))
 KEYS = range(3)
@@ -111,9 +111,14 @@ def renamed(database, keys, names):
     return tuple(sorted(here[:-1])), tuple(sorted(here))
 
 
+def half_of(law):
+    """Return how many people of most keys it takes for a release with probability 1/2."""
+    return law.chances()[0].people_for(0.5)
+
+
 def crowded(law, keys):
     """Yield pairs where a person comes to whose keys others have, each of them one key."""
-    for people in range(1, 2 * law.half + 2, 3):
+    for people in range(1, 2 * half_of(law) + 2, 3):
         others = tuple((key,) for key in range(keys) for _ in range(people))
         yield others, (*others, tuple(range(keys)))
 
@@ -202,7 +207,7 @@ def test_noise_for_one_person_is_caught_where_one_is_replaced():
     """A person of one key comes to those of another, beside as many others of each."""
     delta = 0.01
     right, wrong = (kind(EPSILON, delta, 1, 2) for kind in (RoundsSelection, OfOnePerson))
-    most = 2 * right.half
+    most = 2 * half_of(right)
     crowds = [((0,),) * a + ((1,),) * b for a in range(1, most, 3) for b in range(1, most, 5)]
     pairs = [((*others, (0,)), (*others, (1,))) for others in crowds]
 
@@ -324,7 +329,7 @@ def test_every_engine_sums_the_weights_of_the_definition(engine, among):
         kept = [k for k in limited(set(keys), person, 3) if among is None or k in among]
         for key in kept:
             exact[key] += int(weights[len(kept)])
-    assert {found.key(i): int(w) for i, w in enumerate(found.people)} == exact
+    assert people_by_key(found) == exact
 
 
 @every_engine

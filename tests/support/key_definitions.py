@@ -3,6 +3,7 @@
 from itertools import chain, combinations
 from math import exp
 
+import numpy as np
 import polars as pl
 
 from support.people import counted_of
@@ -27,6 +28,12 @@ def subsets(keys, most):
 def limited(keys, user, most):
     """Return which of a person's keys are counted, by the words of ``tables.people``."""
     return counted_of(user, set(keys), most)
+
+
+def people_by_key(counted):
+    """Return the counts that were read, by key."""
+    keys = counted.keys_at(np.arange(counted.people.size))
+    return dict(zip(keys, counted.people.tolist(), strict=True))
 
 
 def add_person(counts, keys):

@@ -15,6 +15,7 @@ keys are known.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -29,9 +30,9 @@ from dpselect.keys.rows import KeyRows, Part, in_order
 from dpselect.mechanisms import NoisySequence, TopK
 from dpselect.mechanisms.score_intervals import ROUNDING
 from dpselect.plan import Plan
-from dpselect.query import Design
+from dpselect.query import Design, Query
 from dpselect.tables.groups import OTHER, NoisyNumbers
-from dpselect.typing import Indices, Probabilities
+from dpselect.typing import Indices
 
 if TYPE_CHECKING:
     from dpselect.keys.rows import PersonKeys
@@ -90,13 +91,23 @@ class KeysDesign(Design[KeyRelease]):
 
         return release
 
-    def probabilities(self, people: Indices) -> Probabilities:
-        """Return the probability that a key of so many people is released."""
-        return self.chances()[0].probabilities(people)
+
+class _KeysQuery(Query[KeyRelease], ABC):
+    """A query of keys, whose design has the chances of those that are not public."""
+
+    @abstractmethod
+    def design(self) -> KeysDesign:
+        """Return how keys are drawn."""
 
     def chances(self) -> tuple[Chances, ...]:
-        """Return the chances of what is not public."""
-        return self.selection.chances()
+        """Return the exact chances of release of what is not public, by number of people."""
+        return self.design().selection.chances()
+
+    def predicted(self) -> dict[str, object]:
+        """Return how many people it takes until what is not public is released, in words."""
+        least = getattr(self, "min_people", 1)
+        said = "\n".join(one.in_words(least) for one in self.chances())
+        return {"released": said} if said else {}
 
 
 def _joined(parts: Sequence[Part], name: str) -> tuple[Any, ...] | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.keys.design import ByCount, KeysDesign
-from dpselect.keys.release import Chances, KeyRelease, in_words
+from dpselect.keys.design import ByCount, KeysDesign, _KeysQuery
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
 from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta, reads
 from dpselect.keys.selection import (
@@ -16,11 +15,10 @@ from dpselect.keys.selection import (
     KeyMethod,
     KeySelection,
     selection_of,
-    selection_with_counts,
 )
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan
-from dpselect.query import Claim, Columns, Query, query
+from dpselect.query import Claim, Columns, query
 from dpselect.tables.groups import GROUPS_SHARE, NoisyNumbers, changed_rows
 from dpselect.typing import Indices, Probabilities
 
@@ -32,7 +30,7 @@ FOR_ROUNDS = 3
 
 
 @query
-class Keys(Query[KeyRelease]):
+class Keys(_KeysQuery):
     """The keys that enough people have: as many of them as possible.
 
     Data are a frame, the path of a Parquet or CSV file, or an array, list or Series. From a
@@ -115,24 +113,27 @@ class Keys(Query[KeyRelease]):
         self, epsilon: float, delta: float, changed: int, rows: KeyRows
     ) -> KeySelection | RoundsSelection:
         """Return how a key is selected."""
-        method, by_count = self.method, self.by is not None or self.min_people > 1
-        if self.other and method is None:
-            return selection_with_counts(epsilon, delta, changed)
-        if method is None and rows.max_per_user >= FOR_ROUNDS and not by_count:
+        method, most = self.method, rows.max_per_user
+        if method is not None:
+            validation.one_of("method", method, get_args(KeyMethod))
+        by_count = self.by is not None or self.other or self.min_people > 1
+        if method is None and most >= FOR_ROUNDS and not by_count:
             method = "rounds"
-        if method == "rounds" and self.min_people > 1:
-            raise ParameterError("`min_people` is for methods that count people: leave it out")
-        if method == "rounds" and self.by is not None:
-            raise ParameterError(
-                "`method` 'rounds' has no groups: give their column as one more `column`"
-            )
         if self.other and method in ("rounds", "optimal"):
             raise ParameterError(
                 "`other` needs noisy counts of the keys: `method` must be 'laplace' or "
                 "'gaussian'"
             )
-        persons = changed // rows.max_per_user
-        return selection_of(method, epsilon, delta, changed, persons=persons)
+        if method != "rounds":
+            counted = 0 if self.other else None
+            return selection_of(method, epsilon, delta, changed, counted)
+        if self.min_people > 1:
+            raise ParameterError("`min_people` is for methods that count people: leave it out")
+        if self.by is not None:
+            raise ParameterError(
+                "`method` 'rounds' has no groups: give their column as one more `column`"
+            )
+        return RoundsSelection(epsilon, delta, most, changed // most)
 
     def probabilities(self, people: Indices) -> Probabilities:
         """Return the exact probability that a key is released.
@@ -152,15 +153,7 @@ class Keys(Query[KeyRelease]):
             >>> pages.probabilities(np.array([1, 85, 86])).round(3)
             array([0.   , 0.467, 0.516])
         """
-        return self.design().probabilities(people)
-
-    def predicted(self) -> dict[str, object]:
-        """Return how many people it takes until what is not public is released."""
-        return {"released": words} if (words := in_words(self)) else {}
-
-    def chances(self) -> tuple[Chances, ...]:
-        """Return the same as a function, for a dry run and a picture."""
-        return self.design().chances()
+        return self.chances()[0].probabilities(people)
 
 
 def unknown_keys(

@@ -212,9 +212,3 @@ class Chances(NamedTuple):
         never = f"; if fewer than {least:,} have it, never" if least > 1 else ""
         people = f"if {half:,} people have it{sure}{never}"
         return f"{self.of} is released with probability 1/2 {people}"
-
-
-def in_words(query: Any) -> str:  # noqa: ANN401 -- ``Keys`` or ``TopKeys``
-    """Return how many people it takes until what is not public is released."""
-    least = getattr(query, "min_people", 1)
-    return "\n".join(one.in_words(least) for one in query.chances())

@@ -40,7 +40,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._numbers import least
 from dpselect.budget.zcdp import delta_of_gaussian
 from dpselect.draws.exact import bernoulli
 from dpselect.draws.exact.bernoulli import BITS, up_to
@@ -197,11 +196,6 @@ class RoundsSelection:
             f"noisy weights of at least {self.threshold:.6g} in {ROUNDS} rounds (discrete "
             f"Gaussian, scale {self.noise.scale:.6g} a round)"
         )
-
-    @property
-    def half(self) -> int:
-        """Smallest number of people, with all their counted keys, released with chance 1/2."""
-        return least(lambda people: float(self.probabilities(np.array([people]))[0]) >= 0.5)
 
     def probabilities(self, people: Indices, keys: int | None = None) -> Probabilities:
         """Return the probability for people with as many keys each.

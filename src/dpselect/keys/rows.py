@@ -180,14 +180,10 @@ class Counted:
     people: Indices
     columns: KeyColumns
 
-    def key(self, position: int) -> Hashable:
-        """Return a key as plain Python values."""
-        return self.columns.decode(self.keys[position])
-
     def keys_at(self, positions: Indices) -> list[Hashable]:
-        """Return several keys, for which ``key`` would take longer."""
+        """Return keys as plain Python values."""
         if self.columns.encoded:
-            return [self.key(position) for position in positions.tolist()]
+            return [self.columns.decode(self.keys[place]) for place in positions.tolist()]
         keys: list[Hashable] = np.asarray(self.keys)[positions].tolist()
         return keys
 

@@ -12,27 +12,23 @@ event and the delta of the noise add up (``docs/report`` has the proof).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import ceil, exp, expm1, inf, lgamma, log, log1p, nextafter, pi, sqrt
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from math import ceil, exp, expm1, inf, lgamma, log, log1p, pi, sqrt
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import validation
 from dpselect._numbers import LARGEST_EXPONENT, least
 from dpselect.budget.zcdp import rho_for, rho_of_pure
 from dpselect.draws.exact.bernoulli import BITS, OptimalChances, select
-from dpselect.draws.exact.noisy_counts import (
-    check_scale,
-    discrete_gaussian,
-    discrete_laplace,
-)
+from dpselect.draws.exact.noisy_counts import check_scale, scale_for
+from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
 from dpselect.errors import ParameterError
-from dpselect.keys.rounds import MARGIN, RoundsSelection, normal_tail, probabilities_of
+from dpselect.keys.rounds import MARGIN, normal_tail, probabilities_of
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -68,6 +64,11 @@ class KeySelection(ABC):
     def scale(self) -> float | None:
         """Scale of the noise of released counts; None if there are none."""
         return None
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of this noise."""
+        return 0.0
 
     @property
     @abstractmethod
@@ -166,29 +167,27 @@ class NoisyCountSelection(KeySelection):
     """Discrete noise on every count, and a threshold for the sum.
 
     Attributes:
-        kind: The noise, in words.
-        spread: Its standard deviation, about, in scales.
+        law: The distribution of the noise, by its scale.
     """
 
-    kind: ClassVar[str]
-    spread: ClassVar[float]
+    law: ClassVar[type[DiscreteLaplace | DiscreteGaussian]]
 
     @cached_property
     @abstractmethod
     def noise(self) -> Noise:
         """The noise, and the threshold that delta allows with it."""
 
-    @abstractmethod
     def tail(self, z: Indices) -> Probabilities:
         """Return ``P(Z ≥ z)`` of the noise, for ``z`` from 0 on."""
-
-    @abstractmethod
-    def noisy(self, people: Indices) -> Indices:
-        """Return counts with noise."""
+        return np.exp(self.law(self.scale).log_at_most(-np.asarray(z, dtype=np.float64)))
 
     @property
     def scale(self) -> float:
         return self.noise.scale
+
+    @property
+    def deviation(self) -> float:
+        return sqrt(self.law(self.scale).variance)
 
     @property
     def threshold(self) -> int:
@@ -202,9 +201,8 @@ class NoisyCountSelection(KeySelection):
 
     @property
     def label(self) -> str:
-        return (
-            f"noisy counts of at least {self.threshold} ({self.kind}, scale {self.scale:.6g})"
-        )
+        noise = f"discrete {self.name.capitalize()}, scale {self.scale:.6g}"
+        return f"noisy counts of at least {self.threshold} ({noise})"
 
     def probabilities(self, people: Indices) -> Probabilities:
         z = self.threshold - people
@@ -212,7 +210,7 @@ class NoisyCountSelection(KeySelection):
         return np.where(people > 0, np.where(z >= 1, tail, head), 0.0)
 
     def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices]:
-        noisy = self.noisy(people)
+        noisy = self.law(self.scale).sample(people)
         return noisy >= self.threshold, noisy
 
     def spends(self) -> tuple[Spend, ...]:
@@ -231,26 +229,19 @@ class LaplaceSelection(NoisyCountSelection):
     """
 
     name: ClassVar[KeyMethod] = "laplace"
-    kind: ClassVar[str] = "discrete Laplace"
-    spread: ClassVar[float] = sqrt(2)
+    law = DiscreteLaplace
 
     def __post_init__(self) -> None:
-        check_scale(nextafter(self.changed / self.epsilon, inf))
+        check_scale(scale_for(self.epsilon, self.changed))
 
     @cached_property
     def noise(self) -> Noise:
-        scale = nextafter(self.changed / self.epsilon, inf)
+        scale = scale_for(self.epsilon, self.changed)
         each = _each_of(self.delta, self.changed)
         # P(Z >= z) = e^(-z/b) / (1 + e^(-1/b)) for z >= 1.
         z = scale * (-log(each) - log1p(exp(-1 / scale)))
         threshold = 1 + max(1, ceil(z + MARGIN * (1 + abs(z))))
         return Noise(scale, threshold, Spend(PURPOSE, self.epsilon))
-
-    def tail(self, z: Indices) -> Probabilities:
-        return np.exp(-z / self.scale) / (1 + exp(-1 / self.scale))
-
-    def noisy(self, people: Indices) -> Indices:
-        return discrete_laplace(people, self.scale)
 
 
 @dataclass(frozen=True)
@@ -265,8 +256,7 @@ class GaussianSelection(NoisyCountSelection):
     """
 
     name: ClassVar[KeyMethod] = "gaussian"
-    kind: ClassVar[str] = "discrete Gaussian"
-    spread: ClassVar[float] = 1.0
+    law = DiscreteGaussian
 
     def __post_init__(self) -> None:
         # The largest share of delta for the noise makes the least scale.
@@ -295,76 +285,38 @@ class GaussianSelection(NoisyCountSelection):
     def tail(self, z: Indices) -> Probabilities:
         return _gaussian_tail(self.scale)(z)
 
-    def noisy(self, people: Indices) -> Indices:
-        return discrete_gaussian(people, self.scale)
 
-
-Selection = TypeVar("Selection", bound=KeySelection)
+BY_COUNT: list[type[KeySelection]] = [OptimalSelection, LaplaceSelection, GaussianSelection]
+"""Selections of a key by the number of its people alone; the first releases no counts."""
 
 
 def selection_of(
-    method: KeyMethod | None, epsilon: float, delta: float, changed: int, *, persons: int = 1
-) -> KeySelection | RoundsSelection:
-    """Return the selection of a method; by default the one that reaches one half soonest.
+    method: KeyMethod | None, epsilon: float, delta: float, changed: int, k: int | None = None
+) -> KeySelection:
+    """Return the selection of a method that counts people, by default the best one.
+
+    It needs the fewest people for a release with probability 1/2. The ``k`` largest noisy
+    counts also have to be told from the next one, of which counts by Zipf's law are a
+    ``(k + 1)``-th ahead: so many deviations of the noise are added.
 
     Args:
-        method: The method; of weights none needs fewer people with as many keys as can be.
+        method: The method; None for the best.
         epsilon: Epsilon of the whole release.
         delta: Delta of the whole release.
         changed: The number of keys that one neighbour step changes.
-        persons: Number of persons that these are of.
-
-    Raises:
-        ParameterError: There is no such method.
+        k: How many of the largest noisy counts are wanted; 0 for all with noisy counts. If
+            not given, no counts are needed.
     """
-    validation.within("epsilon", epsilon, 0, LARGEST_EPSILON)
-    if method is not None:
-        validation.one_of("method", method, get_args(KeyMethod))
-        if method == "rounds":
-            return RoundsSelection(epsilon, delta, changed // persons, persons)
-        return next(one for one in BY_COUNT if one.name == method)(epsilon, delta, changed)
-    return _best(BY_COUNT, epsilon, delta, changed, key=lambda one: one.half)
-
-
-BY_COUNT: list[type[KeySelection]] = [OptimalSelection, LaplaceSelection, GaussianSelection]
-"""Selections of a key by the number of its people alone."""
-
-
-def selection_with_counts(
-    epsilon: float, delta: float, changed: int, k: int | None = None
-) -> NoisyCountSelection:
-    """Return the selection with noisy counts that needs the fewest people.
-
-    Without ``k`` they are those of a key that is released with probability 1/2. The ``k``
-    largest also have to be told from the next one, of which counts by Zipf's law are a
-    ``(k + 1)``-th ahead: so many deviations of the noise are added to the threshold.
-
-    Args:
-        epsilon: Epsilon of the whole release.
-        delta: Delta of the whole release.
-        changed: The number of keys that one neighbour step changes.
-        k: How many of the largest are wanted; all if not given.
-    """
-    kinds: list[type[NoisyCountSelection]] = [LaplaceSelection, GaussianSelection]
-    many = 0 if k is None else k + 1
-    return _best(
-        kinds, epsilon, delta, changed, key=lambda one: one.half + many * one.spread * one.scale
-    )
-
-
-def _best(
-    kinds: Sequence[type[Selection]],
-    epsilon: float,
-    delta: float,
-    changed: int,
-    key: Callable[[Selection], float],
-) -> Selection:
-    made: list[Selection] = []
+    every = BY_COUNT if k is None else BY_COUNT[1:]
+    kinds = [one for one in every if method in (None, one.name)]
+    made = []
     for kind in kinds:
         # Where one method needs more noise than can be drawn, another may do.
         with suppress(ParameterError):
             made.append(kind(epsilon, delta, changed))
-    return min(made, key=key) if made else kinds[0](epsilon, delta, changed)
+    if not made:
+        return kinds[0](epsilon, delta, changed)
+    return min(made, key=lambda one: one.half + (k + 1 if k else 0) * one.deviation)
 
 
 def composed_delta(epsilon: float, each: float, times: int) -> float:

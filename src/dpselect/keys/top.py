@@ -21,18 +21,24 @@ from typing import Annotated
 from dpselect import validation
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.design import GroupsFirst, KeysDesign, OfCandidates, Selection
+from dpselect.keys.design import (
+    GroupsFirst,
+    KeysDesign,
+    OfCandidates,
+    Selection,
+    _KeysQuery,
+)
 from dpselect.keys.keys import REST, groups_first, unknown_keys
-from dpselect.keys.release import FRESH, Chances, KeyRelease, in_words
+from dpselect.keys.release import FRESH
 from dpselect.keys.rows import KeyRows, Missing, check_people, reads
-from dpselect.keys.selection import selection_with_counts
+from dpselect.keys.selection import selection_of
 from dpselect.mechanisms import MechanismLike, NoisySequence, PermuteAndFlip, TopK
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.mechanisms.top_k import or_gaussian
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts
 from dpselect.plan import Plan, Spend
-from dpselect.query import Claim, Columns, Query, query
+from dpselect.query import Claim, Columns, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.groups import NoisyNumbers, after_groups, changed_rows
 
@@ -41,7 +47,7 @@ MOST = 10**8
 
 
 @query
-class TopKeys(Query[KeyRelease]):
+class TopKeys(_KeysQuery):
     """The keys that most people have.
 
     With ``candidates`` the keys are selected from these: one by one by permute-and-flip, or
@@ -151,14 +157,6 @@ class TopKeys(Query[KeyRelease]):
         if self.groups_share is not None:
             raise ParameterError("`groups_share` is for `by` without `groups`: leave it out")
         return _of_candidates(self)
-
-    def predicted(self) -> dict[str, object]:
-        """Return how many people it takes until what is not public is released."""
-        return {"released": words} if (words := in_words(self)) else {}
-
-    def chances(self) -> tuple[Chances, ...]:
-        """Return the exact chances of release of what is not public, by number of people."""
-        return self.design().chances()
 
 
 def _of_candidates(asked: TopKeys) -> KeysDesign:
@@ -280,7 +278,7 @@ def _above_threshold(asked: TopKeys) -> KeysDesign:
     k = validation.at_least("k", asked.k, 1, MOST)
     return unknown_keys(
         asked,
-        lambda epsilon, delta, changed, _: selection_with_counts(epsilon, delta, changed, k),
+        lambda epsilon, delta, changed, _: selection_of(None, epsilon, delta, changed, k),
         k=k,
     )
 
