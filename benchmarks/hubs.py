@@ -65,7 +65,7 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
             noisy = np.rint(degrees + rng.laplace(0, 2 / (share * epsilon), degrees.size))
             chosen = np.argsort(-noisy, kind="stable")[:HUBS]
             held = np.clip(noisy[chosen], 2, degrees.size - 1)
-            caps = np.ceil(metric.cap_share * held).astype(np.int64)
+            caps = metric.caps(held, HUBS, hubs.largest_cap(len(graph)))
             scales = 2 * caps * hubs.moved_together(1 / caps) / ((1 - share) * epsilon)
             counts = [flow(*one) for one in zip(chosen.tolist(), caps.tolist(), strict=True)]
             edges = np.rint(counts + rng.laplace(0, 1, HUBS) * scales) / 2

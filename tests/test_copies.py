@@ -247,7 +247,7 @@ def holders_of_records():
         ).reader(["x", "y"]).coded((rows, ["a"])),
         "rows of keys": KeyRows(("x",)).read(frame),
         "graph": Graph.from_edges([(0, 1)], nodes=2),
-        "edges": EdgeTable(edges, source="s", target="t", nodes=nodes),
+        "edges": EdgeTable.from_edges(edges, source="s", target="t", nodes=nodes),
         "stream": stream(None),
     }  # fmt: skip
 

@@ -19,7 +19,7 @@ def test_nodes_are_listed_as_their_column_holds_them(run, tmp_path, listed, kind
 
     ran = run("nodes", path, "--nodes", named, *DEGREE, "--engine", engine, "--json")
     assert ran.json["answer"] == ["7" if kind is pl.String else 7]
-    assert ran.json["nodes"] == "the 4 listed nodes (edges to others are dropped)"
+    assert ran.json["nodes"] == "the 4 listed nodes (edges to others dropped, weights ignored)"
 
 
 DEGREE = ("--k", 1, "--metric", "degree", "--epsilon", 500)
@@ -49,4 +49,6 @@ def test_files_of_networks_are_read(run, tmp_path, name):
         "hubs", path, "--nodes", 10, "--k", 1, "--metric", "ego-density", "--epsilon", 9
     )
     assert ran.json["answer"] == [0]
-    assert "the nodes 0 to 9 (edges to other ids are dropped)" in " ".join(shown.out.split())
+    assert "the nodes 0 to 9 (edges to other ids dropped, weights ignored)" in " ".join(
+        shown.out.split()
+    )

@@ -60,6 +60,20 @@ def test_files_of_graphs_are_read_by_ids_and_by_labels(tmp_path, ending):
         assert degrees(named, [*NAMES[:3], "else"]) == [2, 1, 1, 0]
 
 
+@pytest.mark.parametrize(
+    ("field", "weighted"), [("pattern", False), ("integer", False), ("real", True)]
+)
+def test_a_matrix_file_is_refused_if_it_declares_real_numbers(tmp_path, field, weighted):
+    path = tmp_path / "edges.mtx"
+    mmwrite(path, MATRIX, field=field)
+
+    if not weighted:
+        assert degrees(path) == DEGREES
+        return
+    with refused():
+        degrees(path)
+
+
 @pytest.mark.parametrize("text", SNAP.values(), ids=SNAP)
 def test_a_text_file_of_pairs_is_read_line_by_line(tmp_path, text):
     path, packed = tmp_path / "edges.txt", tmp_path / "edges.txt.gz"

@@ -32,7 +32,7 @@ ENDS = {"source": "a", "target": "b"}
 @every_engine
 def test_every_metric_is_the_same_to_the_last_bit(engine, crossing):
     here = Graph.from_edges(EDGES, nodes=NODES, **ENDS)
-    there = EdgeTable(held_by(engine, EDGES), nodes=NODES, **ENDS)
+    there = EdgeTable.from_edges(held_by(engine, EDGES), nodes=NODES, **ENDS)
     draw = dp.LocalDampening(epsilon=1.0)
 
     for metric in METRICS.values():
@@ -50,7 +50,7 @@ def test_labels_and_nodes_without_edges():
     frame = pl.DataFrame({"a": ["x", "z", "x"], "b": ["y", "x", "x"]})
     people = ["w", "x", "y", "z"]
 
-    there = EdgeTable(frame.lazy(), nodes=people, **ENDS)
+    there = EdgeTable.from_edges(frame.lazy(), nodes=people, **ENDS)
 
     assert there.degrees.tolist() == [0, 2, 1, 1]
     assert there.ego_betweenness().tolist() == [0, 1, 0, 0]
@@ -68,7 +68,7 @@ def test_labels_and_nodes_without_edges():
 def test_records_that_are_no_edges_are_dropped_or_refused_as_by_a_graph(frame):
     lazy = pl.LazyFrame(frame)
 
-    for make in (Graph.from_edges, EdgeTable):
+    for make in (Graph.from_edges, EdgeTable.from_edges):
         assert make(lazy, nodes=3, **ENDS).degrees.tolist() == [1, 1, 0]
         with pytest.raises(PublicClaimError):
             make(lazy, nodes=3, **ENDS, on_invalid="raise")
@@ -80,16 +80,16 @@ def test_an_engine_lists_so_many_labels_and_no_more():
     edges = pl.DataFrame({"a": [1], "b": [2]})
     nodes = range(1, 10_002)
 
-    assert EdgeTable(edges.lazy(), nodes=nodes, **ENDS).degrees.sum() == 2
+    assert EdgeTable.from_edges(edges.lazy(), nodes=nodes, **ENDS).degrees.sum() == 2
     with refused("nodes"):
-        EdgeTable(held_by("duckdb", edges), nodes=nodes, **ENDS)
+        EdgeTable.from_edges(held_by("duckdb", edges), nodes=nodes, **ENDS)
 
 
 @pytest.mark.parametrize("nodes", [4, [1, 2, 3], [-1, 2, 3], [-5, -2]])
 def test_an_id_beyond_signed_integers_is_no_node_of_arrow(nodes):
     """Arrow raises where such an id is compared with a signed one, and names it."""
     columns = {"a": pa.array([1, 2, 2**63], pa.uint64()), "b": pa.array([2, 3, 9], pa.int64())}
-    ours = EdgeTable(pa.table(columns), nodes=nodes, **ENDS)
-    without = EdgeTable(pa.table(columns).slice(0, 2), nodes=nodes, **ENDS)
+    ours = EdgeTable.from_edges(pa.table(columns), nodes=nodes, **ENDS)
+    without = EdgeTable.from_edges(pa.table(columns).slice(0, 2), nodes=nodes, **ENDS)
 
     assert ours.degrees.tolist() == without.degrees.tolist()

@@ -61,10 +61,10 @@ def test_any_table_of_edges_gives_the_same_graph(hold, tmp_path):
 
 def test_sparse_matrices_of_either_triangle_or_both_give_the_same_graph():
     ends = np.array(EDGES).T
-    upper = sparse.coo_array((np.full(4, 0.5), ends), shape=(5, 5))
+    upper = sparse.coo_array((np.full(4, 2), ends), shape=(5, 5))
 
     for matrix in (upper, upper.T, upper.tocsr() + upper.T, sparse.csc_matrix(upper)):
-        assert rows(Graph.from_scipy(matrix, nodes=5)) == EXPECTED
+        assert rows(Graph.from_edges(matrix, nodes=5)) == EXPECTED
 
 
 def test_networkx_and_igraph_give_the_same_graph():

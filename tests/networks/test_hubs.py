@@ -89,9 +89,9 @@ def test_caps_and_their_noise_depend_on_noisy_degrees_alone():
 @pytest.mark.parametrize(
     ("asked", "shares"),
     [
-        ({"epsilon": 1.75}, (1.0,)),
-        ({"epsilon": 2.0}, (0.5, 0.5)),
-        ({"epsilon": 3.5, "user": "who", "max_per_user": 2}, (1.0,)),
+        ({"epsilon": 4.75}, (1.0,)),
+        ({"epsilon": 5.0}, (0.5, 0.5)),
+        ({"epsilon": 9.5, "user": "who", "max_per_user": 2}, (1.0,)),
         ({"epsilon": 0.75, "nodes": 10_000}, (1.0,)),
         ({"epsilon": 1.0, "nodes": 10_000}, (0.5, 0.5)),
         ({"epsilon": 0.75, "degrees_share": 0.25}, (0.25, 0.75)),

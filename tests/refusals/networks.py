@@ -70,12 +70,12 @@ LAZY_HUBS = releasing(dp.Hubs, k=1, **DEGREE | {"metric": "ego-density"}, **AND)
 MEMORY = refusing(Graph.from_edges, edges=EDGES, nodes=5)
 NAMED = refusing(Graph.from_edges, **ENDS)
 OF_EACH = [
-    refusing(one, edges=WHO, **AND, nodes=3, **PERSONS) for one in (Graph.from_edges, EdgeTable)
+    refusing(one, edges=WHO, **AND, nodes=3, **PERSONS)
+    for one in (Graph.from_edges, EdgeTable.from_edges)
 ]
 HELD_ROWS = both(*OF_EACH)
 NX = refusing(Graph.from_networkx, nodes=5)
 IGRAPH = refusing(Graph.from_igraph, nodes=5)
-SCIPY = refusing(Graph.from_scipy, nodes=5)
 SIMPLE = refusing(simple_edges)
 AB = SECRET.select("a", "b")
 WEIGHTED = igraph.Graph(5, EDGES, edge_attrs={"weight": range(6)})
@@ -127,7 +127,7 @@ ROWS = [
     HUBS("degrees_share", degrees_share=1.0),
     HUBS("is too small", epsilon=1e-16),
     HUBS("epsilon", epsilon=1e-13, degrees_share=0.5),
-    LAZY_HUBS("counted in memory", data=Each([AB, EdgeTable(AB, **AND, nodes=5)])),
+    LAZY_HUBS("counted in memory", data=Each([AB, EdgeTable.from_edges(AB, **AND, nodes=5)])),
     refusing(degree)("graph must be a", graph=[(0, 1)]),
     refusing(ego_betweenness, EMPTY)("sensitivity", sensitivity="spread"),
     refusing(ego_density, EMPTY)("sensitivity", sensitivity="codegree"),
@@ -142,8 +142,8 @@ ROWS = [
     NX("the graph is directed", DataError, graph=nx.DiGraph(EDGES)),
     IGRAPH("the graph is directed", DataError, graph=igraph.Graph(5, EDGES, directed=True)),
     IGRAPH("another number of vertices", DataError, graph=igraph.Graph(7, EDGES)),
-    SCIPY("a row and a column for each of the 5", DataError, matrix=sparse.csr_array((4, 4))),
-    SCIPY("SciPy sparse", DataError, matrix=np.eye(5)),
+    MEMORY("a row and a column", DataError, edges=sparse.csr_array((4, 4), dtype=int)),
+    MEMORY("real numbers", edges=Each([sparse.eye(5), sparse.eye(5, dtype=complex)])),
     MEMORY("on_invalid", on_invalid="ignore"),
     NAMED("must name nodes", ColumnError, edges=FRAME.cast(pl.Float64), nodes=3),
     NAMED("must name nodes", ColumnError, edges=FRAME.cast(pl.String), nodes=3),

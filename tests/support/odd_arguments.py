@@ -184,7 +184,7 @@ CALLS = {
         lambda: (table()[:, COLUMNS], table()["y"].to_list()),
     ),
     "Graph.from_edges": Call(plain(networks.Graph.from_edges), EDGES, lambda: (table(),)),
-    "EdgeTable": Call(plain(networks.EdgeTable), EDGES, lambda: (table(),)),
+    "EdgeTable": Call(plain(networks.EdgeTable.from_edges), EDGES, lambda: (table(),)),
     "Objective": Call(
         plain(dp.Objective),
         {

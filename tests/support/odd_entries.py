@@ -91,7 +91,7 @@ FRONT |= {"max_depth": 1, "random_state": 1}
 
 
 def engine_edges(table):
-    edges = networks.EdgeTable(table, source="f", target="g", nodes=9)
+    edges = networks.EdgeTable.from_edges(table, source="f", target="g", nodes=9)
     return dp.TopNodes(metric="degree", **NODES).release(edges)
 
 

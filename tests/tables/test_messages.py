@@ -46,7 +46,7 @@ def damaged(folder):
     [
         lambda data: tables.numeric_column(data, "v"),
         lambda data: tables.collect(tables.open_table(data), data, most=9),
-        lambda data: EdgeTable(data, source="v", target="w", nodes=4).degrees,
+        lambda data: EdgeTable.from_edges(data, source="v", target="w", nodes=4).degrees,
         lambda data: Graph.from_edges(data, source="v", target="w", nodes=4),
         lambda data: (
             PointRows(Box(0, 0, 1, 1), "v", "w")

@@ -114,7 +114,7 @@ def test_an_edge_of_a_graph(odd):
         assert here <= there
         assert len(there - here) in {0, 2}  # both directions
         if odd.has_names and odd.container != "pandas objects":
-            degrees = EdgeTable(odd.with_it(), **ends, nodes=nodes).degrees
+            degrees = EdgeTable.from_edges(odd.with_it(), **ends, nodes=nodes).degrees
             assert degrees.sum() == len(there)
 
 

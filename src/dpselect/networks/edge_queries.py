@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import narwhals as nw
 
@@ -81,45 +81,32 @@ def reads(source: str, target: str, nodes: Nodes) -> Columns:
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeRows:
-    """Rule by which rows are read as edges; public.
+    """Rule by which rows are read as edges, with the fields of a query about nodes; public.
 
     Attributes:
-        nodes: All ids or labels.
+        nodes: All ids or labels, as ``checked_nodes`` returns them.
         source: The column of one end, of a table.
         target: The column of the other end.
-        cap: How many edges of a person are counted; None if one edge is protected.
+        user: The column of the person that a row belongs to.
+        max_per_user: How many edges of a person are counted.
         on_invalid: What happens to rows that are no edge.
+        cap: How many edges of which persons are counted; None if one edge is protected.
+
+    Raises:
+        ParameterError: A field is out of its range, or does not go with another.
     """
 
     nodes: Sequence[Hashable]
     source: str | None = None
     target: str | None = None
-    cap: PeopleCap | None = None
+    user: str | None = None
+    max_per_user: int | None = None
     on_invalid: OnInvalid = "repair"
+    cap: PeopleCap | None = field(init=False)
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        nodes: Nodes,
-        source: str | None,
-        target: str | None,
-        user: str | None,
-        max_per_user: int | None,
-        on_invalid: OnInvalid,
-    ) -> Self:
-        """Return the checked fields of a query about nodes, or of a graph.
-
-        Raises:
-            ParameterError: One is out of its range, or does not go with another.
-        """
-        return cls(
-            nodes=checked_nodes(nodes),
-            source=source,
-            target=target,
-            cap=people_cap(user, max_per_user),
-            on_invalid=validation.on_invalid(on_invalid),
-        )
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cap", people_cap(self.user, self.max_per_user))
+        validation.on_invalid(self.on_invalid)
 
     @property
     def ids(self) -> Sequence[int] | None:
@@ -146,13 +133,10 @@ class EdgeRows:
         """Which ends are nodes; the same whatever ends there are."""
         done = "dropped" if self.on_invalid == "repair" else "refused"
         if isinstance(self.nodes, range):
-            return f"the nodes 0 to {len(self.nodes) - 1} (edges to other ids are {done})"
-        return f"the {len(self.nodes)} listed nodes (edges to others are {done})"
-
-    @property
-    def max_per_user(self) -> int | None:
-        """The most edges of a person; None if one edge is protected."""
-        return None if self.cap is None else self.cap.most
+            known, others = f"nodes 0 to {len(self.nodes) - 1}", "other ids"
+        else:
+            known, others = f"{len(self.nodes)} listed nodes", "others"
+        return f"the {known} (edges to {others} {done}, weights ignored)"
 
 
 def check_edges(data: object, rows: EdgeRows) -> Frame:
@@ -184,13 +168,15 @@ def check_edges(data: object, rows: EdgeRows) -> Frame:
     return table
 
 
-def refuse_weights(names: Iterable[str]) -> None:
-    """Refuse edges that are declared to have weights, by the names of columns or attributes.
+def refuse_weights(declared: Iterable[str]) -> None:
+    """Refuse edges that are declared to have weights, by the name of a column or of a type.
+
+    Values are never looked at: whether one edge has a weight is private.
 
     Raises:
         ParameterError: There is such a name.
     """
-    for name in names:
+    for name in declared:
         if name.lower() in WEIGHTS:
             raise ParameterError(
                 f"edges with a {name!r} are refused: each edge counts once, and its weight "
@@ -307,7 +293,7 @@ def count_degrees(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
     Returns:
         ``node`` and ``degree``; a node without neighbours has no row. Private.
     """
-    return collect(_degrees(edges), edges, most=nodes)
+    return collect(_of_each_node(edges, "degree"), edges, most=nodes)
 
 
 def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
@@ -321,10 +307,7 @@ def count_triangles(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column
         ``node`` and ``triangles``; a node without triangles has no row. Private.
     """
     with _triangles(edges) as found:
-        counted = (
-            engine_of(found).stacked("node").group_by("node").agg(nw.len().alias("triangles"))
-        )
-        return collect(counted, edges, most=nodes)
+        return collect(_of_each_node(found, "triangles"), edges, most=nodes)
 
 
 def count_common_neighbours(edges: nw.LazyFrame[Any], *, nodes: int) -> dict[str, Column]:
@@ -396,7 +379,7 @@ def _triangles(edges: nw.LazyFrame[Any]) -> Iterator[nw.LazyFrame[Any]]:
 
 def _upwards(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     """Return edges from the end of lower degree, the smaller of two equal, to the other."""
-    low, high, degree = nw.col("low"), nw.col("high"), _degrees(edges)
+    low, high, degree = nw.col("low"), nw.col("high"), _of_each_node(edges, "degree")
     known = edges
     for end in ("low", "high"):
         known = known.join(degree.rename({"node": end, "degree": f"{end} degree"}), on=end)
@@ -417,9 +400,9 @@ def _ego_edges(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     )
 
 
-def _degrees(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """Return ``node`` and ``degree`` of every node that has an edge."""
-    return engine_of(edges).stacked("node").group_by("node").agg(nw.len().alias("degree"))
+def _of_each_node(rows: nw.LazyFrame[Any], count: str) -> nw.LazyFrame[Any]:
+    """Return every ``node`` that is in a row, and the number of its rows by another name."""
+    return engine_of(rows).stacked("node").group_by("node").agg(nw.len().alias(count))
 
 
 def _both_directions(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

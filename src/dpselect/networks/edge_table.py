@@ -10,12 +10,14 @@ import numpy as np
 from dpselect import tables
 from dpselect.errors import ParameterError
 from dpselect.networks import edge_queries as queries, reading
-from dpselect.networks.edge_queries import EdgeRows, Nodes
+from dpselect.networks.edge_queries import EdgeRows, checked_nodes
 from dpselect.networks.graph import CommonNeighbours, Graph, NodeCounts, is_graph, node_counts
 from dpselect.sensitivity.summation import RunningSum
-from dpselect.typing import Indices, OnInvalid, Values
+from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
+    import narwhals as nw
+
     from dpselect.networks.hubs import Hubs
     from dpselect.networks.top import TopNodes
     from dpselect.tables import Column
@@ -27,56 +29,18 @@ class EdgeTable(NodeCounts):
     It can be used wherever a ``Graph`` can, and its counts are the same to the last bit. One
     number per node is collected, and for ego betweenness one for each node and number of common
     neighbours; each count is made once and kept. Records are folded and dropped as in a
-    ``Graph``.
-
-    Args:
-        edges: A lazy frame (polars, DuckDB, PySpark, ...) with an edge a row, or anything else
-            that ``dpselect.tables.open_table`` opens. Private.
-        source: The column of one end.
-        target: The column of the other end.
-        user: The column of the person that a row belongs to, as for a ``Graph``.
-        nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or at most 10,000 ids or
-            labels. Public.
-        max_per_user: Maximal number of different edges counted per person; given with ``user``.
-        on_invalid: ``"repair"`` drops each record that is not an edge: an end is missing or not
-            among ``nodes``, or both ends are the same. ``"raise"`` is for curators who declare
-            publicly that there is none; it takes one more pass over the edges.
-
-    Raises:
-        ParameterError: ``nodes`` or ``on_invalid`` is invalid, or there are too many labels.
-        ColumnError: A column is missing, or its type cannot hold such nodes.
-        PublicClaimError: A record is not an edge and ``on_invalid="raise"``; the message does
-            not say which one.
-        DataError: The edges cannot be read.
-
-    Examples:
-        >>> import polars as pl
-        >>> edges = pl.LazyFrame({"source": [0, 1, 1], "target": [1, 0, 2]})
-        >>> EdgeTable(edges, source="source", target="target", nodes=4).degrees
-        array([1, 2, 1, 0])
+    ``Graph``. It is made by ``from_edges`` from a lazy frame (polars, DuckDB, PySpark, ...)
+    with an edge a row, or anything else that ``dpselect.tables.open_table`` opens.
     """
 
-    def __init__(
-        self,
-        edges: object,
-        *,
-        source: str,
-        target: str,
-        user: str | None = None,
-        nodes: Nodes,
-        max_per_user: int | None = None,
-        on_invalid: OnInvalid = "repair",
-    ) -> None:
-        rows = EdgeRows.of(
-            nodes=nodes,
-            source=source,
-            target=target,
-            user=user,
-            max_per_user=max_per_user,
-            on_invalid=on_invalid,
-        )
+    def __init__(self, edges: nw.LazyFrame[Any], rows: EdgeRows) -> None:
         self.nodes, self.max_per_user = rows.nodes, rows.max_per_user
-        self._edges = queries.simple_edges(edges, rows)
+        self._edges = edges
+
+    @classmethod
+    def of_rows(cls, edges: object, rows: EdgeRows) -> EdgeTable:
+        """Read edges by a rule, as ``from_edges`` does."""
+        return cls(queries.simple_edges(edges, rows), rows)
 
     @cached_property
     def degrees(self) -> Indices:
@@ -145,8 +109,9 @@ class NodeRows(EdgeRows):
         Raises:
             ParameterError: One is out of its range, or does not go with another.
         """
-        names = ("nodes", "source", "target", "user", "max_per_user", "on_invalid")
-        rows = cls.of(**{name: getattr(query, name) for name in names})
+        names = ("source", "target", "user", "max_per_user", "on_invalid")
+        fields = {name: getattr(query, name) for name in names}
+        rows = cls(nodes=checked_nodes(query.nodes), **fields)
         _ = rows.ends
         return rows
 
@@ -163,15 +128,8 @@ class NodeRows(EdgeRows):
         """
         if is_graph(data):
             return self._same(node_counts(data))
-        user = None if self.cap is None else self.cap.user
-        claims: dict[str, Any] = {
-            "nodes": self.nodes,
-            "user": user,
-            "max_per_user": self.max_per_user,
-        }
-        read = EdgeTable if tables.is_lazy(data) else Graph.from_edges
-        source, target = self.ends
-        return read(data, source=source, target=target, **claims, on_invalid=self.on_invalid)
+        kind = EdgeTable if tables.is_lazy(data) else Graph
+        return kind.of_rows(data, self)
 
     def _same(self, graph: NodeCounts) -> NodeCounts:
         """Return a graph if it is on the same nodes and limited to the same edges."""

@@ -6,7 +6,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from dpselect.typing import Indices, OnInvalid, Values
 if TYPE_CHECKING:
     import igraph
     import networkx as nx
-    from scipy import sparse
 
 
 Number = TypeVar("Number", np.int64, np.float64)
@@ -62,6 +61,72 @@ class NodeCounts(ABC):
     nodes: Sequence[Hashable]
     max_per_user: int | None
 
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Edges,
+        *,
+        source: str | None = None,
+        target: str | None = None,
+        user: str | None = None,
+        nodes: Nodes,
+        max_per_user: int | None = None,
+        on_invalid: OnInvalid = "repair",
+    ) -> Self:
+        """Read edges: as a ``Graph`` 10^7 of them in seconds, a few dozen bytes each.
+
+        Args:
+            edges: A Parquet or CSV file, an edge list such as ``.txt`` (SNAP), ``.graphml``,
+                ``.gml``, ``.net`` or ``.mtx``, a data frame, an array or sequence of pairs, or
+                a sparse adjacency matrix of SciPy, each of whose non-zero entries is an edge;
+                one triangle is enough. A list or tuple declares no type: its ends are looked up
+                one by one. For an ``EdgeTable`` a table, such as a lazy frame.
+            source: The column of one end. Required for files and frames.
+            target: The column of the other end.
+            user: The column of the person that a row belongs to, such as the caller: text,
+                integers, booleans or dates. An edge is in the graph if one of its rows is
+                counted, of any person. Rows without a person are dropped.
+            nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or all ids or labels, of
+                which an engine lists at most 10,000. Public.
+            max_per_user: Maximal number of different edges counted per person, selected by a
+                rule that depends on that person's rows alone (``dpselect.tables.people``);
+                given with ``user``.
+            on_invalid: ``"repair"`` drops each record that is not an edge: an end is missing or
+                not among ``nodes``, or both ends are the same. ``"raise"`` is for curators who
+                declare publicly that there is none; it takes one more pass over a table.
+
+        Raises:
+            ParameterError: ``nodes`` is empty or names a node twice, columns are not named,
+                ``on_invalid`` is unknown, or edges are declared to have weights.
+            ColumnError: A column is missing, or its type cannot hold such nodes, as
+                fractional numbers cannot.
+            DataError: ``edges`` cannot be read, or are not pairs.
+            PublicClaimError: A record is not an edge and ``on_invalid="raise"``; the message
+                does not say which one.
+
+        Examples:
+            >>> Graph.from_edges([(0, 1), (1, 0), (1, 2)], nodes=4).degrees
+            array([1, 2, 1, 0])
+            >>> import polars as pl
+            >>> edges = pl.LazyFrame({"source": [0, 1, 1], "target": [1, 0, 2]})
+            >>> EdgeTable.from_edges(edges, source="source", target="target", nodes=4).degrees
+            array([1, 2, 1, 0])
+        """
+        rows = EdgeRows(
+            nodes=checked_nodes(nodes),
+            source=source,
+            target=target,
+            user=user,
+            max_per_user=max_per_user,
+            on_invalid=on_invalid,
+        )
+        return cls.of_rows(edges, rows)
+
+    @classmethod
+    @abstractmethod
+    def of_rows(cls, edges: Any, rows: EdgeRows) -> Self:  # noqa: ANN401 -- edges of any kind
+        """Read edges by a rule, as ``from_edges`` does."""
+
     def __len__(self) -> int:
         """Return the number of nodes. Public."""
         return len(self.nodes)
@@ -97,8 +162,10 @@ class Graph(NodeCounts):
     The nodes are public: they are the candidates, so every ``from_`` method takes them as an
     argument instead of reading them from the edges. The edges and their number are private.
 
-    Parallel edges and both directions of one edge are folded into one edge, without attributes;
-    edges that are declared to have weights are refused. One individual is one edge after
+    Parallel edges and both directions of one edge are folded into one edge, without attributes.
+    Edges that are declared to have weights are refused: by a column of a table or an attribute
+    of igraph of that name, by a sparse matrix or a MatrixMarket file of real numbers. What else
+    is in a record, as in networkx, is left out. One individual is one edge after
     folding, whatever the number of its records. A record that joins a node to itself, or has an
     end that is missing or not among the nodes, is not an edge and is dropped by default.
     Whether a record is dropped depends on that record alone, so the guarantee includes it.
@@ -181,90 +248,15 @@ class Graph(NodeCounts):
         return order, kernels.Ranked(*kernels.ranked(self.starts, self.rows, order))
 
     @classmethod
-    def from_edges(
-        cls,
-        edges: Edges,
-        *,
-        source: str | None = None,
-        target: str | None = None,
-        user: str | None = None,
-        nodes: Nodes,
-        max_per_user: int | None = None,
-        on_invalid: OnInvalid = "repair",
-    ) -> Graph:
-        """Read a list of edges: 10^7 of them in seconds, a few dozen bytes each.
-
-        Args:
-            edges: A Parquet or CSV file, an edge list such as ``.txt`` (SNAP), ``.graphml``,
-                ``.gml``, ``.net`` or ``.mtx``, a data frame, an array or sequence of pairs, or
-                a sparse adjacency matrix of SciPy. A list or tuple declares no type: its ends
-                are looked up one by one.
-            source: The column of one end. Required for files and frames.
-            target: The column of the other end.
-            user: The column of the person that a row belongs to, such as the caller: text,
-                integers, booleans or dates. An edge is in the graph if one of its rows is
-                counted, of any person. Rows without a person are dropped.
-            nodes: Their number ``n``, if ids are ``0`` to ``n - 1``; or all ids or labels.
-                Public.
-            max_per_user: Maximal number of different edges counted per person, selected by a
-                rule that depends on that person's rows alone (``dpselect.tables.people``);
-                given with ``user``.
-            on_invalid: ``"repair"`` drops each record that is not an edge: an end is missing or
-                not among ``nodes``, or both ends are the same. ``"raise"`` is for curators who
-                declare publicly that there is none.
-
-        Raises:
-            ParameterError: ``nodes`` is empty or names a node twice, columns are not named,
-                or ``on_invalid`` is unknown.
-            ColumnError: A column is missing, or its type cannot hold such nodes, as
-                fractional numbers cannot.
-            DataError: ``edges`` cannot be read, or are not pairs.
-            PublicClaimError: A record is not an edge and ``on_invalid="raise"``; the message
-                does not say which one.
-
-        Examples:
-            >>> Graph.from_edges([(0, 1), (1, 0), (1, 2)], nodes=4).degrees
-            array([1, 2, 1, 0])
-        """
-        rows = EdgeRows.of(
-            nodes=nodes,
-            source=source,
-            target=target,
-            user=user,
-            max_per_user=max_per_user,
-            on_invalid=on_invalid,
-        )
+    def of_rows(cls, edges: Edges, rows: EdgeRows) -> Graph:
+        """Read edges by a rule, as ``from_edges`` does."""
         return _built(reading.read(edges, rows), rows.nodes, rows.max_per_user)
-
-    @classmethod
-    def from_scipy(
-        cls,
-        matrix: sparse.sparray | sparse.spmatrix,
-        *,
-        nodes: Nodes,
-        on_invalid: OnInvalid = "repair",
-    ) -> Graph:
-        """Take every non-zero entry of an adjacency matrix as an edge.
-
-        Args:
-            matrix: Shape ``(n, n)``; one triangle is enough.
-            nodes: ``n``, or the ids or labels of the rows. Public.
-            on_invalid: ``"repair"`` ignores the diagonal; ``"raise"`` refuses one that is
-                not zero.
-
-        Raises:
-            DataError: ``matrix`` is not sparse, or not square with a row for each node.
-            PublicClaimError: The diagonal is not zero and ``on_invalid="raise"``.
-        """
-        labels = checked_nodes(nodes)
-        ends = reading.of_matrix(matrix, len(labels))
-        return _built(reading.without_invalid(ends, on_invalid), labels)
 
     @classmethod
     def from_networkx(
         cls, graph: nx.Graph[Any], *, nodes: Nodes, on_invalid: OnInvalid = "repair"
     ) -> Graph:
-        """Take the edges of an undirected networkx graph or multigraph.
+        """Take the edges of an undirected networkx graph or multigraph, without attributes.
 
         Args:
             graph: The graph.

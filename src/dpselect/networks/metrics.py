@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from dpselect import combine as _combine, validation
 from dpselect.combine.pareto.dominance import checked_dominance
@@ -32,6 +33,9 @@ from dpselect.sensitivity import GlobalSensitivity, grouped
 
 if TYPE_CHECKING:
     from dpselect.networks.top import TopNodes
+
+STATED = attrgetter("neighbours", "bound", "l1")
+"""What is public of a sensitivity."""
 
 COMMON = "common neighbours"
 COUNTS = ("degrees", COMMON, "pairs", "triangles")
@@ -180,67 +184,99 @@ COMBINED = MappingProxyType(
 """Unit of each combination, as ``METRICS`` has them of each metric."""
 
 
+class Score(NamedTuple):
+    """One metric, or a weighted sum of several."""
+
+    metrics: tuple[Metric, ...]
+    weights: tuple[float, ...] | None = None
+
+    @classmethod
+    def of(cls, term: object) -> Self:
+        """Return the score that a field ``metric`` names; a function stands for its name.
+
+        Raises:
+            ParameterError: There is no such metric.
+        """
+        if isinstance(term, Mapping):
+            validation.some("metric", term)
+            names = [validation.one_of("metric", name, METRICS) for name in term]
+            return cls(tuple(METRICS[name] for name in names), tuple(term.values()))
+        for named in METRICS.values():
+            if term is named.objective:
+                return cls((named,))
+        if isinstance(term, Metric):
+            return cls((term,))
+        if callable(term):
+            raise ParameterError(
+                "`metric` of your own must be a dpselect.networks.Metric, which states its "
+                "`facts`"
+            )
+        return cls((METRICS[validation.one_of("metric", term, METRICS)],))
+
+
 @dataclass(frozen=True, slots=True)
 class MetricChoice:
     """One metric or several combined, and the mechanism that their bounds suit; all public.
 
     Attributes:
         asked: The query.
-        metrics: Keys of ``METRICS``, or metrics, or weighted sums of metrics by name.
+        scores: The metrics, or weighted sums of metrics.
         mechanism: The mechanism that was named, or else suits the metrics.
     """
 
     asked: TopNodes
-    metrics: tuple[Term, ...]
+    scores: tuple[Score, ...]
     mechanism: Mechanism
 
     @classmethod
     def of(cls, asked: TopNodes) -> Self:
         """Check the fields about metrics and fill in the mechanism, by public facts.
 
-        A function of ``METRICS`` stands for its name.
-
         Raises:
             ParameterError: There is no such metric, combination or mechanism, or fields do
                 not go together.
         """
-        metric, combine, weights = asked.metric, asked.combine, asked.weights
-        if isinstance(metric, Sequence) and not isinstance(metric, str):
-            metrics = tuple(map(_known_term, metric))
-        else:
-            metrics = (_known_term(metric),)
-        _check_combination(metrics, combine, weights)
+        metric, combine = asked.metric, asked.combine
+        if isinstance(metric, str) or not isinstance(metric, Sequence):
+            metric = [metric]
+        scores = tuple(map(Score.of, metric))
+        _check_combination(len(scores), combine, asked.weights)
         checked_dominance(asked.dominance, combine, of="combine")
-        bounded = any(_held(metric).takes_max_degree for metric in _leaves(metrics))
+        bounded = any(one.takes_max_degree for score in scores for one in score.metrics)
         if combine == "margin" and bounded and asked.max_degree is None:
             raise ParameterError(
                 "`max_degree` must be given with `combine`='margin': in steps of the largest "
                 "possible change the nodes are else all alike"
             )
-        takes = [name for name, one in METRICS.items() if one.takes_max_degree]
         if asked.max_degree is not None and not bounded:
-            raise ParameterError(f"`max_degree` goes with the metric {', '.join(takes)}")
+            takes = ", ".join(name for name, one in METRICS.items() if one.takes_max_degree)
+            raise ParameterError(f"`max_degree` goes with the metric {takes}")
         named = asked.mechanism
-        if named is None and asked.above is not None:
-            named = NoisySequence.name
         if named is None:
-            named = _suited(metrics, asked)
-        return cls(asked, metrics, by_name(named, asked.epsilon))
+            named = _suited(scores, asked) if asked.above is None else NoisySequence.name
+        return cls(asked, scores, by_name(named, asked.epsilon))
+
+    @property
+    def alone(self) -> Metric | None:
+        """The metric, if there is one that is neither summed nor combined."""
+        [metric, *others], weights = self.scores[0]
+        single = self.asked.combine is None and weights is None and not others
+        return metric if single else None
 
     @property
     def unit(self) -> str:
         """The unit of the scores."""
-        if self.asked.combine is not None:
-            return COMBINED.get(self.asked.combine, "score units")
-        (metric,) = self.metrics
-        return "score units" if isinstance(metric, Mapping) else _held(metric).unit
+        if self.alone is not None:
+            return self.alone.unit
+        return COMBINED.get(self.asked.combine or "", "score units")
 
     @property
     def passes(self) -> int:
         """The queries of an edge table, one for each count."""
         asked = {
             count
-            for metric in map(_held, _leaves(self.metrics))
+            for score in self.scores
+            for metric in score.metrics
             for count in metric.counts
             if count != COMMON or self.mechanism.name not in metric.bounds
         }
@@ -252,20 +288,22 @@ class MetricChoice:
         Raises:
             ParameterError: A metric or the combination refuses its public arguments.
         """
-        parts = [self._facts(metric, nodes) for metric in self.metrics]
+        parts = [self._facts(score, nodes) for score in self.scores]
         if self.asked.combine is None:
             return parts[0]
         return _combine.facts_of(self.asked.combine, parts, self.asked.weights)
 
-    def _facts(self, metric: Term, nodes: int) -> Facts:
-        if isinstance(metric, Mapping):
-            terms = [self._facts(one, nodes) for one in metric]
-            return _combine.facts_of("weighted-sum", terms, list(metric.values()))
-        return of_persons(self._of_edges(metric, nodes), self.asked.max_per_user)
+    def _facts(self, score: Score, nodes: int) -> Facts:
+        terms = [
+            of_persons(self._of_edges(metric, nodes), self.asked.max_per_user)
+            for metric in score.metrics
+        ]
+        if score.weights is None:
+            return terms[0]
+        return _combine.facts_of("weighted-sum", terms, score.weights)
 
-    def _of_edges(self, metric: str | Metric, nodes: int) -> Facts:
-        held = _held(metric)
-        facts = held.facts(nodes, **self._claims(held))
+    def _of_edges(self, metric: Metric, nodes: int) -> Facts:
+        facts = metric.facts(nodes, **self._claims(metric))
         facts = validation.instance("what facts of metric returns", facts, Facts)
         if (relation := facts.sensitivity.neighbours) is not Neighbours.EDGE:
             raise NeighboursError(
@@ -287,30 +325,29 @@ class MetricChoice:
         return self.combined(self.parts(graph))
 
     def parts(self, graph: NodeCounts) -> list[Objective]:
-        """Return the objective of each metric, for one edge or for all edges of a person."""
-        return [self._term(metric, graph) for metric in self.metrics]
+        """Return the objective of each score, for one edge or for all edges of a person."""
+        return [self._part(score, graph) for score in self.scores]
 
-    def _term(self, metric: Term, graph: NodeCounts) -> Objective:
-        if isinstance(metric, Mapping):
-            terms = [self._term(one, graph) for one in metric]
-            return _combine.weighted_sum(terms, list(metric.values()))
-        held, facts = _held(metric), self._of_edges(metric, len(graph))
-        options = self._claims(held)
-        if self.mechanism.name in held.bounds:
-            options["sensitivity"] = held.bounds[self.mechanism.name]
-        part = held.objective(graph, **options)
-        validation.instance("what metric returns", part, Objective)
-        sensitivity, stated = part.sensitivity, facts.sensitivity
-        if (sensitivity.neighbours, sensitivity.bound, sensitivity.l1) != (
-            stated.neighbours,
-            stated.bound,
-            stated.l1,
-        ):
+    def _part(self, score: Score, graph: NodeCounts) -> Objective:
+        terms = [self._term(metric, graph) for metric in score.metrics]
+        return (
+            terms[0] if score.weights is None else _combine.weighted_sum(terms, score.weights)
+        )
+
+    def _term(self, metric: Metric, graph: NodeCounts) -> Objective:
+        facts, options = self._of_edges(metric, len(graph)), self._claims(metric)
+        if self.mechanism.name in metric.bounds:
+            options["sensitivity"] = metric.bounds[self.mechanism.name]
+        part = validation.instance(
+            "what metric returns", metric.objective(graph, **options), Objective
+        )
+        if STATED(part.sensitivity) != STATED(facts.sensitivity):
             raise ParameterError(
                 "`metric` must return objectives with the neighbours, the bound and the `l1` "
                 "of its `facts`"
             )
-        known = of_persons(replace(facts, sensitivity=sensitivity), self.asked.max_per_user)
+        facts = replace(facts, sensitivity=part.sensitivity)
+        known = of_persons(facts, self.asked.max_per_user)
         return known.of(part.scores_twofold, part.candidates)
 
     def combined(self, parts: list[Objective]) -> Objective:
@@ -321,68 +358,36 @@ class MetricChoice:
         return _combine.by_name(asked.combine, parts, asked.weights, dominance=asked.dominance)
 
 
-def _leaves(metrics: Sequence[Term]) -> list[str | Metric]:
-    """Return the metrics, those of a sum one by one."""
-    nested = [[*one] if isinstance(one, Mapping) else [one] for one in metrics]
-    return [metric for each in nested for metric in each]
-
-
-def _known_term(metric: object) -> Term:
-    """Return a metric, or a sum of several, by their names."""
-    if not isinstance(metric, Mapping):
-        return _known(metric)
-    validation.some("metric", metric)
-    return {validation.one_of("metric", one, METRICS): w for one, w in metric.items()}
-
-
-def _known(metric: object) -> str | Metric:
-    """Return a metric by its name if it has one."""
-    for name, named in METRICS.items():
-        if metric is named.objective:
-            return name
-    if isinstance(metric, Metric):
-        return metric
-    if callable(metric):
-        raise ParameterError(
-            "`metric` of your own must be a dpselect.networks.Metric, which states its `facts`"
-        )
-    return validation.one_of("metric", metric, METRICS)
-
-
-def _held(metric: str | Metric) -> Metric:
-    return METRICS[metric] if isinstance(metric, str) else metric
-
-
 def _check_combination(
-    metrics: tuple[Term, ...], combine: str | None, weights: Sequence[float] | None
+    scores: int, combine: str | None, weights: Sequence[float] | None
 ) -> None:
-    if not metrics:
+    if not scores:
         raise ParameterError("`metric` must name at least one metric")
     if combine is None:
-        if len(metrics) > 1:
+        if scores > 1:
             names = ", ".join(_combine.COMBINATIONS)
             raise ParameterError(f"several metrics need `combine`, one of {names}")
         if weights is not None:
             raise ParameterError("`weights` go with `combine`")
-    elif (
-        validation.one_of("combine", combine, _combine.COMBINATIONS) == "weighted-sum"
-        and weights is None
-    ):
+        return
+    validation.one_of("combine", combine, _combine.COMBINATIONS)
+    if combine == "weighted-sum" and weights is None:
         raise ParameterError(
             "`combine`='weighted-sum' needs `weights`, one for each metric, which have "
             "different units"
         )
 
 
-def _suited(metrics: Sequence[Term], asked: TopNodes) -> str:
+def _suited(scores: Sequence[Score], asked: TopNodes) -> str:
     """Return the short name of the mechanism that suits a metric or a combination."""
-    combine, (first, *_) = asked.combine, metrics
+    combine, first = asked.combine, scores[0]
+    summed = combine == "weighted-sum" or (combine is None and first.weights is not None)
+    every = [metric for score in scores for metric in score.metrics]
     # The largest change of ego betweenness is of no use. Sums of the others are hardly drawn
     # better by pairs, which take as many steps as a node has neighbours.
-    summed = combine == "weighted-sum" or (combine is None and isinstance(first, Mapping))
-    if summed and "ego-betweenness" in _leaves(metrics):
+    if summed and METRICS["ego-betweenness"] in every:
         return PairwiseLocalDampening.name
-    if combine is None and not isinstance(first, Mapping):
-        return _held(first).mechanism
+    if combine is None and not summed:
+        return first.metrics[0].mechanism
     rounds = asked.k == 1 or asked.redraw is not None
     return _combine.mechanism_for(combine, asked.dominance, rounds=rounds)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import tables
-from dpselect._optional import needed
+from dpselect._optional import needed, pl
 from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.networks import edge_queries
 from dpselect.networks.edge_queries import FROM, EdgeRows, check_claim
@@ -40,10 +40,12 @@ from dpselect.tables.values import pair, plain_value
 from dpselect.typing import Indices, OnInvalid
 
 if TYPE_CHECKING:
-    import polars as pl
     from narwhals.typing import IntoFrame
+    from scipy.sparse import sparray, spmatrix
 
-Edges: TypeAlias = "str | os.PathLike[str] | Source | IntoFrame | ArrayLike"
+    SparseMatrix: TypeAlias = sparray | spmatrix
+
+Edges: TypeAlias = "str | os.PathLike[str] | Source | IntoFrame | ArrayLike | SparseMatrix"
 """A file, a data frame that narwhals knows, pairs of shape ``(m, 2)``, or a sparse matrix."""
 
 WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
@@ -105,9 +107,6 @@ def _read(edges: Any, rows: EdgeRows) -> Ends:  # noqa: ANN401 -- edges of any k
 
 def _of_table(table: object, rows: EdgeRows) -> Ends:
     """Return every edge of a table once; parallel ones are folded where the rows are."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     engine, nodes = engine_of(edge_queries.simple_edges(table, rows)), rows.nodes
     with engine.silenced():
         both = engine.frame(streaming=True).to_polars()
@@ -121,9 +120,6 @@ def _of_table(table: object, rows: EdgeRows) -> Ends:
 
 def _of_array(edges: object, nodes: Sequence[Hashable]) -> object:
     """Return an array of pairs as a table, or as pairs where it declares no type."""
-    needed("polars", extra="standard")
-    import polars as pl
-
     pairs: NDArray[Any] = np.asarray(edges)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise DataError(
@@ -151,13 +147,18 @@ def is_sparse(data: object) -> bool:
 def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class of SciPy
     """Return the ends of all non-zero entries of an ``(n, n)`` sparse matrix.
 
+    A matrix of integers may count parallel edges, and one of real numbers holds weights.
+
     Raises:
-        DataError: It is not sparse, or of another shape.
+        DataError: It is of another shape.
+        ParameterError: It is of real numbers.
     """
-    if not is_sparse(matrix) or matrix.shape != (n, n):
-        raise DataError(
-            "matrix must be a SciPy sparse array or matrix with a row and a column for each of "
-            f"the {n} nodes"
+    if matrix.shape != (n, n):
+        raise DataError(f"matrix must have a row and a column for each of the {n} nodes")
+    if matrix.dtype.kind in "fc":
+        raise ParameterError(
+            "a matrix of real numbers is refused: they are weights, and each edge counts once; "
+            "if that is meant, give matrix.astype(bool)"
         )
     return of_array(np.column_stack(matrix.nonzero()))
 
@@ -268,9 +269,6 @@ def _lines_of_pairs(path: Path, rows: EdgeRows) -> pl.LazyFrame:
     Fields are apart by blanks, tabs, commas or semicolons. A header is a pair as others are,
     of ends that are no nodes.
     """
-    needed("polars", extra="standard")
-    import polars as pl
-
     ends = pl.col("line").str.strip_chars().str.extract_groups(ENDS).struct
     pairs = TextFiles([path], LINE, ".txt").scan()
     pairs = pairs.select(source=ends.field("1"), target=ends.field("2"))
@@ -296,28 +294,23 @@ def pairs_of_file(path: Path, nodes: Sequence[Hashable]) -> object:
     raise refusal
 
 
-def _graphml(path: Path, nodes: Sequence[Hashable]) -> Iterable[tuple[object, ...]]:
+def _graphml(path: Path, nodes: Sequence[Hashable]) -> object:
     del nodes
-    pairs: Iterable[tuple[object, ...]] = (
-        _networkx().read_graphml(path, force_multigraph=True).edges()
-    )
-    return pairs
+    return _networkx().read_graphml(path, force_multigraph=True).edges()
 
 
-def _gml(path: Path, nodes: Sequence[Hashable]) -> Iterable[tuple[object, ...]]:
+def _gml(path: Path, nodes: Sequence[Hashable]) -> object:
     # Without this a parallel edge would refuse the file.
     text = re.sub(r"\bmultigraph\s+[01]\b", "", _text(path))
     text = re.sub(r"\bgraph\s*\[", "graph [\nmultigraph 1\n", text, count=1)
     label = "id" if isinstance(nodes, range) else "label"
-    pairs: Iterable[tuple[object, ...]] = _networkx().parse_gml(text, label=label).edges()
-    return pairs
+    return _networkx().parse_gml(text, label=label).edges()
 
 
-def _pajek(path: Path, nodes: Sequence[Hashable]) -> Iterable[tuple[object, ...]]:
+def _pajek(path: Path, nodes: Sequence[Hashable]) -> object:
     graph = _networkx().parse_pajek(_text(path))
     if not isinstance(nodes, range):
-        edges: Iterable[tuple[object, ...]] = graph.edges()
-        return edges
+        return graph.edges()
     place = {label: int(held.get("id", 0)) - 1 for label, held in graph.nodes(data=True)}
     return [(place[one], place[other]) for one, other in graph.edges()]
 
@@ -325,9 +318,11 @@ def _pajek(path: Path, nodes: Sequence[Hashable]) -> Iterable[tuple[object, ...]
 def _matrix(path: Path, nodes: Sequence[Hashable]) -> object:
     del nodes
     from scipy import sparse
-    from scipy.io import mmread
+    from scipy.io import mminfo, mmread
 
-    return sparse.coo_array(mmread(path))
+    matrix = sparse.coo_array(mmread(path))
+    # The numbers of a pattern, which are all 1, are floats.
+    return matrix.astype(np.bool_) if mminfo(path)[4] == "pattern" else matrix
 
 
 def _networkx() -> Any:  # noqa: ANN401 -- it has no types

@@ -66,7 +66,7 @@ def graph(rows):
 
 
 def table(rows):
-    return EdgeTable(lazy(rows), source="a", target="b", nodes=NODES)
+    return EdgeTable.from_edges(lazy(rows), source="a", target="b", nodes=NODES)
 
 
 def graph_of_persons(rows):
