@@ -286,6 +286,11 @@ class Query(ABC, Generic[Out]):
             raise ColumnError(f"a {type(self).__name__} of a table needs `{field}`")
         return column
 
+    @property
+    def counts_what_it_scores(self) -> bool:
+        """Whether scores are counts, so that a score of 0 says that nothing is there."""
+        return False
+
     def heads(self) -> tuple[str, str]:
         """Return what a candidate is, and its noisy score, as heads of a table."""
         return "answer", "score, noisy"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -130,7 +130,46 @@ class Release(Generic[T_co]):
             more["meaning"] = self.meaning
         if self.certain is not None:
             more["certain"] = list(self.certain)
+        if self.usable is not None:
+            more["usable"] = list(self.usable)
         return {"answer": list(self.answer), **more}
+
+    @property
+    def usable(self) -> tuple[bool, ...] | None:
+        """Whether each row of the answer is more than noise; None where nothing released says.
+
+        It is computed from what was released, so it costs nothing.
+        """
+        if self._beside_noise is None:
+            return None
+        counts, noise = self._beside_noise
+        return tuple(one > noise for one in counts)
+
+    @property
+    def _beside_noise(self) -> tuple[Sequence[float], float] | None:
+        """The noisy count of each row, and what that of nothing is at most; None without.
+
+        A bound on the error of noisy counts is twice what the noise of all candidates is at
+        most at once (``NoisySequence.largest_gap``).
+        """
+        counted = self.query is not None and self.query.counts_what_it_scores
+        if not counted or self.noisy_scores is None or self.plan.error is None:
+            return None
+        return self.noisy_scores, self.plan.error.value / 2
+
+    @property
+    def _doubt(self) -> str | None:
+        """Which rows may be noise, in words; None where none may."""
+        if self._beside_noise is None or all(self.usable or ()):
+            return None
+        (counts, noise), error = self._beside_noise, self.plan.error
+        few = sum(one <= noise for one in counts)
+        which = "all of it" if few == len(counts) else f"{few} of {len(counts)} rows"
+        held = "" if error is None else f" with probability {error.probability:g}"
+        return (
+            f"{which} may be noise alone: where nothing is to be counted, a "
+            f"noisy count is at most {noise:.3g}{held}"
+        )
 
     def table(self) -> dict[str, list[Any]]:
         """Return the answer as columns by name, one row for each candidate."""
@@ -263,8 +302,8 @@ class Release(Generic[T_co]):
     @property
     def facts(self) -> dict[str, object]:
         """What is said of the release beside its answer, by name, where there is something."""
-        names = ("mechanism", "error", "interval", "counted", "price")
-        known = {**self.plan.facts, "interval": self.meaning}
+        names = ("mechanism", "warning", "error", "interval", "counted", "price")
+        known = {**self.plan.facts, "warning": self._doubt, "interval": self.meaning}
         if self.plan.error is not None and self.plan.error.says_nothing:
             del known["error"]
         return {name: fact for name in names if (fact := known.get(name))}

@@ -77,6 +77,7 @@ ROWS = [
     ID3("mapping from column names", domains=5),
     ID3("at least one column", domains={}),
     ID3("domain of 'colour'", domains={"colour": "red"}),
+    ID3("Bins(low, high, bins=...)", domains={"age": (18, 90, 4)}),
     ID3("all different", domains={"colour": ["red", "red"]}),
     ID3("other", domains={"colour": [None]}),
     ID3("does not have: ['size", ColumnError, domains={"size": [1, 2]}),

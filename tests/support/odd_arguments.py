@@ -143,7 +143,11 @@ def with_budget(epsilon=1.0, delta=0.0, neighbours=AR, **spend):
 
 
 EDGES = {"source": "f", "target": "h", "nodes": 9}
-TREE = {"domains": {"f": [0, 1], "g": (0.0, 9.0, 3)}, "classes": ["a", "b"], "max_records": 50}
+TREE = {
+    "domains": {"f": [0, 1], "g": {"low": 0.0, "high": 9.0, "bins": 3}},
+    "classes": ["a", "b"],
+    "max_records": 50,
+}
 GAIN = TREE | {"neighbours": AR}
 TREE |= {"on_invalid": "repair", "epsilon": 1.0, "neighbours": AR}
 ID3 = TREE | {"max_depth": 2, "criterion": "gini", "mechanism": "shifted"}

@@ -79,12 +79,12 @@ CELLS = {"grid": 2, "k": 1, **BOX}
 PLACES = {"x": "f", "y": "g"}
 NODES = {"nodes": 9, "k": 1, "epsilon": 1.0}
 EDGES = {"source": "f", "target": "g", **NODES}
-DOMAINS = {"f": [0, 1], "g": (0.0, 9.0, 3)}
+DOMAINS = {"f": [0, 1], "g": trees.Bins(0.0, 9.0, bins=3)}
 PUBLIC = {"domains": DOMAINS, "classes": ["a", "b"], "max_records": 10_000, **BOTH}
 CODES = {"tree": {"a": "1", "b": "1", "0": "2", "3": "2"}, **BOTH}
 NUMBERS = {"tree": {"0": "8", "1": "8", "2": "9", "3": "9"}, **BOTH}
 BY_COLUMN = {**PUBLIC, "label": "y"}
-BY_PERSON = {**PUBLIC, "domains": {"g": (0.0, 9.0, 3)}, "label": "f", **PEOPLE}
+BY_PERSON = {**PUBLIC, "domains": {"g": trees.Bins(0.0, 9.0, bins=3)}, "label": "f", **PEOPLE}
 UNNAMED = {**PUBLIC, "domains": list(DOMAINS.values())}
 FRONT = {"population": 4, "survivors": 2, "front": 1, "generations": 1, "initial_depth": 1}
 FRONT |= {"max_depth": 1, "random_state": 1}

@@ -105,6 +105,7 @@ def print_release(
         return
     facts = {name: _fact(fact) for name, fact in release.facts.items()}
     del facts["mechanism"], facts["price"]
+    warnings = filter(None, (facts.pop("warning", None), release.plan.warning))
     columns = release.shown()
     rows = list(zip(*columns.values(), strict=True))
     if len(columns) == len(rows) == 1 or not rows:
@@ -117,7 +118,7 @@ def print_release(
             **facts,
             "rows where": "\n".join(options.stated(source)),
             **{name: fact for name, fact in (more or {}).items() if name not in BESIDE},
-            "warning": release.plan.warning,
+            "warning": "\n".join(warnings),
             "privacy": _privacy(release.plan, budget),
             "draw": None if release.exact else "not exact: a floating-point sampler drew it",
             **{name: fact for name, fact in (more or {}).items() if name in BESIDE},

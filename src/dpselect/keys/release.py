@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,12 +147,26 @@ class KeyRelease(ReleaseByGroup):
         return {**known, **super().facts}
 
     @property
+    def _beside_noise(self) -> tuple[Sequence[float], float] | None:
+        error = self.plan.error
+        if not self.counts or self.scale is None or error is None:
+            return None
+        if self._is_fresh:  # noise of the chosen keys alone
+            return self.counts, self.scale * log(len(self.counts) / (1 - error.probability))
+        return self.counts, error.value / 2
+
+    @property
+    def _is_fresh(self) -> bool:
+        """Whether counts were drawn after the selection."""
+        return any(spend.purpose == FRESH for spend in self.plan.spends)
+
+    @property
     def _lifted(self) -> str | None:
         """What the selection does to counts, in words; None without counts."""
         if self.scale is None:
             return None
         said = f"noise of scale {self.scale:.3g}"
-        if self.scale < LITTLE or any(spend.purpose == FRESH for spend in self.plan.spends):
+        if self.scale < LITTLE or self._is_fresh:
             return said
         return f"{said}; {LIFTED}"
 

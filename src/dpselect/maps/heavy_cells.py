@@ -190,6 +190,8 @@ class HeavyCells(Query[CellRelease]):
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
+    counts_what_it_scores = True
+
     def reads(self) -> Columns:
         return reads(self, self.bounds)
 

@@ -179,6 +179,10 @@ class TopNodes(Query[Release[Any]]):
             redraw=self.redraw,
         )
 
+    @property
+    def counts_what_it_scores(self) -> bool:
+        return self.combine is None
+
     def heads(self) -> tuple[str, str]:
         return "node", f"{self.metric if isinstance(self.metric, str) else 'score'}, noisy"
 

@@ -130,8 +130,6 @@ class PercentileRelease(Release[Any]):
         more: dict[str, Any] = {} if self.chosen is None else {"chosen": self.chosen}
         if self.records is not None:
             more["records"] = _plain(self.records)
-        if self.usable is not None:
-            more["usable"] = list(self.usable)
         return {**super().released(), **more}
 
     @property

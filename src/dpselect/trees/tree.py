@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import count, groupby
+from math import log
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -273,6 +274,17 @@ class TreeRelease(Release[Tree]):
     def tree(self) -> Tree:
         """The tree."""
         return self.candidate
+
+    @property
+    def _beside_noise(self) -> tuple[Sequence[float], float] | None:
+        """The largest count of the leaves, and what the noise of all is at most."""
+        leaves = [node.counts for _, _, node in self.tree.walk() if isinstance(node, Leaf)]
+        error = self.plan.error
+        if error is None:
+            return None
+        # Of one count P(|Z| > value) is at most 1 - probability, and falls exponentially.
+        many = log(len(leaves) * len(leaves[0])) / log(1 / (1 - error.probability))
+        return [max(map(max, leaves))], error.value * (1 + many)
 
     def _made_of(self) -> dict[str, Any] | None:
         text = self.tree.to_json()
