@@ -70,7 +70,9 @@ class _Deferred(ModuleType):
     """A package that is imported when a name of it is used."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- of any package
-        return getattr(needed(self.__name__, extra="standard"), name)
+        value = getattr(needed(self.__name__, extra="standard"), name)
+        setattr(self, name, value)  # later uses do not come back to this method
+        return value
 
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ import numpy as np
 
 import dpselect as dp
 from dpselect import scaling, sensitivity
-from dpselect.accuracy import check_direction, dominates
 from dpselect.combine import COMBINATIONS, by_name, pareto_front, plot_front
 from dpselect.errors import NeighboursError, SensitivityError
 from support.refusals import Each, both, refusing
@@ -33,11 +32,6 @@ def part(scores=(1, 2), neighbours=EDGE, candidates=None, bound=1):
     return dp.Objective(scores, dp.GlobalSensitivity(bound, neighbours), candidates)
 
 
-def rows_of(scores, row):
-    local = dp.ElementSensitivity(lambda _: np.array(row, float), 4.0, 1, EDGE)
-    return dp.Objective(scores, local)
-
-
 def weighed(combine, weight, objectives):
     return combine(objectives, [weight] * len(objectives))
 
@@ -58,7 +52,6 @@ PARETO = refusing(dp.pareto, TWO)
 OBJECTIVE = refusing(dp.Objective, [1.0, 2.0], sensitivity=dp.GlobalSensitivity(1, AR))
 MECHANISMS = [dp.ExponentialMechanism(epsilon=1.0), dp.LocalDampening(epsilon=2.0)]
 COMPARE = refusing(dp.compare, part([1, 5, 5]), mechanisms=MECHANISMS)
-DOMINATES = refusing(dominates, rows_of([0, 1], [1, 2]), other=rows_of([0, 1], [2, 2]))
 
 ROWS = [
     MAXIMUM("at least one", parts=[]),
@@ -139,9 +132,4 @@ ROWS = [
     COMPARE("epsilon", epsilons=[1.0, 0.0]),
     COMPARE("at least one mechanism", mechanisms=[]),
     COMPARE("each of mechanisms must be a Mechanism", mechanisms=["exponential"]),
-    DOMINATES("give direction, or"),
-    DOMINATES("direction", direction="up"),
-    DOMINATES("the same scores", other=rows_of([0, 2], [1, 1])),
-    DOMINATES("the same bound", other=part([0, 1], bound=5)),
-    refusing(check_direction, part())("distances must be at least 1", distances=0),
 ]

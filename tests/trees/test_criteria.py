@@ -10,7 +10,7 @@ import pytest
 import dpselect as dp
 from dpselect.scaling import by_global, pairwise
 from dpselect.trees import InformationGainSensitivity
-from dpselect.trees.criteria import objective_of, sensitivity_of
+from dpselect.trees.criteria import objective_of
 from support.trees_definitions import add_remove, by_definition, substitute
 
 ADD_REMOVE, SUBSTITUTE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
@@ -106,7 +106,9 @@ def test_the_bound_is_the_global_sensitivity(criterion, u, most, relation):
                 ]
             )
 
-    bound = sensitivity_of(criterion, [np.zeros((2, 2), int)], most, relation).bound
+    bound = objective_of(
+        criterion, [np.zeros((2, 2), int)], "a", max_records=most, neighbours=relation
+    ).sensitivity.bound
 
     if relation is ADD_REMOVE:
         assert bound == pytest.approx(worst, abs=1e-12)

@@ -1,6 +1,6 @@
 """The public box of a map, the lines that cut it into cells, and rectangles in it.
 
-Lines are floats that are written like the decimals that they stand for (``dpselect._lines``).
+Lines are floats that are written like the decimals that they stand for (``dpselect._numbers``).
 A cell is half-open, ``[line, next line)``, so that a point on a line belongs to the cell above
 it, and the last cell holds the upper edge of the box, too. Cells of cells are nested.
 

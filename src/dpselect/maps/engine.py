@@ -1,6 +1,6 @@
 """Counts of points that stay in the engine that holds them: polars, DuckDB, PySpark.
 
-The lines of ``dpselect._lines``, as expressions that every engine of narwhals runs: a
+The lines of ``dpselect._numbers``, as expressions that every engine of narwhals runs: a
 quotient of integers below ``2^53``, which is rounded once, so that each point falls into the
 cell that the kernels would give it. Only counts of cells leave the engine.
 """

@@ -143,24 +143,20 @@ def objective_of(
         neighbours: ``"add-remove"`` or ``"substitute"``, or the relation itself.
     """
     relation = validation.table_neighbours(neighbours)
+    sensitivity: Sensitivity
+    if criterion == "information-gain":
+        sensitivity = InformationGainSensitivity(tables, max_records, relation)
+    else:
+        bound = 1.0 if criterion == "majority" else 2 - 2 / max_records
+        sensitivity = GlobalSensitivity(bound, relation, horizon=max_records)
     return Objective(
         of_fractions([CRITERIA[criterion](table) for table in tables]),
-        sensitivity_of(criterion, tables, max_records, relation),
+        sensitivity,
         candidates,
         monotone=relation is Neighbours.ADD_REMOVE,
         highest=float(max_records) if criterion == "majority" else 0.0,
         # No direction: by information gain a better split can be the less sensitive one.
     )
-
-
-def sensitivity_of(
-    criterion: Criterion, tables: Sequence[Indices], max_records: int, relation: Neighbours
-) -> Sensitivity:
-    """Return the sensitivity of a criterion; arguments as for ``objective_of``."""
-    if criterion == "information-gain":
-        return InformationGainSensitivity(tables, max_records, relation)
-    bound = 1.0 if criterion == "majority" else 2 - 2 / max_records
-    return GlobalSensitivity(bound, relation, horizon=max_records)
 
 
 def split_scores(

@@ -48,7 +48,13 @@ from dpselect.sensitivity import GlobalSensitivity, at_bound
 from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.candidates import Breeder, Individual
 from dpselect.trees.counts import Counts, level_passes
-from dpselect.trees.rates import FAR, rate_over, true_positive_rate, weighted_rates
+from dpselect.trees.rates import (
+    FAR,
+    checked_weights,
+    rate_over,
+    true_positive_rate,
+    weighted_rates,
+)
 from dpselect.trees.tree import SMALLEST, Leaf, Node, Split, Tree
 from dpselect.typing import Indices, Values
 
@@ -63,9 +69,6 @@ RateBound: TypeAlias = Literal["global", "local", "noisy-denominators"]
 
 MOST_GENERATIONS = 10_000
 """Each has a share of epsilon."""
-
-LARGEST = float(np.finfo(np.float64).max)
-"""Largest weight."""
 
 MOST_TREES, MOST_QUESTIONS = 10**6, 20
 """Largest population, and questions on a path of its first trees."""
@@ -211,13 +214,7 @@ class Evolution(Training[FrontRelease]):
     @cached_property
     def weights(self) -> tuple[float, float]:
         """Weights of the two classes' rates, in the classes' order."""
-        pair = validation.listed("weights", self.asked.weights) or ()
-        if len(pair) != 2 or not any(pair):
-            raise ParameterError(
-                "`weights` must be two numbers, not both be 0: of the true positive and the "
-                "true negative rate"
-            )
-        positive, negative = (validation.within("weights", w, 0, LARGEST) for w in pair)
+        positive, negative = checked_weights(self.asked.weights)
         return negative, positive
 
     @property

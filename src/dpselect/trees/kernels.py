@@ -104,30 +104,28 @@ def rise_table(size: int) -> Values:
 
 
 @compiled
-def value_change(total: int, least: int, distance: int, table: Values) -> float:
-    """Return the largest change in one value within ``distance`` records, in O(1).
-
-    Args:
-        total: Records with the value.
-        least: Those of its rarest class, at most half of them.
-        distance: Records between the databases.
-        table: From ``rise_table``.
-    """
-    if least == 0:
-        return rise(total + distance, table)
-    removed = min(least, distance + 1)
-    grown = total + distance + 1 - 2 * removed
-    return rise(grown, table) - rise(least - removed, table)
-
-
-@compiled
 def column_change(
     totals: Indices, least: Indices, start: int, end: int, distance: int, table: Values
 ) -> float:
-    """Return the largest change of an attribute with the values from start to end."""
+    """Return the largest change of an attribute within ``distance`` records, O(1) a value.
+
+    Args:
+        totals: Records with each value.
+        least: Those of its rarest class, at most half of them.
+        start: Where the values of the attribute start.
+        end: Where they end.
+        distance: Records between the databases.
+        table: From ``rise_table``.
+    """
     out = 0.0
     for j in range(start, end):
-        out = max(out, value_change(totals[j], least[j], distance, table))
+        removed = min(least[j], distance + 1)
+        if removed == 0:
+            change = rise(totals[j] + distance, table)
+        else:
+            grown = totals[j] + distance + 1 - 2 * removed
+            change = rise(grown, table) - rise(least[j] - removed, table)
+        out = max(out, change)
     return out
 
 

@@ -27,6 +27,9 @@ from dpselect.sensitivity.base import checked_distances
 from dpselect.trees import kernels
 from dpselect.typing import Indices, Values
 
+LARGEST = float(np.finfo(np.float64).max)
+"""Largest weight."""
+
 FAR = 2**20
 """Default horizon: no real class has a million records removed before scores are told apart."""
 
@@ -176,29 +179,21 @@ def weighted_rates(
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ParameterError("`hits` must be of shape (candidates, 2)")
     columns = [checked_counts(pairs[:, k], totals[k]) for k in (0, 1)]
-    factors = np.asarray(weights, dtype=np.float64)
-    if factors.shape != (2,) or not (factors >= 0).all() or not factors.any():
-        raise ParameterError("`weights` must be two numbers >= 0, not both 0")
-    for factor in factors:
-        validation.finite("weights", float(factor))
+    factors = checked_weights(weights)
     counts = np.stack([column for column, _ in columns], axis=1)
     sizes = np.array([total for _, total in columns])
-    sensitivity = WeightedRatesSensitivity(counts, sizes, factors, horizon)
+    sensitivity = WeightedRatesSensitivity(counts, sizes, np.array(factors), horizon)
     parts = [
-        (Fraction(factor), max(total, 1))
-        for factor, total in zip(factors.tolist(), sizes.tolist(), strict=True)
+        (Fraction(w), max(total, 1)) for w, (_, total) in zip(factors, columns, strict=True)
     ]
     scores = of_fractions(
         [
-            sum(
-                weight * Fraction(hit, total)
-                for hit, (weight, total) in zip(row, parts, strict=True)
-            )
+            sum(w * Fraction(hit, total) for hit, (w, total) in zip(row, parts, strict=True))
             for row in counts.tolist()
         ]
     )
     # Upwards, because the scores are rounded sums.
-    highest = float(factors.sum()) * (1 + 1e-12)
+    highest = sum(factors) * (1 + 1e-12)
     return Objective(scores, sensitivity, highest=highest)
 
 
@@ -215,3 +210,16 @@ def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
     if not ((counts >= 0) & (counts <= total)).all():
         raise ScoresError("counts must be from 0 to their total")
     return counts.astype(np.int64), int(total)
+
+
+def checked_weights(weights: object) -> tuple[float, float]:
+    """Return the weights of two rates.
+
+    Raises:
+        ParameterError: They are not two numbers >= 0, or both 0.
+    """
+    given = validation.listed("weights", weights) or ()  # type: ignore[arg-type] # is checked
+    numbers = [validation.within("weights", one, 0, LARGEST) for one in given]
+    if len(numbers) != 2 or not any(numbers):
+        raise ParameterError("`weights` must be two numbers >= 0, not both 0")
+    return numbers[0], numbers[1]
