@@ -47,6 +47,10 @@ PATIENCE = 120.0
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
 SCHEMA_VERSION = 7
 
+OLDER = range(5, SCHEMA_VERSION)
+"""Versions that are upgraded in place. 5 had draws and long lists in tables of their own, 6 no
+tables as they were shown."""
+
 _KEPT = ("answer", "shown", "release")
 """Fields of an entry that are written with its answer."""
 
@@ -70,6 +74,15 @@ def _unless(table: str, refused: str, why: str = "a ledger only grows") -> str:
         BEGIN SELECT RAISE(ABORT, '{why}'); END"""
 
 
+_ANSWERS = """CREATE TABLE answers (
+    sequence INTEGER NOT NULL,
+    is_last INTEGER NOT NULL CHECK (is_last IN (0, 1)),
+    token TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    shown TEXT,
+    release TEXT,
+    PRIMARY KEY (sequence, is_last)
+)"""
 _TRIGGERS = (
     *_only_growing("totals", "entries", "answers", "refunds"),
     _unless("totals", "EXISTS (SELECT * FROM totals)"),
@@ -115,15 +128,7 @@ _CREATE = (
         CHECK (typeof(laplace_rounds) = 'integer'),
         CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
     )""",
-    """CREATE TABLE answers (
-        sequence INTEGER NOT NULL,
-        is_last INTEGER NOT NULL CHECK (is_last IN (0, 1)),
-        token TEXT NOT NULL,
-        answer TEXT NOT NULL,
-        shown TEXT,
-        release TEXT,
-        PRIMARY KEY (sequence, is_last)
-    )""",
+    _ANSWERS,
     """CREATE TABLE refunds (
         number INTEGER PRIMARY KEY,
         sequence INTEGER NOT NULL UNIQUE,
@@ -237,6 +242,8 @@ class Ledger:
                 "--create` or dpselect.Budget(..., path=...)"
             )
         with connected(self.path) as connection:
+            if (version := _version(connection, self.path)) in OLDER:
+                _upgrade(connection, version)
             self._stated = _stated(connection, self.path)
         self.totals = _totals(self._stated, self.path)
         self._seen: tuple[int, str] = (0, "")
@@ -460,11 +467,11 @@ def _create(totals: Totals, path: Path) -> None:
         raise _no_place(path, error.strerror) from None
 
 
-def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]:
-    """Return what a ledger states: totals, terms and identity.
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of the schema of a ledger.
 
     Raises:
-        LedgerError: It is not a ledger, or one of another version.
+        LedgerError: It is not a ledger.
     """
     application, version = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -472,12 +479,55 @@ def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]
     )
     if application != APPLICATION_ID:
         raise not_ours(path, "ledger")
-    if version != SCHEMA_VERSION:
+    return int(version)
+
+
+def _stated(connection: sqlite3.Connection, path: Path) -> list[tuple[Any, ...]]:
+    """Return what a ledger states: totals, terms and identity.
+
+    Raises:
+        LedgerError: It is not a ledger, or one of another version.
+    """
+    if (version := _version(connection, path)) != SCHEMA_VERSION:
         raise LedgerError(
             f"the ledger {path} has schema version {version}, this dpselect reads version "
             f"{SCHEMA_VERSION}"
         )
     return connection.execute("SELECT * FROM totals").fetchall()
+
+
+def _upgrade(connection: sqlite3.Connection, version: int) -> None:
+    """Bring a ledger of an older version to this one, in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    for name in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+        connection.execute(f"DROP TRIGGER {name[0]}")
+    fill = "INSERT INTO answers SELECT sequence,"
+    moved = [f"{fill} is_last, token, answer, NULL, release FROM older", "DROP TABLE older"]
+    if version == 5:
+        lists = dict(connection.execute("SELECT sha256, json FROM lists").fetchall())
+
+        def whole(one: dict[str, Any]) -> Any:  # noqa: ANN401 -- any JSON value
+            is_list = {*one} == {"count", "first", "last", "sha256"} and one["sha256"] in lists
+            return json.loads(lists[one["sha256"]]) if is_list else one
+
+        connection.create_function(
+            "whole", 1, lambda text: text and json.dumps(json.loads(text, object_hook=whole))
+        )
+        moved = [
+            "UPDATE entries SET question = whole(question)",
+            f"{fill} 1, token, whole(answer), NULL, whole(release) FROM older",
+            f"{fill} 0, token, whole(answer), NULL, NULL FROM draws",
+            *(f"DROP TABLE {name}" for name in ("older", "draws", "lists")),
+        ]
+    for statement in (
+        "ALTER TABLE answers RENAME TO older",
+        _ANSWERS,
+        *moved,
+        *_TRIGGERS,
+        f"PRAGMA user_version = {SCHEMA_VERSION}",
+        "COMMIT",
+    ):
+        connection.execute(statement)
 
 
 def _totals(stated: list[tuple[Any, ...]], path: Path) -> Totals:
