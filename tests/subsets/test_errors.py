@@ -24,7 +24,7 @@ def law_of_size(noisy, d, n, scale):
 def by_enumeration(query, d, size):
     """Return the mean errors of a release of so many names, over everything that is drawn."""
     n, members = query.n, frozenset(range(d))
-    law = query.design().retrieval(size).distribution().masses()
+    law = query.design().of_size(size).distribution().masses()
     trimmed = (
         [frozenset(some) for some in combinations(range(d), size)]
         if size <= d

@@ -41,23 +41,6 @@ def test_one_and_true_are_one_status_however_they_are_stored(name, frame):
         assert query.release(table).answer == tuple(found)
 
 
-def test_a_number_that_is_no_whole_one_or_none_is_no_other_status():
-    odd = ["1.5", "10", "1.0.0", ".0", "v1.0", Decimal("sNaN"), Decimal("1.5"), 1.0]
-    table = pd.DataFrame({"result": pd.Series(odd, dtype=object)})
-
-    assert dp.Subset(n=8, positive=1, **SURE).release(table).answer == (7,)
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_file_and_a_lazy_frame_are_the_same_people(ending, tmp_path):
-    path = tmp_path / f"results.{ending}"
-    table = pl.DataFrame({"who": NAMES, "result": [0, 1, 0, 0, 1]})
-    getattr(table, "write_csv" if ending == "csv" else "write_parquet")(path)
-    query = dp.Subset(n=5, positive=1, label="who", **SURE)
-
-    assert query.release(path).answer == query.release(table.lazy()).answer == ("bob", "eve")
-
-
 def test_one_changed_row_is_one_changed_member():
     """What a row says decides about this row alone, whatever it holds."""
     query = dp.Subset(n=5, positive=["positive", 1], **SURE)
@@ -71,26 +54,13 @@ def test_one_changed_row_is_one_changed_member():
         assert (4 in found) == (odd in {"positive", "1"})
 
 
-def test_objects_that_are_no_status_are_no_member():
-    odd = [np.float64("inf"), float("nan"), 10**5000, -(10**400), object(), [1], b"positive"]
-    table = pd.DataFrame({"result": pd.Series([*odd, np.True_], dtype=object)})
+def test_values_that_are_no_status_are_no_member():
+    odd = ["1.5", "10", "1.0.0", ".0", "v1.0", Decimal("sNaN"), Decimal("1.5"), np.inf]
+    odd += [float("nan"), 10**5000, -(10**400), object(), [1], b"1"]
+    table = pd.DataFrame({"result": pd.Series([*odd, 1.0, np.True_], dtype=object)})
+    query = dp.Subset(n=len(odd) + 2, positive=1, **SURE)
 
-    assert dp.Subset(n=8, positive=True, **SURE).release(table).answer == (7,)
-
-
-def test_the_law_of_a_table_is_that_of_its_positions():
-    """Unseeded: false alarm 1 in 10^6 for each of the six subsets."""
-    table = pl.DataFrame({"who": list("abcd"), "result": [1, 1, 0, 0]})
-    query = dp.Subset(n=4, d=2, epsilon=1.0, column="result", positive=1, label="who")
-    draws = 1000
-    found = [query.release(table).answer for _ in range(draws)]
-    weights = {pair: np.exp(-len({*pair} - {"a", "b"})) for pair in set(found)}
-
-    assert len(weights) == 6
-    total = 1 + 4 * np.exp(-1) + np.exp(-2)
-    for pair, weight in weights.items():
-        expected = draws * weight / total
-        assert abs(found.count(pair) - expected) < 5 * np.sqrt(expected)
+    assert query.release(table).answer == (len(odd), len(odd) + 1)
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, log
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect.subsets.schemes import Retrieval
+from dpselect.subsets.schemes import Errors, Retrieval
 from dpselect.typing import Values
 
 POSITIVES = (5, 20, 50, 200)
@@ -36,18 +35,6 @@ REACH = 12
 MOST_REACH, POINTS = 20_000, 33
 SMALL = 0.01
 """Errors that are as good as none, where shares are compared."""
-
-
-class Errors(NamedTuple):
-    """Expected numbers of names.
-
-    Attributes:
-        wrong: Released, and no member.
-        missing: Members who are not released.
-    """
-
-    wrong: float
-    missing: float
 
 
 @dataclass(frozen=True)
@@ -87,19 +74,13 @@ class NoisySizeErrors:
     ) -> Errors:
         ends = np.linspace(sizes.min(), sizes.max(), POINTS).round().astype(int)
         known = np.unique(ends)
-        means = [mean_errors(self.retrieval(int(one))) for one in known]
+        means = [self.retrieval(int(one)).errors().wrong for one in known]
         exchanged = np.interp(sizes, known, means)
         left = np.minimum(numbers, sizes)
         wrong = sizes - left + exchanged * left / np.maximum(sizes, 1)
         wrong -= exchanged * (numbers - left) / np.maximum(self.n - sizes, 1)
         weights = chances / chances.sum()
         return Errors(float(weights @ wrong), float(weights @ (wrong + numbers - sizes)))
-
-
-def mean_errors(retrieval: Retrieval) -> float:
-    """Return the mean number of errors of a retrieval: swaps, or strangers of ``union``."""
-    masses = retrieval.masses()
-    return float(masses @ np.arange(masses.size))
 
 
 @lru_cache(maxsize=256)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,34 +16,29 @@ from dpselect.errors import DataError, ParameterError, PublicClaimError, replace
 from dpselect.tables.values import listed, number
 from dpselect.typing import Values
 
-OPERATORS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+Bound: TypeAlias = Callable[[Values], NDArray[np.bool_]]
+
+OPERATORS: dict[str, Callable[..., NDArray[np.bool_]]] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
 _BOUND = re.compile(
     r"\s*(?P<operator>[<>]=?)\s*(?P<number>[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*"
 )
 
 
-@dataclass(frozen=True)
-class Bound:
-    """Numbers below or above a public one.
+def bound(positive: object) -> Bound | None:
+    """Return which numbers are within a bound such as ``< 38``; None for any other status.
 
-    Attributes:
-        operator: One of ``OPERATORS``.
-        number: The bound.
+    A missing number is not.
     """
-
-    operator: str
-    number: float
-
-    @classmethod
-    def read(cls, text: object) -> Bound | None:
-        """Return the bound that a text such as ``< 38`` states; None for any other status."""
-        found = _BOUND.fullmatch(text) if isinstance(text, str) else None
-        return None if found is None else cls(found["operator"], float(found["number"]))
-
-    def holds(self, numbers: Values) -> NDArray[np.bool_]:
-        """Return which numbers are within the bound; a missing one is not."""
-        held: NDArray[np.bool_] = OPERATORS[self.operator](numbers, self.number)
-        return held
+    found = _BOUND.fullmatch(positive) if isinstance(positive, str) else None
+    if found is None:
+        return None
+    compare, limit = OPERATORS[found["operator"]], float(found["number"])
+    return lambda numbers: compare(numbers, limit)
 
 
 @dataclass(frozen=True)
@@ -104,7 +99,7 @@ class Members:
         if self.bound is None:
             positive = [word(one) in self.positive for one in listed(statuses)]
         else:
-            positive = self.bound.holds(tables.series_numbers(statuses)).tolist()
+            positive = self.bound(tables.series_numbers(statuses)).tolist()
         members = [i for i, one in enumerate(positive) if one]
         return members, range(self.n) if self.label is None else listed(table[self.label])
 

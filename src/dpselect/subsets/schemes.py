@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log
 from sys import float_info
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -40,6 +40,21 @@ RELATIVE_ERROR = 1e-7
 
 SHOWN_PROBABILITY = 0.95
 """Probability of the error bound of a scheme whose number of errors has no limit below all."""
+
+
+class Errors(NamedTuple):
+    """Expected numbers of names.
+
+    Attributes:
+        wrong: Released, and no member.
+        missing: Members who are not released.
+    """
+
+    wrong: float
+    missing: float
+
+    def __str__(self) -> str:
+        return f"{self.wrong:.3g} names wrong and {self.missing:.3g} missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +99,24 @@ class Retrieval:
 
         return hypergeom.pmf(np.arange(self.beta + 1), self.n, self.n - self.d, self.beta)
 
-    def delta(self, epsilon: float) -> float:
-        """Return the least delta."""
-        if self.scheme == "union":
-            # Under the neighbour every output contains the person swapped in; outputs without
-            # them have probability 0.
-            return 1 - self.beta / self.n if 0 < self.d < self.n else 0.0
-        return delta_of(self.distribution(), epsilon)
+    def errors(self) -> Errors:
+        """Return the expected numbers of names: each swap makes one wrong and one missing."""
+        masses = self.masses()
+        mean = float(masses @ np.arange(masses.size))
+        return Errors(mean, 0.0 if self.scheme == "union" else mean)
+
+    def delta(self, epsilon: float, margin: float = 0.0) -> float:
+        """Return the least delta, or one that is larger by a margin for rounding."""
+        if self.scheme != "union":
+            return delta_of(self.distribution(), epsilon, margin)
+        # Under the neighbour every output contains the person swapped in; outputs without them
+        # have probability 0.
+        delta = 1 - self.beta / self.n if 0 < self.d < self.n else 0.0
+        return min(delta * (1 + margin), 1.0)
 
     def price(self) -> float:
         """Return the delta at ``epsilon``, rounded up."""
-        if self.scheme == "union":
-            return min(self.delta(self.epsilon) * (1 + RELATIVE_ERROR), 1.0)
-        return delta_rounded_up(self.distribution(), self.epsilon)
+        return self.delta(self.epsilon, RELATIVE_ERROR)
 
     def error(self) -> ErrorBound:
         """Return a bound on the errors."""
@@ -118,45 +138,27 @@ class Retrieval:
         return tuple(swapped(members, self.distribution()))
 
 
-def delta_of(distribution: DistanceDistribution, epsilon: float) -> float:
-    """Return the least δ for a given ``ε ≥ 0``; O(n)."""
-    log_masses, excess = _excesses(distribution, epsilon, 0.0)
-    return min(1.0, float(np.exp(log_masses) @ excess))
+def delta_of(distribution: DistanceDistribution, epsilon: float, margin: float = 0.0) -> float:
+    """Return the least δ for a given ``ε ≥ 0``; O(n).
 
+    With a margin no rounding makes it too small, as it is spent from a budget: it is 0 only if
+    the scheme is pure; where floats cannot hold it, it is the smallest normal one.
 
-def delta_rounded_up(distribution: DistanceDistribution, epsilon: float) -> float:
-    """Return a delta that no rounding made too small, as it is spent from a budget.
-
-    It is 0 only if the scheme is pure; where floats cannot hold it, it is the smallest normal
-    one.
-    """
-    log_masses, excess = _excesses(distribution, epsilon, RELATIVE_ERROR)
-    if not (excess > 0).any():
-        return 0.0
-    delta = float(np.exp(log_masses) @ excess) * (1 + RELATIVE_ERROR)
-    return max(min(delta, 1.0), float_info.min)
-
-
-def _excesses(
-    distribution: DistanceDistribution, epsilon: float, margin: float
-) -> tuple[Values, Values]:
-    """Return log probabilities of sets of outputs, and the share of each that is in delta.
-
-    The probabilities at the border of two parts are known up to a factor ``exp(margin)``.
+    Args:
+        distribution: Of the number of swaps.
+        epsilon: In nats.
+        margin: ``RELATIVE_ERROR``, or 0. The probabilities at the border of two parts are known
+            up to a factor of its exponential.
     """
     weights = distribution.log_weights()
-    a = np.arange(weights.size - 1)
-    moved = log_sizes(distribution.n, distribution.d)[:-1] + np.log(
-        (distribution.d - a)
-        / distribution.d
-        * ((distribution.n - distribution.d - a) / (distribution.n - distribution.d))
-    )
+    n, d, a = distribution.n, distribution.d, np.arange(weights.size - 1)
+    moved = log_sizes(n, d)[:-1] + np.log((d - a) / d * ((n - d - a) / (n - d)))
     drop = _drops(distribution, weights, margin)
     rise = -_drops(distribution, weights, -margin)
-    return (
-        np.concatenate([moved + weights[:-1], moved + weights[1:]]),
-        np.concatenate([_excess(epsilon - drop), _excess(epsilon - rise)]),
-    )
+    log_masses = np.concatenate([moved + weights[:-1], moved + weights[1:]])
+    excess = -np.expm1(np.minimum(np.concatenate([epsilon - drop, epsilon - rise]), 0.0))
+    delta = min(float(np.exp(log_masses) @ excess) * (1 + margin), 1.0)
+    return max(delta, float_info.min) if margin and (excess > 0).any() else delta
 
 
 def _drops(distribution: DistanceDistribution, weights: Values, margin: float) -> Values:
@@ -167,10 +169,6 @@ def _drops(distribution: DistanceDistribution, weights: Values, margin: float) -
         drops[part.first : part.last] = part.decay
     # Two impossible distances add nothing to delta.
     return np.nan_to_num(drops, nan=0.0, posinf=np.inf, neginf=-np.inf)
-
-
-def _excess(exponent: Values) -> Values:
-    return -np.expm1(np.minimum(exponent, 0.0))
 
 
 def optimal_distribution(

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, nextafter
+from math import nextafter
 from typing import Annotated, Any, get_args
 
 import numpy as np
 
 from dpselect import validation
 from dpselect.draws.exact.inversion import LARGEST_EPSILON
+from dpselect.draws.exact.noisy_counts import discrete_laplace, scale_for
 from dpselect.draws.subset_distance import DistanceDistribution
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
 from dpselect.query import ANYTHING, NOTHING, Claim, Columns, Design, Query, query
 from dpselect.release import Release
-from dpselect.subsets.errors import POSITIVES, Errors, NoisySizeErrors, best_share, mean_errors
-from dpselect.subsets.reading import Bound, Members, check_number, word
-from dpselect.subsets.schemes import Retrieval, Scheme
+from dpselect.subsets.errors import POSITIVES, NoisySizeErrors, best_share
+from dpselect.subsets.reading import Members, bound, check_number, word
+from dpselect.subsets.schemes import Errors, Retrieval, Scheme
 from dpselect.typing import Values
 
 MOST_PEOPLE = 2**31 - 1
@@ -48,8 +49,9 @@ class SubsetRelease(Release[Any]):
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
-        named = self.errors._asdict().items()
-        return {**super().released(), **{f"expected_{name}": three(one) for name, one in named}}
+        wrong, missing = map(three, self.errors)
+        expected = {"expected_wrong": wrong, "expected_missing": missing}
+        return {**super().released(), **expected}
 
     @property
     def facts(self) -> dict[str, object]:
@@ -153,7 +155,7 @@ class Subset(Query[SubsetRelease]):
         label = () if self.label is None else ((self.label, ANYTHING),)
         return ((self.column_named(), NOTHING), *label)
 
-    def design(self) -> Design[SubsetRelease]:
+    def design(self) -> SubsetDesign:
         validation.one_of("scheme", self.scheme, get_args(Scheme))
         validation.at_least("n", self.n, 1, MOST_PEOPLE)
         pure, optimal = self.scheme == "pure", self.scheme == "optimal"
@@ -169,10 +171,7 @@ class Subset(Query[SubsetRelease]):
             raise ParameterError(
                 "give `delta` with `scheme` 'optimal' and without `d`, and not otherwise"
             )
-        members = self._members()
-        if self.d is None:
-            return self._of_private_size(members)
-        return self._of_public_size(members)
+        return self._of_private_size() if self.d is None else self._of_public_size(self.d)
 
     def _members(self) -> Members:
         for name in ("column", "label"):
@@ -184,8 +183,8 @@ class Subset(Query[SubsetRelease]):
                     "`label` and `positive` are for tables: name the `column` of the statuses"
                 )
             return Members(self.n)
-        if (bound := Bound.read(self.positive)) is not None:
-            return Members(self.n, self.column, label=self.label, bound=bound)
+        if (within := bound(self.positive)) is not None:
+            return Members(self.n, self.column, label=self.label, bound=within)
         given = self.positive if isinstance(self.positive, tuple) else (self.positive,)
         words = frozenset(map(word, given))
         if None in words or not words:
@@ -194,17 +193,17 @@ class Subset(Query[SubsetRelease]):
             )
         return Members(self.n, self.column, frozenset(map(str, words)), self.label)
 
-    def _of_public_size(self, members: Members) -> _Retrieval:
-        found = self.retrieval()
-        validation.at_least("d", found.d, 0, self.n)
+    def _of_public_size(self, d: int) -> SubsetDesign:
+        validation.at_least("d", d, 0, self.n)
         union = self.scheme == "union"
-        most = self.n if union else min(found.d, self.n - found.d)
-        if found.beta > most:
+        most = self.n if union else min(d, self.n - d)
+        if (self.beta or 0) > most:
             of = "`n`" if union else "min(`d`, `n` - `d`)"
-            raise ParameterError(f"`beta` must be at most {of} = {most}, got {found.beta}")
+            raise ParameterError(f"`beta` must be at most {of} = {most}, got {self.beta}")
         epsilon = validation.within("epsilon", self.epsilon, 0, LARGEST_EPSILON)
+        found = self.retrieval()
         delta = found.price()
-        return _Retrieval(
+        return SubsetDesign(
             plan=Plan(
                 mechanism=self._label,
                 spends=(Spend("the subset", epsilon, delta=delta),),
@@ -214,11 +213,11 @@ class Subset(Query[SubsetRelease]):
                 public=(PEOPLE, "the number of members"),
                 error=found.error(),
             ),
-            rows=members,
-            found=found,
+            rows=self._members(),
+            retrieval=found,
         )
 
-    def _of_private_size(self, members: Members) -> _NoisySize:
+    def _of_private_size(self) -> SubsetDesign:
         if self.scheme not in {"pure", "optimal"}:
             raise ParameterError(f"`scheme` {self.scheme!r} needs a public `d`")
         epsilon = validation.positive("epsilon", self.epsilon)
@@ -232,7 +231,7 @@ class Subset(Query[SubsetRelease]):
             raise ParameterError("`size_share` of `epsilon` must be at least 2^-49")
         if rest > LARGEST_EPSILON:
             raise ParameterError(f"`epsilon` for the subset must be at most {LARGEST_EPSILON}")
-        return _NoisySize(
+        return SubsetDesign(
             plan=Plan(
                 mechanism=f"{self._label} at a noisy size",
                 spends=(
@@ -244,10 +243,9 @@ class Subset(Query[SubsetRelease]):
                 neighbours=Neighbours.SUBSTITUTE,
                 public=(PEOPLE,),
             ),
-            rows=members,
-            scheme=self.scheme,
-            beta=self.beta or 0,
-            failure=self.failure,
+            rows=self._members(),
+            retrieval=replace(self._any_size, epsilon=rest),
+            scale=scale_for(part),
         )
 
     @property
@@ -264,8 +262,12 @@ class Subset(Query[SubsetRelease]):
         """
         if self.d is None:
             raise ParameterError("the distribution depends on the number of members: give `d`")
+        return self._any_size
+
+    @property
+    def _any_size(self) -> Retrieval:
         return Retrieval(
-            self.scheme, self.n, self.d, self.epsilon, self.beta or 0, self.failure
+            self.scheme, self.n, self.d or 0, self.epsilon, self.beta or 0, self.failure
         )
 
     def delta_at(self, epsilon: float | None = None) -> float:
@@ -287,15 +289,12 @@ class Subset(Query[SubsetRelease]):
 
     def predicted(self) -> dict[str, object]:
         """Return how many names are expected to be wrong and missing, by numbers of members."""
-        if self.d is not None:
-            wrong, missing = self.errors()
-            said = f"{wrong:.3g} names wrong and {missing:.3g} missing, of {self.d}"
-            return {"people": f"{self.n:,}", "expected": said}
-        named = []
-        for d in (one for one in POSITIVES if one <= self.n):
-            wrong, missing = self.errors(d)
-            named.append(f"of {d} positives: {wrong:.3g} names wrong, {missing:.3g} missing")
-        return {"people": f"{self.n:,}", "expected": "\n".join(named)}
+        if self.d is None:
+            every = [(d, self.errors(d)) for d in POSITIVES if d <= self.n]
+            said = [f"of {d} positives: {one}" for d, one in every]
+        else:
+            said = [f"{self.errors()}, of {self.d}"]
+        return {"people": f"{self.n:,}", "expected": "\n".join(said)}
 
     def errors(self, d: int | None = None) -> Errors:
         """Return the expected numbers of wrong and of missing names; public.
@@ -306,21 +305,18 @@ class Subset(Query[SubsetRelease]):
         Raises:
             ParameterError: It is not given, or given where the number is public.
         """
-        if self.d is not None:
-            if d is not None:
-                raise ParameterError("`d` is for a private number of members: leave it out")
-            return self.errors_given(self.d)
-        return self._noisy.errors.of(validation.at_least("d", d, 0, self.n))
+        if self.d is None:
+            return self._drawn.noisy.of(validation.at_least("d", d, 0, self.n))
+        if d is not None:
+            raise ParameterError("`d` is for a private number of members: leave it out")
+        return self.retrieval().errors()
 
     def errors_given(self, size: int) -> Errors:
         """Return the same of a release of so many names."""
-        if self.d is None:
-            return self._noisy.errors.given(size)
-        wrong = mean_errors(self.retrieval())
-        return Errors(wrong, 0.0 if self.scheme == "union" else wrong)
+        return self.errors() if self.d is not None else self._drawn.noisy.given(size)
 
     @property
-    def _noisy(self) -> _NoisySize:
+    def _drawn(self) -> SubsetDesign:
         found: Any = self._designed
         return found
 
@@ -339,54 +335,42 @@ def three(number: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Retrieval(Design[SubsetRelease]):
+class SubsetDesign(Design[SubsetRelease]):
+    """How a subset is drawn.
+
+    Attributes:
+        rows: How the members are read.
+        retrieval: The scheme, of the number of members if it is public.
+        scale: Scale of the noise on a private number of members.
+    """
+
     rows: Members
-    found: Retrieval
+    retrieval: Retrieval
+    scale: float | None = None
+
+    @property
+    def noisy(self) -> NoisySizeErrors:
+        """The expected errors, where the number of members is private."""
+        return NoisySizeErrors(self.rows.n, self.scale or 0.0, self.of_size)
+
+    def of_size(self, size: int) -> Retrieval:
+        """Return the scheme for a noisy size, the pure one where it costs more than delta."""
+        beta = min(self.retrieval.beta, size, self.rows.n - size)
+        wanted = replace(self.retrieval, d=size, beta=beta)
+        affordable = wanted.price() <= self.plan.delta
+        return wanted if affordable else replace(wanted, scheme="pure")
 
     def prepare(self, data: object) -> Callable[[Plan], SubsetRelease]:
         members, names = self.rows.read(data)
-        check_number(members, self.found.d)
-        return lambda plan: _named(self.found.draw(members), names, plan)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _NoisySize(Design[SubsetRelease]):
-    rows: Members
-    scheme: Scheme
-    beta: int
-    failure: float
-
-    def prepare(self, data: object) -> Callable[[Plan], SubsetRelease]:
-        from dpselect.draws.exact import noisy_counts
-
-        (members, names), n = self.rows.read(data), self.rows.n
-        scale = self.scale
+        if self.scale is None:
+            check_number(members, self.retrieval.d)
 
         def draw(plan: Plan) -> SubsetRelease:
-            [noisy] = noisy_counts.discrete_laplace(np.array([len(members)]), scale)
-            size = min(max(int(noisy), 0), n)
-            return _named(self.retrieval(size).draw(members), names, plan)
+            retrieval = self.retrieval
+            if self.scale is not None:
+                [noisy] = discrete_laplace(np.array([len(members)]), self.scale)
+                retrieval = self.of_size(min(max(int(noisy), 0), self.rows.n))
+            drawn = retrieval.draw(members)
+            return SubsetRelease(tuple(names[person] for person in drawn), plan)
 
         return draw
-
-    @property
-    def scale(self) -> float:
-        """Scale of the noise on the number of members."""
-        return nextafter(1 / self.plan.spends[0].epsilon, inf)
-
-    @property
-    def errors(self) -> NoisySizeErrors:
-        """The expected errors."""
-        return NoisySizeErrors(self.rows.n, self.scale, self.retrieval)
-
-    def retrieval(self, d: int) -> Retrieval:
-        """Return the scheme for a size, the pure one where the optimal one costs more."""
-        n = self.rows.n
-        pure = Retrieval("pure", n, d, self.plan.spends[1].epsilon)
-        beta = min(self.beta, d, n - d)
-        wanted = replace(pure, scheme=self.scheme, beta=beta, failure=self.failure)
-        return wanted if wanted.price() <= self.plan.delta else pure
-
-
-def _named(drawn: Iterable[int], names: Sequence[Hashable], plan: Plan) -> SubsetRelease:
-    return SubsetRelease(tuple(names[person] for person in drawn), plan)
