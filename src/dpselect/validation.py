@@ -7,6 +7,7 @@ once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from math import inf, isfinite
 from numbers import Integral, Real
@@ -146,13 +147,14 @@ def some(name: str, values: Collection[object]) -> None:
 
 
 def different(name: str, values: Collection[object]) -> None:
-    """Check that there is at least one value, and none twice."""
+    """Check that there is at least one value, and none twice; values are public."""
+    some(name, values)
     try:
-        number = len(set(values))
+        [(value, number)] = Counter(values).most_common(1)
     except TypeError:
         raise must_be(name, "values that can be hashed", "and one is not") from None
-    if not 0 < len(values) == number:
-        raise must_be(name, "at least one", "and different ones")
+    if number > 1:
+        raise must_be(name, "different values", f"and {value!r} is there twice")
 
 
 def needs(name: str, *columns: str, of: str) -> ParameterError:

@@ -58,7 +58,7 @@ def test_a_weighted_sum_of_some_objectives_is_one_of_several(run, tmp_path):
     assert ran.json["objective"] == [total[1], rest[1]]
     assert "units of a + b" in run(*ask[:-1], 1, *total).json["error"]
     assert run(*ask[:-1], 1, *total).json["answer"] == ["x"]
-    assert "must be COLUMN" in run(*ask, "--objective", "a:global=1 + b").error
+    assert "b:global=BOUND" in run(*ask, "--objective", "a:global=1 + b").error
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -147,6 +147,10 @@ def admit(totals: Totals, sums: Sums, new: Entry) -> Sums:
     """
     after = sums.plus(new)
     granted = FOR_SPENDS[totals.composition] * exact(totals.delta)
+    if new.delta > totals.delta == 0:
+        raise InsufficientBudgetError(
+            f"this budget was made without a `delta`, and the release needs {new.delta!r}"
+        )
     if new.delta > 0 and after.delta > granted:
         kept = ""
         if granted < exact(totals.delta):

@@ -227,8 +227,8 @@ def check_relation(kept: Neighbours, asked: Neighbours) -> None:
     """Raise a ``NeighboursError`` if a budget is kept for another relation than a release's."""
     if kept is not asked:
         raise NeighboursError(
-            f"this budget protects {kept} neighbours, the release {asked} neighbours; give "
-            "each relation a budget of its own"
+            f"this budget is for `neighbours`={kept}, the release for {asked}: give the first, "
+            "or another budget"
         )
 
 

@@ -190,7 +190,9 @@ def _suggested(message: str, arguments: Iterable[str]) -> str:
     """Return a message of typer about words of the command line, with what to write."""
     if unknown := _OPTION.search(message):
         flags = [one for one in _flags(arguments).values() if one.startswith("--")]
-        return f"no such option: {unknown['given']}{_near(unknown['given'], flags)}"
+        own = "; this command has a relation of its own, which its help states"
+        more = own if unknown["given"] == "--neighbours" else _near(unknown["given"], flags)
+        return f"no such option: {unknown['given']}{more}"
     if number := _NUMBER.search(message):
         article = "an" if number["kind"] == "integer" else "a"
         return f"{number['given']} must be {article} {number['kind']}"
@@ -202,8 +204,8 @@ def _suggested(message: str, arguments: Iterable[str]) -> str:
         return f"no such command: {command['given']}{_near(command['given'], installed())}"
     if extra := _EXTRA.search(message):
         return (
-            f"nothing takes the words {extra['given']}: join the values of an option by "
-            "commas, and quote what has spaces"
+            f"nothing takes the words {extra['given']}: a flag such as --dry-run has no value, "
+            "values of a list are joined by commas, and what has spaces is quoted"
         )
     return message
 

@@ -78,10 +78,10 @@ def budget(
         shown = Budget.open(file)
     elif entry is not None:
         raise ParameterError("`entry` is of a ledger that is there, without `create`")
-    elif epsilon is None or neighbours is None:
-        raise ParameterError("`create` needs `epsilon` and `neighbours`")
+    elif missing := [name for name in ("epsilon", "neighbours") if name not in terms]:
+        raise ParameterError(f"give {' and '.join(f'`{name}`' for name in missing)}")
     elif file.exists():
-        raise ParameterError(f"{file} is there already; `create` makes a new ledger")
+        raise ParameterError(f"{file} is there already: leave out `create` and its terms")
     else:
         shown = Budget(path=file, **_granted(terms))
     if entry is not None:

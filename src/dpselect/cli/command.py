@@ -234,7 +234,7 @@ class QueryCommand:
         """Return the query, and the table without a row being read."""
         source, kind = options.rows_of(given["data"], given), self.kind()
         every = [one for one in fields(kind) if one.name not in self.left_out]  # type: ignore[arg-type]
-        needed = [one.name for one in every if one.default is MISSING]
+        needed = [one.name for one in every if one.default is MISSING or one.name == "column"]
         needed += [name for name in self.more if name in self.needed]
         missing = [name for name in needed if given[name] in (None, [])]
         table = options.opened(source, given["engine"], given["master"])

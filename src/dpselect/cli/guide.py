@@ -22,9 +22,12 @@ MOST_NAMES = 12
 
 UNKNOWN = (
     *("--column", "--upper", "--lower", "--candidates", "--nodes", "--by", "--groups"),
-    *("--user", "--label", "--positive", "--domains", "--bounds", "--tree"),
+    *("--user", "--label", "--x", "--y", "--positive", "--domains", "--bounds", "--tree"),
 )
 """Options whose value in the example is of its own file."""
+
+WRITTEN = ("--out", "--plot", "--save")
+"""Options of what is released, which a dry run does not write."""
 
 
 def notes(
@@ -92,6 +95,7 @@ def _example(text: str) -> tuple[list[str], dict[str, str]]:
     options = {
         flag: flag[2:].upper() if flag in UNKNOWN else shlex.quote(one) if one else ""
         for flag, one in _pairs(words[first:])
+        if flag not in WRITTEN
     }
     return words[1 : first - 1], options
 
@@ -107,7 +111,7 @@ def _pairs(words: list[str]) -> Iterable[tuple[str, str]]:
 def typed(given: Mapping[str, Any]) -> dict[str, str]:
     """Return options of the question as they would be typed, by flag."""
     return {
-        flag(name): shlex.quote(",".join(map(str, one)) if isinstance(one, list) else str(one))
+        flag(name): shlex.quote(",".join(map(str, one)) if isinstance(one, list) else f"{one}")
         for name, one in given.items()
         if one not in (None, False, [], "")
     }

@@ -67,6 +67,9 @@ class _OfPoints(QueryCommand):
 class Released(_OfPoints):
     """Release a map; the word can be left out.
 
+    $ dpselect map cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9 --epsilon 1
+    --neighbours add-remove --out map.parquet
+
     Args:
         queries: A table of rectangles to tune for: west, south, east, north.
         out: Where to write the cells: .parquet (GeoParquet, which 'map query' reads), .geojson,

@@ -11,6 +11,7 @@ from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.columns import Columns
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -128,13 +129,23 @@ def print_release(
     )
 
 
+FEW = 10
+"""Values of a lone column that stand one below another; more stand beside each other."""
+
+
 def print_table(columns: Mapping[str, Sequence[Any]]) -> None:
     """Print columns as a table; what is wider than the terminal in parts, one below another.
 
-    Each part begins with the columns that tell the rows apart.
+    Each part begins with the columns that tell the rows apart. A lone column of many values is
+    printed as a terminal lists files.
     """
     names, width = list(columns), console().width
-    number = len(next(iter(columns.values()), ()))
+    number = len(columns[names[0]])
+    if len(names) == 1 and number > FEW:
+        cells = [Text(written.as_text(one)) for one in columns[names[0]]]
+        console().print(names[0])
+        console().print(Columns(cells, padding=(0, 2), column_first=True))
+        return
     apart = next(
         (
             at

@@ -9,6 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from dpselect import validation
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ColumnError, ParameterError
@@ -55,9 +56,10 @@ def values_of(field: str, column: str) -> Option:
 
 
 def _groups(text: str | Sequence[str], given: Given) -> Any:
-    names = names_in(given.options["by"] or (), given)
+    if not (names := names_in(given.options["by"] or (), given)):
+        raise validation.goes_with("groups", "by")
     lists = [text] if isinstance(text, str) else text
-    if not names or len(lists) != len(names):
+    if len(lists) != len(names):
         raise ParameterError("`groups` needs one list for each column of `by`, in its order")
     found = {
         name: _values("groups", one, name, given)

@@ -164,6 +164,10 @@ def _parse(text: str) -> _Term:
             return _Term(
                 found["column"], found["bound"], weight, found["local"], most, monotone
             )
+    if ":" not in text:
+        raise ParameterError(
+            f"how much can one individual change {text!r}? give `objective` {text}:global=BOUND"
+        )
     raise ParameterError(f"`objective` {text} must be {FORM}, as cost:-1:global=5")
 
 

@@ -431,11 +431,12 @@ def checked_delta(delta: float) -> float:
     Raises:
         ParameterError: It is not above 0 and below 1, or too small for any key.
     """
-    if validation.finite("delta", delta) <= 0 or not validation.positive("delta", delta) < 1:
+    if validation.finite("delta", delta) <= 0:
         raise ParameterError(
-            "values that are not listed as public, by `candidates` or `groups`, need a `delta` "
-            "above 0 and below 1, far below one over the number of people"
+            "which values or groups may appear? list them (`candidates`, `groups`), or give a "
+            "`delta` far below one over the number of people"
         )
+    validation.probability("delta", delta)
     if delta < LEAST_DELTA:
         raise ParameterError(
             f"`delta` is too small: nothing would be released; give one from {LEAST_DELTA:g} on"
