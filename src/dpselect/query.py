@@ -17,9 +17,11 @@ from functools import cache, cached_property, partial, wraps
 from importlib import import_module
 from numbers import Real
 from typing import (
+    Annotated,
     Any,
     ClassVar,
     Generic,
+    Literal,
     Self,
     TypeAlias,
     TypeVar,
@@ -197,8 +199,10 @@ def keep(drawn: Release[Any]) -> None:
 class Query(ABC, Generic[Out]):
     """A release before its data; subclasses define what is chosen and document their fields.
 
-    All fields are checked when a query is made. Lists and arrays among them become tuples of
-    Python's numbers, names of relations become ``Neighbours``, and mechanisms given by their
+    All fields are checked when a query is made: by their annotations, where ``Literal`` states
+    texts and ``Annotated`` a check such as ``validation.positive``, and by ``design``. A None
+    that is a default needs no check. Lists and arrays among them become tuples of Python's
+    numbers, names of relations become ``Neighbours``, and mechanisms given by their
     class their short name, so queries can be compared and written down.
 
     Raises:
@@ -240,6 +244,10 @@ class Query(ABC, Generic[Out]):
             if name in FLOATS:
                 kept = writing.real(kept)
             object.__setattr__(self, name, kept)
+        defaults = _defaults(type(self))
+        for name, check in _checks_of(type(self)):
+            if (value := getattr(self, name)) is not None or defaults[name] is not None:
+                check(name, value)
         _ = self.plan
 
     @abstractmethod
@@ -604,6 +612,18 @@ def _kind_of_release(kind: type[Query[Any]]) -> type[Any]:
                 if isinstance(found, type) and issubclass(found, Release):
                     return found
     return Release
+
+
+@cache
+def _checks_of(kind: type[Query[Any]]) -> list[tuple[str, validation.Check]]:
+    """Return the checks that the annotations of a class state, with their fields."""
+    found: list[tuple[str, validation.Check]] = []
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        stated, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if get_origin(stated) is Literal:
+            marks.append(partial(validation.one_of, known=get_args(stated)))
+        found += [(name, one) for one in marks if not isinstance(one, Claim)]
+    return found
 
 
 @cache

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from math import inf, isfinite
 from numbers import Integral, Real
 from sys import float_info
-from typing import TYPE_CHECKING, TypeGuard, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar, get_args
 
 from dpselect.errors import NeighboursError, ParameterError, nearest
 from dpselect.neighbours import Neighbours
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=object)
 Name = TypeVar("Name", bound=str)
+
+Check: TypeAlias = Callable[[str, object], object]
+"""Raises if a field of a name does not have a right value."""
 
 EXACT = 2**53
 """Integers up to here are floats."""
@@ -108,6 +111,16 @@ def at_least(name: str, value: object, least: int, most: int | None = None) -> i
     if most is not None and int(value) > most:
         raise must_be(name, f"at most {most}", f"got {int(value)}")
     return int(value)
+
+
+def numbers(low: float, high: float) -> Check:
+    """Return the check of a field, in ``typing.Annotated``, that is ``within``."""
+    return lambda name, value: within(name, value, low, high)
+
+
+def integers(least: int, most: int | None = None) -> Check:
+    """Return the check of a field, in ``typing.Annotated``, that is ``at_least``."""
+    return lambda name, value: at_least(name, value, least, most)
 
 
 def some_of(name: str, value: object, number: int, of: str = "candidates") -> int:

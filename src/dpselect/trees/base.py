@@ -21,7 +21,7 @@ from dpselect.query import Claim, Columns, Design, Query, Released, query
 from dpselect.release import Release
 from dpselect.tables.people import people_cap
 from dpselect.trees.counts import Counts
-from dpselect.trees.criteria import checked_bound, records_per_step
+from dpselect.trees.criteria import MANY, records_per_step
 from dpselect.trees.domains import DomainLike, Schema, no_domains
 from dpselect.trees.records import Rows
 from dpselect.typing import Indices, OnInvalid
@@ -146,12 +146,12 @@ class _RecordsQuery(Query[Out]):
 
     domains: Mapping[str, DomainLike]
     classes: Sequence[Hashable]
-    max_records: Annotated[int, Claim()]
+    max_records: Annotated[int, Claim(), MANY]
     label: str | None = None
     user: str | None = None
     max_per_user: int | None = None
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
-    epsilon: float
+    epsilon: Annotated[float, validation.positive]
     neighbours: NeighboursLike
 
     composition: ClassVar[str] = SEQUENTIAL
@@ -178,9 +178,9 @@ class _RecordsQuery(Query[Out]):
         schema = Schema.of(domains, self.classes, names)
         return self.training(
             asked=self,
-            rows=Rows(schema, self.label, users, validation.on_invalid(self.on_invalid)),
-            max_records=checked_bound(self.max_records),
-            epsilon=validation.positive("epsilon", self.epsilon),
+            rows=Rows(schema, self.label, users, self.on_invalid),
+            max_records=self.max_records,
+            epsilon=self.epsilon,
             steps=records_per_step(relation) * (1 if users is None else users.most),
         )
 

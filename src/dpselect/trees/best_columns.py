@@ -12,7 +12,7 @@ from dpselect.query import query
 from dpselect.release import Release
 from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.counts import Counts, level_passes
-from dpselect.trees.criteria import CRITERIA, Criterion, objective_of
+from dpselect.trees.criteria import Criterion, objective_of
 from dpselect.trees.id3 import drawn_by
 
 
@@ -23,7 +23,6 @@ class _Choice(Training[Release[str]]):
     asked: BestColumns
 
     def __post_init__(self) -> None:
-        validation.one_of("criterion", self.asked.criterion, CRITERIA)
         validation.some_of("k", self.asked.k, len(self.schema.names), "columns with a domain")
         _ = self.priced
 

@@ -58,6 +58,9 @@ from dpselect.typing import Indices, Values
 Criterion: TypeAlias = Literal["information-gain", "gini", "majority"]
 """Score of a split."""
 
+MANY = validation.integers(2, validation.EXACT)
+"""Range of the public bound on the number of records."""
+
 TABLE = 2**16
 """Values of f kept ready: half a megabyte, and beyond it a formula."""
 
@@ -206,17 +209,14 @@ def split_scores(
     """
     validation.one_of("criterion", criterion, CRITERIA)
     relation = validation.table_neighbours(neighbours)
-    most = checked_bound(max_records)
+    MANY("max_records", max_records)
     columns = read(x, fields=width(domains))
     public = Schema.of(domains, classes, columns.names)
-    with Rows(public, None, None, "repair").counts((columns, y), most) as counts:
+    with Rows(public, None, None, "repair").counts((columns, y), max_records) as counts:
         [tables] = counts.tables(0, 1)
-    return objective_of(criterion, tables, public.names, max_records=most, neighbours=relation)
-
-
-def checked_bound(max_records: int) -> int:
-    """Return the public bound on the number of records."""
-    return validation.at_least("max_records", max_records, 2, validation.EXACT)
+    return objective_of(
+        criterion, tables, public.names, max_records=max_records, neighbours=relation
+    )
 
 
 def records_per_step(neighbours: Neighbours) -> int:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -57,6 +57,7 @@ from dpselect.trees.rates import (
 )
 from dpselect.trees.tree import SMALLEST, Leaf, Node, Split, Tree
 from dpselect.typing import Indices, Values
+from dpselect.validation import integers, numbers
 
 Selection: TypeAlias = Literal["pareto", "weighted-sum", "margin"]
 """The measure of a good tree."""
@@ -180,28 +181,17 @@ class Evolution(Training[FrontRelease]):
                 "Only binary classification is supported: `classes` must be the negative and "
                 "the positive label"
             )
-        for name, known in (
-            ("selection", Selection),
-            ("rate_bound", RateBound),
-            ("operators", Operators),
-        ):
-            validation.one_of(name, getattr(asked, name), get_args(known))
         checked_dominance(asked.dominance, asked.selection, of="selection")
         if (asked.selection, asked.rate_bound) == ("margin", "local"):
             raise ParameterError(
                 "`selection`='margin' is in steps of public bounds: `rate_bound` must be "
                 "'noisy-denominators' or 'global'"
             )
-        population = validation.at_least("population", asked.population, 1, MOST_TREES)
-        validation.at_least("survivors", asked.survivors, 1, population)
-        validation.at_least("front", asked.front, 1, population)
-        initial = validation.at_least("initial_depth", asked.initial_depth, 0, MOST_QUESTIONS)
+        for name in ("survivors", "front"):
+            validation.at_least(name, getattr(asked, name), 1, asked.population)
         # A mutated tree is full down to the largest depth, as published.
         deepest = MOST_QUESTIONS if asked.operators == "published" else None
-        validation.at_least("max_depth", asked.max_depth, initial, deepest)
-        validation.at_least("generations", asked.generations, 1, MOST_GENERATIONS)
-        for name in ("totals_share", "rates_share"):
-            validation.within(name, getattr(asked, name), 0, 1)
+        validation.at_least("max_depth", asked.max_depth, asked.initial_depth, deepest)
         if self._totals_share + asked.rates_share >= 1 or (
             self._has_totals and not self._totals_share
         ):
@@ -461,15 +451,15 @@ class TreeFront(_RecordsQuery[FrontRelease]):
     dominance: Dominance = "standard"
     rate_bound: RateBound = "noisy-denominators"
     weights: tuple[float, float] = (1.0, 1.0)
-    population: int = 300
+    population: Annotated[int, integers(1, MOST_TREES)] = 300
     survivors: int = 3
     front: int = 3
-    generations: int = 4
-    initial_depth: int = 3
+    generations: Annotated[int, integers(1, MOST_GENERATIONS)] = 4
+    initial_depth: Annotated[int, integers(0, MOST_QUESTIONS)] = 3
     max_depth: int = 5
     operators: Operators = "shallow"
-    totals_share: float = 0.05
-    rates_share: float = 0.1
+    totals_share: Annotated[float, numbers(0, 1)] = 0.05
+    rates_share: Annotated[float, numbers(0, 1)] = 0.1
     random_state: int | None = None
     mechanism: MechanismLike | None = None
 

@@ -29,11 +29,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp, sqrt
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
-from dpselect import validation
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.mechanisms import Mechanism, MechanismLike, ShiftedLocalDampening
 from dpselect.mechanisms.base import as_step
@@ -42,9 +41,10 @@ from dpselect.query import query
 from dpselect.scaling.shifted import check_horizon
 from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.counts import Counts, level_passes
-from dpselect.trees.criteria import CRITERIA, Criterion, objective_of
+from dpselect.trees.criteria import Criterion, objective_of
 from dpselect.trees.tree import Leaf, Node, Split, Tree, TreeRelease
 from dpselect.typing import Indices
+from dpselect.validation import integers
 
 Splits: TypeAlias = Literal["thresholds", "values"]
 """Branches of a split."""
@@ -121,10 +121,6 @@ class Growth(Training[TreeRelease]):
     asked: ID3Tree
 
     def __post_init__(self) -> None:
-        validation.one_of("criterion", self.asked.criterion, CRITERIA)
-        validation.one_of("splits", self.asked.splits, get_args(Splits))
-        if self.asked.max_depth is not None:
-            validation.at_least("max_depth", self.asked.max_depth, 0)
         _ = self.draws_split_by
 
     @cached_property
@@ -335,7 +331,7 @@ class ID3Tree(_RecordsQuery[TreeRelease]):
         (1, 2)
     """
 
-    max_depth: int | None = None
+    max_depth: Annotated[int | None, integers(0)] = None
     criterion: Criterion = "gini"
     mechanism: MechanismLike | None = None
     splits: Splits = "thresholds"

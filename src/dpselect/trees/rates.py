@@ -13,6 +13,7 @@ Source: Farias et al., PrivPareto, section 6. Lemma 6.1 as printed is not admiss
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -212,13 +213,13 @@ def checked_counts(hits: ArrayLike, total: int) -> tuple[Indices, int]:
     return counts.astype(np.int64), int(total)
 
 
-def checked_weights(weights: object) -> tuple[float, float]:
+def checked_weights(weights: Any) -> tuple[float, float]:  # noqa: ANN401 -- whatever it is
     """Return the weights of two rates.
 
     Raises:
         ParameterError: They are not two numbers >= 0, or both 0.
     """
-    given = validation.listed("weights", weights) or ()  # type: ignore[arg-type] # is checked
+    given = validation.listed("weights", weights) or ()
     numbers = [validation.within("weights", one, 0, LARGEST) for one in given]
     if len(numbers) != 2 or not any(numbers):
         raise ParameterError("`weights` must be two numbers >= 0, not both 0")
