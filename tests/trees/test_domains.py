@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from dpselect.tables import Source
 from dpselect.tables.values import of_objects, of_values
 from dpselect.trees import (
     Bins,
@@ -211,3 +212,17 @@ def test_public_columns_of_a_csv_file_hold_numbers_if_all_their_fields_do(tmp_pa
     assert found["columns"]["whole"] == {"low": 0.0, "high": 29.0, "bins": 8}
     assert "x" in found["columns"]["text"]["values"]
     assert found["classes"] == ["False", "True"]
+
+
+def test_domains_are_of_the_dialect_that_is_stated_and_of_no_times(tmp_path):
+    day, (text, parquet) = date(2020, 1, 1), (tmp_path / "a.csv", tmp_path / "a.parquet")
+    text.write_text("size;label\n1,5;a\n9;b\n", encoding="utf-8")
+    pl.DataFrame({"size": [1.5, 9], "born": [day, day], "label": ["a", "b"]}).write_parquet(
+        parquet
+    )
+    german = Source(text, separator=";", decimal=",")
+
+    for data in (german, parquet):
+        found = domains_of_public_data(data, "label")["columns"]
+        assert found == {"size": {"low": 1.5, "high": 9.0, "bins": 8}}
+        assert list(domains_template(data, "label")["columns"]) == ["size"]

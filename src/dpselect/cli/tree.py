@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dpselect.cli import help as said, output
+from dpselect.cli import help as said, options, output
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ColumnError, ParameterError
 
@@ -150,25 +150,31 @@ class Front(_OfTrees):
 
 
 def domains(
-    data: Path, *, label: str, out: Path | None = None, data_is_public: bool = False
+    data: str,
+    *,
+    label: str,
+    out: Path | None = None,
+    data_is_public: bool = False,
+    **dialect: Any,
 ) -> None:
     """Write a template of a domains file from column names and types.
 
     No value is read. With --data-is-public bounds, categories and classes are read from the
-    values.
+    values. Columns of dates and times are left out.
 
     $ dpselect domains adult.parquet --label income > adult.json
 
     Args:
-        data: A .parquet or .csv file.
+        data: The file of the records.
         label: The column of the labels.
         out: The file to write, such as domains.json; by default it is printed.
     """
     from dpselect.trees import domains_of_public_data, domains_template
 
-    output.check_outputs({"out": out}, data)
+    source = options.rows_of(data, dialect)
+    output.check_outputs({"out": out}, source)
     make = domains_of_public_data if data_is_public else domains_template
-    text = json.dumps(make(data, label), indent=2)
+    text = json.dumps(make(source, label), indent=2)
     if out is None:
         print(text)  # noqa: T201 -- rich would fold it
         return

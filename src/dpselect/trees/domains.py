@@ -467,6 +467,8 @@ def read_domains(path: str | Path) -> dict[str, Any]:
 def domains_template(data: object, label: str) -> dict[str, Any]:
     """Return a domains file to fill in, from column names and types; no value is read.
 
+    Columns of dates and times are left out.
+
     Args:
         data: A path or any frame.
         label: The column of the classes.
@@ -477,13 +479,11 @@ def domains_template(data: object, label: str) -> dict[str, Any]:
     Raises:
         ColumnError: There is no column ``label``.
     """
-    types = tables.check_columns(data, plain=[label]).collect_schema()
     numbers: dict[str, Any] = {"low": None, "high": None, "bins": 8}
     texts: dict[str, Any] = {"values": [], "other": "other"}
     columns = {
         name: dict(numbers if kind.is_numeric() else texts)
-        for name, kind in types.items()
-        if name != label
+        for name, kind in _split_on(data, label).items()
     }
     return {"label": label, "classes": [], "max_records": None, "columns": columns}
 
@@ -498,31 +498,41 @@ def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
     Raises:
         ColumnError: There is no column ``label``.
     """
-    types = tables.check_columns(data, plain=[label]).collect_schema()
-    table = tables.read_columns(data, numeric=[], plain=list(types))
-    untyped = tables.Source.of(data).is_untyped
+    names = list(_split_on(data, label))
+    table = tables.read_columns(data, numeric=[], plain=[*names, label])
+    untyped = [name for name in names if tables.Source.of(data).is_untyped(name)]
+    read = tables.read_columns(data, numeric=untyped, plain=[label])
+    columns = {
+        name: _of_values(
+            table.get_column(name), read.get_column(name) if name in untyped else None
+        )
+        for name in names
+    }
     return {
         "label": label,
         "classes": _distinct(table.get_column(label)),
         "max_records": max(len(table), 2),
-        "columns": {
-            name: _of_values(table.get_column(name), is_text=untyped(name)).to_dict()
-            for name in types
-            if name != label
-        },
+        "columns": {name: domain.to_dict() for name, domain in columns.items()},
     }
 
 
-def _of_values(column: Any, *, is_text: bool) -> Domain:  # noqa: ANN401 -- a narwhals series
-    values = _distinct(column)
-    numbers = (
-        [number(value) for value in values] if is_text or column.dtype.is_numeric() else []
-    )
-    known = [one for one in numbers if isfinite(one)]
-    whole = column.dtype.is_integer()
-    if is_text:
+def _split_on(data: object, label: str) -> dict[str, Any]:
+    """Return the types of the columns beside the labels, but dates and times, by name."""
+    types = tables.check_columns(data, plain=[label]).collect_schema()
+    return {
+        name: kind for name, kind in types.items() if name != label and not kind.is_temporal()
+    }
+
+
+def _of_values(column: Any, read: Any) -> Domain:  # noqa: ANN401 -- series of narwhals
+    """Return the domain of public values, of which a text file's are read as numbers, too."""
+    values, whole = _distinct(column), column.dtype.is_integer()
+    numbers = values if column.dtype.is_numeric() else []
+    if read is not None:
         whole = all(WHOLE.fullmatch(value.strip()) for value in values)
-        known = known if len(known) == len(values) else []
+        numbers = read.filter(~column.is_null()).unique().to_list()
+        numbers = [] if None in numbers else numbers
+    known = [float(one) for one in numbers if isfinite(one)]
     if known and whole and len(values) <= MOST_CATEGORIES:
         return Categories(sorted(map(int, values)))
     return (
