@@ -6,15 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
 from scipy import stats
 
 import dpselect as dp
-from dpselect import scaling
 from dpselect.draws.exact import samplers
 from dpselect.errors import ScoresError
 from support.releases import core
-from support.strategies import element_objectives, epsilons
 
 EDGE = dp.Neighbours.EDGE
 MECHANISMS = [
@@ -29,16 +26,6 @@ OBJECTIVE = dp.Objective(
     dp.ElementSensitivity(lambda t: np.array([0.5, 2.0, 1.0, 1.5]) + t / 4, 3.0, 12, EDGE),
     candidates=["north", "east", "south", "west"],
 )
-
-
-@every_mechanism
-@given(objective=element_objectives(), epsilon=epsilons)
-def test_a_law_is_a_probability_distribution(mechanism, objective, epsilon):
-    law = replace(mechanism, epsilon=epsilon).probabilities(objective)
-
-    assert law.shape == (len(objective),)
-    assert (law >= 0).all()
-    assert law.sum() == pytest.approx(1)
 
 
 SAMPLER = {
@@ -80,14 +67,6 @@ def test_simulations_follow_the_law(mechanism):
 
 
 @every_mechanism
-def test_expected_error_is_the_mean_gap_to_the_best(mechanism):
-    law = mechanism.probabilities(OBJECTIVE)
-    expected = sum(p * (4.0 - u) for p, u in zip(law, OBJECTIVE.scores, strict=True))
-
-    assert mechanism.expected_error(OBJECTIVE) == pytest.approx(expected)
-
-
-@every_mechanism
 def test_a_release_says_all_that_a_reader_needs(mechanism):
     release = mechanism.release(OBJECTIVE, k=2)
 
@@ -102,24 +81,6 @@ def test_a_release_says_all_that_a_reader_needs(mechanism):
     assert [(spend.epsilon, spend.times) for spend in release.plan.spends] == [(0.5, 2)]
     assert (release.neighbours, release.exact, mechanism.exact) == (EDGE, True, True)
     assert release.version == dp.__version__
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "unit_scores"),
-    [
-        (dp.LocalDampening(epsilon=1), scaling.dampened),
-        (dp.PairwiseLocalDampening(epsilon=1), scaling.pairwise),
-        (dp.PermuteAndFlip(epsilon=1), scaling.by_global),
-        (dp.AnchoredLocalDampening(epsilon=1, anchor=5), lambda o: scaling.anchored(o, 5)),
-        (
-            dp.GeneralizedExponential(epsilon=2),
-            lambda o: scaling.generalized(o, np.log(len(o) / 0.05)),
-        ),
-    ],
-    ids=["dampened", "pairwise", "by_global", "anchored", "generalized"],
-)
-def test_a_mechanism_is_its_scaling_and_its_draw(mechanism, unit_scores):
-    assert mechanism.unit_scores(OBJECTIVE) == pytest.approx(unit_scores(OBJECTIVE))
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, Fraction])

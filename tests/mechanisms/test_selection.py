@@ -4,8 +4,6 @@ import dpselect as dp
 from dpselect.query import Query
 
 AR = dp.Neighbours.ADD_REMOVE
-VOTES = dp.Objective([9000, 0, 5000], dp.GlobalSensitivity(1, AR, l1=1), "abc", step=1)
-SEQUENCE = dp.NoisySequence(epsilon=1.0, l1=1.0, bound=1.0, step=1.0)
 
 
 def select(**changed):
@@ -22,11 +20,3 @@ def test_a_mechanism_may_be_a_mapping_with_its_epsilon():
     assert named.plan == select().plan
     assert with_options.plan.mechanism == "LocalDampening(epsilon=2.0, draw=PermuteAndFlip())"
     assert Query.from_json(with_options.to_json()) == with_options
-
-
-def test_it_draws_candidates_or_all_above_a_noisy_score():
-    above = select(mechanism=SEQUENCE, k=None, above=2500)
-
-    assert set(select().release(VOTES).answer) == {"a", "c"}
-    assert set(above.release(VOTES).answer) == {"a", "c"}
-    assert len(above.release(VOTES).noisy_scores) == 2

@@ -8,7 +8,6 @@ import pytest
 import dpselect as dp
 from dpselect.mechanisms import TopK, top_k
 from dpselect.mechanisms.top_k import rounds_or_sequence
-from support.refusals import refused
 
 EDGE = dp.Neighbours.EDGE
 
@@ -36,14 +35,6 @@ def test_the_crossing_follows_l1(l1, monotone, k):
     found = least_k(facts(l1=l1, monotone=monotone), dp.PermuteAndFlip(epsilon=1.0))
 
     assert found == k
-
-
-def test_only_public_facts_decide():
-    scores = np.random.default_rng(0).integers(0, 999, 1000)
-    for k in (2, 3):
-        assert rounds_or_sequence(
-            dp.PermuteAndFlip(epsilon=1.0), facts(), k
-        ) == rounds_or_sequence(dp.PermuteAndFlip(epsilon=1.0), facts(scores=scores), k)
 
 
 def test_without_an_l1_and_with_other_mechanisms_nothing_changes():
@@ -96,21 +87,6 @@ def test_a_choice_follows_it_unless_a_mechanism_is_named():
     assert named[2, None] == named[3, "permute-and-flip"] == "PermuteAndFlip"
     assert named[3, None] == named[2, "noisy-sequence"] == "NoisySequence"
     assert (choose(k=3).spend.times, choose(k=2).spend.times) == (1, 2)
-
-
-def test_its_release_is_the_draw_of_its_mechanism():
-    scores = np.where(np.arange(500) < 3, 1e6, 0.0)
-
-    by_rounds, above = choose(k=2), choose(above=1e5)
-    released = above.prepare(facts(scores=scores))(
-        dp.PermuteAndFlip(epsilon=1).plan(neighbours=EDGE)
-    )
-
-    assert set(by_rounds.prepare_positions(facts(scores=scores))().positions) < {0, 1, 2}
-    assert sorted(released.answer) == [0, 1, 2]
-    assert len(released.noisy_scores) == 3
-    with refused("k"):
-        choose(k=2).prepare(facts(1))
 
 
 def test_an_error_bound_of_several_is_that_of_each_draw():

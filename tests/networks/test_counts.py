@@ -36,17 +36,6 @@ def common(network, v):
 
 @settings(deadline=None)  # the first call compiles
 @given(networks())
-def test_counts_are_those_of_networkx(network):
-    graph = of(network)
-
-    assert graph.triangles().tolist() == list(nx.triangles(network).values())
-    assert graph.ego_betweenness() == pytest.approx(
-        [ego_betweenness(network, node) for node in network], abs=1e-12
-    )
-
-
-@settings(deadline=None)  # the first call compiles
-@given(networks())
 def test_common_neighbours_are_counted_over_all_other_nodes(network):
     least, most = of(network).common_neighbours()
 

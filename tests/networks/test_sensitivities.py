@@ -6,9 +6,11 @@ with loops over pairs of nodes; local sensitivities from flips alone.
 """
 
 from itertools import combinations
+from math import fsum
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from dpselect.networks.betweenness import by_codegrees, by_degrees as betweenness_by_degrees
 from dpselect.networks.density import by_degrees as density_by_degrees, by_spread
@@ -192,3 +194,25 @@ def test_one_edge_at_a_node_of_degree_six_changes_what_its_codegrees_say():
     assert worst[6] == pytest.approx(7.5)
     assert worst[5] == pytest.approx(6)
     assert betweenness_by_degrees(np.array([d]), 12).at(0) == 7.5
+
+
+def test_sums_of_small_terms_keep_their_digits():
+    """A node of degree 10^5 without spread: terms from 1e-10 to 1."""
+    degrees, spreads = np.array([100_000]), np.array([0])
+    sensitivity = by_spread(degrees, spreads, 200_000)
+
+    exact = fsum(sensitivity.at(t).item() for t in range(90_000))
+    assert sensitivity.cumulative(90_000) == pytest.approx(exact, rel=1e-15, abs=0)
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.integers(2, 60), st.data())
+def test_the_codegree_form_is_the_larger_of_its_two_terms(max_degree, data):
+    d = data.draw(st.integers(0, max_degree))
+    h = data.draw(st.integers(0, d))
+    sensitivity = by_codegrees(np.array([d]), np.array([h]), max_degree)
+
+    for t in range(max_degree + 2):
+        k = min(h + t, max_degree - 1)
+        expected = max(min(d + t, max_degree - 1), k * (k - 1) / 4)
+        assert sensitivity.at(t).item() == expected

@@ -253,7 +253,9 @@ class _Taken(Sensitivity):
 
     def _spread(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Return numbers of some candidates as of all, 0 for the others."""
-        everyone = np.zeros(self._whole.at(0).shape, dtype=numbers.dtype)
+        # One number may stand for all, however many there are.
+        size = max(self._whole.at(0).size, int(self._positions.max()) + 1)
+        everyone = np.zeros(size, dtype=numbers.dtype)
         everyone[self._positions] = numbers
         return everyone
 
