@@ -159,7 +159,8 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
         got = objective.scores[once]
         flip = dp.PermuteAndFlip(epsilon=epsilon)
         for k in ks:
-            planned = rounds_or_sequence(flip, objective, k) is not flip
+            sequence = dp.NoisySequence(epsilon=flip.epsilon).for_objective(objective)
+            planned = rounds_or_sequence(flip, objective, k, sequence) is not flip
             by_rounds = rounds(objective, k, epsilon, rng)
             found_by = {"rounds": by_rounds, "sequence": got[:, :k]}
             found_by["joint"] = joint(objective, k, epsilon, rng)

@@ -259,16 +259,6 @@ def test_the_part_that_is_not_public_is_named():
     assert "all other conditions" in str(check(seen_only))
 
 
-def test_a_true_step_of_any_size_is_believed():
-    report = check(
-        lambda x: dp.Objective(
-            [x.count("a") / 2, x.count("b")], dp.GlobalSensitivity(1, AR), step=0.5
-        )
-    )
-
-    report.raise_if_failed()
-
-
 def test_a_true_claim_to_be_monotone_is_believed_and_used():
     report = check(lambda x: dp.Objective(tally(x), dp.GlobalSensitivity(1, AR), monotone=True))
 

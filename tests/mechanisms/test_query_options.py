@@ -287,7 +287,7 @@ def test_what_can_be_asked_for_costs_what_the_plan_states(name, record_property)
 def is_free(name, option, value):
     """Return whether a query has a say in an option, or it is as it would be anyhow."""
     usual = {one.name: one.default for one in fields(MECHANISMS[name])}
-    free = option in {"name", *MECHANISMS[name].query_options}
+    free = option == "name" or (option in usual and not MECHANISMS[name].prices_objectives)
     return free or (option in usual and usual[option] == value)
 
 
@@ -340,9 +340,9 @@ def lowest(self, objective):
     ],
 )
 def test_an_option_that_goes_before_the_objective_is_seen(monkeypatch, name, options):
-    monkeypatch.setattr(dp.NoisySequence, "query_options", ("l1", "bound", "step"))
+    monkeypatch.setattr(dp.NoisySequence, "prices_objectives", False)
     monkeypatch.setattr(dp.NoisySequence, "for_objective", lowest)
-    monkeypatch.setattr(top_k, "_named", lambda one, rounds, _: by_name(one, rounds.epsilon))
+    monkeypatch.setattr(top_k, "replace", lambda one, **_: one)
     query = asked(name, {"name": "noisy-sequence", **options})
 
     with pytest.raises(AssertionError):

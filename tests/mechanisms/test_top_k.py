@@ -7,7 +7,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.mechanisms import TopK, top_k
-from dpselect.mechanisms.top_k import rounds_or_sequence
 
 EDGE = dp.Neighbours.EDGE
 
@@ -15,6 +14,11 @@ EDGE = dp.Neighbours.EDGE
 def facts(n=1000, l1=2, *, monotone=True, scores=None):
     scores = np.zeros(n) if scores is None else scores
     return dp.Objective(scores, dp.GlobalSensitivity(1, EDGE, l1=l1), monotone=monotone, step=1)
+
+
+def rounds_or_sequence(mechanism, objective, k):
+    sequence = dp.NoisySequence(epsilon=mechanism.epsilon).for_objective(objective)
+    return top_k.rounds_or_sequence(mechanism, objective, k, sequence)
 
 
 def least_k(objective, mechanism):

@@ -8,7 +8,7 @@ import dpselect as dp
 from dpselect.draws.exact.bernoulli import OptimalChances
 from dpselect.draws.exact.noisy_counts import discrete_gaussian, discrete_laplace
 from dpselect.errors import NeighboursError
-from dpselect.mechanisms import TopK, by_name, set_confidence
+from dpselect.mechanisms import TopK, by_name
 from support.refusals import Each, both, refusing, releasing
 
 AR = dp.Neighbours.ADD_REMOVE
@@ -57,12 +57,6 @@ BOUND = refusing(
 NOISE = both(
     *(refusing(one, counts=[0, 0], scale=1.0) for one in (discrete_laplace, discrete_gaussian))
 )
-CONFIDENCE = refusing(
-    set_confidence,
-    np.array([12, 4, 9]),
-    mechanism=dp.NoisySequence(epsilon=0.7, l1=2, bound=1, step=1),
-)
-
 ROWS = [
     ABOVE("threshold", threshold=Each([0.5, 2**53])),
     ABOVE("sensitivity", sensitivity=0),
@@ -102,8 +96,6 @@ ROWS = [
     SEQUENCE("l1", l1=-1.0),
     refusing(dp.NoisySequence(epsilon=0.1).release, TWO, above=inf)("above"),
     refusing(dp.NoisySequence(epsilon=0.1).release, TINY, 1)("epsilon is too small"),
-    CONFIDENCE("k must be at", k=6),
-    CONFIDENCE("l1", k=1, mechanism=dp.NoisySequence(epsilon=1.0)),
     refusing(OptimalChances, 1.0)("delta is too small", delta=1e-31),
     NOISE("scale must be", scale=Each([0, -1.0, inf, nan, 2.0**51])),
     NOISE(

@@ -22,7 +22,7 @@ from dpselect.mechanisms.catalogue import (
     ReportNoisyMax,
     ShiftedLocalDampening,
 )
-from dpselect.mechanisms.sequence import NoisySequence, set_confidence
+from dpselect.mechanisms.sequence import NoisySequence
 from dpselect.mechanisms.top_k import TopK
 
 __all__ = [
@@ -45,7 +45,6 @@ __all__ = [
     "Stream",
     "TopK",
     "by_name",
-    "set_confidence",
 ]
 
 

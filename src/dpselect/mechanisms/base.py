@@ -100,8 +100,8 @@ def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
     Args:
         mechanism: A key of ``MECHANISMS``; a mapping of ``name`` and its options, such as
             ``{"name": "shifted", "draw": "permute-and-flip"}``; or a callable that takes
-            ``epsilon=`` and returns the mechanism. Of the library's mechanisms, options other
-            than ``query_options`` are refused.
+            ``epsilon=`` and returns the mechanism. Of a mechanism that ``prices_objectives``
+            all options but epsilon are refused.
         epsilon: Epsilon of one release, in nats, under the neighbour relation of the
             objective.
 
@@ -114,14 +114,12 @@ def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
         PermuteAndFlip(epsilon=0.5)
     """
     made = with_any_option(mechanism, epsilon)
-    if type(made) in MECHANISMS.values():
-        for one in fields(made):
-            is_free = one.name in {"epsilon", *made.query_options}
-            if not is_free and getattr(made, one.name) != one.default:
-                raise ParameterError(
-                    f"`mechanism` {made.name!r} of a query cannot have {one.name!r}: the query "
-                    "knows what one individual changes, and states its price"
-                )
+    for one in fields(made) if made.prices_objectives else ():
+        if one.name != "epsilon" and getattr(made, one.name) != one.default:
+            raise ParameterError(
+                f"`mechanism` {made.name!r} of a query cannot have {one.name!r}: the query "
+                "knows what one individual changes, and states its price"
+            )
     if made.epsilon > epsilon:
         raise ParameterError("`mechanism` must keep to the epsilon that it is called with")
     return made
@@ -190,8 +188,9 @@ class Mechanism(ABC):
     one_scaling: ClassVar[bool] = False
     """Whether the other candidates only translate the unit scores, all by the same number: then
     one scaling serves several rounds, where none of its scores is cut."""
-    query_options: ClassVar[tuple[str, ...]] = ()
-    """The options that a query can state, since its price and its sensitivity stay the same."""
+    prices_objectives: ClassVar[bool] = False
+    """Whether its options say what one individual changes, or what the release costs: a query
+    states those itself."""
     doubles_monotone: ClassVar[bool] = False
     """Whether the unit scores of a monotone objective are twice those of another one."""
     gap: ClassVar[float] = inf

@@ -115,7 +115,6 @@ class _EitherDraw(Mechanism):
     """
 
     draw: Draw = _EXPONENTIAL
-    query_options: ClassVar[tuple[str, ...]] = ("draw",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -165,7 +164,6 @@ class ShiftedLocalDampening(_EitherDraw):
 
     direction: Direction | None = None
     name: ClassVar[str] = "shifted"
-    query_options: ClassVar[tuple[str, ...]] = ("draw", "direction")
     scaling = staticmethod(scaling.shifted)
     one_scaling: ClassVar[bool] = True
     facts: ClassVar[dict[str, str]] = {"direction": "direction"}
@@ -188,7 +186,6 @@ class AnchoredLocalDampening(_EitherDraw):
 
     anchor: float | None = None
     name: ClassVar[str] = "anchored"
-    query_options: ClassVar[tuple[str, ...]] = ("draw", "anchor")
     scaling = staticmethod(scaling.anchored)
     one_scaling: ClassVar[bool] = True
     facts: ClassVar[dict[str, str]] = {"anchor": "highest"}
@@ -231,7 +228,6 @@ class GeneralizedExponential(_EitherDraw):
 
     t: float | None = None
     name: ClassVar[str] = "generalized"
-    query_options: ClassVar[tuple[str, ...]] = ("draw", "t")
 
     def __post_init__(self) -> None:
         super().__post_init__()

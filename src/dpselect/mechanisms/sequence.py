@@ -8,7 +8,7 @@ this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, exp, floor, inf, log, nextafter, sqrt
@@ -108,6 +108,7 @@ class NoisySequence(Mechanism):
     name: ClassVar[str] = "noisy-sequence"
     draw: ClassVar[Draw] = LaplaceNoisyMax()
     purpose: ClassVar[str] = "noise on all scores"
+    prices_objectives: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -377,45 +378,3 @@ def gaussian_scale(rho: float, of_one: int, of_all: int) -> float:
     whole, rest = divmod(of_all, of_one)
     squared = whole * of_one**2 + rest**2
     return nextafter(sqrt(squared / (2 * rho)) * (1 + SLACK), inf)
-
-
-def set_confidence(
-    noisy_scores: Sequence[float], k: int = 1, *, mechanism: NoisySequence
-) -> float:
-    r"""Return the probability that the ``k`` largest noisy scores are of the ``k`` best.
-
-    It is a posterior probability, given the noisy scores and a flat prior: each true score is
-    its noisy score minus independent noise of the same distribution. It is not a frequency:
-    over repeated releases of the same scores the set may be right more or less often. It is
-    computed from released numbers alone and costs nothing.
-
-    Args:
-        noisy_scores: Noisy scores of *all* candidates, as in a release of all ``n``; at most
-            some ten thousand of them within the range of the noise.
-        k: 1 to ``n``.
-        mechanism: The mechanism that drew, with its ``l1``, and ``bound`` and ``step`` if the
-            objective states them. Public.
-
-    Returns:
-        In [0, 1]. May be published.
-
-    Raises:
-        ParameterError: ``k`` is out of its range, the scores are not finite, or ``mechanism``
-            has no ``l1``.
-
-    Examples:
-        >>> import dpselect as dp
-        >>> votes = dp.NoisySequence(epsilon=1.0, l1=1, step=1)
-        >>> round(set_confidence([90, 84, 3, -1], 2, mechanism=votes), 3)
-        1.0
-        >>> round(set_confidence([90, 84, 83, -1], 2, mechanism=votes), 2)
-        0.82
-    """
-    noisy = np.asarray(noisy_scores, dtype=np.float64)
-    if noisy.ndim != 1 or not np.isfinite(noisy).all():
-        raise ParameterError("noisy_scores must be finite numbers, one for each candidate")
-    k = validation.some_of("k", k, noisy.size, "scores")
-    steps = to_steps(noisy, mechanism.stated_l1, mechanism.step)
-    chosen = np.zeros(noisy.size, dtype=bool)
-    chosen[sequence.largest(steps.counts, k)] = True
-    return sequence.all_before(steps.counts, mechanism.noise_for(steps), chosen)

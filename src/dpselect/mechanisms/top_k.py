@@ -98,23 +98,30 @@ class TopK:
         """
         validation.one_given(k=k, above=above)
         sequence = sequence or NoisySequence(epsilon=rounds.epsilon).for_objective(facts)
-        interval = None if interval is None else checked_interval(interval)
-        if above is not None:
-            named = _named(mechanism, rounds, sequence) or sequence
-            if not isinstance(named, NoisySequence):
+        count = 1 if k is None else validation.some_of("k", k, len(facts), of)
+        if mechanism is not None:
+            chosen = by_name(mechanism, rounds.epsilon)
+            if isinstance(chosen, NoisySequence):
+                chosen = replace(chosen, **vars(sequence))
+        elif above is not None:
+            chosen = sequence
+        else:
+            chosen = rounds_or_sequence(rounds, facts, count, sequence)
+        if not isinstance(chosen, NoisySequence):
+            chosen = chosen.for_objective(facts)
+            if above is not None:
                 raise no_threshold()
-            return cls(named, 1, validation.finite("above", above), interval)
-        k = validation.some_of("k", k, len(facts), of)
-        chosen = _named(mechanism, rounds, sequence)
-        if chosen is None:
-            chosen = rounds_or_sequence(rounds, facts, k, sequence=sequence)
-        chosen = chosen.for_objective(facts)
-        if interval is not None and not isinstance(chosen, NoisySequence):
-            raise ParameterError(
-                "`interval` is for noisy scores, which rounds have not: give "
-                "`mechanism`='noisy-sequence'"
-            )
-        return cls(chosen, k, interval=interval)
+            if interval is not None:
+                raise ParameterError(
+                    "`interval` is for noisy scores, which rounds have not: give "
+                    "`mechanism`='noisy-sequence'"
+                )
+        return cls(
+            chosen,
+            count,
+            None if above is None else validation.finite("above", above),
+            None if interval is None else checked_interval(interval),
+        )
 
     @property
     def spend(self) -> Spend:
@@ -213,25 +220,9 @@ class TopK:
         return released(objective.candidates, self.prepare_positions(objective))
 
 
-def _named(
-    mechanism: MechanismLike | None, rounds: Mechanism, sequence: NoisySequence
-) -> Mechanism | None:
-    """Return the mechanism that was named, if one was; a sequence with its public facts."""
-    if mechanism is None:
-        return None
-    named = by_name(mechanism, rounds.epsilon)
-    if not isinstance(named, NoisySequence):
-        return named
-    return replace(named, **vars(sequence))
-
-
 def rounds_or_sequence(
-    mechanism: Mechanism,
-    objective: Objective | Facts,
-    k: int,
-    *,
-    sequence: NoisySequence | None = None,
-) -> Mechanism | NoisySequence:
+    mechanism: Mechanism, objective: Objective | Facts, k: int, sequence: NoisySequence
+) -> Mechanism:
     """Return the mechanism, or a noisy sequence of its epsilon if that resolves more.
 
     A noisy sequence is taken if, at the smallest lead of ``k`` candidates at which it releases
@@ -243,15 +234,13 @@ def rounds_or_sequence(
             ``l1``, ``step`` and whether it is monotone. Without ``l1`` the mechanism is
             returned.
         k: Number of candidates that will be drawn.
-        sequence: The sequence to compare with, where it has another epsilon or ``l1`` than
-            the rounds: one of all groups, of which the rounds draw in one.
+        sequence: The sequence to compare with; it may be one of all groups, of which the
+            rounds draw in one.
     """
     if not isinstance(mechanism, PermuteAndFlip | ExponentialMechanism):
         return mechanism
     if objective.sensitivity.l1 is None:
         return mechanism
-    if sequence is None:
-        sequence = NoisySequence(epsilon=mechanism.epsilon).for_objective(objective)
     others = len(objective) - checked_k(k, objective)
     if others == 0:
         return sequence
