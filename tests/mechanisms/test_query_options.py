@@ -342,7 +342,12 @@ def lowest(self, objective):
 def test_an_option_that_goes_before_the_objective_is_seen(monkeypatch, name, options):
     monkeypatch.setattr(dp.NoisySequence, "prices_objectives", False)
     monkeypatch.setattr(dp.NoisySequence, "for_objective", lowest)
-    monkeypatch.setattr(top_k, "replace", lambda one, **_: one)
+    own = ("l1", "bound", "step")
+    monkeypatch.setattr(
+        top_k,
+        "replace",
+        lambda one, **known: replace(one, **{o: getattr(one, o) or known[o] for o in own}),
+    )
     query = asked(name, {"name": "noisy-sequence", **options})
 
     with pytest.raises(AssertionError):
