@@ -145,7 +145,7 @@ def delta_of(distribution: DistanceDistribution, epsilon: float, margin: float =
     the scheme is pure; where floats cannot hold it, it is the smallest normal one.
 
     Args:
-        distribution: Of the number of swaps.
+        distribution: That of the number of swaps.
         epsilon: In nats.
         margin: ``RELATIVE_ERROR``, or 0. The probabilities at the border of two parts are known
             up to a factor of its exponential.

@@ -286,12 +286,6 @@ DomainLike: TypeAlias = Domain | Mapping[str, Any] | Sequence[Hashable]
 """A domain, its plain values (``Domain.to_dict``), or a list of categories."""
 
 
-def _could_be_bins(given: object) -> bool:
-    """Return whether a reader could take it for the ends of a range, and their bins."""
-    numbers = isinstance(given, tuple) and all(type(one) in {int, float} for one in given)
-    return numbers and len(given) == 3  # type: ignore[arg-type]
-
-
 def as_domain(name: str, given: object) -> Domain:
     """Return a domain.
 
@@ -307,11 +301,6 @@ def as_domain(name: str, given: object) -> Domain:
     try:
         if isinstance(given, Mapping):
             return Categories(**given) if "values" in given else Bins(**given)
-        if _could_be_bins(given):
-            raise ParameterError(
-                f"the domain of {name!r} is a tuple of three numbers: give Bins(low, high, "
-                "bins=...) for ranges, or a list for these values"
-            )
         if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
             return Categories(list(given))
     except TypeError:  # of other fields

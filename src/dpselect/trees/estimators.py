@@ -99,6 +99,13 @@ class PrivateEstimator(WithoutBudget, BaseEstimator):  # type: ignore[misc]
             if not isinstance(self.domains, Mapping):
                 columns = [name for name in columns if name != self.user]
             given["domains"] = named_domains(self.domains, columns)
+        for name, one in given["domains"].items():
+            # A query keeps lists as tuples, so it cannot tell.
+            if isinstance(one, tuple) and {*map(type, one)} <= {int, float} and len(one) == 3:
+                raise ParameterError(
+                    f"the domain of {name!r} is a tuple of three numbers: give Bins(low, high, "
+                    "bins=...) for ranges, or a list for these values"
+                )
         return self._kind(**given, label=label)
 
     def plan(self, columns: Sequence[str] | None = None) -> Plan:
