@@ -65,7 +65,7 @@ ROWS = [
     GROUPED("each of the", by=["g", "h"], groups=["east"]),
     GROUPED("list the values of each column", by=["g", "h"], groups={"g": ["east"]}),
     GROUPED("by", by=Each([["g", "g"], [], 7])),
-    GROUPED("and different ones", groups=["A", "A"]),
+    GROUPED("groups", groups=["A", "A"]),
     TOPS(
         "counts_share", other=True, candidates=[1, 2], groups=[1], mechanism="permute-and-flip"
     ),

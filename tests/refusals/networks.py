@@ -159,7 +159,7 @@ ROWS = [
     MEMORY("or pairs in an array", DataError, edges=np.zeros(1, dtype=np.int64)),
     MEMORY("at least 1", nodes=Each([0, -3])),
     MEMORY("an integer", nodes=2.5),
-    MEMORY("at least one, and different ones", nodes=Each([[], ["a", "b", "a"]])),
+    MEMORY("nodes", nodes=Each([[], ["a", "b", "a"]])),
     MEMORY("be hashed", nodes=[["a"], ["b"]]),
     MEMORY("nodes", nodes="abc"),
     HELD_ROWS("go together", max_per_user=None),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import NoReturn, Self
+from typing import Annotated, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,29 +81,26 @@ class AboveThreshold(Query[Release[int]]):
         (4,)
     """
 
-    threshold: int
-    sensitivity: int
-    monotone: bool = False
-    stops: int = 1
-    epsilon: float
+    threshold: Annotated[int, validation.integers(-draws.LARGEST, draws.LARGEST)]
+    sensitivity: Annotated[int, validation.integers(1)]
+    monotone: Annotated[bool, validation.truth] = False
+    stops: Annotated[int, validation.integers(1)] = 1
+    epsilon: Annotated[float, validation.positive]
     neighbours: NeighboursLike
 
     def design(self) -> _Thresholds:
-        validation.at_least("threshold", self.threshold, -draws.LARGEST, draws.LARGEST)
-        rise = validation.at_least("sensitivity", self.sensitivity, 1)
-        stops = validation.at_least("stops", self.stops, 1)
-        epsilon = validation.positive("epsilon", self.epsilon)
         # What is above may also have fallen, unless all queries move in one direction.
-        move = rise * (1 if validation.truth("monotone", self.monotone) else 2) * stops
-        of_threshold, of_query = draws.scales_for(epsilon, rise=rise, move=move)
+        move = self.sensitivity * (1 if self.monotone else 2) * self.stops
+        scales = draws.scales_for(self.epsilon, rise=self.sensitivity, move=move)
+        of_threshold, of_query = scales
         return _Thresholds(
             plan=Plan(
                 mechanism=(
-                    f"AboveThreshold(epsilon={epsilon!r}), geometric noise of scale "
+                    f"AboveThreshold(epsilon={self.epsilon!r}), geometric noise of scale "
                     f"{of_threshold:.4g} on the threshold and {of_query:.4g} on each query"
                 ),
-                spends=(Spend(f"up to {stops} stops, with the threshold", epsilon),),
-                epsilon=epsilon,
+                spends=(Spend(f"up to {self.stops} stops, with the threshold", self.epsilon),),
+                epsilon=self.epsilon,
                 neighbours=validation.neighbours(self.neighbours),
                 public=(
                     "the threshold",
@@ -116,8 +113,8 @@ class AboveThreshold(Query[Release[int]]):
                 composition="one mechanism: queries that are not found above cost nothing",
             ),
             threshold=self.threshold,
-            scales=(of_threshold, of_query),
-            stops=stops,
+            scales=scales,
+            stops=self.stops,
         )
 
     def distribution(self, queries: ArrayLike) -> StoppingDistribution:

@@ -250,7 +250,7 @@ class Graph(NodeCounts):
     @classmethod
     def of_rows(cls, edges: Edges, rows: EdgeRows) -> Graph:
         """Read edges by a rule, as ``from_edges`` does."""
-        return _built(reading.read(edges, rows), rows.nodes, rows.max_per_user)
+        return built(reading.read(edges, rows), rows.nodes, rows.max_per_user)
 
     @classmethod
     def from_networkx(
@@ -271,7 +271,7 @@ class Graph(NodeCounts):
         labels = checked_nodes(nodes)
         _refuse_directed(directed=graph.is_directed(), remedy="graph.to_undirected()")
         ends = reading.of_pairs(graph.edges(), labels)
-        return _built(reading.without_invalid(ends, on_invalid), labels)
+        return built(reading.without_invalid(ends, on_invalid), labels)
 
     @classmethod
     def from_igraph(
@@ -299,7 +299,7 @@ class Graph(NodeCounts):
             )
         refuse_weights(graph.es.attributes())
         pairs = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-        return _built(reading.without_invalid(reading.of_array(pairs), on_invalid), labels)
+        return built(reading.without_invalid(reading.of_array(pairs), on_invalid), labels)
 
 
 def node_counts(graph: AnyGraph) -> NodeCounts:
@@ -343,7 +343,8 @@ def _refuse_directed(*, directed: bool, remedy: str) -> None:
         )
 
 
-def _built(ends: Ends, nodes: Sequence[Hashable], max_per_user: int | None = None) -> Graph:
+def built(ends: Ends, nodes: Sequence[Hashable], max_per_user: int | None = None) -> Graph:
+    """Return the graph of edges that are read, every one of which joins two nodes."""
     starts, rows = reading.rows(ends, len(nodes))
     for array in (starts, rows):
         array.setflags(write=False)

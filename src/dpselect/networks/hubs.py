@@ -69,7 +69,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nextafter
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,8 +82,9 @@ from dpselect.errors import ParameterError
 from dpselect.mechanisms import NoisySequence
 from dpselect.networks.edge_queries import Nodes, reads
 from dpselect.networks.edge_table import EdgeTable, NodeRows
-from dpselect.networks.graph import Graph
+from dpselect.networks.graph import Graph, built
 from dpselect.networks.metrics import degree_facts, of_persons
+from dpselect.networks.reading import of_array
 from dpselect.plan import Plan, Spend
 from dpselect.query import Claim, Columns, Design, Query, query
 from dpselect.release import Release
@@ -238,14 +239,14 @@ class Hubs(Query[Release[Any]]):
     nodes: Nodes
     source: str = "source"
     target: str = "target"
-    k: int
-    metric: str
-    candidates: int | None = None
-    degrees_share: float | None = None
+    k: Annotated[int, validation.integers(1)]
+    metric: Literal["ego-betweenness", "ego-density"]
+    candidates: Annotated[int | None, validation.integers(1)] = None
+    degrees_share: Annotated[float | None, validation.share] = None
     user: str | None = None
     max_per_user: int | None = None
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
-    epsilon: float
+    epsilon: Annotated[float, validation.positive]
 
     def heads(self) -> tuple[str, str]:
         alone = len(self.plan.spends) == 1
@@ -257,19 +258,16 @@ class Hubs(Query[Release[Any]]):
     def design(self) -> _Hubs:
         rows = NodeRows.asked(self)
         n, times = len(rows.nodes), rows.max_per_user or 1
-        k = validation.at_least("k", self.k, 1)
-        candidates = min(3 * k, n) if self.candidates is None else self.candidates
-        if not k <= validation.at_least("candidates", candidates, 1) <= n:
+        candidates = self.candidates or min(3 * self.k, n)
+        if not self.k <= candidates <= n:
             raise ParameterError(
                 "`k` must be at most `candidates`, and `candidates` at most the number of "
-                f"nodes, {n}; not {k} and {candidates}"
+                f"nodes, {n}; not {self.k} and {candidates}"
             )
-        metric = HUB_METRICS[validation.one_of("metric", self.metric, HUB_METRICS)]
-        epsilon = validation.positive("epsilon", self.epsilon)
+        metric, epsilon = HUB_METRICS[self.metric], self.epsilon
         least = ESTIMATED_FROM * times * (1 if n >= MANY_NODES else 5)
-        share = 1.0 if metric.follows_degrees and epsilon < least else 0.5
-        if self.degrees_share is not None:
-            share = validation.share("degrees_share", self.degrees_share)
+        alone = metric.follows_degrees and epsilon < least
+        share = self.degrees_share or (1.0 if alone else 0.5)
         facts = of_persons(degree_facts(n), rows.max_per_user)
         first = NoisySequence(epsilon=epsilon * share).for_objective(facts)
         rest = epsilon - first.epsilon
@@ -297,7 +295,7 @@ class Hubs(Query[Release[Any]]):
                 public=(rows.rule,),
             ),
             rows=rows,
-            k=k,
+            k=self.k,
             candidates=candidates,
             metric=metric,
             counted=counted,
@@ -397,20 +395,16 @@ def betweenness(graph: Graph, hubs: Sequence[int], caps: Sequence[int]) -> Value
     Returns:
         Shape ``(m,)``, >= 0. Private.
     """
-    from scipy import sparse
-
-    found = np.zeros(len(hubs))
-    for place, (hub, cap) in enumerate(zip(hubs, caps, strict=True)):
+    found = []
+    for hub, cap in zip(hubs, caps, strict=True):
         here, there, size = ego_edges(graph, hub)
         size = min(size, cap)
         inside = (here < size) & (there < size)
-        spokes = np.stack([np.arange(size), np.full(size, size)])
-        edges = np.concatenate([np.stack([here, there])[:, inside], spokes], axis=1)
-        matrix = sparse.coo_array(
-            (np.ones(edges.shape[1], np.bool_), edges), shape=(size + 1, size + 1)
-        )
-        found[place] = Graph.from_edges(matrix, nodes=size + 1).ego_betweenness()[size]
-    return found
+        spokes = np.column_stack([np.arange(size), np.full(size, size)])
+        edges = np.concatenate([np.column_stack([here, there])[inside], spokes])
+        ego = built(of_array(edges), range(size + 1))
+        found.append(ego.ego_betweenness()[size])
+    return np.array(found)
 
 
 def largest_cap(nodes: int) -> int:

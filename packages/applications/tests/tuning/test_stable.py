@@ -96,7 +96,7 @@ def test_with_two_leaders_nothing_is_released():
 def test_candidates_that_tie_for_steps_lead_nobody():
     tie = above_two(())
 
-    assert dp.scaling.pairwise(tie).tolist() == [2, 2, 2]
+    assert dp.scaling.pairwise(tie).tolist() == [0, 0, 0]
     assert stable.leader(tie)[1] == 0
     assert STABLE.release(tie).answer == ()
 
