@@ -141,11 +141,11 @@ class TestSpendAll:
 
         for wrong in ({"epsilon": 0.8}, {"epsilon": -1.0}, {"neighbours": "swap"}):
             with pytest.raises((InsufficientBudgetError, ParameterError, NeighboursError)):
-                budget.spend_all([SPEND, {**SPEND, **wrong}])
+                budget.reserve([SPEND, {**SPEND, **wrong}])()
 
         assert budget.entries == ()
-        assert budget.spend_all([]) == ()
-        assert [one.sequence for one in budget.spend_all([SPEND, SPEND])] == [1, 2]
+        assert budget.reserve([])() == ()
+        assert [one.sequence for one in budget.reserve([SPEND, SPEND])()] == [1, 2]
 
     @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
     def test_a_kill_between_two_entries_leaves_none(self, tmp_path):
@@ -177,7 +177,7 @@ class Dying:
 
 ledger.json = Dying()
 spend = {"epsilon": 0.25, "neighbours": "edge"}
-dp.Budget.open(sys.argv[1]).spend_all([spend, spend])
+dp.Budget.open(sys.argv[1]).reserve([spend, spend])()
 """
 
 

@@ -537,7 +537,7 @@ def _priced(plans: Sequence[Plan]) -> list[int]:
 def remaining_after(plans: Sequence[Plan], budget: SupportsSpend) -> float:
     """Return the epsilon that would remain after plans; see ``Plan.remaining_after``."""
     _check_relation(plans, budget)
-    return budget.remaining_after_all([plans[at].asked() for at in _priced(plans)])
+    return budget.remaining_after([plans[at].asked() for at in _priced(plans)])
 
 
 def reserve(plans: Sequence[Plan], budget: SupportsSpend | None) -> Callable[[], list[Receipt]]:

@@ -97,8 +97,9 @@ def test_no_sequence_of_amounts_ever_raises_what_remains(spends):
 def test_a_spend_of_delta_alone_leaves_all_of_epsilon(make):
     budget = make(delta=0.5, composition="sum")
     for _ in range(2):
-        assert budget.remaining_after(0.0, delta=0.25) == 1.0
-        entry = budget.spend(0.0, delta=0.25, neighbours=EDGE)
+        spend = {"epsilon": 0.0, "delta": 0.25, "neighbours": EDGE}
+        assert budget.remaining_after([spend]) == 1.0
+        entry = budget.spend(**spend)
 
         assert (entry.epsilon, entry.delta, entry.rho) == (0.0, 0.25, 0.0)
         assert budget.entries[-1] == entry
@@ -121,8 +122,9 @@ def test_a_dry_run_refuses_exactly_what_a_spend_refuses(spends, total):
     budget = Budget(1.0, total, neighbours=EDGE)
     for epsilon, delta in spends:
         rho = epsilon**2 / 8 or None
+        spend = {"epsilon": epsilon, "delta": delta, "rho": rho, "neighbours": EDGE}
         try:
-            promised = budget.remaining_after(epsilon, delta=delta, rho=rho)
+            promised = budget.remaining_after([spend])
         except InsufficientBudgetError as refusal:
             with pytest.raises(InsufficientBudgetError, match=re.escape(str(refusal))):
                 budget.spend(epsilon, delta=delta, rho=rho, neighbours=EDGE)

@@ -28,7 +28,7 @@ def test_an_answer_is_the_table_that_was_printed_and_a_long_one_is_in_a_file(tmp
         column=None, k=300, candidates=range(300), epsilon=1.0, neighbours="add-remove"
     )
     keys.release([1], budget=budget)
-    page = report.html(budget, name="a", files={2: "all.csv"})
+    page = report.html(budget, name="a", whole={2: "all.csv"})
 
     assert budget.entries[0].shown == found.shown()
     assert {*report.long_tables(budget)} == {2}

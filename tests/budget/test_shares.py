@@ -157,12 +157,12 @@ class TestPersons:
         assert (entry.epsilon, entry.steps) == (1.5, 3)
         assert entry.delta > 3e-6
         assert budget.spent == 0.75
-        assert budget.remaining_after(0.75) == 0.0
+        assert budget.remaining_after([{"epsilon": 0.75, "neighbours": ADDED}]) == 0.0
         assert spend(budget, 0.5, user="who").epsilon == 0.5
 
     def test_a_source_with_one_record_each_is_one_of_persons(self, make):
         budget = make(protects="who").for_request(source="persons.csv", user="who")
-        [entry] = budget.spend_all([{"epsilon": 0.5, "neighbours": ADDED}])
+        [entry] = budget.reserve([{"epsilon": 0.5, "neighbours": ADDED}])()
 
         assert (entry.epsilon, entry.steps) == (0.5, 1)
         assert entry.question["public"] == ["each who has one record of the source"]

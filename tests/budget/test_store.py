@@ -93,7 +93,7 @@ if os.fork() == 0:
     refused = 0
     for act in (
         lambda: budget.spend(1.0, neighbours=Neighbours.EDGE),
-        lambda: budget.remaining_after(1.0),
+        lambda: budget.remaining_after([{"epsilon": 1.0, "neighbours": Neighbours.EDGE}]),
     ):
         try:
             act()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 
 import dpselect as dp
 from dpselect.budget import Budget, words
+from dpselect.budget.entry import priced
 from dpselect.budget.totals import Period, Persons
 
 OF_THREE = Persons("patient", 3)
@@ -17,24 +19,19 @@ OF_THREE = Persons("patient", 3)
 @pytest.mark.parametrize(
     ("query", "title"),
     [
-        ("TopKeys", "top keys"),
-        ("ID3Tree", "ID3 tree"),
-        ("PercentileRecord", "percentile record"),
-        ("Map", "map"),
-        ("BestOf", "best of"),
+        ("TopKeys", "top keys of w"),
+        ("ID3Tree", "ID3 tree of w"),
+        ("PercentileRecord", "percentile record of w"),
+        ("BestOf", "best of of w"),
     ],
 )
-def test_a_query_is_named_in_words(query, title):
-    assert words.question(query, {}) == title
-    assert words.question(query, {"k": 2}, "a.csv") == f"{title} of a.csv: k = 2"
+def test_a_release_is_named_in_words(query, title):
+    asked = {"column": "w", "p": [50, 90.0], "user": None, "where": ["year = 2024"]}
+    entry = replace(priced(1, 0, None), question={"query": query, "arguments": asked})
 
-
-def test_rows_are_named_after_the_source():
-    asked = {"where": ["year = 2024", "ward = 'A'"], "p": [50, 90.0], "user": None}
-
-    assert words.question("Percentiles", asked, "stays.csv") == (
-        "percentiles of stays.csv where year = 2024 and ward = 'A': p = 50, 90"
-    )
+    assert words.title(entry) == title
+    assert [*words.asked(entry)] == ["column = w", "p = 50, 90"]
+    assert words.title(replace(priced(1, 0, None), mechanism="by hand")) == "by hand"
 
 
 @pytest.mark.parametrize(
@@ -107,4 +104,4 @@ def test_a_long_question_is_kept_whole_and_shown_by_its_ends(tmp_path, path):
         "few": [1], "deep": {"wards": shown}
     }  # fmt: skip
     assert not words.is_folded(shown | {"sha256": "3"})
-    assert any("1001 values from ward 0" in line for line in words.whole_question(entry))
+    assert any("1001 values from ward 0" in line for line in words.asked(entry))

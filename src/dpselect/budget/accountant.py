@@ -221,10 +221,13 @@ class Budget:
             LedgerError: The ledger cannot be read or written; do not draw.
         """
         spend = {name: one for name, one in locals().items() if name != "self"}
-        return self.spend_all([spend])[0]
+        return self.reserve([spend])()[0]
 
-    def spend_all(self, spends: Sequence[Mapping[str, Any]]) -> Entries:
-        """Record what several releases are about to cost, all of it or nothing.
+    def reserve(self, spends: Sequence[Mapping[str, Any]]) -> Callable[[], Entries]:
+        """Decide on several spends, all of them or none; return the function that records them.
+
+        Call it once, before anything is drawn. It decides again only if something else was
+        spent in between.
 
         Args:
             spends: The arguments of ``spend``, by name; and as ``question`` the query and its
@@ -232,26 +235,8 @@ class Budget:
                 all that is asked of a source: ``Plan.reserve`` gives them.
 
         Returns:
-            The entries, in the same order; no other spend came in between.
-
-        Raises:
-            InsufficientBudgetError: They do not fit together; nothing was recorded.
-            ParameterError, NeighboursError, LedgerError: As for ``spend``.
-        """
-        made = self._asked(spends)
-        return self._store.append(lambda state: self._decided(made, state)[-1])
-
-    def reserve(self, spends: Sequence[Mapping[str, Any]]) -> Callable[[], Entries]:
-        """Decide on several spends, and return the function that records them.
-
-        Call it once, before anything is drawn. It decides again only if something else was
-        spent in between.
-
-        Args:
-            spends: As for ``spend_all``.
-
-        Returns:
-            Records them as ``spend_all`` does, and raises what it raises.
+            Records them, with no other spend in between, and returns their entries in the same
+            order; raises what this does.
 
         Raises:
             InsufficientBudgetError: They do not fit together now.
@@ -461,32 +446,17 @@ class Budget:
         """
         self._store.refund(entry, validation.positive("epsilon", epsilon))
 
-    def remaining_after(
-        self,
-        epsilon: float,
-        *,
-        delta: float = 0.0,
-        rho: float | None = None,
-        user: str | None = None,
-    ) -> float:
-        """Return what would remain after one ``spend``, without spending.
-
-        As ``remaining_after_all``, for the relation of the budget.
-        """
-        spend = {"epsilon": epsilon, "delta": delta, "rho": rho, "user": user}
-        return self.remaining_after_all([{**spend, "neighbours": self.neighbours}])
-
-    def remaining_after_all(self, spends: Sequence[Mapping[str, Any]]) -> float:
+    def remaining_after(self, spends: Sequence[Mapping[str, Any]]) -> float:
         """Return what would remain after several spends, without spending.
 
         Args:
-            spends: As in ``spend_all``.
+            spends: As for ``reserve``.
 
         Returns:
             In nats, >= 0, rounded down.
 
         Raises:
-            InsufficientBudgetError: ``spend_all`` would refuse them now.
+            InsufficientBudgetError: ``reserve`` would refuse them now.
             ParameterError, NeighboursError: As for ``spend``.
         """
         made = self._asked(spends)

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
+from importlib.resources import files
 from math import ceil, exp
 from typing import TYPE_CHECKING, Any
 
@@ -20,32 +21,6 @@ from dpselect.writing import as_text, holds_numbers
 if TYPE_CHECKING:
     from dpselect.budget.accountant import Budget
 
-STYLE = """
-body { font: 10.5pt/1.45 system-ui, sans-serif; color: #111; max-width: 46rem;
-       margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; line-height: 1.2; margin: 0 0 .2rem; }
-h2 { font-size: 1.2rem; margin: 1.4rem 0 .3rem; color: #0b6e6e; }
-h3 { font-size: 1rem; margin: 0 0 .4rem; break-after: avoid; }
-section.release { border-top: 2px solid #0b6e6e; padding: .6rem 0; margin: .8rem 0; }
-dl { display: grid; grid-template-columns: 9rem 1fr; gap: .1rem 1rem; margin: .5rem 0 0; }
-dt { color: #555; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
-.release dl { font-size: .85em; break-inside: avoid; }
-.bar { height: .8rem; border: 1px solid #333; margin: .4rem 0; }
-.bar div { height: 100%; background: #0b6e6e; print-color-adjust: exact; }
-table { border-collapse: collapse; font-size: .85em; margin-top: .6rem; }
-:is(th, td) { border-bottom: 1px solid #bbb; padding: .15rem .8rem .15rem 0;
-              text-align: left; vertical-align: top; overflow-wrap: anywhere; }
-th { white-space: nowrap; } .number { text-align: right; white-space: nowrap; }
-tr { break-inside: avoid; }
-table.sign { width: 100%; }
-table.sign td { height: 2.6rem; vertical-align: bottom; color: #555; }
-h2.rest { break-before: page; }
-small, footer { color: #555; overflow-wrap: anywhere; font-size: .8em; }
-@page { size: A4; margin: 16mm; }
-@media (max-width: 40rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; } }
-@media print { body { margin: 0; padding: 0; max-width: none; font-size: 9.5pt; } }
-"""
-
 SIGNED = ("name and role", "date", "signature")
 CHECKED = (
     "the unit of protection is right",
@@ -59,7 +34,7 @@ NOT_COVERED = (
 
 
 def html(
-    budget: Budget, *, name: str, first: str = "", files: Mapping[int, str] | None = None
+    budget: Budget, *, name: str, first: str = "", whole: Mapping[int, str] | None = None
 ) -> str:
     """Return the report of a budget; self-contained, without any script or address.
 
@@ -69,7 +44,7 @@ def html(
         budget: The budget.
         name: What to call it, such as the name of its file.
         first: HTML of a page that comes before.
-        files: Files with the whole answer, by the number of the entry.
+        whole: Files with the whole answer, by the number of the entry.
     """
     entries, totals = budget.entries, budget.totals
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
@@ -90,13 +65,14 @@ def html(
         f"<h2>Approval</h2><p>{'<br>'.join(f'&#9744; {one}' for one in CHECKED)}</p>",
         f'<table class="sign">{2 * _row("td", [""] * len(SIGNED), SIGNED)}</table>',
         '<h2 class="rest">Releases</h2>' if entries else "",
-        *(_release(entry, totals, (files or {}).get(entry.sequence)) for entry in entries),
+        *(_release(entry, totals, (whole or {}).get(entry.sequence)) for entry in entries),
         f"<footer>{state}</footer>",
     ]
+    style = files("dpselect.budget").joinpath("report.css").read_text("utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Privacy report: {escape(name)}</title><style>{STYLE}</style></head>\n<body>\n"
+        f"<title>Privacy report: {escape(name)}</title><style>{style}</style></head>\n<body>\n"
         + "\n".join(filter(None, body))
         + "\n</body></html>\n"
     )

@@ -52,6 +52,9 @@ RENEWAL = {
 }
 """How totals are granted anew, and what makes that honest."""
 
+NO_FIELDS = ("dpselect", "query", "where")
+"""Names of a written query that are none of its fields."""
+
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 """Between the words of a name such as TopKeys."""
 
@@ -132,20 +135,20 @@ def amounts(epsilon: float, delta: float) -> str:
 
 def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
     """Return what a ledger knows of a release beside its table; texts may be empty."""
-    asked: Mapping[str, Any] = entry.question
+    whole: Mapping[str, Any] = entry.question
     back = f" ({entry.refunded:.6g} of it given back)" if entry.refunded else ""
     share = f"the share of {entry.share or 'all others'}" if totals.shares else ""
-    error = asked.get("error_bound")
+    error = whole.get("error_bound")
     steps = [
         f"{one['times']} x epsilon {one['epsilon']:.6g}: {one['purpose']}"
-        for one in asked.get("spends") or ()
+        for one in whole.get("spends") or ()
     ]
     return {
         "answer": "" if entry.shown else answer_of(entry),
         "interval": str((entry.answer or {}).get("meaning") or ""),
-        "question": ", ".join(whole_question(entry)) or question_of(entry),
+        "question": ", ".join(asked(entry)),
         "source": ", ".join(filter(None, [entry.source, entry.source_version])),
-        "rows where": " and ".join((asked.get("arguments") or {}).get("where") or ()),
+        "rows where": " and ".join((whole.get("arguments") or {}).get("where") or ()),
         "price": f"{_amounts(entry)}{back} ({entry.neighbours} neighbours), for one "
         f"{totals.unit}: odds change by a factor of at most {odds(entry.epsilon)}"
         f"{apart(entry.delta)}",
@@ -153,11 +156,11 @@ def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
         if entry.steps == 1
         else f"asked by rows, and charged for the {entry.steps} rows of one {totals.unit}",
         "zCDP": "" if totals.composition == "sum" else f"rho {entry.rho:.6g}",
-        "declared public": "; ".join(map(str, asked.get("public") or ())),
+        "declared public": "; ".join(map(str, whole.get("public") or ())),
         "error": BOUND.format(**error) if error else "",
         "mechanism": entry.mechanism,
         "in steps": "\n".join(steps),
-        "composition": str(asked.get("composition") or ""),
+        "composition": str(whole.get("composition") or ""),
         "asked by": entry.analyst,
         "paid by": ", ".join(filter(None, [share, entry.period])),
         "note": entry.note,
@@ -212,19 +215,6 @@ def apart(delta: float) -> str:
     return f", apart from a case of probability {delta:.3g} (delta) where nothing is promised"
 
 
-def question(query: object, arguments: object, source: str = "") -> str:
-    """Return a question: the query in words, the file, and the public arguments."""
-    name = _in_words(query)
-    of = f"{name} of {source}" if source else name
-    given = dict(arguments) if isinstance(arguments, Mapping) else {}
-    if where := given.pop("where", None):
-        of = f"{of} where {' and '.join(map(str, where))}"
-    stated = [
-        f"{key} = {value_text(one)}" for key, one in given.items() if one not in (None, [])
-    ]
-    return f"{of}: {', '.join(stated)}" if stated else of
-
-
 def _in_words(query: object) -> str:
     """Return the title of a query in words, TopKeys as top keys."""
     return " ".join(map(_word, _BOUNDARY.sub(" ", str(query)).split()))
@@ -235,18 +225,11 @@ def _word(word: str) -> str:
     return word if len(word) > 1 and word.isupper() else word.lower()
 
 
-def question_of(entry: Entry) -> str:
-    """Return what an entry says was asked, or its mechanism where it says no more."""
-    if not entry.question:
-        return entry.mechanism or "not stated"
-    return question(entry.question.get("query"), entry.question.get("arguments"), entry.source)
-
-
-def whole_question(entry: Entry) -> Iterator[str]:
+def asked(entry: Entry) -> Iterator[str]:
     """Yield every field of the query of an entry with its value, unless there is none."""
-    asked = entry.question.get("written")
-    for name, value in asked.items() if isinstance(asked, Mapping) else ():
-        if name not in {"dpselect", "query"} and value not in (None, False, [], ""):
+    stated: Any = entry.question.get("written") or entry.question.get("arguments") or {}
+    for name, value in stated.items():
+        if name not in NO_FIELDS and value not in (None, False, [], ""):
             kept = writing.from_json(name, folded(value))
             yield f"{name} = {value_text(writing.readable(kept))}"
 

@@ -118,9 +118,7 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
     if dry_run:
         request.check()
         budget = request.budget()
-        left = budget.remaining_after_all(
-            [one.plan.asked() for one in request.queries.values()]
-        )
+        left = budget.remaining_after([one.plan.asked() for one in request.queries.values()])
         remaining = None if budget.path is None else left
     if as_json:
         content: dict[str, Any] = {

@@ -15,9 +15,6 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.release import Release, for_csv
 from dpselect.requests.request import Request
 
-STYLE = "<style>section.request {break-after: page}</style>"
-
-
 SUFFIXES = (".csv", ".parquet", ".xlsx", ".tex")
 """Suffixes of files that the table of an answer is written to.
 
@@ -144,10 +141,9 @@ def html(request: Request, budget: Budget, files: Mapping[int, str]) -> str:
     path = request.document.path
     name = "request" if path is None else path.name
     first = [
-        STYLE,
         f'<section class="request"><h1>Request: {escape(name)}</h1>',
         f"<small>SHA-256 of the file: {request.sha256}</small>",
         f"<pre>{escape(request.document.text)}</pre></section>",
     ]
     ledger = budget.path.name if budget.path is not None else name
-    return report.html(budget, name=ledger, first="\n".join(first), files=files)
+    return report.html(budget, name=ledger, first="\n".join(first), whole=files)
