@@ -249,19 +249,16 @@ class Budget:
     def _asked(self, spends: Sequence[Mapping[str, Any]]) -> list[Entry]:
         return [self._entry(**one) for one in spends]
 
-    def _entry(  # noqa: PLR0913 -- the arguments of a spend
+    def _entry(
         self,
-        epsilon: float,
         *,
         neighbours: NeighboursLike,
-        delta: float = 0.0,
-        rho: float | None = None,
         user: str | None = None,
         mechanism: str = "",
         note: str = "",
-        laplace_rounds: int = 0,
         question: Mapping[str, object] | Callable[[], Mapping[str, object]] | None = None,
         repeatable: bool = False,
+        **amounts: Any,  # noqa: ANN401 -- those of ``priced``
     ) -> Entry:
         """Return the entry of a spend, whether it fits or not.
 
@@ -269,7 +266,7 @@ class Budget:
         """
         totals, origin = self.totals, self.origin
         steps = totals.steps(neighbours, origin.user if user is None else user)
-        alone = priced(epsilon, delta, rho, laplace_rounds, neighbours=totals.neighbours)
+        alone = priced(**amounts, neighbours=totals.neighbours)
 
         def written() -> Mapping[str, object]:
             found = question() if callable(question) else question

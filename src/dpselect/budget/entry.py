@@ -137,8 +137,8 @@ class Entry:
 
 def priced(
     epsilon: object,
-    delta: object,
-    rho: object,
+    delta: object = 0.0,
+    rho: object = None,
     laplace_rounds: object = 0,
     *,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,

@@ -242,13 +242,7 @@ def answer_of(entry: Entry) -> str:
             "recorded"
         )
     shown = folded(dict(entry.answer))
-    if set(shown) == {"answer"}:
-        return value_text(shown["answer"])
-    return "; ".join(
-        value_text(one) if name == "answer" else f"{name.replace('_', ' ')}: {value_text(one)}"
-        for name, one in shown.items()
-        if one is not None
-    )
+    return value_text(shown["answer"] if {*shown} == {"answer"} else shown)
 
 
 def value_text(value: object) -> str:

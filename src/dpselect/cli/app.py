@@ -26,7 +26,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from dpselect.cli import output
 from dpselect.cli.commands import installed
-from dpselect.cli.help import shaped
+from dpselect.cli.help import shaped, untyped_flags
 from dpselect.errors import DPSelectError, MissingDependencyError, MissingPackageError
 from dpselect.writing import visible
 
@@ -39,6 +39,10 @@ INTERRUPTED = 130
 
 class Commands(TyperGroup):
     """A group that makes a command when it is called, and knows the others by a line each."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options, flags without a type."""
+        return untyped_flags(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order in which the help lists them."""

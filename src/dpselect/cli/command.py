@@ -156,7 +156,8 @@ class QueryCommand:
     def _parameters(self) -> Iterator[inspect.Parameter]:
         kind = self.kind()
         types, own = get_type_hints(kind), documented(type(self), title="Args")
-        words = documented(kind, said.flag) | {"epsilon": said.WORDS["epsilon"]} | own
+        ours = {one: said.WORDS[one] for one in ("epsilon", "by", "groups")}
+        words = documented(kind, said.flag) | ours | own
         yield said.argument("data", str, said.WORDS["data"])
         for one in fields(kind):  # type: ignore[arg-type] # queries are dataclasses
             if one.name in self.left_out:

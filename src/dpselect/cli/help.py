@@ -173,11 +173,7 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options in the order of the help, flags without a type."""
-        found = super().get_params(ctx)
-        for one in found:
-            if getattr(one, "is_flag", False):
-                one.metavar = ""
-        return sorted(found, key=_place)
+        return sorted(untyped_flags(super().get_params(ctx)), key=_place)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, a star before what is needed."""
@@ -196,6 +192,14 @@ class Command(TyperCommand):
             if one in once[:at] and not one.multiple:
                 raise ParameterError(f"`{one.name}` is given twice")
         return super().parse_args(ctx, args)
+
+
+def untyped_flags(options: list[Any]) -> list[Any]:
+    """Return options, of which flags are shown without a type: they take no value."""
+    for one in options:
+        if getattr(one, "is_flag", False):
+            one.metavar = ""
+    return options
 
 
 def _place(option: Any) -> int:

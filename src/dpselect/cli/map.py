@@ -116,11 +116,6 @@ class Heavy(_OfPoints):
 
     With --by the cells of each group are released, for one epsilon: of public groups
     (--groups), or of those that enough people are in, which need --delta.
-
-    Args:
-        by: Column of groups, or several, as ward,month: each combination is a group.
-        groups: The public groups: a list as a,b,c, or a text file with one per line; with
-            several columns repeat it, a list for each column.
     """
 
     name, query, options = "heavy", "HeavyCells", BY

@@ -4,6 +4,9 @@ Args:
     data: A file (.parquet, .csv, .tsv, .jsonl, .xlsx, .dta, ..., .csv.gz), a folder of them or
         a pattern of names.
     epsilon: Privacy loss of the whole answer, in nats: 0.1 is strict, 1 usual, 10 weak.
+    by: Column of groups, or several, as ward,month: each combination is a group.
+    groups: The public groups: a list as a,b,c, or a text file with one per line; with several
+        columns repeat it, a list for each column.
     where: Select rows by "year >= 2024" or "ward = 'A'"; if repeated, all must hold.
     data_is_public: Declare that the data are public or synthetic: the output is not private.
     ledger: Budget file to charge; create one with 'dpselect budget --create'.

@@ -98,11 +98,6 @@ class Values(QueryCommand):
 
     With --engine spark only values of at least --min-people leave the cluster, and with --other
     all values.
-
-    Args:
-        by: Column of groups, or several, as ward,month: each combination is a group.
-        groups: The public groups: a list as a,b,c, or a text file with one per line; with
-            several columns repeat it, a list for each column.
     """
 
     name, query, options = "keys", "Keys", BY
@@ -134,9 +129,6 @@ class Top(QueryCommand):
 
     Args:
         candidates: Public values: a list as a,b,c, or a text file with one per line.
-        by: Column of groups, or several, as ward,month: each combination is a group.
-        groups: The public groups: a list as a,b,c, or a text file with one per line; with
-            several columns repeat it, a list for each column.
     """
 
     name, query = "top", "TopKeys"
@@ -181,9 +173,6 @@ class Percentile(QueryCommand):
         interval: Probability with which an interval around each value contains the percentile,
             by default 0.95; 0 for no intervals.
         candidates: The candidates, instead of a range, as 0,7,14.
-        by: Column of groups, or several, as ward,month: each combination is a group.
-        groups: The public groups: a list as a,b,c, or a text file with one per line; with
-            several columns repeat it, a list for each column.
     """
 
     name, query, numeric = "percentile", "Percentiles", True
