@@ -29,7 +29,7 @@ from typing import Any
 
 from dpselect import tables
 from dpselect.errors import DataError
-from dpselect.tables.engines import held
+from dpselect.tables.opening import held
 
 RESULTS = Path(__file__).with_name("results") / "text_records.csv"
 NAMES = ["x", "y", "z"]

@@ -9,8 +9,7 @@ from dpselect import passes, tables
 from dpselect.maps import Weighted, even_queries
 from dpselect.networks import Metric, degree
 from dpselect.networks.metrics import degree_facts
-from dpselect.tables import columns
-from dpselect.tables.embedded import Engine
+from dpselect.tables.engine import Engine
 from dpselect.trees import Bins
 from support.engines import SPARK, held_by
 
@@ -127,11 +126,13 @@ def asked(monkeypatch):
     """Return a list that gets an item for every query that is collected."""
     queries = []
 
-    def counted(collected):
-        return lambda *asked: queries.append(asked) or collected(*asked)
+    fetched = Engine.fetched
 
-    monkeypatch.setattr(Engine, "columns", counted(Engine.columns))
-    monkeypatch.setattr(columns, "_collect", counted(columns._collect))
+    def counted(*asked, **how):
+        queries.append(asked)
+        return fetched(*asked, **how)
+
+    monkeypatch.setattr(Engine, "fetched", counted)
     return queries
 
 

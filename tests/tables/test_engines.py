@@ -7,7 +7,7 @@ import pytest
 import dpselect as dp
 from dpselect.errors import DataError
 from dpselect.tables import Source
-from dpselect.tables.engines import ENGINES, held
+from dpselect.tables.opening import ENGINES, held
 from support.refusals import refused
 
 STAYS = pl.DataFrame({"days": [1.0, 2.0, 9.0] * 40, "ward": ["heart", "lung", "skin"] * 40})

@@ -9,7 +9,7 @@ import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.tables.dialect import FIELD_TYPES
-from dpselect.tables.engines import held
+from dpselect.tables.opening import held
 from support.refusals import refused
 
 DAY = datetime(2024, 2, 29)  # noqa: DTZ001 -- a local time

@@ -12,7 +12,7 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.tables import numeric_column
-from dpselect.tables.key_columns import parsed
+from dpselect.tables.kinds import Kind
 
 SURROGATE = "\ud800"
 
@@ -123,8 +123,8 @@ def test_days_that_python_does_not_have_are_missing():
 @pytest.mark.parametrize("text", ["1_000", "1.0", "\u0661", "1e3", " 1", ""])
 def test_integers_as_text_are_digits(text):
     with pytest.raises(ParameterError):
-        parsed(text, "integer")
-    assert parsed("+01", "integer") == 1
+        Kind.INTEGER.decode(text)
+    assert Kind.INTEGER.decode("+01") == 1
 
 
 def test_numbers_in_lists_are_those_of_text_files():

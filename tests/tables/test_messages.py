@@ -16,8 +16,7 @@ from dpselect.maps.box import Box
 from dpselect.maps.points import PointRows
 from dpselect.networks import EdgeTable, Graph
 from dpselect.tables import values
-from dpselect.tables.engine import engine_of
-from dpselect.tables.spark_engine import LOGGERS
+from dpselect.tables.engine import LOGGERS, engine_of
 from support.engines import JAVA, held_by, spark
 
 MARKER = "marker77"

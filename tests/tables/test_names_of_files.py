@@ -9,7 +9,7 @@ import pytest
 import dpselect as dp
 from dpselect.errors import DataError
 from dpselect.tables import Source
-from dpselect.tables.engines import held
+from dpselect.tables.opening import held
 from support.engines import SPARK, master
 
 NAMES = [

@@ -182,13 +182,13 @@ def rows(source: str | Path | Source | None) -> dict[str, object]:
 def opened(path: str | Source, engine: str | None, master: str | None) -> object:
     """Return the table as the engine holds it; no row is read.
 
-    The arguments are those of ``dpselect.tables.engines.held``.
+    The arguments are those of ``dpselect.tables.opening.held``.
 
     Raises:
         ParameterError: There is no such engine, or a master for another.
         DataError: The table cannot be opened.
     """
-    from dpselect.tables.engines import held
+    from dpselect.tables.opening import held
 
     waiting = working("starting Spark and looking for the table")
     with waiting if engine == "spark" else nullcontext():

@@ -16,7 +16,6 @@ from dpselect.errors import ColumnError, ParameterError
 
 if TYPE_CHECKING:
     from dpselect.release import Release
-    from dpselect.tables.kinds import Kind
 
 
 def names_in(text: str | Sequence[str], given: Given) -> list[str]:
@@ -31,11 +30,10 @@ def names_in(text: str | Sequence[str], given: Given) -> list[str]:
 def _values(field: str, text: str, column: str, given: Given) -> list[Hashable]:
     """Return public values of a column that are typed, or listed in a file."""
     from dpselect.keys.rows import kind_in
-    from dpselect.tables.key_columns import parsed
     from dpselect.tables.lists import listed_in
 
     kind = kind_in(given.table, column)
-    return [parsed(one, kind) for one in listed_in(field, text)]
+    return [kind.decode(one) for one in listed_in(field, text)]
 
 
 def values_of(field: str, column: str) -> Option:
@@ -211,15 +209,15 @@ def _node_set(text: str, given: Given) -> int | list[Hashable]:
         return int(text)
     from dpselect.keys.rows import kind_in
     from dpselect.networks.reading import edge_file
-    from dpselect.tables.key_columns import parsed
+    from dpselect.tables.kinds import Kind
     from dpselect.tables.lists import listed_in
 
-    kind: Kind = "text"
+    kind = Kind.TEXT
     if edge_file(given.table) is None:
         # What is wrong with the column is said by the check of all of them.
         with suppress(ColumnError):
             kind = kind_in(given.table, given.options["source"] or "source")
-    return [parsed(one, kind) for one in listed_in("nodes", text)]
+    return [kind.decode(one) for one in listed_in("nodes", text)]
 
 
 def _terms(

@@ -168,9 +168,6 @@ from dpselect.tables import (
 from dpselect.tables.groups import (
     changed_rows as changed_rows,
 )
-from dpselect.tables.key_columns import (
-    parsed as parsed,
-)
 from dpselect.tables.lists import (
     text_of as text_of,
 )

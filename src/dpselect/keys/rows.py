@@ -29,7 +29,7 @@ from dpselect.tables.key_columns import (
     checked_names,
     plain_value,
 )
-from dpselect.tables.kinds import Kind, is_missing, kind_of
+from dpselect.tables.kinds import Kind, is_missing
 from dpselect.tables.people import USER, PeopleCap, once, people_cap
 from dpselect.typing import Indices
 
@@ -231,7 +231,7 @@ class PersonKeys:
         encode = (self.group or self.keys).encode
         groups = [encode(one) for one in self.asked.groups]
         every = engine_of(self.every).coded({_GROUP: groups})
-        numbers = KeyColumns((_GROUP,), ("integer",))
+        numbers = KeyColumns((_GROUP,), (Kind.INTEGER,))
         return replace(self, every=every, group=numbers)
 
     @cached_property
@@ -478,7 +478,7 @@ def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, 
     wanted += [] if asked.cap is None else [asked.cap.user]
     frame = tables.check_columns(data, plain=wanted).select(*dict.fromkeys(wanted))
     types = tables.schema(frame, data)
-    kinds = {name: kind_of(types[name], name) for name in types}
+    kinds = {name: Kind.of_names(types[name], name) for name in types}
     if isinstance(frame, nw.LazyFrame):
         return frame, kinds
     from dpselect.tables.values import names_of_frame
@@ -496,9 +496,9 @@ def kind_in(data: object, column: str | None) -> Kind:
         from dpselect.tables.values import is_listed
 
         # What declares no type is text; a generator can be read once.
-        return "text" if is_listed(data) else _values(data)[1]
+        return Kind.TEXT if is_listed(data) else _values(data)[1]
     frame = tables.check_columns(data, plain=[column])
-    return kind_of(tables.schema(frame, data)[column], column)
+    return Kind.of_names(tables.schema(frame, data)[column], column)
 
 
 def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
@@ -508,4 +508,4 @@ def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
     from dpselect.tables.values import names_of_values
 
     frame = names_of_values(data, VALUE)
-    return frame, kind_of(frame.collect_schema()[VALUE], VALUE)
+    return frame, Kind.of_names(frame.collect_schema()[VALUE], VALUE)

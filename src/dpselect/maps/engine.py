@@ -20,9 +20,8 @@ from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition
 from dpselect.tables.collecting import with_positions
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Spark, engine_of
 from dpselect.tables.groups import GROUP
-from dpselect.tables.spark_engine import Spark
 from dpselect.typing import Indices, Values
 
 SIDES = ("lower", "upper")

@@ -24,10 +24,9 @@ from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.query import Columns, Released
 from dpselect.tables.collecting import collect, counts
-from dpselect.tables.embedded import Column, Frame
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Column, Frame, engine_of
 from dpselect.tables.fields import typed
-from dpselect.tables.kinds import declared, named, type_name
+from dpselect.tables.kinds import Kind, named, type_name
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.tables.source import Source
@@ -252,7 +251,7 @@ def ends_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
         taken["user"] = users.persons(types)
     ends = table.select(**taken)
     if rows.ids is not None:
-        texts = [end for end, column in columns.items() if declared(types[column]) == "text"]
+        texts = [end for end, column in columns.items() if Kind.of(types[column]) == Kind.TEXT]
         ends = typed(ends, dict.fromkeys(texts, "integer"), Source.of(data))
     return ends.with_columns(_node(end, rows, ends) for end in columns)
 

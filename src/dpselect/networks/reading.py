@@ -33,7 +33,7 @@ from dpselect.passes import note
 from dpselect.tables import values
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
-from dpselect.tables.kinds import coded
+from dpselect.tables.kinds import Kind
 from dpselect.tables.source import Source, ending
 from dpselect.tables.text import TextFiles
 from dpselect.tables.values import pair, plain_value
@@ -199,7 +199,7 @@ def _meanings(end: object) -> Iterator[Hashable]:
     """Yield a value as it is, as text, and the integer that a float or a text writes."""
     plain = plain_value(end)
     yield plain
-    text = coded(plain, "text")
+    text = Kind.TEXT.code(plain)
     if not isinstance(text, str):
         return
     yield text

@@ -177,9 +177,7 @@ class _RecordDesign(Design[Release[Any]]):
 
     def _check_order(self, data: object) -> None:
         """Refuse row numbers of a table whose rows have no order."""
-        if self.query.label is not None or not tables.is_lazy(data):
-            return
-        if tables.open_table(data).implementation.is_spark_like():
+        if self.query.label is None and not tables.is_ordered(data):
             raise ParameterError(
                 "rows of Spark have no order, so they have no row numbers: give `label`, or "
                 "release a value with Percentiles"

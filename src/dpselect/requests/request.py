@@ -32,7 +32,7 @@ from dpselect.requests.policy import Policy
 from dpselect.requests.reading import columns_of, query_of
 from dpselect.requests.runs import run
 from dpselect.tables import Source
-from dpselect.tables.engines import checked_engine, held
+from dpselect.tables.opening import checked_engine, held
 from dpselect.writing import strict
 
 TABLES: dict[str, dict[str, Any]] = {

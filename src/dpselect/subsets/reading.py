@@ -76,7 +76,7 @@ class Members:
             raise PublicClaimError("the table has another number of rows than people, `n`")
         if self.label is not None:
             self._labels(data)
-        elif tables.is_lazy(data) and tables.open_table(data).implementation.is_spark_like():
+        elif not tables.is_ordered(data):
             raise ParameterError(
                 "rows of Spark have no order, so they have no row numbers: give `label`"
             )

@@ -10,13 +10,14 @@ from .columns import (
     read_columns as read_columns,
     series_numbers as series_numbers,
 )
-from .embedded import (
+from .engine import (
     Column as Column,
     Frame as Frame,
 )
 from .opening import (
     check_columns as check_columns,
     is_lazy as is_lazy,
+    is_ordered as is_ordered,
     is_table as is_table,
     open_table as open_table,
     schema as schema,

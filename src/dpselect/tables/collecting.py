@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from dpselect import passes
 from dpselect._optional import nw
-from dpselect.errors import DataError, ParameterError, replaced
+from dpselect.errors import DataError, ParameterError
 from dpselect.passes import MOST_SUMS
-from dpselect.tables.embedded import Column, Frame
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Column, Frame, engine_of
 from dpselect.tables.kinds import numbers_alone
 from dpselect.tables.opening import unreadable
+from dpselect.tables.values import objects
 from dpselect.typing import Indices, Values
 
 MOST_LISTED = 10_000
@@ -44,12 +43,16 @@ def collect(
         # In this order: of rows that are sorted first, Spark keeps a heap of the first ones,
         # for which each executor allocates memory for all that there could be.
         first = first.sort(*order_by)
-    engine = engine_of(first)
-    with passes.query(), engine.silenced():
-        columns = replaced(engine.columns, lambda: unreadable(data))
-    if any(column.size > most for column in columns.values()):
+    frame = engine_of(first).fetched(lambda: unreadable(data), streaming=True)
+    if len(frame) > most:
         raise DataError("there are more groups than were declared")
-    return columns
+    return {name: _column(frame.get_column(name)) for name in frame.columns}
+
+
+def _column(series: nw.Series[Any]) -> Column:
+    if series.dtype.is_numeric() and series.null_count() == 0:
+        return series.to_numpy()
+    return objects(series.to_list())
 
 
 def counts(column: Column) -> Indices:

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from dpselect._optional import nw
-from dpselect.errors import DataError, ParameterError, replaced
-from dpselect.passes import query
+from dpselect.errors import DataError, ParameterError
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
-from dpselect.tables.embedded import Frame
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Frame, engine_of
 from dpselect.tables.fields import typed
-from dpselect.tables.kinds import NUMERIC, declared, declares_nothing, type_name
+from dpselect.tables.kinds import Kind, declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
     is_table,
@@ -68,7 +66,10 @@ def read_columns(
     table = check_columns(data, numeric=numeric, plain=plain)
     if isinstance(table, nw.LazyFrame):
         table = as_numbers(table, data, numeric)
-    return _collect(table.select(*dict.fromkeys([*numeric, *plain])), data)
+    wanted = table.select(*dict.fromkeys([*numeric, *plain]))
+    if isinstance(wanted, nw.DataFrame):
+        return wanted
+    return engine_of(wanted).fetched(lambda: unreadable(data))
 
 
 def numeric_column(data: object, column: str | None = None) -> Values:
@@ -98,7 +99,8 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         )
     series = as_series(data)
     if isinstance(series, nw.Series):
-        if declared(series.dtype) not in NUMERIC and not declares_nothing(series):
+        kind = Kind.of(series.dtype)
+        if not (kind and kind.is_number) and not declares_nothing(series):
             raise DataError(
                 f"the values are of type {type_name(series.dtype)}, which is not numeric"
             )
@@ -127,14 +129,6 @@ def declared_float(data: object, column: str | None = None) -> type[np.floating[
         return np.float32 if series.dtype == nw.Float32 else np.float64
     kind = np.float64 if is_listed(data) else np.asarray(data).dtype.type
     return kind if kind in {np.float16, np.float32} else np.float64
-
-
-def _collect(table: Frame, data: object) -> nw.DataFrame[Any]:
-    if isinstance(table, nw.DataFrame):
-        return table
-    engine = engine_of(table)
-    with query(), engine.silenced():
-        return replaced(engine.frame, lambda: unreadable(data))
 
 
 def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:

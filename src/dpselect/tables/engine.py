@@ -1,9 +1,437 @@
-"""The engine that holds the rows of a table."""
+"""What engines do where narwhals does not say it, or each says something else.
+
+``Engine`` is polars, and frames in memory; a subclass overrides what another engine does
+otherwise.
+
+Rows of Sail, a server of Spark Connect without Java, are read as they are stored. Where all
+numbers of a column of a file are one number, Sail takes every row for it, by statistics that do
+not see NaN; and it declares unsigned integers as signed ones, and ends a query that meets one
+which is not.
+"""
 
 from __future__ import annotations
 
-from dpselect.tables.embedded import DuckDB, Engine, Frame
-from dpselect.tables.spark_engine import Spark
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from functools import partial
+from hashlib import md5
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpselect._optional import needed, nw, pl
+from dpselect.errors import ColumnError, DataError, replaced
+from dpselect.passes import query
+from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment, unit_of
+from dpselect.typing import Indices, Values
+
+Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
+Edges: TypeAlias = Mapping[str, Sequence[float] | Indices | Values]
+Column: TypeAlias = np.ndarray[Any, Any]
+
+PATTERN = "*"
+"""The name by which engines mean all columns."""
+
+
+LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Python loggers of PySpark that print the message of a failed query."""
+
+BINARY = "UTF8_BINARY"
+"""The collation that is none."""
+
+STATISTICS = "SET datafusion.execution.collect_statistics = false"
+"""Lets Sail read files without statistics; to Spark it is a setting that it does not know."""
+
+FILES = {"", "parquet", "csv", "json", "text"}
+"""Formats that Sail then reads as they are; a Delta table has statistics of its own."""
+
+LOCAL = {"local_relation", "cached_local_relation", "range"}
+
+INTEGERS = {"tinyint", "smallint", "int", "bigint"}
+LARGE, UNSIGNED = "unsigned bigint", "unsigned"
+
+
+class Engine:
+    """polars, and frames in memory.
+
+    Attributes:
+        table: The rows.
+        native: The same as its own library has them.
+        is_ordered: Whether rows have an order.
+        refusal: What is said of a query that failed.
+    """
+
+    is_ordered = True
+    refusal = "its engine refused the query"
+
+    def __init__(self, table: Frame) -> None:
+        self.table: Any = table
+        self.native: Any = nw.to_native(table)
+
+    def check_name(self, name: str) -> None:
+        """Raise if the engine reads the name of a column as something else.
+
+        Raises:
+            ColumnError: It does.
+        """
+        if name == PATTERN or (name.startswith("^") and name.endswith("$")):
+            raise ColumnError(
+                f"column {name!r} has a name that engines read as a pattern: rename it there"
+            )
+
+    def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the rows with texts that are compared by their bytes; none is read.
+
+        By a collation texts with different letters are one, and which of them stands for all
+        depends on the order of the rows. Enumerations of DuckDB become text.
+
+        Raises:
+            DataError: The counts of the engine were not compared with those of the others.
+        """
+        if isinstance(self.table, nw.DataFrame) or self.table.implementation.is_polars():
+            return self.table
+        # In others -0.0 may be less than 0, or the like.
+        raise DataError(
+            f"{self.table.implementation.value} is no engine whose types were compared: "
+            "polars, DuckDB and PySpark are; give a file, or a frame in memory of the columns"
+        )
+
+    def distinct(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the rows that differ; narwhals would sort and number those of an engine."""
+        return self.table.unique()
+
+    def stacked(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the values of all columns as one column."""
+        columns = self.table.collect_schema().names()
+        return nw.concat([self.table.select(nw.col(one).alias(name)) for one in columns])
+
+    def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the table with the integers of the first digits of hashes of texts."""
+
+        def numbers(texts: pl.Series) -> pl.Series:
+            each = texts.unique(maintain_order=True)
+            digests = b"".join(
+                md5(one.encode(), usedforsecurity=False).digest()[:8] for one in each
+            )
+            hashes = (np.frombuffer(digests, dtype=">u8") >> 64 - 4 * DIGITS).astype(np.int64)
+            if len(each) == len(texts):
+                return pl.Series(hashes)
+            return texts.replace_strict(each, hashes, return_dtype=pl.Int64)
+
+        number = pl.col(column).map_batches(numbers, return_dtype=pl.Int64)
+        return nw.from_native(self.native.with_columns(number))
+
+    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
+        """Return the table with days, points in time or durations of a column as integers.
+
+        Raises:
+            ColumnError: The engine does not count them.
+        """
+        value = nw.col(column).dt
+        if moment == "duration":
+            return self.table.with_columns(value.total_microseconds())
+        return self.table.with_columns(value.timestamp("us") // (DAY if moment == "day" else 1))
+
+    def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the table with the positions of numbers among ascending edges."""
+
+        def position(column: str, ascending: Values) -> pl.Expr:
+            def positions(numbers: pl.Series) -> pl.Series:
+                return pl.Series(ascending.searchsorted(numbers.to_numpy(), side="right"))
+
+            # polars computes every branch of a condition, for all rows.
+            number = pl.col(column).cast(pl.Float64)
+            found = number.map_batches(positions, return_dtype=pl.Int64, is_elementwise=True)
+            return pl.when(number.is_not_null()).then(found).alias(column)
+
+        found = [position(column, np.asarray(held, float)) for column, held in edges.items()]
+        return nw.from_native(self.native.with_columns(found))
+
+    def coded(self, goals: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401 -- a frame
+        """Return the table with the positions of values among those listed, null for others."""
+        types = self.native.collect_schema()
+
+        def code(column: str, listed: Sequence[Any]) -> pl.Expr:
+            values = pl.Series(listed, dtype=types[column], strict=False)
+            places = pl.Series(range(len(listed)), dtype=pl.Int64).filter(values.is_not_null())
+            if not places.len():
+                return pl.lit(None, pl.Int64)
+            how: Any = {"default": None, "return_dtype": pl.Int64}
+            return pl.col(column).replace_strict(values.drop_nulls(), places, **how)
+
+        codes = {column: code(column, listed) for column, listed in goals.items()}
+        return nw.from_native(self.native.with_columns(**codes))
+
+    def literals(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Return values as the engine takes them."""
+        return values
+
+    def frame(self, *, streaming: bool = False) -> nw.DataFrame[Any]:
+        """Return all rows in memory."""
+        is_polars = self.table.implementation.is_polars()
+        how: Any = {"engine": "streaming"} if streaming and is_polars else {}
+        found: nw.DataFrame[Any] = self.table.collect(**how)
+        return found
+
+    def fetched(
+        self, error: Callable[[], DataError], *, streaming: bool = False
+    ) -> nw.DataFrame[Any]:
+        """Run the query, and return all rows in memory; an error where the engine has one."""
+        with query(), self.silenced():
+            return replaced(partial(self.frame, streaming=streaming), error)
+
+    @contextmanager
+    def silenced(self) -> Iterator[None]:
+        """Keep an engine from printing why a query fails, which quotes values."""
+        yield
+
+    @contextmanager
+    def cached(self) -> Iterator[Any]:
+        """Keep the rows of a query that are used several times, while the block runs.
+
+        polars finds repeated parts of a query by itself, and DuckDB computes them again.
+        """
+        yield self.table
+
+
+class Remote(Engine):
+    """Engines that take queries of SQL."""
+
+    def distinct(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        return nw.from_native(self.native.distinct())
+
+    def coded(self, goals: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401 -- a frame
+        """Return the positions by their binary digits, counted from 1 on."""
+
+        def code(column: str, listed: Sequence[Any]) -> nw.Expr:
+            place: Any = nw.lit(0)
+            for digit in range(len(listed).bit_length()):
+                ones = [one for at, one in enumerate(listed, start=1) if at >> digit & 1]
+                known = self.literals([one for one in ones if one is not None])
+                is_one = nw.col(column).is_in(known)
+                place += nw.when(is_one).then(nw.lit(2**digit)).otherwise(nw.lit(0))
+            return nw.when(place > 0).then(place.cast(nw.Int64) - 1).alias(column)
+
+        return self.table.with_columns(code(column, listed) for column, listed in goals.items())
+
+
+class DuckDB(Remote):
+    """Relations of DuckDB."""
+
+    def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        # Beside that of a column there may be one of the connection, which no type shows.
+        known = self.table.collect_schema()
+        texts = [
+            '"{}"'.format(name.replace('"', '""'))
+            for name, kind in zip(self.native.columns, self.native.types, strict=True)
+            if Kind.of(known[name]) == Kind.TEXT or str(kind) == "UUID"
+        ]
+        plain = (f'CAST({name} AS VARCHAR) COLLATE "binary" AS {name}' for name in texts)
+        replaced = f"* REPLACE ({', '.join(plain)})"
+        return nw.from_native(self.native.project(replaced)) if texts else self.table
+
+    def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        needed("duckdb", extra="duckdb")
+        import duckdb
+
+        hashed = f"('0x' || substr(md5(\"{column}\"), 1, {DIGITS}))::BIGINT"
+        every = duckdb.StarExpression(exclude=[column])
+        number = duckdb.SQLExpression(hashed).alias(column)
+        return nw.from_native(self.native.select(every, number))
+
+    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
+        if moment == "duration":
+            return super().counted(column, moment)
+        needed("duckdb", extra="duckdb")
+        from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
+
+        # A subtraction refuses all rows where one is infinite.
+        since = map(ConstantExpression, unit_of(moment))
+        number = FunctionExpression("date_diff", *since, ColumnExpression(column))
+        others = [ColumnExpression(one) for one in self.table.collect_schema() if one != column]
+        return nw.from_native(self.native.select(*others, number.alias(column)))
+
+    def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        def position(column: str, ascending: list[float]) -> nw.Expr:
+            value = nw.col(column)
+            found = _search(value, ascending, 0, len(ascending))
+            return nw.when(~value.is_null()).then(found).alias(column)
+
+        return self.table.with_columns(
+            position(column, [*map(float, held)]) for column, held in edges.items()
+        )
+
+
+class Spark(Remote):
+    """Frames of PySpark.
+
+    Attributes:
+        f: Its functions of columns, for the kind of session that the table is of.
+    """
+
+    is_ordered = False
+    refusal = (
+        "Spark stopped the query, as it does for a file that is incomplete, not of the types "
+        "it declares or not where its executors look for it, and when executors or its server "
+        "are lost; their logs say which"
+    )
+
+    @property
+    def f(self) -> Any:  # noqa: ANN401 -- a module of PySpark
+        """Spark's functions of columns."""
+        connect = ".connect" if self.table.implementation.is_pyspark_connect() else ""
+        return import_module(f"pyspark.sql{connect}.functions")
+
+    def check_name(self, name: str) -> None:
+        super().check_name(name)
+        if {*name} & {*".`"}:
+            raise ColumnError(
+                f"Spark takes the column {name!r} for a field of another: rename it without "
+                "dots and backquotes"
+            )
+
+    def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        f, table = self.f, self.table
+        if table.implementation.is_pyspark_connect():
+            table = as_stored(table, f)
+        native = nw.to_native(table)
+        collated = [
+            field.name
+            for field in native.schema.fields
+            if getattr(field.dataType, "collation", BINARY) != BINARY
+        ]
+        plain = {name: f.collate(f.col(f"`{name}`"), BINARY) for name in collated}
+        return nw.from_native(native.withColumns(plain)) if plain else table
+
+    def stacked(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        ends = self.f.explode(self.f.array(*self.table.collect_schema().names())).alias(name)
+        return nw.from_native(self.native.select(ends))
+
+    def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        f = self.f
+        digits = f.substring(f.md5(f.col(column)), 1, DIGITS)
+        number = f.conv(digits, 16, 10).cast("bigint")
+        return nw.from_native(self.native.withColumn(column, number))
+
+    def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
+        f, value = self.f, self.native[column]
+        if moment == "day":
+            number = f.unix_date(value)
+        elif moment == "time":
+            number = f.unix_micros(value)
+        elif moment == "local time":
+            # A session's time zone would shift it, and skip hours.
+            seconds = (f.hour(value) * 60 + f.minute(value)) * 60
+            fraction = (f.date_part(f.lit("SECOND"), value) * 1_000_000).cast("long")
+            days = f.unix_date(value.cast("date")).cast("long") * DAY
+            number = days + seconds.cast("long") * 1_000_000 + fraction
+        else:
+            raise ColumnError(f"column {column!r}: durations of Spark are read as a difference")
+        return nw.from_native(self.native.withColumn(column, number))
+
+    def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the positions by as many projections as the search has steps.
+
+        Nested cases would be compiled to a method too long for Java to optimise.
+        """
+        f, native = self.f, self.native
+        digits = max(len(ascending) for ascending in edges.values()).bit_length()
+        # Places before and after the edges hold NaN, which Spark orders above all numbers.
+        arrays = {
+            column: self.array(
+                np.pad(np.array(held, float), (1, 2**digits), constant_values=np.nan)
+            )
+            for column, held in edges.items()
+        }
+        places = {column: f"{column} place" for column in edges}
+
+        def further(column: str, step: int) -> Any:  # noqa: ANN401 -- Spark's
+            """Return the step if the edge there is reached, else 0."""
+            edge = f.get(arrays[column], f.col(places[column]).bitwiseOR(f.lit(step)))
+            return f.when(f.col(column) >= edge, f.lit(step)).otherwise(f.lit(0))
+
+        native = native.withColumns(
+            {place: f.when(f.col(c).isNotNull(), f.lit(0)) for c, place in places.items()}
+        )
+        # One binary digit of the place after the other; a sum would be checked for overflow.
+        for step in (2**digit for digit in reversed(range(digits))):
+            native = native.withColumns(
+                {place: f.col(place).bitwiseOR(further(c, step)) for c, place in places.items()}
+            )
+        kept = [c for c in self.table.collect_schema().names() if c not in edges]
+        found = [f.col(place).alias(c) for c, place in places.items()]
+        return nw.from_native(native.select(*kept, *found))
+
+    def array(self, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
+        """Return public numbers as an array that is the same for all rows.
+
+        It is sent as one text, and made once a query: a literal for each number takes long to
+        plan, and a method with all of them is not compiled.
+        """
+        f, kind = self.f, "double" if numbers.dtype.kind == "f" else "int"
+        text = f.lit(",".join(map(str, numbers.tolist())))
+        return f.split(text, ",").cast(f"array<{kind}>")
+
+    def literals(self, values: Sequence[Any]) -> Sequence[Any]:
+        # It has no other integers, and years without leading zeros are not read by Java.
+        beyond = [isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values]
+        values = [one for one, out in zip(values, beyond, strict=True) if not out]
+        if self.table.implementation.is_pyspark() and any(isinstance(v, date) for v in values):
+            return [self.f.lit(one.isoformat()).cast("date") for one in values]
+        return values
+
+    def frame(self, *, streaming: bool = False) -> nw.DataFrame[Any]:
+        del streaming
+
+        if find_spec("pyarrow") is not None:
+            return nw.from_native(cast("pl.DataFrame", pl.from_arrow(self.native.toArrow())))
+        types, rows = self.table.collect_schema(), self.native.collect()
+        kept = {nw.Float64(): pl.Float64(), nw.Int64(): pl.Int64(), nw.String(): pl.String()}
+        columns = [
+            # A type found from some rows would depend on their values.
+            pl.Series(name, [row[i] for row in rows], dtype=kept.get(kind, pl.Object()))
+            for i, (name, kind) in enumerate(types.items())
+        ]
+        return nw.from_native(pl.DataFrame(columns))
+
+    @contextmanager
+    def silenced(self) -> Iterator[None]:
+        """Keep Spark from printing why a query fails, which quotes values.
+
+        Its driver and the executors in the same process are silent; those of a cluster write
+        logs of their own.
+        """
+        if not self.table.implementation.is_pyspark():
+            yield
+            return
+        context = self.native.sparkSession.sparkContext
+        root = context._jvm.org.apache.logging.log4j.LogManager.getRootLogger()  # noqa: SLF001
+        level = root.getLevel().toString()
+        loggers = [logging.getLogger(name) for name in LOGGERS]
+        before = [logger.disabled for logger in loggers]
+        context.setLogLevel("OFF")
+        for logger in loggers:
+            logger.disabled = True
+        try:
+            yield
+        finally:
+            context.setLogLevel(level)
+            for logger, disabled in zip(loggers, before, strict=True):
+                logger.disabled = disabled
+
+    @contextmanager
+    def cached(self) -> Iterator[Any]:
+        """Keep the rows of a query in the cluster, in memory or on disk."""
+        rows = self.native.persist()
+        try:
+            yield nw.from_native(rows)
+        finally:
+            rows.unpersist()
 
 
 def engine_of(table: Frame) -> Engine:
@@ -12,3 +440,72 @@ def engine_of(table: Frame) -> Engine:
     if kind.is_pyspark() or kind.is_pyspark_connect():
         return Spark(table)
     return DuckDB(table) if kind.is_duckdb() else Engine(table)
+
+
+def _search(value: nw.Expr, edges: list[float], first: int, last: int) -> nw.Expr:
+    """Return how many edges are at most a number, known to be ``first`` to ``last``."""
+    if first == last:
+        return nw.lit(first)
+    middle = (first + last) // 2
+    return (
+        nw.when(value >= edges[middle])
+        .then(_search(value, edges, middle + 1, last))
+        .otherwise(_search(value, edges, first, middle))
+    )
+
+
+def as_stored(table: nw.LazyFrame[Any], f: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401
+    """Return rows of Spark Connect, unchanged if the server is not Sail; none is read.
+
+    Unsigned integers become signed ones of 64 bits, and those of 64 bits decimal numbers, of
+    which there are no keys.
+
+    Raises:
+        DataError: Sail reads the rows through a name or another format, so that it may have
+            looked at statistics.
+    """
+    native: Any = nw.to_native(table)
+    session = native.sparkSession
+    if session.sql(STATISTICS).collect():  # Spark states the setting, and Sail nothing
+        return table
+    plan = native._plan.to_proto(session.client)  # noqa: SLF001 -- PySpark tells nobody
+    if not all(map(_is_stored, _relations_in(plan))):
+        raise DataError(
+            "Sail takes NaN for a number in views, tables and queries by name, and in other "
+            f"formats than {', '.join(sorted(FILES - {''}))}: give a file by its path"
+        )
+    quoted = {
+        name: f.col("`{}`".format(name.replace("`", "``")))
+        for name, kind in native.dtypes
+        if kind in INTEGERS
+    }
+    # A count makes one row of none; a type is the same for all rows.
+    types = [f.typeof(f.max(one)).alias(f"{at}") for at, one in enumerate(quoted.values())]
+    [[_, *kinds]] = native.limit(0).agg(f.count(f.lit(1)), *types).collect()
+    signed = {
+        name: one.cast("decimal(20, 0)" if kind == LARGE else "bigint")
+        for (name, one), kind in zip(quoted.items(), kinds, strict=True)
+        if kind.startswith(UNSIGNED)
+    }
+    return nw.from_native(native.withColumns(signed)) if signed else table
+
+
+def _is_stored(relation: Any) -> bool:  # noqa: ANN401 -- a message of protobuf
+    """Return whether a relation of a plan is made of rows that are read as they are."""
+    if inner := [*_relations_in(relation)]:
+        return all(map(_is_stored, inner))
+    kind = relation.WhichOneof("rel_type")
+    if kind != "read":
+        return kind in LOCAL
+    source = relation.read.data_source
+    return relation.read.HasField("data_source") and str(source.format).lower() in FILES
+
+
+def _relations_in(message: Any) -> Iterator[Any]:  # noqa: ANN401 -- a message of protobuf
+    """Yield the relations that a message holds, not those that they hold."""
+    for _, held in message.ListFields():
+        is_one = hasattr(held, "ListFields") or not hasattr(held, "__iter__")
+        for part in [held] if is_one else held:
+            if hasattr(part, "ListFields"):
+                is_relation = part.DESCRIPTOR.name == "Relation"
+                yield from [part] if is_relation else _relations_in(part)

@@ -48,7 +48,7 @@ from dpselect.tables.key_columns import (
     check_parts,
     checked_names,
 )
-from dpselect.tables.kinds import kind_of
+from dpselect.tables.kinds import Kind
 from dpselect.tables.people import USER, PeopleCap, people_cap
 from dpselect.tables.values import names_of_series
 
@@ -293,7 +293,8 @@ class Groups:
             ColumnError: A column is missing, or of a type that groups cannot have.
         """
         types = tables.schema(tables.check_columns(data, plain=list(self.by)), data)
-        return KeyColumns.of(self.by, {name: kind_of(types[name], name) for name in self.by})
+        kinds = {name: Kind.of_names(types[name], name) for name in self.by}
+        return KeyColumns.of(self.by, kinds)
 
     def check(self, data: object) -> None:
         """Check the columns of groups and persons; no row is read.

@@ -11,7 +11,7 @@ import numpy as np
 from dpselect import validation
 from dpselect._optional import nw
 from dpselect.errors import ParameterError
-from dpselect.tables.kinds import Kind, coded, decoded, named, written
+from dpselect.tables.kinds import Kind, named
 
 MISSING = "-"
 """Stands for a missing value in the encoded form of a key."""
@@ -72,7 +72,10 @@ class KeyColumns:
         plain = [_as_kind(part, kind) for part, kind in zip(parts, self.kinds, strict=True)]
         if not self.encoded:
             return plain[0]
-        texts = (None if part is None else written(part) for part in plain)
+        texts = [
+            None if part is None else kind.to_text(part)
+            for part, kind in zip(plain, self.kinds, strict=True)
+        ]
         return "".join(MISSING if one is None else f"{len(one)}:{one}" for one in texts)
 
     def decode(self, key: Any) -> Hashable:  # noqa: ANN401 -- a value of an engine
@@ -87,7 +90,7 @@ class KeyColumns:
                 rest = rest[len(MISSING) :]
                 continue
             size, _, rest = rest.partition(":")
-            parts.append(decoded(rest[: int(size)], kind))
+            parts.append(kind.decode(rest[: int(size)]))
             rest = rest[int(size) :]
         return parts[0] if len(parts) == 1 else tuple(parts)
 
@@ -114,21 +117,6 @@ def plain_value(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine
     return key.item() if isinstance(key, np.generic) else key
 
 
-def parsed(text: str, kind: Kind) -> Hashable:
-    """Return a key of a kind that is written as text, as in a file of candidates.
-
-    Raises:
-        ParameterError: It is no such key.
-    """
-    try:
-        key = decoded(text, kind)
-    except ValueError:
-        key = None
-    if key is None or (kind == "boolean" and text.lower() not in {"true", "false"}):
-        raise ParameterError(f"the column holds {kind} values, and {text!r} is not one")
-    return key
-
-
 def checked_names(column: Any, field: str = "column") -> tuple[str, ...]:  # noqa: ANN401
     """Return the names of the columns of a key.
 
@@ -149,7 +137,7 @@ def checked_names(column: Any, field: str = "column") -> tuple[str, ...]:  # noq
 
 
 def _as_kind(value: Hashable, kind: Kind) -> Hashable:
-    held = coded(value, kind)
+    held = kind.code(value)
     if held is None and value is not None:
         raise ParameterError(
             f"a candidate is a {type(value).__name__}, and the column holds {kind} values: "

@@ -14,19 +14,14 @@ import warnings
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime
+from enum import StrEnum
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from dpselect._optional import nw
-from dpselect.errors import ColumnError
-
-Kind: TypeAlias = Literal["integer", "boolean", "date", "text", "numbers", "anything"]
-"""Kind of a column: ``"numbers"`` are of any type, ``"anything"`` declares none."""
-
-NAMES: tuple[Kind, ...] = ("integer", "boolean", "date", "text")
-"""The kinds of which keys, groups and persons can be."""
+from dpselect.errors import ColumnError, ParameterError
 
 Moment: TypeAlias = Literal["number", "day", "local time", "time", "duration"]
 """What a column holds; a local time has no time zone."""
@@ -46,30 +41,107 @@ DIGITS = 15
 WHOLE = re.compile("[+-]?[0-9]+")
 """Integers as text."""
 
-NUMERIC = {"integer", "boolean", "numbers"}
-"""The kinds that are read as numbers; true is 1, as in a list."""
 
+class Kind(StrEnum):
+    """What a column holds, and how its values are coded and written.
 
-def declared(dtype: nw.dtypes.DType) -> Kind | None:
-    """Return what a type of narwhals declares, None if neither numbers nor names."""
-    if dtype.is_integer():
-        return "integer"
-    if dtype.is_float() or dtype.is_decimal():
-        return "numbers"
-    if dtype == nw.Boolean:
-        return "boolean"
-    if dtype == nw.Date:
-        return "date"
-    if any(dtype == text for text in (nw.String, nw.Categorical, nw.Enum)):
-        return "text"
-    return "anything" if dtype == nw.Object else None
+    Keys, groups and persons are integers, booleans, dates or texts. Numbers are of any type;
+    what holds anything declares no type.
+    """
 
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TEXT = "text"
+    NUMBERS = "numbers"
+    ANYTHING = "anything"
 
-def declared_by_array(dtype: np.dtype[Any]) -> Kind | None:
-    """Return what a type of NumPy declares, None if neither numbers nor names."""
-    kinds: dict[str, Kind] = {"i": "integer", "u": "integer", "b": "boolean", "f": "numbers"}
-    kinds |= {"U": "text", "S": "text", "O": "anything"}
-    return "date" if dtype == np.dtype("datetime64[D]") else kinds.get(dtype.kind)
+    @classmethod
+    def of(cls, dtype: nw.dtypes.DType) -> Kind | None:
+        """Return what a type of narwhals declares, None if neither numbers nor names."""
+        if dtype.is_integer():
+            return cls.INTEGER
+        if dtype.is_float() or dtype.is_decimal():
+            return cls.NUMBERS
+        if any(dtype == text for text in (nw.String, nw.Categorical, nw.Enum)):
+            return cls.TEXT
+        others = {nw.Boolean: cls.BOOLEAN, nw.Date: cls.DATE, nw.Object: cls.ANYTHING}
+        return next((kind for known, kind in others.items() if dtype == known), None)
+
+    @classmethod
+    def of_array(cls, dtype: np.dtype[Any]) -> Kind | None:
+        """Return what a type of NumPy declares, None if neither numbers nor names."""
+        kinds = {"i": cls.INTEGER, "u": cls.INTEGER, "b": cls.BOOLEAN, "f": cls.NUMBERS}
+        kinds |= {"U": cls.TEXT, "S": cls.TEXT, "O": cls.ANYTHING}
+        return cls.DATE if dtype == np.dtype("datetime64[D]") else kinds.get(dtype.kind)
+
+    @classmethod
+    def of_names(cls, dtype: nw.dtypes.DType, column: str) -> Kind:
+        """Return what a column of keys, groups or persons holds; text if it declares nothing.
+
+        Raises:
+            ColumnError: It is of a type that these cannot have.
+        """
+        kind = cls.of(dtype)
+        if kind == cls.ANYTHING:
+            return cls.TEXT
+        if kind is not None and kind.is_name:
+            return kind
+        cure = "cast or bin it first"
+        if kind == cls.NUMBERS:
+            cure += f" (of Stata, SPSS or SAS: `column_type` {column}=integer, or text)"
+        if dtype.is_nested():
+            cure = "explode it to one row a value, with `user` for whose they are"
+        raise ColumnError(
+            f"column {column!r} is of type {type_name(dtype)}: keys and users must be "
+            f"text, integers, booleans or dates; {cure}"
+        )
+
+    @property
+    def is_name(self) -> bool:
+        """Whether keys, groups and persons can be of it."""
+        return self not in {Kind.NUMBERS, Kind.ANYTHING}
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is read as numbers; true is 1, as in a list."""
+        return self in {Kind.INTEGER, Kind.BOOLEAN, Kind.NUMBERS}
+
+    def code(self, value: object) -> int | bool | date | str | None:
+        """Return a value as one of a kind of names, None if it is missing or does not code."""
+        if is_missing(value):
+            return None
+        if isinstance(value, np.integer | np.bool_):
+            value = value.item()
+        if self == Kind.BOOLEAN:
+            return value if isinstance(value, bool) else None
+        if self == Kind.INTEGER:
+            whole = isinstance(value, Integral) and not isinstance(value, bool)
+            return int(value) if whole else None  # type: ignore[call-overload]
+        if self == Kind.DATE:
+            return value if type(value) is date else None
+        return _text(value)
+
+    def to_text(self, value: Hashable) -> str:
+        """Return a value as text."""
+        return str(value).lower() if self == Kind.BOOLEAN else str(value)
+
+    def decode(self, text: str) -> Hashable:
+        """Return the value that a text writes, as in a file of candidates.
+
+        Raises:
+            ParameterError: It writes none.
+        """
+        with suppress(ValueError, KeyError):
+            if self == Kind.TEXT:
+                return text
+            if self == Kind.BOOLEAN:
+                return {"true": True, "false": False}[text.lower()]
+            if self == Kind.DATE:
+                return date.fromisoformat(text)
+            if WHOLE.fullmatch(text):  # Python reads 1_000 and other digits, too
+                return int(text)
+        raise ParameterError(f"the column holds {self} values, and {text!r} is not one")
 
 
 def declares_nothing(series: nw.Series[Any]) -> bool:
@@ -98,28 +170,6 @@ def type_name(dtype: object) -> str:
     return name if name in {"Enum", "List", "Array", "Struct"} else str(dtype)
 
 
-def kind_of(dtype: nw.dtypes.DType, column: str) -> Kind:
-    """Return what a column of keys, groups or persons holds; what declares nothing is text.
-
-    Raises:
-        ColumnError: It is of a type that these cannot have.
-    """
-    kind = declared(dtype)
-    if kind == "anything":
-        return "text"
-    if kind not in NAMES:
-        cure = "cast or bin it first"
-        if kind == "numbers":
-            cure += f" (of Stata, SPSS or SAS: `column_type` {column}=integer, or text)"
-        if dtype.is_nested():
-            cure = "explode it to one row a value, with `user` for whose they are"
-        raise ColumnError(
-            f"column {column!r} is of type {type_name(dtype)}: keys and users must be "
-            f"text, integers, booleans or dates; {cure}"
-        )
-    return kind
-
-
 def is_missing(value: object) -> bool:
     """Return whether a value is None, NaN, or what pandas has for them."""
     try:
@@ -129,22 +179,6 @@ def is_missing(value: object) -> bool:
         return type(value).__name__ == "NAType"
 
 
-def coded(value: object, kind: Kind) -> int | bool | date | str | None:
-    """Return a value as one of a kind of names, None if it is missing or does not code."""
-    if is_missing(value):
-        return None
-    if isinstance(value, np.integer | np.bool_):
-        value = value.item()
-    if kind == "boolean":
-        return value if isinstance(value, bool) else None
-    if kind == "integer":
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        return int(value) if whole else None  # type: ignore[call-overload]
-    if kind == "date":
-        return value if type(value) is date else None
-    return _text(value)
-
-
 def _text(value: object) -> str | None:
     try:
         text = str.__str__(value if isinstance(value, str) else str(value))
@@ -152,26 +186,6 @@ def _text(value: object) -> str | None:
     except Exception:  # noqa: BLE001 -- a lone surrogate, an integer of 5,000 digits, any object
         return None
     return text
-
-
-def written(value: Hashable) -> str:
-    """Return a value of a kind of names as text."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def decoded(text: str, kind: Kind) -> Hashable:
-    """Return the value of a kind of names that a text writes.
-
-    Raises:
-        ValueError: It writes none.
-    """
-    if kind == "integer":
-        if not WHOLE.fullmatch(text):  # Python reads 1_000 and other digits, too
-            raise ValueError
-        return int(text)
-    if kind == "boolean":
-        return text.lower() == "true"
-    return date.fromisoformat(text) if kind == "date" else text
 
 
 def texts(values: Iterable[object]) -> list[str | None]:
@@ -203,7 +217,7 @@ def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
         raise ColumnError(
             "a lazy frame must declare the type of each column, and one is of objects: cast it"
         )
-    if declared(dtype) == "text":
+    if Kind.of(dtype) == Kind.TEXT:
         return column.cast(nw.String)
     if dtype == nw.Date:
         # By the year: PySpark writes the first date that Python has without leading zeros.

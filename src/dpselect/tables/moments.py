@@ -21,7 +21,6 @@ from dpselect._optional import nw
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.dialect import FieldType
-from dpselect.tables.embedded import Frame
 from dpselect.tables.engine import engine_of
 from dpselect.tables.fields import typed
 from dpselect.tables.kinds import (
@@ -33,18 +32,13 @@ from dpselect.tables.kinds import (
     native_type,
     type_name,
 )
-from dpselect.tables.opening import (
-    check_columns,
-    is_table,
-    no_column_named,
-    open_table,
-    schema,
-)
+from dpselect.tables.opening import check_columns, is_table, no_column_named, schema
 from dpselect.tables.source import Source
 from dpselect.tables.values import as_series, is_listed
 from dpselect.typing import Values
 
 MISSING = -(2**63)
+"""Stands for a missing number among integers."""
 
 LARGEST = 2**62 - 1
 """Microseconds that are subtracted: 146,000 years."""
@@ -56,6 +50,12 @@ NAMES: dict[Moment, str] = {
     "time": "times of a zone",
     "duration": "durations",
 }
+
+FIELDS: dict[Moment, FieldType] = {"day": "date", "local time": "time"}
+"""What fields of a text file are read as."""
+
+TYPES: dict[Moment, str] = {"day": "<M8[D]", "local time": "<M8", "duration": "<m8"}
+"""How the types of arrays begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,56 +87,40 @@ class Measure:
         if not is_table(data):
             if column is not None or self.minus is not None:
                 raise ParameterError("`column` and `minus` are for tables: leave them out")
-            return self._of_values(data)
+            return _floats(self._of_values(data))
         if column is None:
             raise no_column_named(data)
-        columns = [column, *([] if self.minus is None else [self.minus])]
+        columns = [column] if self.minus is None else [column, self.minus]
+        kind: Moment = "number"
         if self.moment == "number":
-            check_columns(data, numeric=columns)
-            self._check_declared(data, columns)
-            table = _numbers(open_table(data), data, columns)
-            for one in columns:
-                table = _as_floats(table, one, nw.col(one))
-            number = nw.col(column) - nw.col(columns[-1])
-            return nw.to_native(table.with_columns(number.alias(column)))
-        table = check_columns(data, plain=columns)
-        held = {self._held(table, one, data) for one in columns}
-        if len(held) > 1:
-            raise ColumnError(f"columns {column!r} and {self.minus!r} must be of one type")
-        for one in columns:
-            table = _counted(table, one, held.copy().pop(), Source.of(data))
+            table = check_columns(data, numeric=columns)
+            _check_declared(data, columns)
+        else:
+            table = check_columns(data, plain=columns)
+            kind, *others = {self._held(one, schema(table, data)[one], data) for one in columns}
+            if others:
+                raise ColumnError(f"columns {column!r} and {self.minus!r} must be of one type")
         # Days between two days are whole, so the factor is exact.
-        unit = DAY if self.moment == "duration" and held == {"day"} else 1
-        number = nw.col(column)
-        if self.minus is not None:
-            number, earlier = (_halved(nw.col(one)) for one in columns)
-            number = number - earlier
-        return nw.to_native(_as_floats(table, column, number, unit))
+        unit = DAY if self.moment == "duration" and kind == "day" else 1
+        if isinstance(table, nw.LazyFrame):
+            return nw.to_native(_in_engine(table, data, columns, kind, unit))
+        held = _difference(*(_of_series(table.get_column(one), kind) for one in columns))
+        # Arrow would refuse integers that are rounded, so NumPy makes the floats.
+        found = nw.new_series(column, held * unit, nw.Float64, backend=table.implementation)
+        is_there = ~nw.col(column).is_nan()
+        return nw.to_native(
+            table.with_columns(found).with_columns(nw.when(is_there).then(column))
+        )
 
-    def _check_declared(self, data: object, columns: list[str]) -> None:
-        """Refuse the difference of two columns of which no type is declared.
-
-        Dates that are read as numbers are all missing, and nothing would say so.
-        """
-        for column in columns:
-            if Source.of(data).is_untyped(column):
-                raise ColumnError(
-                    f"a text file declares no types: say by `column_type` {column}=number that "
-                    f"{column!r} holds numbers; of dates or times the values that may be "
-                    "released are durations, such as 60d"
-                )
-
-    def _held(self, table: Frame, column: str, data: object) -> Moment:
-        """Return what a column holds."""
-        dtype = schema(table, data)[column]
+    def _held(self, column: str, dtype: Any, data: object) -> Moment:  # noqa: ANN401 -- a type
+        """Return what a column of a type holds."""
         if Source.of(data).is_untyped(column) or dtype == nw.Object:
             return "local time" if self.minus is not None else self.moment
-        zone = getattr(dtype, "time_zone", None)
         found: Moment = "number"
         if dtype == nw.Date:
             found = "day"
         elif dtype == nw.Datetime:
-            found = "local time" if zone is None else "time"
+            found = "local time" if getattr(dtype, "time_zone", None) is None else "time"
         elif dtype == nw.Duration:
             found = "duration"
         allowed = {self.moment} if self.minus is None else {"day", "local time", "time"}
@@ -147,42 +131,72 @@ class Measure:
             )
         return found
 
-    def _of_values(self, values: object) -> Values:
-        """Return an array, a list or a Series as float64."""
+    def _of_values(self, values: object) -> NDArray[Any]:
+        """Return the numbers of an array, a list or a Series."""
         series = as_series(values)
-        if isinstance(series, nw.Series) and not declares_nothing(series):
-            frame = series.alias("value").to_frame()
-            held: Any = nw.from_native(self.of(nw.to_native(frame), "value"))
-            found = held["value"].to_numpy().astype(np.float64)
-            return np.where(held["value"].is_null().to_numpy(), nan, found)
+        if isinstance(series, nw.Series):
+            if not declares_nothing(series):
+                self._held("value", series.dtype, None)
+            return _of_series(series, self.moment)
         if is_listed(values) or (array := np.asarray(values)).dtype == object:
             return _of_objects(values, self.moment)  # type: ignore[arg-type]
-        kind = {"day": "<M8[D]", "local time": "<M8", "duration": "<m8"}.get(
-            self.moment, "none"
-        )
-        if array.ndim != 1 or not array.dtype.str.startswith(kind):
+        is_right = array.dtype.str.startswith(TYPES.get(self.moment, "none"))
+        if array.ndim != 1 or not is_right:
             raise DataError(
                 f"the values must be {NAMES[self.moment]}, one for each record; an array of "
                 "days is of datetime64[D]"
             )
-        counted = _of_array(array, self.moment)
-        return np.where(counted == MISSING, nan, counted)
+        return _of_array(array, self.moment)
 
-
-FIELDS: dict[Moment, FieldType] = {"day": "date", "local time": "time"}
-"""What fields of a text file are read as."""
 
 NUMBERS = Measure()
 """A column of numbers, as it is."""
 
 
-def _numbers(table: Frame, data: object, columns: list[str]) -> Frame:
-    """Return the table with columns as float64; in memory each value is read by itself."""
-    if not isinstance(table, nw.DataFrame):
-        return as_numbers(table, data, columns)
-    for one in dict.fromkeys(columns):
-        table = _with(table, one, series_numbers(table.get_column(one)))
-    return table
+def _check_declared(data: object, columns: list[str]) -> None:
+    """Refuse the difference of two columns of which no type is declared.
+
+    Dates that are read as numbers are all missing, and nothing would say so.
+    """
+    for column in columns:
+        if Source.of(data).is_untyped(column):
+            raise ColumnError(
+                f"a text file declares no types: say by `column_type` {column}=number that "
+                f"{column!r} holds numbers; of dates or times the values that may be "
+                "released are durations, such as 60d"
+            )
+
+
+def _in_engine(
+    table: nw.LazyFrame[Any], data: object, columns: list[str], kind: Moment, unit: int
+) -> nw.LazyFrame[Any]:
+    """Return a lazy frame with the first column, less the second, as float64."""
+    source, numbers = Source.of(data), [nw.col(one) for one in columns]
+    if kind == "number":
+        table = as_numbers(table, data, columns).lazy()
+    else:
+        for one in columns:
+            if source.is_untyped(one) and kind not in FIELDS:
+                raise ColumnError(f"column {one!r}: a text file has days and local times alone")
+            if source.is_untyped(one):
+                table = typed(table, {one: FIELDS[kind]}, source)
+            table = engine_of(table).counted(one, kind)
+        if len(columns) > 1:
+            # Integers of which two have a difference of 64 bits.
+            numbers = [nw.when(one.is_between(-LARGEST, LARGEST)).then(one) for one in numbers]
+    number = numbers[0] if len(numbers) == 1 else numbers[0] - numbers[1]
+    return table.with_columns((number.cast(nw.Float64) * float(unit)).alias(columns[0]))
+
+
+def _of_series(series: nw.Series[Any], moment: Moment) -> NDArray[Any]:
+    """Return the numbers of a column in memory: float64, or integers of moments."""
+    if moment == "number":
+        return series_numbers(series)
+    if declares_nothing(series):
+        return _of_objects(series.to_list(), moment)
+    if series.implementation.is_pyarrow() or "[pyarrow]" in native_type(series):
+        return _of_array(series.to_arrow().to_numpy(zero_copy_only=False), moment)
+    return _of_array(series.to_numpy(), moment)
 
 
 def _of_array(array: Any, moment: Moment) -> NDArray[np.int64]:  # noqa: ANN401 -- of dates
@@ -198,20 +212,36 @@ def _of_array(array: Any, moment: Moment) -> NDArray[np.int64]:  # noqa: ANN401 
     return np.where(held.astype(back) == size.astype(back), counted, MISSING)
 
 
-def _of_objects(values: Iterable[object], moment: Moment) -> Values:
+def _of_objects(values: Iterable[object], moment: Moment) -> NDArray[np.int64]:
+    """Return days or microseconds of any objects, at most those that 64 bits hold."""
     code = CODES[moment]
-    return np.array([_coded(value, code) for value in values], dtype=np.float64)
+    return np.array([_coded(value, code) for value in values], dtype=np.int64)
 
 
-def _coded(value: object, code: Callable[[Any], float | None]) -> float:
+def _coded(value: object, code: Callable[[Any], int | None]) -> int:
     try:
         if isinstance(value, np.datetime64 | np.timedelta64):
             unit = "D" if value.dtype.str.endswith("[D]") else "us"
             value = value.astype(f"{value.dtype.kind}8[{unit}]").item()
         found = code(value)
     except Exception:  # noqa: BLE001 -- whatever is raised, it is none
-        return nan
-    return nan if found is None else float(found)
+        return MISSING
+    return MISSING if found is None else min(max(found, MISSING + 1), -MISSING - 1)
+
+
+def _difference(number: NDArray[Any], *minus: NDArray[Any]) -> Values:
+    """Return numbers, less others if there are others, as float64, NaN for a missing one."""
+    if not minus:
+        return _floats(number)
+    if number.dtype.kind == "f":
+        return number - minus[0]
+    is_held = (number >= -LARGEST) & (number <= LARGEST)
+    is_held &= (minus[0] >= -LARGEST) & (minus[0] <= LARGEST)
+    return np.where(is_held, number - minus[0], nan)
+
+
+def _floats(counted: NDArray[Any]) -> Values:
+    return np.where(counted == MISSING, nan, counted)
 
 
 def _day(value: object) -> int | None:
@@ -226,7 +256,7 @@ def _time(value: object, moment: Moment) -> int | None:
     return (value - ORIGINS[moment]) // timedelta(microseconds=1)
 
 
-CODES: dict[Moment, Callable[[Any], float | None]] = {
+CODES: dict[Moment, Callable[[Any], int | None]] = {
     "day": _day,
     "local time": lambda value: _time(value, "local time"),
     "time": lambda value: _time(value, "time"),
@@ -235,45 +265,3 @@ CODES: dict[Moment, Callable[[Any], float | None]] = {
     ),
 }
 """The number of one value, None if it is not a number."""
-
-
-def _counted(table: Frame, column: str, moment: Moment, source: Source) -> Any:  # noqa: ANN401
-    """Return the table with a column as integers, or as float64 where nothing is declared."""
-    if source.is_untyped(column):
-        if moment not in FIELDS:
-            raise ColumnError(f"column {column!r}: a text file has days and local times alone")
-        table = typed(table, {column: FIELDS[moment]}, source)
-    if not isinstance(table, nw.DataFrame):
-        return engine_of(table).counted(column, moment)
-    series = table.get_column(column)
-    if declares_nothing(series):
-        return _with(table, column, _of_objects(series.to_list(), moment))
-    if table.implementation.is_polars():
-        return engine_of(table).counted(column, moment)
-    if series.implementation.is_pyarrow() or "[pyarrow]" in native_type(series):
-        array = series.to_arrow().to_numpy(zero_copy_only=False)
-    else:
-        array = series.to_numpy()
-    counted = _of_array(array, moment)
-    held = nw.new_series(column, counted, nw.Int64, backend=table.implementation)
-    there = nw.when(nw.col(column) != MISSING).then(nw.col(column))
-    return table.with_columns(held).with_columns(there)
-
-
-def _halved(number: nw.Expr) -> nw.Expr:
-    """Return integers of which two have a difference of 64 bits: null for others."""
-    return nw.when(number.is_between(-LARGEST, LARGEST)).then(number)
-
-
-def _as_floats(table: Frame, column: str, number: nw.Expr, unit: int = 1) -> Frame:
-    """Return the table with numbers as floats; Arrow would refuse those that are rounded."""
-    if not isinstance(table, nw.DataFrame):
-        return table.with_columns((number.cast(nw.Float64) * float(unit)).alias(column))
-    held = table.select(number.alias(column)).get_column(column)
-    return _with(table, column, series_numbers(held) * unit)
-
-
-def _with(table: nw.DataFrame[Any], column: str, values: Values) -> nw.DataFrame[Any]:
-    """Return the table with a column of float64, null for NaN."""
-    held = nw.new_series(column, values, nw.Float64, backend=table.implementation)
-    return table.with_columns(held).with_columns(nw.when(~nw.col(column).is_nan()).then(column))

@@ -1,5 +1,7 @@
 """Opening of tables: a path or any frame becomes a narwhals frame, and no row is read.
 
+A command states the engine that holds them: memory, polars, DuckDB or Spark.
+
 polars is the embedded engine and reads files; narwhals is the common interface to all frames.
 The schema of a table is public and is quoted in errors. Its values are private and are not:
 engines quote the field that they could not read, so their errors are replaced here.
@@ -8,33 +10,42 @@ engines quote the field that they could not read, so their errors are replaced h
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from glob import escape
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpselect._optional import nw
+from dpselect import validation
+from dpselect._optional import needed, nw
 from dpselect.errors import (
     ColumnError,
     DataError,
+    ParameterError,
     PublicClaimError,
     no_column,
     no_field,
     no_file,
     replaced,
 )
-from dpselect.tables.embedded import Frame
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.fields import note_reading, typed
+from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.kinds import (
-    NUMERIC,
-    declared,
+    Kind,
     declares_nothing,
     type_name,
     with_known_types,
 )
-from dpselect.tables.source import COMPRESSED, Source, check_name, check_names, is_of
+from dpselect.tables.source import COMPRESSED, Source, check_names, is_of
+from dpselect.tables.spark import spark_table
 from dpselect.tables.where import filtered
+
+ENGINES = ("memory", "polars", "duckdb", "spark")
+TABLE = "::"
+"""Between a file of DuckDB and the name of a table in it."""
 
 HOLDERS = {
     "DuckDBPyConnection": "connection.table('stays')",
@@ -102,22 +113,19 @@ def check_columns(
     for column in [*numeric, *plain]:
         if not isinstance(column, str):
             raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")
-        check_name(column)
+        engine_of(table).check_name(column)
         if column not in types:
             if source.is_csv:
                 raise no_field(column, types.names())
             raise no_column(column, types, "" if column in plain else choices(types))
-        if {*column} & {*".`"} and engine_of(table).is_spark:
-            raise ColumnError(
-                f"Spark takes the column {column!r} for a field of another: rename it without "
-                "dots and backquotes"
-            )
     eager = isinstance(table, nw.DataFrame)
     for column in numeric:
         # Values that nothing is declared of are read one by one.
-        if not source.is_untyped(column) and not (
-            declared(types[column]) in NUMERIC or (eager and types[column] == nw.Object)
-        ):
+        kind = Kind.of(types[column])
+        is_read = kind is not None and (
+            kind.is_number or (eager and kind == Kind.ANYTHING) or source.is_untyped(column)
+        )
+        if not is_read:
             raise ColumnError(
                 f"column {column!r} is of type {type_name(types[column])}, which is not numeric"
                 f"{_cure(types[column])}; {choices(types)}"
@@ -157,6 +165,11 @@ def is_lazy(data: object) -> bool:
     return source.streamed or isinstance(frame, nw.LazyFrame)
 
 
+def is_ordered(data: object) -> bool:
+    """Return whether the rows of data have an order, and so row numbers."""
+    return not is_lazy(data) or engine_of(open_table(data)).is_ordered
+
+
 def schema(table: Frame, data: object) -> nw.Schema:
     """Return the columns and their types; ``Object`` of columns that declare no type."""
     types = replaced(table.collect_schema, lambda: unreadable(data))
@@ -175,14 +188,9 @@ def unreadable(data: object) -> DataError:
         if any(file.suffix.lower() in COMPRESSED for file in files):
             right = f"it is not complete, or {right}"
     else:
-        right = "its engine refused the query"
         frame = nw.from_native(source.frame, pass_through=True)
-        if isinstance(frame, nw.LazyFrame) and engine_of(frame).is_spark:
-            right = (
-                "Spark stopped the query, as it does for a file that is incomplete, not of "
-                "the types it declares or not where its executors look for it, and when "
-                "executors or its server are lost; their logs say which"
-            )
+        is_frame = isinstance(frame, nw.DataFrame | nw.LazyFrame)
+        right = engine_of(frame).refusal if is_frame else Engine.refusal
     # How a text file is written is stated by whoever reads it.
     kind = PublicClaimError if source.is_csv else DataError
     return kind(f"{source} cannot be read: {right}")
@@ -190,7 +198,8 @@ def unreadable(data: object) -> DataError:
 
 def choices(types: nw.Schema) -> str:
     """Return which columns of numbers a schema declares."""
-    numeric = [str(name) for name, kind in types.items() if declared(kind) in NUMERIC]
+    kinds = {str(name): Kind.of(dtype) for name, dtype in types.items()}
+    numeric = [name for name, kind in kinds.items() if kind is not None and kind.is_number]
     return f"the numeric columns are: {', '.join(numeric) or '(none)'}"
 
 
@@ -218,3 +227,78 @@ def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
         return filtered(table, source.comparisons, dialect=source if form.is_text else None)
 
     return replaced(rows, lambda: unreadable(source))
+
+
+def checked_engine(engine: str, master: str | None) -> None:
+    """Raise unless there is such an engine, and a master only for Spark."""
+    validation.one_of("engine", engine, ENGINES)
+    if master is not None and engine != "spark":
+        raise ParameterError("`master` goes with `engine`=spark")
+
+
+def held(
+    path: str | Source,
+    engine: str = "memory",
+    *,
+    master: str | None = None,
+) -> object:
+    """Return a table as an engine holds it; no row is read.
+
+    Args:
+        path: Where it is; Spark also reads ``s3a://`` and ``hdfs://``, DuckDB the tables of a
+            file of its own, as ``clinic.duckdb::stays``.
+        engine: One of ``ENGINES``.
+        master: Spark's.
+
+    Raises:
+        ParameterError: There is no such engine, or a master for another.
+        DataError: The table cannot be opened.
+    """
+    checked_engine(engine, master)
+    if engine == "memory":
+        return path
+    source = Source.of(path)
+    if engine == "duckdb":
+        return _duckdb(source)
+    if engine == "spark":
+        return spark_table(path, master=master)
+    open_table(source)  # which says what is wrong with it
+    return replace(source, streamed=True)
+
+
+def _duckdb(source: Source) -> object:
+    """Return a relation of DuckDB: of Parquet files, or of a table in a file of DuckDB.
+
+    Not of text files: DuckDB looks at rows to find out how a file is written.
+    """
+    needed("duckdb", extra="duckdb")
+    import duckdb
+
+    refusal = DataError(
+        f"{source} cannot be read: --engine duckdb takes Parquet files, or a table of a file "
+        "of DuckDB as clinic.duckdb::stays; for text files take polars"
+    )
+    file, _, table = str(source.path).partition(TABLE)
+    locked = DataError(f"{file}: another process has it open, or it is no DuckDB file")
+    absent = DataError(f"there is no table {table} in {file}, or it cannot be read")
+
+    def opened() -> object:
+        if table:
+            if not Path(file).is_file():
+                raise no_file(file)
+            connection = replaced(lambda: duckdb.connect(file, read_only=True), lambda: locked)
+            return replaced(lambda: connection.table(table), lambda: absent)
+        files = source.files()
+        if not all(source.kind(one) in PARQUET for one in files):
+            raise refusal
+        if not files or not all(one.is_file() for one in files):
+            raise no_file(source)
+        # Types guessed from folders' names would depend on values: they are text.
+        names = [escape(literal(one)) for one in files]
+        rows = "select * from read_parquet(?, hive_types_autocast = false)"
+        return duckdb.connect().sql(rows, params=[names])
+
+    if not table:
+        source.refuse_managed()
+    relation = replaced(opened, lambda: refusal)
+    return Source(frame=relation, where=source.where) if source.where else relation

@@ -58,7 +58,7 @@ from dpselect import tables, validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ParameterError, replaced
 from dpselect.tables.engine import engine_of
-from dpselect.tables.kinds import Kind, kind_of, named
+from dpselect.tables.kinds import Kind, named
 from dpselect.tables.opening import unreadable
 from dpselect.typing import Indices
 
@@ -101,7 +101,7 @@ class PeopleCap:
             ColumnError: The column is missing, or persons cannot be of its type.
         """
         table = tables.check_columns(data, plain=[self.user])
-        kind_of(tables.schema(table, data)[self.user], self.user)
+        Kind.of_names(tables.schema(table, data)[self.user], self.user)
 
     def persons(self, types: nw.Schema) -> nw.Expr:
         """Return the persons of a table as the column ``user``; null where one is missing.
@@ -109,7 +109,7 @@ class PeopleCap:
         Raises:
             ColumnError: The type is one that persons cannot have.
         """
-        kind_of(types[self.user], self.user)
+        Kind.of_names(types[self.user], self.user)
         return named(nw.col(self.user), types[self.user]).alias(USER)
 
     def limited(
@@ -134,7 +134,7 @@ class PeopleCap:
         Raises:
             DataError: Persons are text, and the engine has no hash of it.
         """
-        kind = kind_of(rows.collect_schema()[USER], self.user)
+        kind = Kind.of_names(rows.collect_schema()[USER], self.user)
         rows = rows.drop_nulls([USER, *order_by])
         if distinct:
             rows = engine_of(rows.select(USER, *order_by)).distinct()
@@ -280,10 +280,10 @@ def _with_order(
 def _with_residues(rows: Rows, kind: Kind) -> Rows:
     """Return rows with the remainders of the integers that persons are."""
     person = nw.col(USER)
-    if kind == "text":
+    if kind == Kind.TEXT:
         texts = rows.with_columns(nw.col(USER).cast(nw.String).alias(_FIRST))
         rows, person = engine_of(texts).hashed(_FIRST), nw.col(_FIRST)
-    elif kind == "date":
+    elif kind == Kind.DATE:
         of = person.dt
         person = of.year().cast(nw.Int64) * 512 + of.month().cast(nw.Int64) * 32 + of.day()
     elif rows.collect_schema()[USER] != nw.UInt64:

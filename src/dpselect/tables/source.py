@@ -19,8 +19,6 @@ from dpselect.tables.where import Comparison
 
 COMPRESSED = {".gz", ".zst"}
 MANAGED = "open it by its own reader, such as {} or Spark's, and give the frame"
-PATTERN = "*"
-"""The name by which engines mean all columns."""
 
 
 @dataclass(frozen=True)
@@ -233,15 +231,3 @@ def check_names(native: object) -> None:
         if name in seen:
             raise ColumnError(f"two columns are named {name!r}: give each a name of its own")
         seen.add(name)
-
-
-def check_name(name: str) -> None:
-    """Raise if an engine reads the name of a column as a pattern.
-
-    Raises:
-        ColumnError: It does.
-    """
-    if name == PATTERN or (name.startswith("^") and name.endswith("$")):
-        raise ColumnError(
-            f"column {name!r} has a name that engines read as a pattern: rename it there"
-        )

@@ -1,4 +1,4 @@
-"""Spark: sessions, files as lazy frames, and what narwhals does not say to it.
+"""Spark: sessions, and files as lazy frames.
 
 Whatever is wrong with a session is one error. A Java that is started here is silent.
 """

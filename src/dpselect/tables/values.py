@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Any, TypeGuard
@@ -18,12 +19,8 @@ from numpy.typing import NDArray
 from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError, of_an_engine
 from dpselect.tables.kinds import (
-    NAMES,
     Kind,
-    declared,
-    declared_by_array,
     declares_nothing,
-    kind_of,
     native_type,
     texts,
     type_name,
@@ -188,14 +185,14 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
     if declares_nothing(series):
         return of_objects(listed(series))
     dtype = series.dtype
-    kind = declared(dtype)
-    if kind == "text":
+    kind = Kind.of(dtype)
+    if kind == Kind.TEXT:
         # Categories of pandas and Arrow may be of any type.
         sure = dtype == nw.String or series.implementation.is_polars()
-        return ColumnValues(_objects(listed(series)), "text" if sure else "anything")
+        return ColumnValues(objects(listed(series)), Kind.TEXT if sure else Kind.ANYTHING)
     if dtype.is_decimal():
-        return ColumnValues(_objects(series.to_list()), "numbers")
-    if kind in {"integer", "boolean", "numbers"}:
+        return ColumnValues(objects(series.to_list()), Kind.NUMBERS)
+    if kind is not None and kind.is_number:
         return _of_numbers(series)
     if native_type(series).lower() == "null":
         return of_objects([None] * len(series))
@@ -208,17 +205,17 @@ def of_array(array: NDArray[Any]) -> ColumnValues:
     Raises:
         DataError: Its type holds neither numbers nor text.
     """
-    kind = declared_by_array(array.dtype)
-    if kind == "anything":
+    kind = Kind.of_array(array.dtype)
+    if kind == Kind.ANYTHING:
         return of_objects(list(array))
-    if kind is None or kind == "date":
+    if kind in {None, Kind.DATE}:
         raise DataError(f"an array of {array.dtype.name} holds neither numbers nor text")
-    return ColumnValues(array, "text" if kind == "text" else "numbers")
+    return ColumnValues(array, Kind.TEXT if kind == Kind.TEXT else Kind.NUMBERS)
 
 
 def of_objects(values: Sequence[object]) -> ColumnValues:
     """Return values that nothing is declared of."""
-    return ColumnValues(_objects(values), "anything")
+    return ColumnValues(objects(values), Kind.ANYTHING)
 
 
 def names_of_frame(frame: nw.DataFrame[Any]) -> nw.LazyFrame[Any]:
@@ -238,12 +235,12 @@ def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
     if isinstance(series, nw.Series):
         held = names_of_series(series)
     elif isinstance(values, np.ndarray):
-        kind = declared_by_array(values.dtype)
-        if values.ndim != 1 or values.dtype.kind == "S" or kind not in {*NAMES, "anything"}:
+        kind = Kind.of_array(values.dtype)
+        if values.ndim != 1 or values.dtype.kind == "S" or kind in {None, Kind.NUMBERS}:
             raise DataError(
                 "an array of values must be one-dimensional, of text, integers or booleans"
             )
-        plain = kind not in {"text", "anything"}
+        plain = kind not in {Kind.TEXT, Kind.ANYTHING}
         held = pl.Series(values) if plain else _of_texts(values.tolist())
     elif isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise DataError("data must be a table, or an array, list or Series of values")
@@ -258,14 +255,14 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
     Raises:
         ColumnError: The type is one that they cannot have.
     """
-    kind = "anything" if declares_nothing(series) else kind_of(series.dtype, str(series.name))
-    if kind == "anything":
+    if declares_nothing(series):
         return _of_texts(listed(series))
+    kind = Kind.of_names(series.dtype, str(series.name))
     if series.implementation.is_polars():
         return nw.to_native(series)
-    if kind == "text":
+    if kind == Kind.TEXT:
         return _of_texts(listed(series))
-    if kind == "date":
+    if kind == Kind.DATE:
         # Arrow holds days that Python does not have.
         return pl.Series(series.to_arrow(), dtype=pl.Date)
     column = of_series(series)
@@ -375,19 +372,12 @@ def number(value: Any) -> float:  # noqa: ANN401 -- whatever it is, it is tried
         return nan
     if isinstance(value, str) and ("_" in value or not value.isascii()):
         return nan  # Python reads 1_000 and other digits, too
-    try:
-        return float(value)
-    except OverflowError:
-        return _infinity(value)
-    except Exception:  # noqa: BLE001 -- whatever is raised, it is no number
-        return nan
-
-
-def _infinity(value: Any) -> float:  # noqa: ANN401 -- a number too large for a float
-    try:
-        return inf if value > 0 else -inf
-    except Exception:  # noqa: BLE001 -- it has no sign
-        return nan
+    with suppress(Exception):  # whatever is raised, it is no number, or has no sign
+        try:
+            return float(value)
+        except OverflowError:
+            return inf if value > 0 else -inf
+    return nan
 
 
 def _numbers(values: NDArray[Any]) -> Values:
@@ -405,7 +395,7 @@ def _numbers(values: NDArray[Any]) -> Values:
 def _of_numbers(series: nw.Series[Any]) -> ColumnValues:
 
     if str(series.dtype) in {"Int128", "UInt128"}:
-        return ColumnValues(_objects(series.to_list()), "numbers")
+        return ColumnValues(objects(series.to_list()), Kind.NUMBERS)
     absent = None
     if series.null_count() > 0:
         absent = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
@@ -415,9 +405,10 @@ def _of_numbers(series: nw.Series[Any]) -> ColumnValues:
     if absent is not None and values.dtype.kind == "f":
         values = np.where(absent, nan, values)
         absent = None
-    return ColumnValues(values, "numbers", absent)
+    return ColumnValues(values, Kind.NUMBERS, absent)
 
 
-def _objects(values: Iterable[object]) -> NDArray[Any]:
+def objects(values: Iterable[object]) -> NDArray[Any]:
+    """Return values as an array of objects."""
     listed = list(values)
     return np.fromiter(listed, dtype=object, count=len(listed))

@@ -10,8 +10,8 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from math import isfinite
 from typing import Any, Self, TypeAlias
@@ -20,11 +20,11 @@ from dpselect._optional import nw
 from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
-from dpselect.tables.fields import PLAIN, typed
+from dpselect.tables.fields import typed
 from dpselect.tables.kinds import (
+    ORIGINS,
     Kind,
-    coded,
-    declared,
+    Moment,
     declares_nothing,
     float_type,
     is_missing,
@@ -44,6 +44,13 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+COMPARABLE: dict[Kind | None, str] = {
+    Kind.BOOLEAN: "true or false",
+    Kind.DATE: "a day such as '2024-01-31'",
+    Kind.TEXT: "a text in quotes, such as 'A'",
+}
+"""What a literal must be for a kind of column, in words."""
+
 OTHER_OPERATORS = {"==": "=", "<>": "!=", "=<": "<=", "=>": ">="}
 
 _COMPARISON = re.compile(
@@ -98,21 +105,17 @@ class Comparison:
             )
         return cls(column, sign, literal)
 
-    def keeps(
-        self, value: nw.Expr, dtype: nw.dtypes.DType, *, in_memory: bool = True
-    ) -> nw.Expr:
+    def keeps(self, value: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
         """Return whether a value of a column of a type is kept.
 
         Args:
             value: The column.
             dtype: Its type.
-            in_memory: Whether polars, pandas or Arrow holds it.
 
         Raises:
             ColumnError: Values of that type are not comparable with the literal.
         """
-        literal, is_text = self.literal, isinstance(self.literal, str)
-        found = _moment(str(literal), dtype) if is_text else None
+        literal = self.literal
         if isinstance(literal, Decimal) and dtype.is_integer():
             return self._keeps_integer(value, dtype, literal)
         if isinstance(literal, Decimal) and dtype.is_numeric():
@@ -120,18 +123,10 @@ class Comparison:
             public = nw.lit(rounded(float(literal), float_type(dtype)), nw.Float64)
         elif isinstance(literal, bool) and dtype == nw.Boolean:
             public = nw.lit(literal, nw.Boolean)
-        elif is_text and declared(dtype) == "text":
+        elif isinstance(literal, str) and Kind.of(dtype) == Kind.TEXT:
             value, public = value.cast(nw.String), nw.lit(literal, nw.String)
-        elif isinstance(found, datetime) and in_memory:
-            first = datetime(1970, 1, 1, tzinfo=found.tzinfo and UTC)
-            value = value.dt.timestamp("us")
-            public = nw.lit((found - first) // timedelta(microseconds=1), nw.Int64)
-        elif isinstance(found, datetime):
-            # From a text: an engine would shift a literal by the zone of its session.
-            zone = getattr(dtype, "time_zone", None)
-            public = nw.lit(found.isoformat(), nw.String).cast(nw.Datetime("us", zone))
-        elif found is not None:
-            public = nw.lit(found, nw.Date)
+        elif (day := _moment(literal, dtype)) is not None:
+            public = nw.lit(day, nw.Date)
         else:
             raise ColumnError(
                 f"`where` must compare {self.column!r}, which is of type {type_name(dtype)}, "
@@ -146,8 +141,8 @@ class Comparison:
         if isinstance(literal, Decimal):
             held = of_objects(values).numbers().tolist()
         else:
-            kind: Kind = "boolean" if isinstance(literal, bool) else "text"
-            held = [coded(one, kind) for one in values]
+            kind = Kind.BOOLEAN if isinstance(literal, bool) else Kind.TEXT
+            held = [kind.code(one) for one in values]
         compare = OPERATORS[self.operator]
         public = float(literal) if isinstance(literal, Decimal) else literal
         return [not is_missing(one) and compare(one, public) for one in held]
@@ -210,27 +205,34 @@ def filtered(
         types = table.collect_schema()
         if one.column not in types:
             raise (no_column if dialect is None else no_field)(one.column, types.names())
-        value, dtype = nw.col(one.column), types[one.column]
         if isinstance(table, nw.DataFrame) and _is_untyped(table.get_column(one.column)):
             kept = one.kept_alone(table.get_column(one.column))
             table = table.filter(kept) if kept else table
             continue
+        dtype, value = types[one.column], nw.col(one.column)
         of_text = dialect is not None and dtype == nw.String
-        untyped = dialect is not None and of_text and one.column not in dialect.column_type
-        if untyped and isinstance(one.literal, Decimal):
-            name = f"number in {one.column}"
-            while name in types:
-                name += "_"
-            table = table.with_columns(nw.col(one.column).alias(name))
-            numbers = typed(table, {name: "number"}, dialect or PLAIN)
-            table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
+        if of_text:
+            value = value.str.strip_chars()
+        # What is compared is a column beside it where it has to be read first.
+        name = f"number in {one.column}"
+        while name in types:
+            name += "_"
+        beside = table.with_columns(nw.col(one.column).alias(name))
+        if dialect is not None and of_text and one.column not in dialect.column_type:
+            if isinstance(one.literal, Decimal):
+                numbers = typed(beside, {name: "number"}, dialect)
+                table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
+                continue
+            one.refuse_order_of_texts()
+        time = _moment(one.literal, dtype)
+        if isinstance(time, datetime):
+            zone: Moment = "local time" if time.tzinfo is None else "time"
+            counted = engine_of(beside).counted(name, zone)
+            micros = Decimal((time - ORIGINS[zone]) // timedelta(microseconds=1))
+            keeps = replace(one, literal=micros).keeps(nw.col(name), nw.Int64())
+            table = counted.filter(keeps).drop(name)
         else:
-            if untyped:
-                one.refuse_order_of_texts()
-            value = value.str.strip_chars() if of_text else value
-            table = table.filter(
-                one.keeps(value, dtype, in_memory=not engine_of(table).is_remote)
-            )
+            table = table.filter(one.keeps(value, dtype))
     return table
 
 
@@ -248,16 +250,14 @@ def _literal(text: str) -> Literal | None:
     return {"true": True, "false": False}.get(text.lower())
 
 
-def _moment(text: str, dtype: nw.dtypes.DType) -> date | None:
+def _moment(literal: Literal, dtype: nw.dtypes.DType) -> date | None:
     """Return the day or the time of a column's type that a text writes, None if none."""
-    zone = getattr(dtype, "time_zone", None)
-    with suppress(ValueError):
+    with suppress(ValueError, TypeError):
         if dtype == nw.Date:
-            return date.fromisoformat(text)
-        found = datetime.fromisoformat(text)
-        return (
-            found if dtype == nw.Datetime and (found.tzinfo is None) == (zone is None) else None
-        )
+            return date.fromisoformat(literal)  # type: ignore[arg-type]
+        time = datetime.fromisoformat(literal)  # type: ignore[arg-type]
+        is_alike = (time.tzinfo is None) == (getattr(dtype, "time_zone", None) is None)
+        return time if dtype == nw.Datetime and is_alike else None
     return None
 
 
@@ -269,18 +269,14 @@ def _limits(integer: str) -> tuple[int, int]:
 
 def _comparable(dtype: nw.dtypes.DType) -> str:
     zone = "" if getattr(dtype, "time_zone", None) is None else "Z"
-    said = {
-        "number": "a number",
-        "boolean": "true or false",
-        "date": "a day such as '2024-01-31'",
-        "text": "a text in quotes, such as 'A'",
-        "time": f"a time such as '2024-01-31T12:00{zone}'",
-    }
-    kind = "time" if dtype == nw.Datetime else declared(dtype)
-    nothing = (
-        "nothing: numbers, texts, days, times and truth values are compared; cast it there"
+    if dtype.is_numeric():
+        return "a number"
+    if dtype == nw.Datetime:
+        return f"a time such as '2024-01-31T12:00{zone}'"
+    return COMPARABLE.get(
+        Kind.of(dtype),
+        "nothing: numbers, texts, days, times and truth values are compared; cast it there",
     )
-    return said.get("number" if dtype.is_numeric() else str(kind), nothing)
 
 
 def _unreadable(text: str, meant: str = "") -> ParameterError:

@@ -103,7 +103,7 @@ class Categories:
     def check(self, kind: Kind, name: str) -> None:
         """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
         text = [isinstance(value, str) for value in self.listed]
-        if (kind == "text" and not any(text)) or (kind == "numbers" and all(text)):
+        if (kind == Kind.TEXT and not any(text)) or (kind == Kind.NUMBERS and all(text)):
             raise ColumnError(
                 f"column {name!r} and its domain are of different types: one holds text, "
                 "the other numbers"
@@ -125,7 +125,7 @@ class Categories:
         code = {value: k for k, value in enumerate(held)}
         unknown = self.unknown if repaired else OUTSIDE
         if not column.is_typed:
-            typed = column.kind != "anything" and column.values.dtype.kind != "S"
+            typed = column.kind != Kind.ANYTHING and column.values.dtype.kind != "S"
             found = declared_values(column.plain(), held, typed=typed)
             return np.array([code.get(value, unknown) for value in found], dtype=np.int64)
         different, which = np.unique(column.values, return_inverse=True)
@@ -242,7 +242,7 @@ class Bins:
 
     def check(self, kind: Kind, name: str) -> None:
         """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
-        if kind == "text":
+        if kind == Kind.TEXT:
             raise ColumnError(
                 f"column {name!r} holds text and must hold numbers to be binned; give "
                 "Categories([...]) as its domain"

@@ -23,10 +23,9 @@ from dpselect.tables.collecting import (
     with_positions,
     without_nan,
 )
-from dpselect.tables.engine import engine_of
-from dpselect.tables.kinds import NUMERIC, Kind, declared, float_type, rounded
+from dpselect.tables.engine import Spark, engine_of
+from dpselect.tables.kinds import Kind, float_type, rounded
 from dpselect.tables.people import PeopleCap
-from dpselect.tables.spark_engine import Spark
 from dpselect.tables.values import refused_type
 from dpselect.trees.candidates import Individual, depth
 from dpselect.trees.counts import Counts, Target, flat
@@ -268,7 +267,7 @@ def _width(codes: int) -> type[nw.Int8 | nw.Int16 | nw.Int64]:
 
 def _value(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
     """Return a value as text, an integer or float64, null for what is missing."""
-    if _kind(column, dtype) == "text":
+    if _kind(column, dtype) == Kind.TEXT:
         return nw.col(column).cast(nw.String)
     if dtype == nw.Boolean:
         return nw.col(column).cast(nw.Int64)
@@ -276,9 +275,9 @@ def _value(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' typ
 
 
 def _kind(name: str, dtype: Any) -> Kind:  # noqa: ANN401 -- narwhals' types
-    kind = declared(dtype)
-    if kind in NUMERIC:
-        return "numbers"
-    if kind == "text":
+    kind = Kind.of(dtype)
+    if kind is not None and kind.is_number:
+        return Kind.NUMBERS
+    if kind == Kind.TEXT:
         return kind
     raise refused_type(name, dtype)

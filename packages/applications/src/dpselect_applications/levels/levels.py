@@ -199,11 +199,11 @@ class LevelsDesign(Design[LevelsRelease]):
 
     def _rows(self, data: object) -> KeyRows:
         """Return what is read, with the leaves as values of the column's kind."""
-        from dpselect.extend import kind_in, parsed
+        from dpselect.extend import kind_in
 
         column = self.rows.columns[0] if self.rows.columns else None
         kind = kind_in(data, column)
-        values = tuple(parsed(one, kind) for one in self.hierarchy.values)
+        values = tuple(kind.decode(one) for one in self.hierarchy.values)
         if len(set(values)) < len(values):
             raise ParameterError(
                 f"`tree` has codes that are one value of a column of {kind} values"

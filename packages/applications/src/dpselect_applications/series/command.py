@@ -59,9 +59,9 @@ class Periods(QueryCommand):
         through = given.options["through"]
         if through is None:
             return query.release(given.table, budget=budget)
-        from dpselect.extend import kind_in, parsed
+        from dpselect.extend import kind_in
 
-        period = parsed(through, kind_in(given.table, query.period))
+        period = kind_in(given.table, query.period).decode(through)
         file = given.options["file"]
         return query.release_through(given.table, period, path=file, budget=budget)
 
