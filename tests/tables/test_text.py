@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import zstandard
 from hypothesis import given, strategies as st
 
 from dpselect import tables
@@ -169,6 +170,30 @@ def test_a_dialect_is_read(tmp_path, content, stated, expected, packed):
 
     assert frame.collect_schema().names() == ["days", "ward"]
     assert frame.collect().rows() == expected
+
+
+@pytest.mark.parametrize("block", [9, text.BLOCK])
+@pytest.mark.parametrize(
+    ("suffix", "packed"),
+    [(".gz", gzip.compress), (".zst", zstandard.ZstdCompressor().compress)],
+)
+def test_all_parts_of_a_compressed_file_are_read_or_none(
+    tmp_path, monkeypatch, block, suffix, packed
+):
+    """A file of Zstandard that was cut was read up to there, and one of two frames in half."""
+    lines = [f"{n},{n * 7919 % 100_003}\n".encode() for n in range(60_000)]
+    first, second = packed(b"a,b\n" + b"".join(lines[:999])), packed(b"".join(lines[999:]))
+    path = tmp_path / f"rows.csv{suffix}"
+    monkeypatch.setattr(text, "BLOCK", block * 1000)
+    monkeypatch.setattr(text, "FRAME", block)
+
+    path.write_bytes(first + second)
+    assert tables.count_records(path) == len(lines)
+
+    for end in (len(first) - 1, len(first) + len(second) // 2, len(first + second) - 1):
+        path.write_bytes((first + second)[:end])
+        with pytest.raises(DataError):
+            tables.count_records(path)
 
 
 @pytest.mark.parametrize(

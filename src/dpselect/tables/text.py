@@ -16,7 +16,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from io import TextIOWrapper
+from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path, PurePath
 from typing import IO, Any, cast
 
@@ -31,6 +31,9 @@ from dpselect.tables.fields import typed
 
 BLOCK = 1 << 22
 """Bytes that are read at a time."""
+
+FRAME = 1 << 17
+"""Compressed bytes that are read at a time."""
 
 LONGEST_HEADER = 1 << 22
 """Bytes of a first line at most; a file of other line ends is one line."""
@@ -303,11 +306,42 @@ def _decompressed(file: Path) -> IO[bytes]:
     suffix = file.suffix.lower()
     if suffix == ".gz":
         return cast("IO[bytes]", gzip.open(file))
-    if suffix == ".zst":
-        opened_by: Any = needed("zstandard", extra="standard")
-        stream: IO[bytes] = opened_by.open(file, "rb")
-        return stream
-    return file.open("rb")
+    return BufferedReader(_Frames(file), BLOCK) if suffix == ".zst" else file.open("rb")
+
+
+class _Frames(RawIOBase):
+    """The bytes of all frames of a Zstandard file; one that is cut is an error.
+
+    The reader of its own library ends with the first frame, and where a file is cut.
+    """
+
+    def __init__(self, file: Path) -> None:
+        zstandard: Any = needed("zstandard", extra="standard")
+        self._file, self._new = file.open("rb"), zstandard.ZstdDecompressor().decompressobj
+        self._frame: Any = None
+        self._packed = self._held = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 -- of bytes
+        while not self._held:
+            self._packed = self._packed or self._file.read(FRAME)
+            if not self._packed and self._frame is not None:
+                raise EOFError
+            if not self._packed:
+                return 0
+            self._frame = self._frame or self._new()
+            self._held = self._frame.decompress(self._packed)
+            self._packed = self._frame.unused_data
+            self._frame = None if self._frame.eof else self._frame
+        size = min(len(buffer), len(self._held))
+        buffer[:size], self._held = self._held[:size], self._held[size:]
+        return size
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 @compiled
