@@ -155,7 +155,8 @@ def _folder():
 
 def keys(data, **asked):
     counted = KeyRows(("v",), **asked).read(data).parts()[0][1]
-    return {counted.key(place): int(n) for place, n in enumerate(counted.people)}
+    named = counted.keys_at(np.arange(counted.people.size))
+    return dict(zip(named, counted.people.tolist(), strict=True))
 
 
 def people(data):

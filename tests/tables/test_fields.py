@@ -48,17 +48,52 @@ FIELDS = {
 }
 
 
-def file_of(folder, columns):
+def file_of(folder, columns, **how):
     path = folder / "rows.csv"
-    pl.DataFrame(columns).write_csv(path)
+    pl.DataFrame(columns).write_csv(path, **how)
     return path
 
 
-@pytest.mark.parametrize("kind", FIELD_TYPES)
-def test_fields_are_read_as_declared_or_missing(tmp_path, kind):
-    fields = {**FIELDS[kind], **({} if kind == "text" else {"x": None})}
-    path = file_of(tmp_path, {"row": [*range(len(fields))], "v": [*fields]})
-    source = tables.Source(path, column_type={"v": kind, "row": "integer"})
+NOON = datetime(2026, 7, 1, 12)  # noqa: DTZ001 -- a local time
+WRITTEN = [
+    ("number", {"thousands": ","}, {"1,200.5": 1200.5, "12,00": None, "7": 7, "1,2,3": None}),
+    (
+        "number",
+        {"thousands": ".", "decimal": ","},
+        {"1.200,5": 1200.5, "1.5": None, "2,5": 2.5},
+    ),
+    (
+        "number",
+        {"thousands": "\N{NO-BREAK SPACE}"},
+        {"1\N{NO-BREAK SPACE}200": 1200, "1 200": None},
+    ),
+    ("integer", {"thousands": "'"}, {"1'000": 1000, "12": 12, "1'0": None}),
+    (
+        "date",
+        {"date_format": "%m/%d/%y"},
+        {"07/01/26": NOON.date(), "7/1/26": NOON.date(), "2026-07-01": None},
+    ),
+    ("time", {"date_format": "%d.%m.%Y %H:%M"}, {"1.07.2026 12:00": NOON, "x": None}),
+    (
+        "time",
+        {"time_zone": "Europe/Berlin"},
+        {"2026-07-01T10:00:00Z": NOON, "2026-07-01T10:00": None},
+    ),
+    (
+        "time",
+        {"date_format": "%Y%m%dT%H%M%z"},
+        {"20260701T1200Z": NOON, "20260701T1300+0100": NOON},
+    ),
+    *((kind, {}, fields) for kind, fields in FIELDS.items()),
+]
+
+
+@pytest.mark.parametrize(("kind", "stated", "fields"), WRITTEN)
+def test_fields_are_read_as_declared_or_missing(tmp_path, kind, stated, fields):
+    fields = {**fields, **({} if kind == "text" else {"x": None})}
+    path = file_of(tmp_path, {"row": [*range(len(fields))], "v": [*fields]}, separator="|")
+    types = {"v": kind, "row": "integer"}
+    source = tables.Source(path, column_type=types, separator="|", **stated)
 
     read = tables.read_columns(source, numeric=[], plain=["row", "v"])
 

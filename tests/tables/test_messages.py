@@ -20,6 +20,18 @@ from dpselect.tables.engine import LOGGERS, engine_of
 from support.engines import JAVA, held_by, spark
 
 MARKER = "marker77"
+LIMITED = {
+    "column": "v",
+    "user": "w",
+    "max_per_user": 1,
+    "epsilon": 1.0,
+    "neighbours": "add-remove",
+}
+PERSONS = [
+    dp.Percentiles(p=50, upper=9, step=1, **LIMITED),
+    dp.Keys(delta=1e-6, **LIMITED),
+    dp.TopKeys(k=1, candidates=[1, 2], **LIMITED),
+]
 
 
 def text_as_numbers():
@@ -52,8 +64,16 @@ def damaged(folder):
             .read(data)
             .in_rectangles(np.array([[0, 0, 1, 1]]))
         ),
+        *(query.release for query in PERSONS),
     ],
-    ids=["column", "query", "edges", "graph", "points"],
+    ids=[
+        "column",
+        "query",
+        "edges",
+        "graph",
+        "points",
+        *(type(one).__name__ for one in PERSONS),
+    ],
 )
 @pytest.mark.parametrize("held", ["polars", "duckdb", "csv"])
 def test_a_query_that_fails_is_not_quoted(use, held, tmp_path, capfd, caplog):

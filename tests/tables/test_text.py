@@ -197,66 +197,6 @@ def test_all_parts_of_a_compressed_file_are_read_or_none(
 
 
 @pytest.mark.parametrize(
-    ("column", "kind", "stated", "fields", "expected"),
-    [
-        (
-            "number",
-            "number",
-            {"thousands": ","},
-            ["1,200.5", "12,00", "7", "1,2,3"],
-            [1200.5, None, 7, None],
-        ),
-        (
-            "number",
-            "number",
-            {"thousands": ".", "decimal": ","},
-            ["1.200,5", "1.5", "2,5"],
-            [1200.5, None, 2.5],
-        ),
-        ("integer", "integer", {"thousands": "'"}, ["1'000", "12", "1'0"], [1000, 12, None]),
-        (
-            "date",
-            "date",
-            {"date_format": "%m/%d/%y"},
-            ["04/26/12", "4/6/12", "2012-04-26"],
-            ["2012-04-26", "2012-04-06", None],
-        ),
-        (
-            "date",
-            "time",
-            {"date_format": "%d.%m.%Y %H:%M"},
-            ["26.04.2012 7:05", "x"],
-            ["2012-04-26 07:05:00", None],
-        ),
-        (
-            "date",
-            "time",
-            {"time_zone": "Europe/Berlin"},
-            ["2026-07-01T10:00:00Z", "2026-07-01T10:00"],
-            ["2026-07-01 12:00:00", None],
-        ),
-        (
-            "date",
-            "time",
-            {"date_format": "%Y%m%dT%H%M%z"},
-            ["20260101T1000Z", "20260101T1000+0100"],
-            ["2026-01-01 10:00:00", "2026-01-01 09:00:00"],
-        ),
-    ],
-)
-def test_fields_are_read_as_the_dialect_writes_them(
-    tmp_path, column, kind, stated, fields, expected
-):
-    path = tmp_path / "rows.csv"
-    path.write_text("".join(f"{one}\n" for one in (column, *fields)), encoding="utf-8")
-    stated = {"separator": "|", "column_type": {column: kind}, **stated}
-
-    found = tables.open_table(tables.Source(path, **stated)).collect()[column].to_list()
-
-    assert [one if one is None or column != "date" else str(one) for one in found] == expected
-
-
-@pytest.mark.parametrize(
     "content",
     [
         b"name,days\rSmith,1\rJones,2\r",

@@ -177,20 +177,13 @@ class PointRows:
 
     def _located(self, data: object, box: Box) -> nw.LazyFrame[Any]:
         """Return the coordinates of the points that count, as ``x`` and ``y``; none is read."""
-        import narwhals as nw
-
         from dpselect import tables
         from dpselect.maps.engine import inside
         from dpselect.tables.collecting import without_nan
-        from dpselect.tables.groups import in_polars
 
         numeric = [str(self.x), str(self.y)]
         plain = [] if self.cap is None else [self.cap.user]
-        table = tables.check_columns(data, numeric=numeric, plain=plain)
-        if isinstance(table, nw.DataFrame):
-            rows = in_polars(table, plain, numeric)
-        else:
-            rows = tables.as_numbers(table, data, numeric).lazy()
+        rows = tables.lazy_columns(data, numeric=numeric, plain=plain)
         columns = dict(zip("xy", map(without_nan, numeric), strict=True))
         if self.cap is None:
             return inside(rows.select(**columns), box=box, outside=self.outside)

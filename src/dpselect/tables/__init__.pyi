@@ -6,6 +6,7 @@ from .columns import (
     as_numbers as as_numbers,
     count_records as count_records,
     declared_float as declared_float,
+    lazy_columns as lazy_columns,
     numeric_column as numeric_column,
     read_columns as read_columns,
     series_numbers as series_numbers,

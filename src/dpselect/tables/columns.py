@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpselect._optional import nw
+from dpselect._optional import nw, pl
 from dpselect.errors import DataError, ParameterError
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
@@ -23,7 +23,13 @@ from dpselect.tables.opening import (
     unreadable,
 )
 from dpselect.tables.source import Source
-from dpselect.tables.values import as_series, is_listed, of_series, of_values
+from dpselect.tables.values import (
+    as_series,
+    is_listed,
+    names_of_series,
+    of_series,
+    of_values,
+)
 from dpselect.typing import Values
 
 REFUSAL = "the values must be numbers, one for each record"
@@ -70,6 +76,28 @@ def read_columns(
     if isinstance(wanted, nw.DataFrame):
         return wanted
     return engine_of(wanted).fetched(lambda: unreadable(data))
+
+
+def lazy_columns(
+    data: object, *, numeric: Sequence[str] = (), plain: Sequence[str] = ()
+) -> nw.LazyFrame[Any]:
+    """Return some columns of a table in its engine; of a frame in memory in polars.
+
+    Args:
+        data: As for ``open_table``.
+        numeric: Columns to return as float64.
+        plain: Columns of keys, groups or persons; in memory each value is coded by itself.
+
+    Raises:
+        ColumnError: A column is missing, not numeric, or not of a type of ``plain`` ones.
+        DataError: As for ``open_table``.
+    """
+    table = check_columns(data, numeric=numeric, plain=plain)
+    if isinstance(table, nw.LazyFrame):
+        return as_numbers(table, data, numeric).lazy()
+    columns = {one: pl.Series(series_numbers(table.get_column(one))) for one in numeric}
+    columns |= {one: names_of_series(table.get_column(one)) for one in plain}
+    return nw.from_native(pl.DataFrame(columns).lazy())
 
 
 def numeric_column(data: object, column: str | None = None) -> Values:

@@ -33,7 +33,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from dpselect import tables, validation
-from dpselect._optional import nw, pl
+from dpselect._optional import nw
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.errors import ParameterError, missing_value
@@ -50,7 +50,6 @@ from dpselect.tables.key_columns import (
 )
 from dpselect.tables.kinds import Kind
 from dpselect.tables.people import USER, PeopleCap, people_cap
-from dpselect.tables.values import names_of_series
 
 GROUPS_SHARE = 0.2
 """Share of epsilon for groups that are released first."""
@@ -378,12 +377,7 @@ class Groups:
     ) -> nw.LazyFrame[Any]:
         """Return the columns that are read, under their names here."""
         plain = [*self.by] if self.cap is None else [*self.by, self.cap.user]
-        frame = tables.check_columns(data, numeric=list(numeric.values()), plain=plain)
-        numbers = list(dict.fromkeys(numeric.values()))
-        if isinstance(frame, nw.DataFrame):
-            rows = in_polars(frame, plain, numbers)
-        else:
-            rows = tables.as_numbers(frame, data, numbers).lazy()
+        rows = tables.lazy_columns(data, numeric=list(numeric.values()), plain=plain)
         types = rows.collect_schema()
         # At once: a column of the table may be called as another one is here.
         names = {name: without_nan(of) for name, of in numeric.items()}
@@ -466,12 +460,3 @@ def _check_public(asked: Any, groups: tuple[Any, ...]) -> None:  # noqa: ANN401 
             )
     if any(None in (one if isinstance(one, tuple) else (one,)) for one in groups):
         raise ParameterError("`groups` must be different values, and none missing")
-
-
-def in_polars(
-    frame: nw.DataFrame[Any], plain: Sequence[str], numbers: Sequence[str]
-) -> nw.LazyFrame[Any]:
-    """Return a frame in memory as a lazy one of polars, each value coded by itself."""
-    columns = {one: pl.Series(tables.series_numbers(frame.get_column(one))) for one in numbers}
-    columns |= {name: names_of_series(frame.get_column(name)) for name in plain}
-    return nw.from_native(pl.DataFrame(columns).lazy())

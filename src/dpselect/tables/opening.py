@@ -187,6 +187,8 @@ def unreadable(data: object) -> DataError:
         right = source.format_of(files)[1].right
         if any(file.suffix.lower() in COMPRESSED for file in files):
             right = f"it is not complete, or {right}"
+        if len(files) > 1:
+            right += ", and all files must have the same columns of the same types"
     else:
         frame = nw.from_native(source.frame, pass_through=True)
         is_frame = isinstance(frame, nw.DataFrame | nw.LazyFrame)
@@ -214,9 +216,7 @@ def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
     found = source.files()
     kind, form = source.format_of(found)
     source.refuse_managed()
-    missing = [file for file in found if not file.is_file()]
-    if missing or not found:
-        raise no_file(source)
+    source.check_there()
 
     def rows() -> nw.LazyFrame[Any]:
         asked = {*numbers} - {one.column for one in source.comparisons} - {*source.column_type}
@@ -291,8 +291,7 @@ def _duckdb(source: Source) -> object:
         files = source.files()
         if not all(source.kind(one) in PARQUET for one in files):
             raise refusal
-        if not files or not all(one.is_file() for one in files):
-            raise no_file(source)
+        source.check_there()
         # Types guessed from folders' names would depend on values: they are text.
         names = [escape(literal(one)) for one in files]
         rows = "select * from read_parquet(?, hive_types_autocast = false)"

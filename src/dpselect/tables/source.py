@@ -151,6 +151,16 @@ class Source(Dialect):
         """Return the files that the path stands for, each once; a path need not be there."""
         return _once(self.names())
 
+    def check_there(self) -> None:
+        """Refuse a path that stands for no file, or for one that is not there.
+
+        Raises:
+            DataError: It does.
+        """
+        found = self.files()
+        if not found or not all(file.is_file() for file in found):
+            raise no_file(self)
+
     def names(self) -> list[Path]:
         """Return all names of these files, several where there are links."""
         if self.path is None:
