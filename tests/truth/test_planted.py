@@ -21,7 +21,7 @@ from dpselect.percentiles.candidates import Range
 from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
 from dpselect.tables.key_columns import KeyColumns
-from dpselect.trees import best_columns, domains, estimators, id3
+from dpselect.trees import domains, estimators, id3
 from truth.counted import counted
 from truth.questions.objectives import ONLY_FLAT
 
@@ -101,14 +101,10 @@ def agreeing(parts, factors):
     return terms.pop() if len(terms) == 1 else None if terms else "non-decreasing"
 
 
-def by_direction(module):
-    """Return splits that follow a direction that does not hold between domains."""
-
-    def drawn_by(mechanism, epsilon, criterion, _max_records):
-        growing = mechanism is None and criterion == "information-gain"
-        return base.by_name(GROWING if growing else mechanism or "permute-and-flip", epsilon)
-
-    return module, "drawn_by", drawn_by
+def growing(mechanism, epsilon, criterion, _max_records):
+    """Draw splits by a direction that does not hold between domains."""
+    growing = mechanism is None and criterion == "information-gain"
+    return base.by_name(GROWING if growing else mechanism or "permute-and-flip", epsilon)
 
 
 to_steps, first_above = sequence.to_steps, above_threshold.first_above
@@ -167,8 +163,8 @@ PLANTED = {
     "networks TopNodes weighted-sum by default": combined(GROWING),
     "combine weighted_sum by its direction": (weighted_sum, "_direction", agreeing),
     "combine disjoint_sum by its direction": (weighted_sum, "_direction", agreeing),
-    "tuning BestColumns information-gain": by_direction(best_columns),
-    "trees ID3Classifier information-gain": by_direction(id3),
+    "tuning BestColumns information-gain": (id3, "drawn_by", growing),
+    "trees ID3Classifier information-gain": (id3, "drawn_by", growing),
     "trees ID3Classifier gini": (estimators, "_ascending", as_declared),
     "tuning PrivateSelectKBest of text": (domains, "declared_values", of_any_type),
     "networks TopNodes of edges as csv.reader has them": (reading, "_meanings", as_listed),

@@ -1,6 +1,3 @@
-from .best_columns import (
-    BestColumns as BestColumns,
-)
 from .criteria import (
     InformationGainSensitivity as InformationGainSensitivity,
     split_scores as split_scores,
@@ -25,6 +22,7 @@ from .front import (
     dp_moet as dp_moet,
 )
 from .id3 import (
+    BestColumns as BestColumns,
     ID3Tree as ID3Tree,
 )
 from .rates import (

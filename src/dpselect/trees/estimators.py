@@ -21,11 +21,10 @@ from dpselect.query import Query
 from dpselect.release import Release
 from dpselect.tables.values import width
 from dpselect.trees import records
-from dpselect.trees.best_columns import BestColumns
 from dpselect.trees.criteria import Criterion
 from dpselect.trees.domains import named_domains
 from dpselect.trees.front import FrontRelease, Operators, RateBound, Selection, TreeFront
-from dpselect.trees.id3 import ID3Tree, Splits
+from dpselect.trees.id3 import BestColumns, ID3Tree, Splits
 from dpselect.trees.records import CodedTable, Rows
 from dpselect.trees.tree import Tree, TreeRelease
 from dpselect.typing import Indices, OnInvalid, Values
