@@ -127,7 +127,8 @@ class Measure:
         if found not in allowed:
             raise ColumnError(
                 f"column {column!r} is of type {type_name(dtype)}, and the values that may be "
-                f"released are {NAMES[self.moment]}: give both alike"
+                f"released are {NAMES[self.moment]}: give both alike, a day among times as "
+                "2024-01-31T00:00"
             )
         return found
 
