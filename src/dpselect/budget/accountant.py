@@ -534,12 +534,9 @@ class Budget:
         )
 
     def _repr_html_(self) -> str:
-        names = {"entry": "sequence", "epsilon": "epsilon", "release": "mechanism"}
-        shown = {
-            head: [getattr(one, name) for one in self.entries] for head, name in names.items()
-        }
         facts = {name: fact for name, fact in words.facts(self).items() if fact}
-        return writing.card("\n".join([*writing.lines(shown), *writing.stated(facts)]))
+        shown = writing.lines(words.listed(self.entries)) if self.entries else []
+        return writing.card("\n".join([*shown, *writing.stated(facts)]))
 
 
 def _reopened(kind: type[Budget], path: Path, origin: Origin) -> Budget:

@@ -22,7 +22,7 @@ from functools import cached_property
 from math import expm1, inf
 from typing import Any
 
-from dpselect import validation
+from dpselect import validation, writing
 from dpselect._numbers import LARGEST_EXPONENT, ceiling, exact, floor
 from dpselect.budget import zcdp
 from dpselect.errors import InsufficientBudgetError, ParameterError
@@ -122,6 +122,11 @@ class Entry:
     shown: Mapping[str, Any] | None = field(default=None, hash=False)
     release: Mapping[str, object] | None = field(default=None, hash=False)
     token: str = field(default="", compare=False, repr=False)
+
+    def _repr_html_(self) -> str:
+        from dpselect.budget import words  # which needs entries
+
+        return writing.card("\n".join(writing.stated(words.in_short(self))))
 
     def given_back(self, epsilon: float) -> float:
         """Return what a refund of the release gives back of the whole.

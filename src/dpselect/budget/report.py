@@ -53,15 +53,12 @@ def html(
     share = min(100.0, 100 * budget.spent / totals.epsilon)
     granted = words.facts(budget)
     del granted["odds"]  # which the promise says for a board
-    listed = [words.in_short(entry) for entry in entries]
     body = [
         first,
         f"<h1>Privacy report: {escape(name)}</h1>",
         f'<div class="bar"><div style="width: {share:.1f}%"></div></div>',
         _facts(granted | _promise(budget) | _of_all(entries) | {"not covered": NOT_COVERED}),
-        _table({head: [one[head] for one in listed] for head in listed[0]})
-        if listed
-        else "<p>Nothing was released.</p>",
+        _table(words.listed(entries)) if entries else "<p>Nothing was released.</p>",
         f"<h2>Approval</h2><p>{'<br>'.join(f'&#9744; {one}' for one in CHECKED)}</p>",
         f'<table class="sign">{2 * _row("td", [""] * len(SIGNED), SIGNED)}</table>',
         '<h2 class="rest">Releases</h2>' if entries else "",

@@ -168,6 +168,12 @@ def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
     }
 
 
+def listed(entries: Sequence[Entry]) -> dict[str, list[object]]:
+    """Return releases as a table, a row for each."""
+    rows = list(map(in_short, entries))
+    return {head: [row[head] for row in rows] for head in rows[0]} if rows else {}
+
+
 def in_short(entry: Entry) -> dict[str, object]:
     """Return a release in a line of a list, by the head of each column."""
     error = "" if entry.shown is None or "interval" not in (entry.answer or {}) else "interval"

@@ -132,12 +132,12 @@ def _show(shown: Budget, file: Path) -> None:
     if not shown.entries:
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
-    listed = [words.in_short(one) for one in shown.entries]
-    heads = [head for head in listed[0] if head != "error"]
-    for head in heads:
+    columns = words.listed(shown.entries)
+    del columns["error"]
+    for head in columns:
         table.add_column(head, justify="right" if head in {"", "epsilon"} else "left")
-    for one in listed:
-        table.add_row(*(str(one[head]) for head in heads))
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*map(str, row))
     output.console().print()
     output.console().print(table)
     output.print_facts({"details": f"dpselect budget {file} ENTRY"})

@@ -120,6 +120,9 @@ class Estimates:
     def __repr__(self) -> str:
         return f"Estimates({len(self)} areas)"
 
+    def _repr_html_(self) -> str:
+        return self.to_frame()._repr_html_()
+
     def to_frame(self) -> pl.DataFrame:
         """Return ``table`` as a polars frame, one row for each area."""
         needed("polars", extra="standard")
