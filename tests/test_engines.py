@@ -11,6 +11,7 @@ import pytest
 
 import dpselect as dp
 from support.engines import every_engine, held_by
+from support.packages import brought
 
 N = 600
 RNG = np.random.default_rng(4)
@@ -57,8 +58,6 @@ TREE = {
     **SURE,
 }
 EDGES = {"source": "code", "target": "twin", "nodes": range(-3, 3), "epsilon": 1e6}
-LEVELS = {"tree": {"a": "letters", "bb": "letters", "letters": "all", "": "all"}, **SURE}
-MONTHS = {"period": "code", "periods": [-3, -1, 0], "k": 1, "candidates": ["a", "bb"], **SURE}
 CASES = {
     "percentiles": dp.Percentiles(p=[10, 50], **STAY),
     "percentiles of persons": dp.Percentiles(p=[10, 50], **STAY, **PERSONS),
@@ -83,10 +82,10 @@ CASES = {
     "tree": dp.ID3Tree(**TREE, max_depth=2),
     "tree of persons": dp.ID3Tree(**TREE, max_depth=1, **PERSONS),
     "columns": dp.BestColumns(**TREE, k=1, **NAMES),
-    "levels": dp.Levels(column="word", **LEVELS, **PERSONS),
     "nodes of persons": dp.TopNodes(**EDGES, metric="degree", k=6, **PERSONS),
-    "series": dp.Series(column="word", **MONTHS),
-    "series of persons": dp.Series(column="word", **MONTHS, **PERSONS),
+}
+CASES |= {
+    name: one for module in brought("engines").values() for name, one in module.CASES.items()
 }
 
 

@@ -22,6 +22,7 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Spend
 from dpselect.query import Design, Query, keep, query
 from dpselect.release import Release
+from support.packages import brought
 from support.refusals import refused
 from support.releases import all_cases
 
@@ -472,11 +473,9 @@ ABSURD = [
         )
         for epsilon in (1e-300, 1.0)
     ),
-    partial(dp.Series, column="a", period="m", periods=[1], k=1, candidates=["a"],
-            user="p", max_per_user=2, delta=TINY, **FOUND),
-    partial(dp.TopVariants, variants=10**400, cases=1, controls=1, k=1, epsilon=1.0),
     partial(dp.Selection, mechanism=dp.PermuteAndFlip(epsilon=1.0), k=10**400,
             neighbours="add-remove"),
+    *(one for module in brought("queries").values() for one in module.ABSURD),
 ]  # fmt: skip
 
 

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from support.packages import brought
+
 ROOMS = sorted(one.stem for one in Path(__file__).with_name("refusals").glob("[a-z]*.py"))
+EVERY = {room: import_module(f"refusals.{room}") for room in ROOMS}
+EVERY |= {one.__name__: one for one in brought("refusals").values()}
 ROWS = {
     f"{room} {number}: {row.name}": row
-    for room in ROOMS
-    for number, row in enumerate(chain(*import_module(f"refusals.{room}").ROWS), 1)
+    for room, module in EVERY.items()
+    for number, row in enumerate(chain(*module.ROWS), 1)
 }
 
 

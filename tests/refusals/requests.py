@@ -6,7 +6,6 @@ import dpselect as dp
 from dpselect.errors import ColumnError, NeighboursError
 from dpselect.plan import Plan, Spend
 from dpselect.query import Query
-from dpselect_applications.tuning import Geometric, PrivateStudy
 from support.refusals import Each, refusing
 
 AR = {"neighbours": "add-remove"}
@@ -34,13 +33,6 @@ def largest(query):
     query.largest_epsilon(dp.Budget(1.0, **AR))
 
 
-def told(run):
-    study = PrivateStudy([1], dp.BestOf(repetitions=Geometric(mean=3), epsilon_per_run=1, **AR))
-    study.ask()
-    study.tell(1.0, run)
-
-
-VOTES = dp.Objective([1.0, 2.0], dp.GlobalSensitivity(1, "add-remove"))
 CHOSEN = dp.Selection(mechanism=dp.PermuteAndFlip(epsilon=1), k=1, **AR)
 KEYS = {"column": "ward", "k": 1, "candidates": ["a"], "epsilon": 0.1}
 FIRST, REPLACED = (dp.TopKeys(**KEYS, neighbours=one) for one in ("add-remove", "substitute"))
@@ -92,6 +84,4 @@ ROWS = [
     RUN("at least one", queries=[]),
     RUN("queries", queries=["TopKeys"]),
     RUN("add-remove and substitute", NeighboursError, queries=[FIRST, REPLACED]),
-    refusing(told)("a run states epsilon = 2",
-                   run=dp.PermuteAndFlip(epsilon=2.0).release(VOTES)),
 ]  # fmt: skip

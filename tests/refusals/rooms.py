@@ -1,6 +1,4 @@
-"""Refusals of subsets, levels, series and variants, and of rows that comparisons select."""
-
-from math import inf
+"""Refusals of subsets, and of rows that comparisons select."""
 
 import pandas as pd
 import polars as pl
@@ -10,11 +8,8 @@ from dpselect.errors import ColumnError, DataError, PublicClaimError
 from dpselect.subsets import Statuses, Subset
 from dpselect.tables import open_table
 from dpselect.tables.where import Comparison, filtered
-from dpselect_applications.levels import path_tree, prefix_tree
-from dpselect_applications.variants import genotype_counts
 from support.refusals import Each, refusing, releasing
 
-AR = {"epsilon": 1.0, "neighbours": "add-remove"}
 NAMES = ["ann", "bob", "cyd", "dan", "eve"]
 TABLE = pl.DataFrame({"who": NAMES, "twice": [1, 1, 2, 3, 4], "result": [0, 1, 0, 0, 1]})
 SELECTED = dp.tables.Source(frame=TABLE, where=["result = 1"])
@@ -25,8 +20,6 @@ TYPES = {
     "time": pl.Datetime,
     "there": pl.Datetime("us", "UTC"),
 }
-PAIR = {"a": "x", "b": "x"}
-PERSON = {"user": "p", "max_per_user": 1}
 
 
 def retrieved(subset=(1, 2, 3, 4), **changed):
@@ -51,20 +44,8 @@ LABELLED = releasing(
     dp.Subset, data=TABLE, n=5, positive=1, epsilon=1.0, column="result", label="who"
 )
 OF_NAMES = refusing(of_names)
-LEVELS = releasing(
-    dp.Levels, data=pl.DataFrame({"code": ["a"]}), column="code", tree=PAIR, **AR
-)
-SERIES = releasing(
-    dp.Series, data=pl.DataFrame({"code": ["a"]}), column="code", period="month",
-    periods=[1, 2, 3], k=1, candidates=["a", "b"], epsilon=2.0, neighbours="add-remove",
-)  # fmt: skip
-VARIANTS = releasing(
-    dp.TopVariants, data=[[1, 0, 1, 0]], variants=1, cases=5, controls=5, significance=0.1, k=1,
-    epsilon=1.0,
-)  # fmt: skip
 COMPARISON = refusing(Comparison.read)
 COMPARED = refusing(compared)
-PREFIXES = refusing(prefix_tree, ["ABC"])
 
 ROWS = [
     RETRIEVED("d", d=Each([11, -1])),
@@ -108,39 +89,6 @@ ROWS = [
     OF_NAMES("must name every person", DataError, names=["a", pd.NA, "c"]),
     OF_NAMES("name each person once", DataError, names=["a", "a", "c"]),
     OF_NAMES("must hold names", DataError, names=[["a"], ["b"], ["c"]]),
-    LEVELS(
-        "tree", tree=Each([{}, {"a": "x"}, {"a": "b", "b": "a", "c": "x", "d": "x"}, ["a"]])
-    ),
-    LEVELS("tree", tree=Each([{"a": "a", "b": "a"}, {"a": "x", "b": "x", "c": "(all)"}, None])),
-    LEVELS("tree", tree={"a": "x", "b": None}),
-    LEVELS("tuning_share", tuning_share=Each([0, 1, None])),
-    LEVELS("epsilon", epsilon=Each([0, inf, 1e-13])),
-    LEVELS("inner", inner="all"),
-    LEVELS("column", column=Each([3, ["a", "b"]])),
-    LEVELS("column 'a' cannot be a", column="a", user="a", max_per_user=1),
-    LEVELS("user", column="a", user="p"),
-    LEVELS("there is no column 'p'", ColumnError, user="p", max_per_user=1),
-    LEVELS("no column 'code'", ColumnError, data=pl.DataFrame({"other": ["a"]})),
-    LEVELS("is of type Float64", ColumnError, data=pl.DataFrame({"code": [1.5]})),
-    LEVELS("there is no file", DataError, data="nowhere.csv"),
-    LEVELS("holds integer", data=pl.DataFrame({"code": [1]})),
-    LEVELS("one value of a", data=pl.DataFrame({"code": [1]}), tree={"01": "x", "1": "x"}),
-    refusing(path_tree, [("x", "a"), ("y", "a")])("two parents"),
-    PREFIXES("lengths", lengths=Each([[], [0], [3, 1], [1, 1]])),
-    SERIES("periods", periods=Each([[], [1, 1]])),
-    SERIES("k", k=Each([3, 0])),
-    SERIES("candidates", candidates=[]),
-    SERIES("user", user="person"),
-    SERIES("cannot be a part of the key", period="code"),
-    SERIES("epsilon", epsilon=1e-16),
-    SERIES("delta", delta=-1.0),
-    SERIES("no column 'month'", ColumnError),
-    VARIANTS("significance", significance=Each([1.0, 5e-324])),
-    VARIANTS("cases", cases=0),
-    VARIANTS("four columns", counts=("a", "b")),
-    VARIANTS("1 rows", PublicClaimError, variants=2),
-    VARIANTS("of shape", DataError, data=[[1, 2, 3]]),
-    refusing(genotype_counts, [[0, 1]])("variants), is_case", DataError, is_case=[1]),
     COMPARISON("did you mean year = 2024", text="year == 2024"),
     COMPARISON("did you mean ward = 'A'", text="ward = A"),
     COMPARISON("did you mean home ward = 'A B'", text='home ward = "A B"'),

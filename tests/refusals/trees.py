@@ -20,7 +20,6 @@ from dpselect.trees import (
     true_positive_rate,
     weighted_rates,
 )
-from dpselect_applications.tuning import PrivateSearchCV
 from support.refusals import Each, fitting, refusing, releasing
 
 CLASSES = ["no", "yes"]
@@ -53,11 +52,6 @@ def weighted(hits, weights):
     weighted_rates(hits, (5, 5), weights=weights)
 
 
-def searched(**changed):
-    tree = ID3Classifier(1.0, **PUBLIC, **changed)
-    PrivateSearchCV(tree, {"max_depth": [0, 1]}, epsilon=1.0).fit(X, Y)
-
-
 ID3 = fitting(ID3Classifier, X, Y, epsilon=20.0, max_depth=2, **PUBLIC)
 LAZY = fitting(ID3Classifier, FRAME.lazy(), "buys", epsilon=1.0, **PUBLIC)
 FRONT = fitting(
@@ -68,7 +62,6 @@ BEST = fitting(PrivateSelectKBest, X, Y, epsilon=0.5, k=1, **PUBLIC)
 ANY = refusing(fit_any)
 RATE = refusing(rate_of)
 WEIGHTED = refusing(weighted)
-SEARCHED = refusing(searched)
 GAIN = refusing(InformationGainSensitivity, counts=[np.zeros((1, 2), int)], max_records=5)
 TREE = releasing(dp.ID3Tree, epsilon=1.0, neighbours="add-remove", **PUBLIC)
 
@@ -120,7 +113,6 @@ ROWS = [
         user="who",
         max_per_user=2,
     ),
-    SEARCHED("leave out", user="who", max_per_user=2),
     LAZY("y must be the name of its label column", data=(FRAME.lazy(), FRAME["buys"])),
     LAZY("no column 'sells'", ColumnError, data=(FRAME.lazy(), "sells")),
     LAZY("more records than", PublicClaimError, max_records=10),

@@ -55,19 +55,6 @@ def test_a_run_on_duckdb_keeps_all_columns_that_are_read(more, answer):
     assert [one.answer for one in dp.run([query, query], rows)] == [answer] * 2
 
 
-def test_a_table_of_codes_releases_its_leaves():
-    query = dp.Levels(
-        column="code",
-        tree={"a": "c", "b": "c"},
-        inner="own",
-        epsilon=1.0,
-        neighbours="add-remove",
-    )
-    [(column, released)] = columns_of(query)
-
-    assert (column, sorted(released.listed)) == ("code", ["a", "b", "c"])
-
-
 ELSEWHERE = {"Series": "dpselect series", "TopVariants": "dpselect variants"}
 """Queries of a table that keep a state or read counts of records: commands of their own."""
 

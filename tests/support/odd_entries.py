@@ -25,19 +25,43 @@ import pyarrow as pa
 
 import dpselect as dp
 import dpselect_pooling as pooling
-from dpselect import combine, networks, percentiles, trees, tuning
+from dpselect import combine, networks, percentiles, trees
 from dpselect.errors import PublicClaimError
 from dpselect.tables import Source
-from dpselect_applications.variants import genotype_counts
+from support.odd_fields import (
+    BOTH,
+    BOX,
+    BY_COLUMN,
+    BY_G,
+    BY_PERSON,
+    CELLS,
+    COLUMNS,
+    DAYS,
+    DURATIONS,
+    EDGES,
+    FRONT,
+    KNOWN,
+    MEDIAN,
+    NODES,
+    OF_F,
+    PEOPLE,
+    PLACES,
+    PUBLIC,
+    SEQUENCE,
+    SURE,
+    TIMES,
+    UNNAMED,
+    VARIANTS,
+    fitted,
+    id3,
+    objective,
+)
 from support.odd_input import MARKER, ODD_VALUES, TEXT, observed
+from support.packages import brought
 from support.releases.core import MECHANISMS
 
-AR = "add-remove"
-COLUMNS = ("f", "g", "y", "z", "name")
 WIDTHS = {"values": 1, "rows": 2, "labelled": 3, "table": 3, "frame": 3, "counts": 4}
 WIDTHS |= {"table of counts": 5}
-VARIANTS = 4
-"""Rows of counts, whose number is public."""
 
 
 @dataclass(frozen=True)
@@ -55,41 +79,6 @@ class Entry:
     call: Callable[[Any], object]
 
 
-BOTH = {"epsilon": 1.0, "neighbours": AR}
-SURE = {"delta": 1e-3, **BOTH}
-MEDIAN = {"p": 50, "candidates": range(10), **BOTH}
-OF_F = {"column": "f", **MEDIAN}
-PEOPLE = {"user": "y", "max_per_user": 2}
-SEQUENCE = {"mechanism": "noisy-sequence", "interval": 0.9}
-DAY = dt.timedelta(days=1)
-DAYS = {
-    "lower": dt.date(2020, 1, 1),
-    "upper": dt.date(2020, 1, 9),
-    "step": DAY,
-    "p": 50,
-    **BOTH,
-}
-MOMENTS = [dt.datetime(2020, 1, day) for day in (1, 9)]  # noqa: DTZ001 -- local times
-TIMES = {**DAYS, "lower": MOMENTS[0], "upper": MOMENTS[1]}
-DURATIONS = {**DAYS, "lower": 0 * DAY, "upper": 9 * DAY}
-KNOWN = {"column": "f", "candidates": [0, "a", 2], **BOTH}
-BY_G = {"by": "g", "groups": [0, "a"]}
-BOX = {"bounds": (0, 0, 9, 9), **BOTH}
-CELLS = {"grid": 2, "k": 1, **BOX}
-PLACES = {"x": "f", "y": "g"}
-NODES = {"nodes": 9, "k": 1, "epsilon": 1.0}
-EDGES = {"source": "f", "target": "g", **NODES}
-DOMAINS = {"f": [0, 1], "g": trees.Bins(0.0, 9.0, bins=3)}
-PUBLIC = {"domains": DOMAINS, "classes": ["a", "b"], "max_records": 10_000, **BOTH}
-CODES = {"tree": {"a": "1", "b": "1", "0": "2", "3": "2"}, **BOTH}
-NUMBERS = {"tree": {"0": "8", "1": "8", "2": "9", "3": "9"}, **BOTH}
-BY_COLUMN = {**PUBLIC, "label": "y"}
-BY_PERSON = {**PUBLIC, "domains": {"g": trees.Bins(0.0, 9.0, bins=3)}, "label": "f", **PEOPLE}
-UNNAMED = {**PUBLIC, "domains": list(DOMAINS.values())}
-FRONT = {"population": 4, "survivors": 2, "front": 1, "generations": 1, "initial_depth": 1}
-FRONT |= {"max_depth": 1, "random_state": 1}
-
-
 def engine_edges(table):
     edges = networks.EdgeTable.from_edges(table, source="f", target="g", nodes=9)
     return dp.TopNodes(metric="degree", **NODES).release(edges)
@@ -102,36 +91,6 @@ def selected_rows(where):
 
 def graph(table):
     return networks.Graph.from_edges(table, source="f", target="g", nodes=9)
-
-
-def fitted(made):
-    def fit(rows):
-        if isinstance(rows, np.ndarray):
-            return made().fit(rows[:, :2], rows[:, 2])
-        return made().fit([row[:2] for row in rows], [row[2] for row in rows])
-
-    return fit
-
-
-def labels_apart(call):
-    def called(table):
-        frame = nw.from_native(table, eager_only=True)
-        return call(nw.to_native(frame.select("f", "g")), nw.to_native(frame["y"]))
-
-    return called
-
-
-def id3(domains=UNNAMED, **asked):
-    return trees.ID3Classifier(**{**domains, "max_depth": 1, **asked})
-
-
-def search(**asked):
-    grid = {"max_depth": [0, 1]}
-    return tuning.PrivateSearchCV(id3(**asked), grid, epsilon=2.0, method="all", random_state=1)
-
-
-def objective(scores, **facts):
-    return dp.Objective(scores, dp.GlobalSensitivity(1.0, AR, l1=1.0), **facts)
 
 
 def selected(mechanism):
@@ -147,19 +106,7 @@ def combined(how):
 
 
 # A query is made once: most of them take longer to plan than to release.
-HALF = dp.Percentiles(**MEDIAN)
-BEST = dp.BestOf(repetitions=tuning.Geometric(mean=2), epsilon_per_run=1.0, neighbours=AR)
 SEVERAL = [dp.Percentiles(**OF_F), dp.TopKeys(k=1, **KNOWN), dp.Keys(column="g", **SURE)]
-STUMP, DEPTHS = trees.ID3Classifier(**PUBLIC, max_depth=1), {"max_depth": [0, 1]}
-SEARCHED = {"estimator": STUMP, "grid": DEPTHS, "columns": ["f", "g"], "method": "all"}
-SEARCH = tuning.Search(**SEARCHED, epsilon=2.0)
-
-
-def studied(given):
-    study = tuning.PrivateStudy(["a", "b"], BEST)
-    for _ in study:
-        study.tell(1.0, HALF.release(given))
-    return study.release
 
 
 def stream(values):
@@ -175,9 +122,6 @@ def stream(values):
     return asked.release
 
 
-VARIANTS_OF = dp.TopVariants(
-    variants=VARIANTS, counts=COLUMNS[:4], label=COLUMNS[4], cases=5, controls=5, k=1, epsilon=1
-)
 METHODS = ("above-threshold", "one-by-one")
 READ = {
     "values": {
@@ -197,8 +141,6 @@ READ = {
                 **{**MEDIAN, "p": [1, 5, 50, 99], "epsilon": 9.0}
             ),
             "Percentiles with intervals": dp.Percentiles(**MEDIAN, interval=0.95),
-            "BestOf": lambda values: BEST.release([lambda: (1.0, HALF.release(values).answer)]),
-            "PrivateStudy": studied,
         },
         "days": {"Percentiles of days": dp.Percentiles(**DAYS)},
         "keys": {
@@ -209,7 +151,6 @@ READ = {
         "candidates": {
             "TopKeys": dp.TopKeys(k=1, candidates=[0, "a", 2], **BOTH),
             "TopKeys with intervals": dp.TopKeys(k=1, candidates=range(9), **SEQUENCE, **BOTH),
-            "Levels": dp.Levels(**CODES),
         },
         "members": {
             "Statuses": dp.Statuses(n=9, epsilon=1.0),
@@ -226,9 +167,6 @@ READ = {
             "AboveThreshold, a stream": stream,
         },
         "scores": {
-            "StableArgmax": lambda scores: dp.StableArgmax(**SURE).release(
-                objective(scores, monotone=True)
-            ),
             **{repr(mechanism): selected(mechanism) for mechanism in MECHANISMS},
             "weighted_sum": combined(lambda parts: combine.weighted_sum(parts, [1, 2])),
             "pareto": combined(combine.pareto),
@@ -274,21 +212,17 @@ READ = {
             "Keys of a column": dp.Keys(column="f", missing_keys="key", **SURE),
             "Keys of two columns": dp.Keys(column=["f", "g"], **SURE),
             "TopKeys above a count": dp.TopKeys(above=2, **KNOWN),
-            "Levels of a column": dp.Levels(column="f", inner="own", **CODES),
-            "Levels of numbers": dp.Levels(column="f", inner="own", **NUMBERS),
         },
         "keys of persons": {
             "Keys of persons": dp.Keys(column="f", **PEOPLE, **SURE),
             "Keys in rounds": dp.Keys(column="f", method="rounds", **PEOPLE, **SURE),
             "TopKeys of persons": dp.TopKeys(k=1, **KNOWN, **PEOPLE),
-            "Levels of persons": dp.Levels(column="f", **CODES, **PEOPLE),
         },
         "keys in groups": {"TopKeys in groups": dp.TopKeys(k=1, **BY_G, **KNOWN)},
         "keys in unknown groups": {
             "TopKeys in unknown groups": dp.TopKeys(column="f", k=1, by="g", **PEOPLE, **SURE),
             "Keys in unknown groups": dp.Keys(column="f", by="g", **PEOPLE, **SURE),
         },
-        "keys of periods": {"Series": dp.Series(period="g", periods=[0, "a", 2], k=1, **KNOWN)},
         "points of a table": {
             "HeavyCells, clipped": dp.HeavyCells(outside="clip", **PLACES, **CELLS),
             "Map of columns": dp.Map(grids=[2], **PLACES, **BOX),
@@ -337,28 +271,13 @@ READ = {
                 lambda: trees.MultiObjectiveTreeClassifier(**UNNAMED, **FRONT)
             ),
             "PrivateSelectKBest": fitted(lambda: trees.PrivateSelectKBest(**UNNAMED, k=1)),
-            "PrivateClassifier": fitted(
-                lambda: tuning.PrivateClassifier(id3(epsilon=1.0), epsilon=1.0, neighbours=AR)
-            ),
-        },
-        "parts of labelled records": {"PrivateSearchCV": fitted(search)},
-    },
-    "frame": {
-        "parts of a frame": {
-            "PrivateSearchCV, of a frame": labels_apart(
-                lambda rows, labels: search(domains=PUBLIC).fit(rows, labels)
-            ),
-            "Search": labels_apart(lambda *records: SEARCH.release(records)),
-        }
-    },
-    "counts": {
-        "variants": {"TopVariants": VARIANTS_OF},
-        "genotypes": {
-            "genotype_counts": lambda copies: genotype_counts(copies, np.arange(4) < 2)
         },
     },
-    "table of counts": {"variants of a table": {"TopVariants of a table": VARIANTS_OF}},
 }
+for module in brought("entries").values():
+    for shape, some in module.READ.items():
+        for reading, asked in some.items():
+            READ.setdefault(shape, {}).setdefault(reading, {}).update(asked)
 """What reads private data: a query or a call, by the shape of the data and the way it is read.
 
 Entries of one reading are read by the same code.

@@ -20,7 +20,7 @@ from dpselect.trees import (
     PrivateSelectKBest,
     expected_failed_checks,
 )
-from dpselect_applications.tuning import PrivateSearchCV
+from support.packages import brought
 
 PUBLIC = {"domains": Bins(-3, 3, bins=15), "classes": [0, 1, 2], "max_records": 10_000}
 TREE = ID3Classifier(500.0, **PUBLIC)
@@ -31,8 +31,13 @@ ESTIMATORS = {
         500.0, population=20, survivors=4, generations=3, domains=Bins(-3, 3, bins=9),
         classes=[0, 1], max_records=10**4,
     ),
-    "search": PrivateSearchCV(TREE, {"max_depth": [5]}, epsilon=500.0, validation_share=0.01),
 }  # fmt: skip
+SEARCHES = {
+    name: one
+    for module in brought("searches").values()
+    for name, one in module.SEARCHES.items()
+}
+ESTIMATORS |= {name: search(TREE, 5, 500.0) for name, search in SEARCHES.items()}
 
 
 @pytest.mark.slow
@@ -55,10 +60,13 @@ TEXTS = ID3Classifier(
     2000.0, max_depth=1, domains=[["rain", "sun"], [0, 1]], classes=["out", "in"],
     max_records=400,
 )  # fmt: skip
-SEARCHED = PrivateSearchCV(TEXTS, {"max_depth": [1]}, epsilon=4000.0)
+MODELS = {
+    "tree": TEXTS,
+    **{name: search(TEXTS, 1, 4000.0) for name, search in SEARCHES.items()},
+}
 
 
-@pytest.mark.parametrize("model", [TEXTS, SEARCHED], ids=["tree", "search"])
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 @pytest.mark.parametrize(
     "combined",
     [
@@ -76,7 +84,7 @@ def test_text_labels_may_be_encoded_by_another_estimator(model, combined):
 
 
 @pytest.mark.parametrize("method", ["predict_proba", "predict_log_proba"])
-@pytest.mark.parametrize("model", [TEXTS, SEARCHED], ids=["tree", "search"])
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_columns_of_cross_validated_predictions_are_of_ascending_classes(model, method):
     found = cross_val_predict(model, X, Y, cv=3, method=method)
 
@@ -104,5 +112,5 @@ def test_integers_are_no_positions_where_a_class_is_written_as_a_number(classes)
 def test_a_search_reads_lists_of_one_domain_for_all_columns():
     tree = clone(TEXTS).set_params(domains=Categories(["a", "b"]), classes=["no", "yes"])
     rows = [["a", "b"], ["b", "b"]] * 50
-    for model in (tree, PrivateSearchCV(tree, {"max_depth": [1]}, epsilon=4000.0)):
+    for model in (tree, *(search(tree, 1, 4000.0) for search in SEARCHES.values())):
         assert model.fit(rows, ["no", "yes"] * 50).predict(rows[:2]).tolist() == ["no", "yes"]

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy import stats
 
 import dpselect as dp
 from dpselect.percentiles.prediction import expected
+from support.packages import brought
 
 PRICE = {"epsilon": 1.0, "neighbours": "add-remove"}
 CHANCE, WIDE = 1e-6, 1.5
@@ -128,36 +128,18 @@ def cells_of_a_map():
     release = query.release(np.random.default_rng(0).random((4000, 2)) * 20)
     truth = np.histogram2d(*np.random.default_rng(0).random((4000, 2)).T * 20, bins=20)[0]
     areas = [[x, y, x + 1, y + 1] for x in range(20) for y in range(20)]
-    return Noise(query.plan.error.value, release.estimate(areas).values - truth.ravel())
-
-
-def cells_of_levels():
-    tree = {f"{at}": f"t{at % 20}" for at in range(400)}
-    rows = [f"{at}" for at in range(400) for _ in range(20 + 1000 * (at // 20 % 2))]
-    release = dp.Levels(tree=tree, **PRICE).release(rows)
-    truth = [rows.count(one) for one in release.answer]
-    return Noise(release.plan.error.value, np.array(release.counts) - truth)
-
-
-def counts_of_a_series():
-    table = pl.DataFrame({"t": [1, 2, 3, 3], "key": [0, 0, 1, 1]})
-    query = dp.Series(
-        column="key", period="t", periods=range(1, 13), k=1, candidates=range(400), **PRICE
-    )
-    truth = np.array([2, 2, *[0] * 398])
-    return Noise(query.plan.error.value, query.release(table).running[-1] - truth)
+    return query.plan.error.value, release.estimate(areas).values - truth.ravel()
 
 
 @pytest.mark.parametrize(
     "case",
     [
-        counts_of_a_series,
         pytest.param(cells_of_a_map, marks=pytest.mark.slow),
-        pytest.param(cells_of_levels, marks=pytest.mark.slow),
+        *(case for module in brought("noise").values() for case in module.CASES),
     ],
 )
 def test_noise_of_counts(case):
-    noise = case()
+    noise = Noise(*case())
 
     assert len(noise.errors) >= 300
     assert holds(np.abs(noise.errors), noise.stated)

@@ -12,15 +12,18 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from dpselect.draws.exact import bits
 from support.engines import SPARK
+from support.packages import brought
 
 FAST, SLOW, PART = 450, 30_000, 500
 """Cases of all questions together, in the plain tests and in the slow ones; and of one test."""
 
 ROOMS = sorted(one.stem for one in Path(__file__).with_name("questions").glob("[a-z]*.py"))
+EVERY = {room: import_module(f"truth.questions.{room}") for room in ROOMS}
+EVERY |= brought("questions.tables", "questions.tuning")
 QUESTIONS = {
-    f"{room} {name}": strategy
-    for room in ROOMS
-    for name, strategy in import_module(f"truth.questions.{room}").QUESTIONS.items()
+    f"{room.rpartition('.')[2]} {name}": strategy
+    for room, module in EVERY.items()
+    for name, strategy in module.QUESTIONS.items()
 }
 """Strategies of questions by room, query and method."""
 
@@ -74,7 +77,8 @@ def test_answers_are_right(name):
 OF_NO_SPARK = re.compile(r"Duration\(|dp\.Subset\((?!.*label=)")
 """Questions that Spark refuses in words: durations, and row numbers where no row has one."""
 
-OF_ROWS = [name for name in QUESTIONS if name.split()[0] in {"keys", "percentiles", "rooms"}]
+READERS = {"keys", "percentiles", "subsets", "tables"}
+OF_ROWS = [name for name in QUESTIONS if name.split()[0] in READERS]
 
 
 @pytest.mark.slow

@@ -1,13 +1,17 @@
 """Every query of the library, with data to release from, for contract tests.
 
-Each module of this folder lists the ``ReleaseCase`` of one room as ``CASES``.
+Each module of this folder lists the ``ReleaseCase`` of one room as ``CASES``, and so do
+packages that are installed.
 """
 
 from importlib import import_module
 from pkgutil import iter_modules
 
+from support.packages import brought
+
 
 def all_cases():
     """Return the cases of every room."""
-    rooms = [module.name for module in iter_modules(__path__)]
-    return [case for room in rooms for case in import_module(f"{__name__}.{room}").CASES]
+    rooms = [import_module(f"{__name__}.{room.name}") for room in iter_modules(__path__)]
+    every = [*rooms, *brought("releases").values()]
+    return [case for module in every for case in module.CASES]

@@ -11,6 +11,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.draws.exact.samplers import intercepted
+from dpselect.requests.reading import columns_of
 from dpselect_applications.levels import levels, path_tree, prefix_tree
 from dpselect_applications.levels.cut_exponential import Cuts, log_probability
 from dpselect_applications.levels.hierarchy import Hierarchy
@@ -371,3 +372,16 @@ def test_the_plan_is_the_price():
         changed = (persons or 1) * (2 if relation is REPLACED else 1)
         assert isclose(query.design().scale, changed / 2.0)
         assert prod([float(query.design().decay), changed, largest_step(query.hierarchy.shape)])
+
+
+def test_a_table_of_codes_releases_its_leaves():
+    query = dp.Levels(
+        column="code",
+        tree={"a": "c", "b": "c"},
+        inner="own",
+        epsilon=1.0,
+        neighbours="add-remove",
+    )
+    [(column, released)] = columns_of(query)
+
+    assert (column, sorted(released.listed)) == ("code", ["a", "b", "c"])

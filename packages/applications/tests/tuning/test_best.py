@@ -13,6 +13,7 @@ from dp_accounting.rdp import RdpAccountant
 from scipy import stats
 
 import dpselect as dp
+from applications_cases.repetitions import LAWS
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect_applications.tuning import (
     Geometric,
@@ -30,7 +31,6 @@ from dpselect_applications.tuning.repetitions import (
     rho_of_best,
 )
 from dpselect_conformance import replay
-from support.repetitions import LAWS
 
 every_law = pytest.mark.parametrize("law", LAWS, ids=repr)
 ways = [(law, None) for law in LAWS] + [(Geometric(mean=4), 1.0)]

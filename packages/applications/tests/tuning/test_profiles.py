@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import norm
 
 import dpselect as dp
+from applications_cases import repetitions
 from dpselect.budget import zcdp
 from dpselect_applications.tuning import (
     Geometric,
@@ -23,7 +24,6 @@ from dpselect_applications.tuning import (
 )
 from dpselect_applications.tuning.profiles import least_epsilon, of_zcdp
 from dpselect_applications.tuning.repetitions import Repetitions, renyi_epsilon
-from support import repetitions
 from support.refusals import refused
 
 LAWS = [*repetitions.LAWS, Logarithmic(mean=30)]

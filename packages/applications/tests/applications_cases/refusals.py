@@ -1,15 +1,18 @@
-"""Refusals of tuning."""
+"""Refusals of levels, series, tuning and variants."""
 
 from functools import partial
+from math import inf
 
 import numpy as np
 import polars as pl
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import dpselect as dp
-from dpselect.errors import ColumnError, DataError, NeighboursError
+from dpselect.errors import ColumnError, DataError, NeighboursError, PublicClaimError
 from dpselect.trees import Bins, ID3Classifier
+from dpselect_applications.levels import path_tree, prefix_tree
 from dpselect_applications.tuning import (
     Geometric,
     Logarithmic,
@@ -23,6 +26,7 @@ from dpselect_applications.tuning import (
     best_probabilities,
     renyi_of_best,
 )  # fmt: skip
+from dpselect_applications.variants import genotype_counts
 from support.refusals import Each, fitting, refusing, releasing
 
 AR = {"neighbours": "add-remove"}
@@ -52,6 +56,12 @@ def planned(model=None, **changed):
     PrivateClassifier(model or GaussianNB(), **asked).plan()
 
 
+def told(run):
+    study = PrivateStudy([1], dp.BestOf(repetitions=Geometric(mean=3), epsilon_per_run=1, **AR))
+    study.ask()
+    study.tell(1.0, run)
+
+
 def divergences(orders, of):
     renyi_of_best(orders, of, repetitions=Poisson(mean=2))
 
@@ -67,11 +77,29 @@ PROFILE = refusing(profile_of)
 SEARCH = fitting(
     partial(PrivateSearchCV, TREE), X, Y, grid={"max_depth": [0, 1, 2]}, epsilon=20.0
 )
+OF_PERSONS = clone(TREE).set_params(user="who", max_per_user=2)
+SEARCH_OF_PERSONS = fitting(
+    partial(PrivateSearchCV, OF_PERSONS), X, Y, grid={"max_depth": [0, 1]}, epsilon=1.0
+)
 OF_LISTS = fitting(
     partial(PrivateSearchCV, LISTS), [3], ["no"], grid={"max_depth": [0]}, epsilon=4.0
 )
 STABLE = releasing(StableArgmax, data=TWO, epsilon=0.7, delta=0.02, **AR)
 STUDY = refusing(PrivateStudy, [1], dp.BestOf(**RUNS))
+
+PAIR = {"a": "x", "b": "x"}
+LEVELS = releasing(
+    dp.Levels, data=pl.DataFrame({"code": ["a"]}), column="code", tree=PAIR, epsilon=1.0, **AR
+)
+SERIES = releasing(
+    dp.Series, data=pl.DataFrame({"code": ["a"]}), column="code", period="month",
+    periods=[1, 2, 3], k=1, candidates=["a", "b"], epsilon=2.0, neighbours="add-remove",
+)  # fmt: skip
+VARIANTS = releasing(
+    dp.TopVariants, data=[[1, 0, 1, 0]], variants=1, cases=5, controls=5, significance=0.1, k=1,
+    epsilon=1.0,
+)  # fmt: skip
+PREFIXES = refusing(prefix_tree, ["ABC"])
 
 ROWS = [
     BEST("repetitions", repetitions=Each(["geometric", {"name": "uniform"}])),
@@ -104,6 +132,7 @@ ROWS = [
     PROFILE("a profile must", wrong=Each(["gaussian", [], [1.0, 2.0], [(-1.0, 0.1)]])),
     PROFILE("a profile must", wrong=Each([[(1.0, 1.5)], [(1.0, float("nan"))], [(1e4, 0)]])),
     SEARCH("epsilon", epsilon=0.0),
+    SEARCH_OF_PERSONS("leave out"),
     SEARCH("grid", grid=Each([{"epsilon": [1.0]}, {"deep": [1]}, 3])),
     SEARCH("method", method="best"),
     SEARCH("must have at least one run", repetitions=Poisson(mean=3)),
@@ -131,4 +160,38 @@ ROWS = [
         "candidates", candidates=Each([[], [None]])
     ),
     refusing(PrivateStudy, [1])("query", query="BestOf"),
+    LEVELS(
+        "tree", tree=Each([{}, {"a": "x"}, {"a": "b", "b": "a", "c": "x", "d": "x"}, ["a"]])
+    ),
+    LEVELS("tree", tree=Each([{"a": "a", "b": "a"}, {"a": "x", "b": "x", "c": "(all)"}, None])),
+    LEVELS("tree", tree={"a": "x", "b": None}),
+    LEVELS("tuning_share", tuning_share=Each([0, 1, None])),
+    LEVELS("epsilon", epsilon=Each([0, inf, 1e-13])),
+    LEVELS("inner", inner="all"),
+    LEVELS("column", column=Each([3, ["a", "b"]])),
+    LEVELS("column 'a' cannot be a", column="a", user="a", max_per_user=1),
+    LEVELS("user", column="a", user="p"),
+    LEVELS("there is no column 'p'", ColumnError, user="p", max_per_user=1),
+    LEVELS("no column 'code'", ColumnError, data=pl.DataFrame({"other": ["a"]})),
+    LEVELS("is of type Float64", ColumnError, data=pl.DataFrame({"code": [1.5]})),
+    LEVELS("there is no file", DataError, data="nowhere.csv"),
+    LEVELS("holds integer", data=pl.DataFrame({"code": [1]})),
+    LEVELS("one value of a", data=pl.DataFrame({"code": [1]}), tree={"01": "x", "1": "x"}),
+    refusing(path_tree, [("x", "a"), ("y", "a")])("two parents"),
+    PREFIXES("lengths", lengths=Each([[], [0], [3, 1], [1, 1]])),
+    SERIES("periods", periods=Each([[], [1, 1]])),
+    SERIES("k", k=Each([3, 0])),
+    SERIES("candidates", candidates=[]),
+    SERIES("user", user="person"),
+    SERIES("cannot be a part of the key", period="code"),
+    SERIES("epsilon", epsilon=1e-16),
+    SERIES("delta", delta=-1.0),
+    SERIES("no column 'month'", ColumnError),
+    VARIANTS("significance", significance=Each([1.0, 5e-324])),
+    VARIANTS("cases", cases=0),
+    VARIANTS("four columns", counts=("a", "b")),
+    VARIANTS("1 rows", PublicClaimError, variants=2),
+    VARIANTS("of shape", DataError, data=[[1, 2, 3]]),
+    refusing(genotype_counts, [[0, 1]])("variants), is_case", DataError, is_case=[1]),
+    refusing(told)("a run states epsilon = 2", run=DEAR.release(TWO)),
 ]

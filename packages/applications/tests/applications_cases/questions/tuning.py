@@ -1,51 +1,10 @@
-"""Columns by their scores, parameters by their predictions, and the best of private runs."""
+"""Parameters by their predictions, and the best of private runs."""
 
 import numpy as np
 from hypothesis import strategies as st
 
-from truth.calls import Call, Slack, best_first, released
+from truth.calls import Call, released
 from truth.question import Question
-from truth.questions.trees import (
-    CRITERIA,
-    ROUNDS,
-    bound_of,
-    fields_of,
-    fitted,
-    records_of,
-    score_of,
-    tables_of,
-)
-
-
-@st.composite
-def columns(draw, criteria, mechanisms=(None,), *, estimator=False, **of):
-    """The columns of the best scores, by the query and by the estimator."""
-    records = draw(records_of(**of))
-    fields = fields_of(draw, records)
-    n = len(records.sizes)
-    criterion, mechanism = draw(st.sampled_from(criteria)), draw(st.sampled_from(mechanisms))
-    fields |= {"criterion": criterion} | ({"mechanism": mechanism} if mechanism else {})
-    fields["k"] = k = draw(st.integers(1, n))
-    bound = bound_of(criterion, fields["max_records"])
-    whole = n * bound if mechanism == "noisy-sequence" else 0
-    slack = Slack(bound, fields["epsilon"], n, k, whole).value
-    scores = {
-        name: score_of(table, criterion)
-        for name, table in zip(records.names, tables_of(records), strict=True)
-    }
-    if estimator:
-        return fitted(
-            Call("dp.trees.PrivateSelectKBest", **fields),
-            records,
-            lambda model: best_first(model.selected_, scores, k, slack),
-        )
-    fields["domains"] = dict(zip(records.names, records.domains, strict=True))
-    query = Call("dp.BestColumns", **fields)
-    return Question(
-        f"records = {records!r}; {query!r}.release((records.x, records.y))",
-        lambda: query.made().release((records.x, records.y)),
-        lambda release: best_first(release.answer, scores, k, slack),
-    )
 
 
 def either(seed, n, held, *, written):
@@ -193,10 +152,6 @@ def stable(draw):
 
 
 QUESTIONS = {
-    **{f"BestColumns {criterion}": columns([criterion]) for criterion in CRITERIA},
-    "BestColumns by name": columns(CRITERIA, ROUNDS),
-    "PrivateSelectKBest": columns(CRITERIA, estimator=True),
-    "PrivateSelectKBest of text": columns(CRITERIA, estimator=True, written=True),
     "PrivateSearchCV": searched(),
     "PrivateSearchCV repeat": searched(method="repeat"),
     "PrivateSearchCV of text": searched(written=True),

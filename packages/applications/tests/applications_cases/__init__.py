@@ -1,0 +1,1 @@
+"""What applications bring to the contracts of dpselect (``support.packages``)."""

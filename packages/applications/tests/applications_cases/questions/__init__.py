@@ -1,0 +1,1 @@
+"""Ordinary questions to applications: each module has ``QUESTIONS``, strategies by name."""
