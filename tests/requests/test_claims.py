@@ -9,11 +9,11 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import DPSelectError, ParameterError, PolicyError, PublicClaimError
-from dpselect.query import Query, claims_of
+from dpselect.query import claims_of
 from dpselect.requests.contradictions import file_of
 from dpselect.requests.policy import claims_known
 from dpselect.requests.reading import titles
-from support.public import is_ours
+from support.public import every_query
 from support.refusals import refused
 
 CLAIMS = {
@@ -68,9 +68,7 @@ OTHERS = {"Search": {"grid"}, "Hubs": {"candidates"}}
 
 def queries():
     """Return all classes of queries of the library, by name."""
-    for name in dp.__all__:
-        getattr(dp, name)
-    return {name: kind for name, kind in sorted(Query.kinds.items()) if is_ours(kind)}
+    return {kind.__name__: kind for kind in every_query()}
 
 
 def test_each_field_of_each_query_is_a_claim_or_an_argument():

@@ -22,7 +22,7 @@ def every_name():
         module = import_module(f"dpselect.{room}")
         found |= {f"{room}.{name}": getattr(module, name) for name in module.__all__}
     own = sorted(set(dp.__all__) - {*ROOMS, "__version__"})
-    return found | {name: getattr(dp, name) for name in own}
+    return found | {name: getattr(dp, name) for name in own if hasattr(dp, name)}
 
 
 def is_ours(kind):
