@@ -29,7 +29,7 @@ import polars as pl
 
 import dpselect as dp
 from dpselect.percentiles.choice import AfterCount, Choice, size_of
-from dpselect.percentiles.methods import ByBins, ByRank, Method, OneByOne, Single
+from dpselect.percentiles.methods import ByBins, ByRank, Method, OneByOne
 from dpselect.percentiles.prediction import Simulated
 from dpselect.percentiles.reading import Ranks, Records, ranks_of
 from dpselect.percentiles.sparse_vector import ByThreshold, InParts
@@ -96,15 +96,15 @@ class Column:
         """Return what errors are counted from."""
         return self.half_step or 0.005 * self.truth(p)
 
-    def of_single(self, single: Single) -> float:
+    def of_single(self, single: Method) -> float:
         """Return the expected error of one draw."""
-        key = (single.mechanism, single.p, getattr(single, "beyond", None))
+        key = (single.mechanism, getattr(single, "p", None), getattr(single, "assumed", None))
         if key not in self.known:
             if isinstance(single, ByThreshold):
                 self.known[key] = self.of_threshold(single)
             else:
                 far = np.abs(self.points - self.truth(single.p))
-                self.known[key] = float(single.probabilities(self.ranks) @ far)
+                self.known[key] = float(single.probabilities(self.ranks)[0] @ far)
         return self.known[key]
 
     def of_threshold(self, single: ByThreshold) -> float:
@@ -127,8 +127,8 @@ class Column:
 
     def alone(self, p: float, epsilon: float) -> float:
         """Return the least expected error of a percentile that has the whole epsilon."""
-        beyond = min(p, 100 - p) / 100 * self.values.size
-        ways = (ByThreshold(p, self.points, OF, epsilon, up, beyond) for up in (True, False))
+        of = p, self.points, OF, epsilon
+        ways = (ByThreshold(*of, up, self.values.size) for up in (True, False))
         by_rank = ByRank(p, self.points, OF, dp.PermuteAndFlip(epsilon=epsilon))
         return min(map(self.of_single, (by_rank, *ways)))
 

@@ -24,7 +24,7 @@ import dpselect as dp
 from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.choice import AfterCount, size_of
-from dpselect.percentiles.methods import OneByOne, Single, unit_scores
+from dpselect.percentiles.methods import Method, OneByOne, unit_scores
 from dpselect.percentiles.percentiles import PercentilesDesign
 from dpselect.percentiles.reading import Places, Ranks, Records
 from dpselect.percentiles.sparse_vector import ByThreshold
@@ -133,10 +133,10 @@ def ours(case: Case, upper: float | None) -> float:
     return float(law @ far)
 
 
-def law_of(single: Single, ranks: Ranks) -> Probabilities:
+def law_of(single: Method, ranks: Ranks) -> Probabilities:
     """Return the distribution of a draw; the noise on a threshold is that of 200 quantiles."""
     if not isinstance(single, ByThreshold):
-        return single.probabilities(ranks)
+        return single.probabilities(ranks)[0]
     queries, (first, second) = single.queries(ranks)[0] - single.threshold, single.scales
     law = np.zeros(queries.size)
     for noise in -first * np.log1p(-(np.arange(200) + 0.5) / 200):

@@ -11,6 +11,8 @@ import dpselect as dp
 from dpselect.draws.above_threshold import first_above_of_each, stop_probabilities
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.exact.selection import largest_of_each
+from dpselect.percentiles import PercentileRelease
+from dpselect.percentiles.prediction import Simulated
 from dpselect.percentiles.reading import counted_at, numbers_of_groups, ranks_of
 from support.engines import held_by
 
@@ -179,18 +181,59 @@ def test_an_empty_column_is_called_noise_and_a_full_one_is_not(interval):
         p=[50, 90], upper=60, step=1, epsilon=1.0, interval=interval, neighbours=ADDED
     )
     nothing = [query.release([None] * 2000).usable for _ in range(40)]
-    full = [query.release(list(range(50)) * 40).usable for _ in range(40)]
+    full = [query.release(list(range(50)) * 14).usable for _ in range(40)]
 
     assert sum(map(any, nothing)) <= 9
-    assert sum(not all(one) for one in full) <= (9 if interval else 0)
-    assert (
-        dp.Percentiles(
-            p=50, upper=60, step=1, epsilon=1.0, method="one-by-one", neighbours=ADDED
-        )
-        .release([3] * 9)
-        .usable
-        is None
-    )
+    assert all(map(all, full))
+
+
+def test_without_a_noisy_number_nothing_is_called_noise():
+    asked = {"p": 50, "upper": 60, "step": 1, "epsilon": 1.0, "interval": 0.95}
+    release = dp.Percentiles(**asked, method="one-by-one", neighbours=ADDED).release([3] * 9)
+
+    assert release.usable is None
+
+
+def test_what_is_noise_is_a_function_of_what_was_released():
+    """Of the query and the noisy number alone: it costs nothing."""
+    query = dp.Percentiles(p=[50, 99], upper=60, step=1, epsilon=1.0, neighbours=ADDED)
+    told = [
+        PercentileRelease((3, 5), query.plan, p=(50.0, 99.0), records=number).usable
+        for number in (-40, 30, 200, 2000)
+    ]
+
+    assert told == [(False, False), (True, False), (True, False), (True, True)]
+
+
+@pytest.mark.parametrize("p", [(50.0,), (90.0,), (50.0, 90.0, 99.0), (25.0, 50.0, 75.0)])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_values_that_are_noise_are_called_so_and_others_are_not(p, epsilon):
+    """A value is near within half of the records beyond: in few releases noise, in most not.
+
+    Fewer than 200 rows by epsilon are not told from none.
+    """
+    points, times = np.arange(366.0), 100
+    query = dp.Percentiles(p=p, upper=365, step=1, epsilon=epsilon, neighbours=ADDED)
+    method = query.design().method
+    for rows in (20, 200, 700, 2000, 5000):
+        values = np.ceil(np.random.default_rng(rows).lognormal(1.2, 1, rows))
+        by = Simulated(np.random.default_rng(1))
+        ranks = ranks_of(values, points).some(np.zeros(times, dtype=int))
+        noisy = by.laplace(ranks.numbers, method.scale)
+        drawn = method.draw(ranks, noisy, by)
+        usable = np.array([method.are_usable(one) for one in noisy.tolist()])
+        wanted = 0.5 + np.array(p) / 100 * (rows - 1)
+        below, upto = (np.searchsorted(np.sort(values), drawn, side) for side in SIDES)
+        off = np.maximum(np.maximum(below - wanted, wanted - upto), 0)
+        near = off <= np.minimum(p, 100 - np.array(p)) / 200 * rows
+        for told, share in zip(usable.T, near.mean(axis=0), strict=True):
+            if share < 0.5:
+                assert told.mean() <= 0.12
+            if share >= 0.9 and rows * epsilon >= 200:
+                assert told.mean() >= 0.95
+
+
+SIDES = ("left", "right")
 
 
 def test_groups_in_which_no_number_is_missing_raise_nothing():

@@ -49,25 +49,34 @@ def test_few_candidates_are_drawn_by_rank_where_no_side_is_quiet(p):
 
 
 @pytest.mark.parametrize(
-    ("p", "records", "upwards"),
+    ("p", "records", "candidates", "upwards"),
     [
-        (99, 40_000, False),
-        (99, 100, True),
-        (5, 40_000, True),
-        (5, 40, False),
-        (5, 10, True),
-        (50, 10, True),
+        (99, 40_000, 1001, False),
+        (99, 100, 1001, True),
+        (5, 40, 1001, True),
+        (5, 40, 301, False),
+        (50, 10, 1001, True),
+        (90, 10, 301, True),
     ],
 )
-def test_thresholds_come_from_the_few_if_they_are_quiet_and_else_from_the_many(
-    p, records, upwards
-):
-    """And upwards where no side is: a false alarm is then off by the distance from the end."""
-    choice = Choice(
-        percents=(float(p),), points=np.arange(1001.0), records=Records(BOTH[0]), epsilon=1.0
-    )
+def test_thresholds_come_from_the_few_if_they_are_quiet(p, records, candidates, upwards):
+    """And else upwards: a false alarm is then off by no more than the percentile itself.
 
-    assert choice._by_threshold(float(p), records).upwards is upwards
+    In a narrow range, where that may be much, downwards if that is quiet.
+    """
+    [single] = chosen(p, records, points=np.arange(float(candidates))).singles
+
+    assert single.upwards is upwards
+
+
+@pytest.mark.parametrize("p", [5, 50, 75, (25, 50, 75), (50, 90, 99)], ids=str)
+def test_what_is_lost_in_a_narrow_range_is_read_off_bins(p):
+    """But not with much epsilon, at which bins err all the same."""
+    points = np.arange(301.0)
+
+    assert type(chosen(p, 3, points=points)) is ByBins
+    assert type(chosen(p, 3, points=points, epsilon=50.0)) is not ByBins
+    assert type(chosen(90, 3, points=points)) is OneByOne
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import PublicClaimError
-from dpselect.mechanisms import MECHANISMS
 from support.refusals import refused
 
 TABLE = pl.DataFrame({"pay": [10, 20, 30, None], "who": ["ada", "bob", "cy", "di"]})
@@ -20,26 +19,6 @@ VALUE = {
 }
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_every_mechanism_releases_by_its_short_name(name):
-    row = dp.PercentileRecord(**LABEL, mechanism=name).release([1, 2, 3])
-    value = dp.Percentiles(**VALUE, mechanism=name).release([1, 2, 3])
-
-    assert row.candidate in range(3)
-    assert value.candidate in range(101)
-    assert row.exact
-    assert row.neighbours is dp.Neighbours.SUBSTITUTE
-    assert value.neighbours is dp.Neighbours.ADD_REMOVE
-
-
-def test_a_mechanism_can_be_a_function_of_epsilon():
-    shifted = partial(dp.ShiftedLocalDampening, direction="non-increasing")
-    release = dp.PercentileRecord(**LABEL, mechanism=shifted).release([1, 2])
-
-    assert "non-increasing" in release.mechanism
-    assert release.epsilon == 1.0
-
-
 def test_a_label_column_is_what_is_released(tmp_path):
     TABLE.write_parquet(tmp_path / "staff.parquet")
     TABLE.write_csv(tmp_path / "staff.csv")
@@ -47,27 +26,6 @@ def test_a_label_column_is_what_is_released(tmp_path):
     for data in (TABLE, TABLE.lazy(), tmp_path / "staff.parquet", str(tmp_path / "staff.csv")):
         release = dp.PercentileRecord(column="pay", label="who", **LABEL).release(data)
         assert release.candidate in {"ada", "bob", "cy", "di"}
-
-
-SEVERAL = VALUE | {"p": [25, 50, 75], "epsilon": 3.0, "method": "one-by-one"}
-
-
-def test_several_percentiles_are_released_in_order():
-    for _ in range(20):
-        answer = dp.Percentiles(**SEVERAL | {"epsilon": 1e-6}).release([50] * 3).answer
-        assert list(answer) == sorted(answer)
-
-
-def test_each_of_several_percentiles_costs_its_part():
-    release = dp.Percentiles(**SEVERAL).release(range(100))
-
-    assert [spend.purpose for spend in release.plan.spends] == [
-        "percentile 25",
-        "percentile 50",
-        "percentile 75",
-    ]
-    assert [spend.epsilon for spend in release.plan.spends] == [1.0] * 3
-    assert "epsilon=1.0" in release.plan.mechanism
 
 
 def test_a_plan_states_the_public_facts_of_the_mechanism():
@@ -92,14 +50,6 @@ def test_another_number_of_records_than_is_declared_is_refused():
             ask(TABLE)
     assert budget.entries == ()
     assert replace(query, records=4).release(TABLE, budget=budget).candidate in range(4)
-
-
-def test_the_column_names_the_values():
-    release = dp.Percentiles(column="pay", **VALUE).release(TABLE)
-
-    assert release.table() == {
-        "p": [50.0], "pay": [release.candidate], "usable": list(release.usable),
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("p", [50, [10, 50, 90]], ids=str)
@@ -129,12 +79,6 @@ def test_no_error_of_a_record_is_above_the_declared_end():
     assert (nothing_said.value, nothing_said.largest) == (float("inf"), 100)
     certain = LABEL | {"epsilon": 1e3, "mechanism": "local-dampening"}
     assert dp.PercentileRecord(**certain, records=3).plan.error.value < 1
-
-
-def test_the_horizon_reaches_the_sensitivity():
-    plan = dp.PercentileRecord(**LABEL, records=3, horizon=4).plan
-
-    assert plan.arguments["horizon"] == 4
 
 
 def test_one_by_one_sorts_independent_draws():

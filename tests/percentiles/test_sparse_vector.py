@@ -18,8 +18,8 @@ OPEN = {"candidates": None, "upper": None, "step": 1}
 SMALL = [x for n in range(5) for x in combinations_with_replacement(range(4), n)]
 
 
-def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, beyond=None):
-    return ByThreshold(p, points, Records(relation), epsilon, upwards, beyond)
+def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, assumed=None):
+    return ByThreshold(p, points, Records(relation), epsilon, upwards, assumed)
 
 
 def log_law(database, by, scales=None):
@@ -76,7 +76,7 @@ def test_releases_follow_the_law():
     asked = {"p": 50, "candidates": range(8), "method": "above-threshold"}
     asked |= {"epsilon": 2.0, "neighbours": "add-remove"}
     by = single(50, BOTH[0], upwards=True, points=np.arange(8.0), epsilon=2.0)
-    expected = by.probabilities(ranks_of(np.array(data), by.points))
+    [expected] = by.probabilities(ranks_of(np.array(data), by.points))
     counts = dict.fromkeys(map(float, range(8)), 0)
     for _ in range(repeats):
         counts[dp.Percentiles(**asked).release(data).candidate] += 1
@@ -105,7 +105,7 @@ def test_false_alarms_do_not_depend_on_how_many_candidates_are_visited():
     values = np.full(2000, 10.0)
     chances = []
     for step in (0.5, 5.0):
-        by = single(99, BOTH[0], upwards=False, points=np.arange(0, 1e4, step), beyond=20.0)
+        by = single(99, BOTH[0], upwards=False, points=np.arange(0, 1e4, step), assumed=2000)
         [queries] = by.queries(ranks_of(values, by.points))
         law = stop_probabilities(queries, by.threshold, *by.scales, 1)[0]
         chances.append(law[:-1][by.visited > 1000].sum())
@@ -115,7 +115,7 @@ def test_false_alarms_do_not_depend_on_how_many_candidates_are_visited():
 
 
 def test_raised_thresholds_leave_the_loss_as_it_is():
-    close = single(90, BOTH[0], upwards=False, points=np.arange(1, 13) / 4, beyond=0.2)
+    close = single(90, BOTH[0], upwards=False, points=np.arange(1, 13) / 4, assumed=2)
     close.__dict__["growth"] = 2.0
 
     assert close.raised.max() > 0

@@ -1,35 +1,46 @@
 """The method of a release of percentiles, chosen by public facts and a noisy number of records.
 
-Let ``n`` be the number of records, ``N`` that of the candidates, and let the exponential choice
-of a percentile have the epsilon ε and the sensitivity Δ. It can err by ``(2Δ/ε) ln N`` ranks:
-where fewer records lie beyond the percentile, the empty candidates outweigh them, and the
-answer is anything. Some ``1/SPREAD`` of the candidates are taken to be near enough. So it is
-*drowned* if ``n t ε/(2Δ)`` is below ``DROWNED ln(N/SPREAD)``, with the share ``t`` of the
-records beyond. AboveThreshold is *quiet* if the records that it looks for are ``LEAST_NOISES``
-scales of its noise, and ``MARGIN ln N``: then no false alarm is likely before.
+Let ``m`` be the number of records beyond a percentile, on the side of the few, ``N`` that of
+the candidates, and ``Δ`` what one step moves of a rank. What noise can lose *in values* counts:
 
-| percentiles | records | method |
-| --- | --- | --- |
-| several | beyond the outermost ones as many as are quiet | in parts (``sparse_vector``) |
-| several, less than half near an end | fewer | bins (``methods``) |
-| others | not drowned, nor quiet above ``100 - TAIL`` | each by rank |
-| | else | each by AboveThreshold |
+- By rank, empty candidates can outweigh those next to the percentile; the answer is then
+  anywhere in the range. It is *safe* from ``m ε/(2Δ) = RANKS ln(N/NEAR)`` on.
+- AboveThreshold can stop at a false alarm on its way to the records; the answer is then off by
+  the distance from the end where it starts. It is *quiet* if the records that it looks for are
+  ``QUIET + ln N`` scales of its noise, which leaves less than one step to be expected.
+- Bins are wrong by a part of their width at any epsilon, so they are not taken from ``EXACT``
+  on, nor of more than ``NARROW`` candidates.
 
-AboveThreshold comes from the side of the few, where its noise is half as large, if that is
-quiet; else from that of the many, if that is; else upwards, since a false alarm there is off by
-no more than the percentile itself. Bins err at any epsilon by a part of their width, so they
-are not taken from ``EXACT`` on.
+Values are taken to be anywhere in so narrow a range, and next to ``lower`` in a wider one. The
+first line that holds has the method of one percentile:
 
-*The noisy number* costs ``SHARE`` of epsilon, twice that for several percentiles, and is
-released. The method is that of the
-nearest power of ``√2``, less ``CAUTION`` scales of the noise, so the distribution of the whole
-is a sum over few methods. One step changes the number by at most the records of a person, and
-discrete Laplace noise makes it private; the second step is private for every number. Their
-epsilons add up.
+| it is | method |
+| --- | --- |
+| not safe, or at most ``TAIL`` below 100 | AboveThreshold from the side of the few, if quiet |
+| safe | by rank |
+| below 50 in a narrow range | AboveThreshold downwards, if quiet |
+| up to ``UPPER`` in a narrow range | bins |
+| anything else | AboveThreshold upwards |
+
+Above ``100 - TAIL`` ranks are as good from ``MANY`` records times ε beyond on.
+
+Several are drawn *in parts* (``sparse_vector``) if the outermost ones are quiet; else from
+bins, if one of them would be or most are further than ``TAIL`` from both ends; else each alone,
+with its part of epsilon.
+
+*The noisy number* costs ``SHARE`` of epsilon, twice that for several percentiles, since ranks
+in parts are counted from it, and is released. The method is that of the nearest power of
+``√2``, less ``CAUTION`` scales of the noise, so the distribution of the whole is a sum over few
+methods. One step changes the number by at most the records of a person, and discrete Laplace
+noise makes it private; the second step is private for every number. Their epsilons add up.
 
 *A range too long to list* is drawn from few cells that grow from 0 on, in which records count
 as at a candidate; ``REFINED`` of epsilon then draws by rank among the candidates of the cell.
 It is private for every cell, so its epsilon is added.
+
+*Too few rows.* The noisy number says which values are noise: all, where an empty group has as
+many with probability ``EMPTY``; else those with less than ``USABLE`` scales of noise beyond
+them. It is a function of what was released.
 
 ``benchmarks/percentiles_default.py`` compares the choice with each method.
 """
@@ -38,10 +49,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from math import ceil, log, log2
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -56,11 +66,11 @@ from dpselect.percentiles.methods import (
     EXACT as BY_SAMPLERS,
     ByBins,
     ByRank,
+    Drawn,
     Draws,
     Method,
     MethodName,
     OneByOne,
-    Single,
     named,
     unit_scores,
 )
@@ -70,41 +80,45 @@ from dpselect.plan import Spend
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Probabilities, Values
 
-DROWNED, SPREAD = 2.0, 10.0
-"""Scores of the records beyond a percentile, in logarithms of the number of candidates over
-``SPREAD``, up to which the exponential choice drowns."""
+RANKS, NEAR = 2.0, 10.0
+"""Scores of the records beyond a percentile, in logarithms of the candidates that are not near
+it, from which on ranks are safe; one of ``NEAR`` candidates is near."""
 
-TAIL = 15.0
-"""Percentiles that are as near to an end are near it."""
+QUIET = 4.0
+"""Scales of noise, beyond the logarithm of ``N``, from which on AboveThreshold is quiet."""
 
-MANY = 1000.0
-"""Records beyond a percentile times epsilon, from which on ranks are as good at the side."""
+NARROW = 500
+"""Candidates up to which a range is narrow."""
 
-LEAST_NOISES, MARGIN = 10.0, 1.5
-"""Records that AboveThreshold looks for, in scales of the noise on a count, from which on no
-false alarm is likely before: at least ``LEAST_NOISES``, and ``MARGIN`` times the logarithm of
-the number ``N`` of candidates. One at the far candidates then has a probability of about
-``N ** -MARGIN``."""
+TAIL, MANY = 15.0, 1000.0
+"""Percentiles that are near an end, and the records beyond, times epsilon, from which on ranks
+are as good there."""
+
+UPPER = 75.0
+"""Percentiles above are nearer by AboveThreshold than by bins, where both are noise."""
 
 EXACT = 4.0
 """Epsilon of each of the binary digits of the number of percentiles, per record of a person,
 from which on no bins are taken: noise is then less than their width."""
 
 SHARE = 0.06
-"""Share of epsilon for the number of records, of one percentile; of several twice as much,
-since ranks in parts are counted from the number."""
+"""Share of epsilon for the number of records, of one percentile; of several twice as much."""
+
+USABLE, EMPTY = 5.0, 0.05
+"""Scales of noise beyond a percentile from which on its value is of use, and the probability
+that an empty group is taken for one with records."""
 
 LARGEST = 96
 """Size (``size_of``) of the largest number of records that is told apart."""
 
-CAUTION = 1.5
+CAUTION = 2.0
 """Scales of the noise that are taken off the number: what is wrong for too many records can be
 off by the whole range, and what is wrong for too few by the distance from the end."""
 
 NEGLIGIBLE = 1e-15
 """Numbers that are less likely are left out of distributions."""
 
-REFINED = 0.25
+REFINED = 0.1
 """Share of epsilon for the draw within a cell of a range."""
 
 CELLS, AT_ONCE = 2**15, 2**19
@@ -157,17 +171,37 @@ class Choice:
         of, several = (self.points, self.records, self.epsilon, records), len(self.percents)
         if several > 1:
             in_parts = InParts(self.percents, *of)
-            fewest = min(min(p, 100 - p) for p in self.percents) / 100 * records
-            if fewest >= in_parts.noise_scale(is_last=False) * self._quiet:
+            few = min(self._beyond(p, records) for p in self.percents)
+            if few >= in_parts.noise_scale(is_last=False) * self._quiet:
                 return in_parts
-            near = sum(abs(p - 50) >= 50 - TAIL for p in self.percents)
-            most = EXACT * several.bit_length() * self.records.per_user
-            if 2 * near < several and self.epsilon < most:
-                return ByBins(self.percents, *of)
-        return OneByOne(tuple(self._single(p, records) for p in self.percents))
+        found = {p: self._single(p, records) for p in self.percents}
+        inner = sum(TAIL < p < 100 - TAIL for p in self.percents)
+        is_lost = any(one is None and p <= UPPER for p, one in found.items())
+        if self.epsilon < EXACT * several.bit_length() * self.records.per_user and (
+            (is_lost and self._is_narrow) or 1 < several < 2 * inner
+        ):
+            return ByBins(self.percents, *of)
+        return OneByOne(
+            tuple(one or self._by_threshold(p, records) for p, one in found.items())
+        )
+
+    def _single(self, p: float, records: float) -> Method | None:
+        """Return how one percentile is found, None if noise may hide it in each way."""
+        beyond, each = self._beyond(p, records), self.each
+        score = beyond * each / (2 * self.records.rank_bound(p))
+        is_safe = score >= RANKS * log(max(len(self.points) / NEAR, 1.0))
+        is_tail = 100 - p <= TAIL and beyond * each < MANY
+        upwards = self._by_threshold(p, records)
+        downwards = upwards if upwards.share == 1 else replace(upwards, upwards=False)
+        few, many = (upwards, downwards) if p <= 50 else (downwards, upwards)
+        if (is_tail or not is_safe) and self._finds(few, records):
+            return few
+        if is_safe:
+            return self._by_rank(p)
+        return many if self._is_narrow and self._finds(many, records) else None
 
     @property
-    def _each(self) -> float:
+    def each(self) -> float:
         """The epsilon of one percentile, one by one."""
         return self.epsilon / len(self.percents)
 
@@ -179,63 +213,45 @@ class Choice:
         (``ByThreshold``) has a scale of at most 3 times what one step moves.
         """
         parts = max(parts_of_record(p).denominator for p in self.percents)
-        return scale_for(self._each, 3 * self.records.changed * parts)
+        return scale_for(self.each, 3 * self.records.changed * parts)
 
     @property
     def _quiet(self) -> float:
         """Scales of noise that records must have for AboveThreshold to pass none of them by."""
-        return max(LEAST_NOISES, MARGIN * log(len(self.points)))
+        return QUIET + log(len(self.points))
 
-    def _single(self, p: float, records: float) -> Single:
-        """Return one percentile by rank or by AboveThreshold."""
-        beyond = min(p, 100 - p) / 100 * records
-        score = beyond * self._each / (2 * self.records.rank_bound(p))
-        is_drowned = score < DROWNED * log(max(len(self.points) / SPREAD, 1.0))
-        is_tail = 100 - p <= TAIL and beyond * self._each < MANY
-        from_side = self._by_threshold(p, records)
-        # From the side of the few, where that is quiet.
-        if is_drowned or (is_tail and from_side.share < Fraction(1, 2)):
-            return from_side
-        return self._by_rank(p)
+    @property
+    def _is_narrow(self) -> bool:
+        return len(self.points) <= NARROW
+
+    @staticmethod
+    def _beyond(p: float, records: float) -> float:
+        """Return how many records are beyond a percentile, on the side of the few."""
+        return min(p, 100 - p) / 100 * records
+
+    def _finds(self, by: ByThreshold, records: float) -> bool:
+        """Return whether AboveThreshold is quiet."""
+        return by.records_per_noise(float(by.share) * records) >= self._quiet
 
     def _by_rank(self, p: float) -> ByRank:
         return ByRank(p, self.points, self.records, self._mechanism(p))
 
     def _by_threshold(self, p: float, records: float | None) -> ByThreshold:
-        """Return AboveThreshold of a percentile, from the side that suits it."""
-        of = p, self.points, self.records, self._each
-        beyond = None if records is None else min(p, 100 - p) / 100 * records
-        upwards = ByThreshold(*of, upwards=True, beyond=beyond)
-        if records is None or upwards.share == 1:
-            return upwards
-        few_first = sorted([upwards, replace(upwards, upwards=False)], key=lambda by: by.share)
-        for by in few_first:
-            if by.records_per_noise(float(by.share) * records) >= self._quiet:
-                return by
-        return upwards
+        """Return AboveThreshold upwards."""
+        of = p, self.points, self.records, self.each
+        return ByThreshold(*of, upwards=True, assumed=records)
 
     def _mechanism(self, p: float) -> Mechanism:
         """Return the mechanism of one percentile, by what a neighbour step moves its scores."""
         if self.mechanism is None:
-            return PermuteAndFlip(epsilon=self._each)
+            return PermuteAndFlip(epsilon=self.each)
         facts = Facts(
             candidates=len(self.points),
             sensitivity=GlobalSensitivity(self.records.rank_bound(p), self.records.neighbours),
             highest=0.0,
             direction="non-decreasing",
         )
-        return by_name(self.mechanism, self._each).for_objective(facts)
-
-
-class Drawn(NamedTuple):
-    """Values of groups, shape ``(groups, m)``; with how each was drawn, if a number chose it.
-
-    ``records`` are the noisy numbers of the groups, and ``chosen`` the mechanisms.
-    """
-
-    values: Values
-    records: Sequence[int | None]
-    chosen: Sequence[str | None]
+        return by_name(self.mechanism, self.each).for_objective(facts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,21 +311,32 @@ class AfterCount(Method):
         """Return the method of numbers of a size."""
         return self.choice.of_number(max(2 ** (size / 2) - CAUTION * self.scale, 1.0))
 
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = BY_SAMPLERS) -> Values:  # noqa: ARG002
-        return self.drawn(ranks, by).values
+    def are_usable(self, number: int) -> list[bool]:
+        """Return which percentiles of so many records, by the noisy number, are no noise."""
+        if number < self.scale * log(1 / (2 * EMPTY)):
+            return [False for _ in self.choice.percents]
+        is_each_alone = isinstance(self.of_size(size_of(number)), OneByOne)
+        epsilon = self.choice.each if is_each_alone else self.choice.epsilon
+        least = USABLE * self.choice.records.changed / epsilon
+        return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.choice.percents]
 
-    def drawn(self, ranks: Ranks, by: Draws = BY_SAMPLERS) -> Drawn:
-        """Draw the values of each group, with its noisy number and what that chose."""
-        noisy = by.laplace(ranks.numbers, self.scale)
-        sizes = np.array([size_of(one) for one in noisy.tolist()])
+    def draw(self, ranks: Ranks, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
+        """Draw the values of each group, by the method of its noisy number."""
+        sizes = np.array([size_of(one) for one in records.tolist()])
         values = np.empty((sizes.size, len(self.choice.percents)))
-        chosen = np.empty(sizes.size, dtype=object)
         for size in np.unique(sizes).tolist():
             which = np.flatnonzero(sizes == size)
-            method = self.of_size(size)
-            values[which] = method.draw(ranks.some(which), noisy[which], by)
-            chosen[which] = method.mechanism
-        return Drawn(values, noisy.tolist(), chosen.tolist())
+            values[which] = self.of_size(size).draw(ranks.some(which), records[which], by)
+        return values
+
+    def drawn(self, ranks: Ranks) -> list[Drawn]:
+        noisy = BY_SAMPLERS.laplace(ranks.numbers, self.scale)
+        values, numbers = self.draw(ranks, noisy).tolist(), noisy.tolist()
+        chosen = {size: self.of_size(size).mechanism for size in set(map(size_of, numbers))}
+        return [
+            Drawn(tuple(one), number, chosen[size_of(number)])
+            for one, number in zip(values, numbers, strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,14 +378,16 @@ class Refined:
         """What all of them cost."""
         return Spend("candidates of a cell, by rank", self.epsilon)
 
-    def draw(self, cells: Values, places: Places, by: Draws = BY_SAMPLERS) -> Values:
+    def draw(
+        self, cells: Sequence[float], places: Places, by: Draws = BY_SAMPLERS
+    ) -> tuple[float, ...]:
         """Draw a candidate of each cell, ascending, for the first ones of the cells."""
         at = np.searchsorted(self.first, cells)
         drawn = [
             self._within(p, int(self.edges[one]), int(self.edges[one + 1]), places, by)
             for p, one in zip(self.percents, at.tolist(), strict=True)
         ]
-        return self.points.at(sorted(drawn))
+        return tuple(self.points.at(sorted(drawn)).tolist())
 
     def _within(self, p: float, low: int, high: int, places: Places, by: Draws) -> int:
         """Draw a position from ``low`` to before ``high``."""

@@ -1,7 +1,7 @@
 """Intervals of released percentiles, from noisy counts of bins around the released values.
 
-The released values are public, so cuts are made at distances from them that double, in
-candidates: below and up to a released value, and 1, 2, 4, ... candidates further out. The
+The released values are public, so cuts are made at distances from them that treble, in
+candidates: below and up to a released value, and 1, 3, 9, ... candidates further out. The
 counts of the bins between all cuts get discrete Laplace noise. A record is in one bin, so all
 percentiles together cost what one does; each is tested at the cuts around its own value.
 
@@ -196,7 +196,7 @@ def cuts_around(released: Iterable[int], candidates: int) -> list[int]:
         distance = 1
         while distance < candidates:
             cuts |= {2 * (at - distance), 2 * (at + distance) + 1}
-            distance *= 2
+            distance *= 3
     return sorted(cut for cut in cuts if 0 < cut < 2 * candidates - 1)
 
 

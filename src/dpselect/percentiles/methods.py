@@ -14,10 +14,10 @@ Guarantee:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -78,6 +78,22 @@ class Draws:
 EXACT = Draws()
 
 
+class Drawn(NamedTuple):
+    """What was drawn in one group.
+
+    Attributes:
+        values: Ascending.
+        records: The noisy number of its records, if it was paid for.
+        chosen: The mechanism that this number chose.
+        ends: Works out the intervals around the values, if they were asked for.
+    """
+
+    values: tuple[float, ...]
+    records: int | None = None
+    chosen: str | None = None
+    ends: Callable[[], tuple[tuple[float, float], ...]] | None = None
+
+
 class Method(ABC):
     """A way to draw percentiles in groups of numbers, with its public facts.
 
@@ -107,9 +123,8 @@ class Method(ABC):
         """The composition theorem by which the spends add up to the whole, in words."""
         return SEQUENTIAL
 
-    @property
-    def error(self) -> ErrorBound | None:
-        """A bound on the error that holds on all data, if one is known."""
+    def error(self, probability: float) -> ErrorBound | None:  # noqa: ARG002
+        """Return a bound on the error that holds on all data, if one is known."""
         return None
 
     def probabilities(self, ranks: Ranks) -> Probabilities:  # noqa: ARG002
@@ -130,57 +145,26 @@ class Method(ABC):
             by: What draws.
         """
 
+    def drawn(self, ranks: Ranks) -> list[Drawn]:
+        """Draw the values of each group exactly, with all else that is released."""
+        values = self.draw(ranks, np.zeros_like(ranks.numbers))
+        return [Drawn(tuple(one)) for one in values.tolist()]
+
 
 @dataclass(frozen=True, eq=False)
-class Single(ABC):
-    """A way to draw one percentile, with its public facts.
+class ByRank(Method):
+    """One percentile by a mechanism, of candidates by their ranks.
 
     Attributes:
         p: The percentile, in [1, 100].
         points: The candidates, increasing.
         records: How records are read.
+        drawn_by: The mechanism.
     """
 
     p: float
     points: Values
     records: Records
-
-    @property
-    def exact(self) -> bool:
-        """Whether it is drawn by the library's own samplers."""
-        return True
-
-    @property
-    @abstractmethod
-    def mechanism(self) -> str:
-        """The mechanism with its public parameters."""
-
-    @property
-    @abstractmethod
-    def spend(self) -> Spend:
-        """What the percentile costs."""
-
-    @abstractmethod
-    def error(self, probability: float) -> ErrorBound:
-        """Return a bound on the error that holds on all data."""
-
-    @abstractmethod
-    def probabilities(self, ranks: Ranks) -> Probabilities:
-        """Return the probability of each candidate, of one group; private."""
-
-    @abstractmethod
-    def draw(self, ranks: Ranks, by: Draws) -> Values:
-        """Draw a value of each group."""
-
-
-@dataclass(frozen=True, eq=False)
-class ByRank(Single):
-    """A percentile by a mechanism, of candidates by their ranks.
-
-    Attributes:
-        drawn_by: The mechanism.
-    """
-
     drawn_by: Mechanism
 
     @property
@@ -188,8 +172,8 @@ class ByRank(Single):
         return str(self.drawn_by)
 
     @property
-    def spend(self) -> Spend:
-        return self.drawn_by.spend(f"percentile {self.p:g}")
+    def spends(self) -> tuple[Spend, ...]:
+        return (self.drawn_by.spend(named([self.p])),)
 
     @property
     def exact(self) -> bool:
@@ -205,15 +189,17 @@ class ByRank(Single):
         )
 
     def probabilities(self, ranks: Ranks) -> Probabilities:
-        return self.drawn_by.probabilities(self._objective(ranks))
+        return self.drawn_by.probabilities(self._objective(ranks))[None]
 
-    def draw(self, ranks: Ranks, by: Draws) -> Values:
+    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
         if type(self.drawn_by) is PermuteAndFlip:
             bound = self.records.rank_bound(self.p)
             scores = unit_scores(ranks, p=self.p, points=self.points, bound=bound)
-            return self.points[by.largest(scores, self.drawn_by.epsilon)]
-        drawn = [self.drawn_by.draw_positions(self._objective(one))[0] for one in ranks.each()]
-        return self.points[drawn]
+            at = by.largest(scores, self.drawn_by.epsilon)
+        else:
+            each = map(self._objective, ranks.each())
+            at = np.concatenate([self.drawn_by.draw_positions(one) for one in each])
+        return self.points[at, None]
 
     def _objective(self, ranks: Ranks) -> Objective:
         return by_rank(
@@ -251,7 +237,7 @@ class OneByOne(Method):
         singles: One for each percentile.
     """
 
-    singles: tuple[Single, ...]
+    singles: tuple[Method, ...]
 
     @property
     def points(self) -> Values:  # type: ignore[override] # those of each
@@ -267,21 +253,19 @@ class OneByOne(Method):
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        return tuple(one.spend for one in self.singles)
+        return tuple(spend for one in self.singles for spend in one.spends)
 
-    @property
-    def error(self) -> ErrorBound:
+    def error(self, probability: float) -> ErrorBound:
         # The union of all percentiles.
-        probability = 0.95
         each = 1 - (1 - probability) / len(self.singles)
-        worst = max((one.error(each) for one in self.singles), key=lambda bound: bound.value)
-        return ErrorBound(worst.value, worst.unit, probability)
+        bounds = [bound for one in self.singles if (bound := one.error(each)) is not None]
+        return replace(max(bounds, key=lambda one: one.value), probability=probability)
 
     def probabilities(self, ranks: Ranks) -> Probabilities:
-        return sorted_probabilities([one.probabilities(ranks) for one in self.singles])
+        return sorted_probabilities([one.probabilities(ranks)[0] for one in self.singles])
 
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
-        return np.sort(np.column_stack([one.draw(ranks, by) for one in self.singles]), axis=1)
+    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:
+        return np.sort(np.hstack([one.draw(ranks, records, by) for one in self.singles]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +294,7 @@ class ByBins(Method):
 
     @property
     def scale(self) -> float:
-        """Scale of the noise."""
+        """Scale of the noise on each count."""
         return scale_for(self.epsilon, self.records.changed)
 
     @cached_property

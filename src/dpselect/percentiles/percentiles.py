@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
-from math import isfinite, isinf
-from typing import Annotated, Any, NamedTuple
+from math import isinf
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,9 +24,9 @@ from dpselect.keys.keys import groups_first
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles.candidates import Range
-from dpselect.percentiles.choice import REFINED, AfterCount, Choice, Drawn, Refined
-from dpselect.percentiles.intervals import SHARE, Ends, Intervals
-from dpselect.percentiles.methods import Method, MethodName
+from dpselect.percentiles.choice import REFINED, AfterCount, Choice, Refined
+from dpselect.percentiles.intervals import SHARE, Intervals
+from dpselect.percentiles.methods import Drawn, Method, MethodName
 from dpselect.percentiles.objectives import checked_candidates, percent
 from dpselect.percentiles.reading import (
     NUMBER,
@@ -181,7 +181,7 @@ class Percentiles(Query[PercentileRelease]):
         """
         from dpselect.percentiles.prediction import TYPICAL, expected
 
-        made, records, error = self.design(), self.assumed_records, self.plan.error
+        made, records = self.design(), self.assumed_records
         design: Any = getattr(made, "each", made)
         first, last = (
             design.unit.value(design.points[at]) for at in (0, len(design.points) - 1)
@@ -190,18 +190,10 @@ class Percentiles(Query[PercentileRelease]):
         known = {
             "values": f"{len(design.points):,} from {ends}, in units of {self.column}",
             "values end": self.ends_early,
-            "error in percentiles": None,
             f"error in {self.column}": expected(
                 self, TYPICAL if records is None else [records]
             ),
         }
-        if records is not None and error is not None and isfinite(error.value):
-            share = 100 * error.value / records
-            known["error in percentiles"] = (
-                f"at most {share:.3g}, if there are {records:,} records"
-                if share < 100
-                else f"no useful bound for {records:,} records"
-            )
         return {name: one for name, one in known.items() if one is not None}
 
     def reads(self) -> Columns:
@@ -263,7 +255,7 @@ class Percentiles(Query[PercentileRelease]):
                 neighbours=relation,
                 public=tuple(public),
                 composition=method.composition,
-                error=method.error if refined is None else None,
+                error=method.error(0.95) if refined is None else None,
                 passes=passes(points),
             ),
             exact=method.exact,
@@ -352,19 +344,6 @@ class Percentiles(Query[PercentileRelease]):
         return design.method.probabilities(design.records.counted(data, design.points))
 
 
-class Answer(NamedTuple):
-    """What was drawn of one group.
-
-    ``ends`` works out intervals, if they were asked for; ``records`` and ``chosen`` are as in
-    ``choice.Drawn``.
-    """
-
-    values: tuple[float, ...]
-    records: int | None
-    chosen: str | None
-    ends: Callable[[], Ends] | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class PercentilesDesign(Design[PercentileRelease]):
     """The method of a release, with its public facts.
@@ -413,24 +392,15 @@ class PercentilesDesign(Design[PercentileRelease]):
         assert self.refined is not None  # noqa: S101 -- of a range
         return counted.ranks(self.refined.edges)
 
-    def answers(self, counted: Ranks | Places) -> list[Answer]:
+    def answers(self, counted: Ranks | Places) -> list[Drawn]:
         """Draw the values of each group."""
-        ranks = self.listed(counted)
-        if isinstance(self.method, AfterCount):
-            found = self.method.drawn(ranks)
-        else:
-            none = [None] * ranks.numbers.size
-            found = Drawn(self.method.draw(ranks, 0 * ranks.numbers), none, none)
-        each: Iterable[Ranks | Places] = ranks.each()
-        if isinstance(counted, Places) and self.refined is not None:
-            found = found._replace(values=self.refined.draw(found.values[0], counted)[None])
-            each = [counted]
-        answers = [
-            Answer(tuple(values), number, chosen, None)
-            for values, number, chosen in zip(
-                found.values.tolist(), found.records, found.chosen, strict=True
-            )
-        ]
+        answers = self.method.drawn(self.listed(counted))
+        each: Iterable[Ranks | Places] = [counted]
+        if isinstance(counted, Ranks):
+            each = counted.each()
+        elif self.refined is not None:
+            [cells] = answers
+            answers = [cells._replace(values=self.refined.draw(cells.values, counted))]
         if (intervals := self.intervals) is None:
             return answers
         return [
@@ -439,7 +409,7 @@ class PercentilesDesign(Design[PercentileRelease]):
         ]
 
     def with_intervals(
-        self, drawn: PercentileRelease, answers: Iterable[Answer]
+        self, drawn: PercentileRelease, answers: Iterable[Drawn]
     ) -> PercentileRelease:
         """Return a release with the intervals of its values, which is kept before they are."""
         if self.intervals is None:
@@ -454,7 +424,7 @@ class PercentilesDesign(Design[PercentileRelease]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupedPercentiles(GroupedDesign[PercentileRelease, Answer]):
+class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
     """The method of one group, and how rows are grouped.
 
     Attributes:
@@ -482,7 +452,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Answer]):
         return super().prepare(data)
 
     def released(
-        self, groups: tuple[Hashable, ...], answers: list[Answer], plan: Plan
+        self, groups: tuple[Hashable, ...], answers: list[Drawn], plan: Plan
     ) -> PercentileRelease:
         values = (self.each.in_units(one.values) for one in answers)
         numbers = tuple(one.records for one in answers if one.records is not None)
@@ -495,7 +465,7 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Answer]):
         )
         return self.each.with_intervals(drawn, answers)
 
-    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Answer]]:
+    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
         each, points, data = self.each, self.each.points, self._measured(data)
         rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
         kind = checked_type(data, self.column, points)

@@ -22,9 +22,8 @@ import numpy as np
 
 from dpselect.percentiles.candidates import Range, places_of
 from dpselect.percentiles.choice import AfterCount, size_of
-from dpselect.percentiles.methods import Draws, Method, OneByOne
+from dpselect.percentiles.methods import ByRank, Draws, Method, OneByOne
 from dpselect.percentiles.reading import Places, Ranks, ranks_of
-from dpselect.percentiles.sparse_vector import ByThreshold
 from dpselect.typing import Indices, Values
 from dpselect.writing import digits, lines
 
@@ -121,39 +120,17 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
     if query.candidates is None and (query.lower in ends or query.upper in ends):
         return None
     each = "" if query.by is None else " in each group"
-    given = list(numbers)
-    if len(given) == 1:
-        return (
-            f"{_within(design, given[0])} for {given[0]:,} records{each}, with probability "
-            f"0.95, if they have one of these shapes: {', '.join(shapes(1))}"
-        )
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.percents]}
-    for one in given:
-        columns[f"{one:,} rows"] = found = _in_words(design, predicted(design, one, 0.95))
+    for one in numbers:
+        found = _in_words(design, predicted(design, one, 0.95))
         if design.intervals is not None:
             pairs = zip(found, _in_words(design, widths(design, one)), strict=True)
-            columns[f"{one:,} rows"] = [f"{far} ({wide})" for far, wide in pairs]
-    around = "" if design.intervals is None else " (in brackets the width of the interval)"
-    known = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(1))}"
-    return "\n".join([*lines(columns), known])
-
-
-def _within(design: PercentilesDesign, records: int) -> str:
-    """Return the predicted errors for a number of records, in words."""
-    far = _listed(design, predicted(design, records, 0.95))
-    found = "0" if far == "0" else f"within about {far}"
-    if design.intervals is None:
-        return found
-    return f"{found} in intervals of about {_listed(design, widths(design, records))}"
-
-
-def _listed(design: PercentilesDesign, far: Values) -> str:
-    """Return a distance, or one for each percentile."""
-    found = _in_words(design, far)
-    if len(found) == 1:
-        return found[0]
-    named = (f"{p:g}: {one}" for p, one in zip(design.percents, found, strict=True))
-    return f"({', '.join(named)})"
+            found = [f"{far} ({wide})" for far, wide in pairs]
+        columns[f"{one:,} rows"] = found
+    around = "" if design.intervals is None else ", in brackets the width of the interval,"
+    assumed = f"if they have one of these shapes: {', '.join(shapes(1))}"
+    said = f"error{around}{each} with probability 0.95, {assumed}"
+    return "\n".join([*lines(columns), said])
 
 
 def _in_words(design: PercentilesDesign, far: Values) -> list[str]:
@@ -239,15 +216,10 @@ def simulated(method: Method, ranks: Ranks, rng: np.random.Generator) -> Values:
 
 
 def _drawn(method: Method, ranks: Ranks, records: Indices, by: Simulated) -> Values:
-    if not isinstance(method, OneByOne):
-        return method.draw(ranks.some(np.zeros_like(records)), records, by)
-    found = np.empty((records.size, len(method.singles)))
-    for place, one in enumerate(method.singles):
-        if isinstance(one, ByThreshold):
-            queries = np.broadcast_to(one.queries(ranks), (records.size, one.points.size))
-            stops = by.first_above(queries, one.threshold, one.scales)
-            found[:, place] = one.visited[np.minimum(stops, one.points.size - 1)]
-        else:
-            law = one.probabilities(ranks)
-            found[:, place] = by.rng.choice(one.points, records.size, p=law / law.sum())
-    return np.sort(found, axis=1)
+    """Return as many draws as there are noisy numbers; by rank from the distribution."""
+    if isinstance(method, OneByOne):
+        return np.sort(np.hstack([_drawn(one, ranks, records, by) for one in method.singles]))
+    if isinstance(method, ByRank):
+        [law] = method.probabilities(ranks)
+        return by.rng.choice(method.points, (records.size, 1), p=law / law.sum())
+    return method.draw(ranks.some(np.zeros_like(records)), records, by)

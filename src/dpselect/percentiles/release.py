@@ -14,9 +14,6 @@ from dpselect.writing import as_text
 TOO_FEW = "too few rows"
 """What people read in place of a value that is noise; ``answer`` and ``table`` have it."""
 
-NOISES = 2.0
-"""Records beyond a percentile, in scales of noise, from which on its value is of use."""
-
 
 @dataclass(frozen=True, repr=False)
 class PercentileRelease(Release[Any]):
@@ -60,32 +57,14 @@ class PercentileRelease(Release[Any]):
     def usable(self) -> tuple[bool, ...] | None:
         """Whether each value is more than noise, one for each row of the table.
 
-        It is not where the noisy number of records is so small that it may be 0, or that fewer
-        records are beyond the percentile than noise is worth; or where an interval is the whole
-        range. None where neither was paid for.
+        The noisy number of records says so (``dpselect.percentiles.choice``); None where it was
+        not paid for.
         """
-        if self.records is None and self.interval is None:
+        if self.records is None:
             return None
-        made, rows = self._of_one, len(self.p) * len(self.groups or [None])
-        found = [True] * rows
-        if self.records is not None:
-            numbers = self.records if isinstance(self.records, tuple) else (self.records,)
-            found = [self._are_enough(one, p, made) for one in numbers for p in self.p]
-        if self.interval is not None:
-            ends = made.points[0], made.points[len(made.points) - 1]
-            whole = made.in_units((min(ends), max(ends)))
-            found = [
-                one and tuple(interval) != whole
-                for one, interval in zip(found, self.interval, strict=True)
-            ]
-        return tuple(found)
-
-    def _are_enough(self, records: int, p: float, made: Any) -> bool:  # noqa: ANN401
-        method = made.method
-        noise = made.records.per_user * len(self.p).bit_length() / method.choice.epsilon
-        beyond = (min(p, 100 - p) if p < 100 else 100.0) / 100 * records
-        # An empty group has 1 in 20 times so many.
-        return bool(records >= method.scale * log(1 / 0.1) and beyond >= NOISES * noise)
+        numbers = self.records if isinstance(self.records, tuple) else (self.records,)
+        after = self._of_one.method
+        return tuple(found for one in numbers for found in after.are_usable(one))
 
     @property
     def records_error(self) -> int | None:
@@ -152,25 +131,26 @@ class PercentileRelease(Release[Any]):
         return self._rows(OTHER)
 
     def _rows(self, other: str | None) -> dict[str, list[Any]]:
-        times, groups = len(self.p), self.groups
-        columns: dict[str, list[Any]] = {"p": list(self.p), self._name: list(self.answer)}
-        if groups is not None:
-            columns["p"] = list(self.p) * len(groups)
-            columns[self._name] = [one for _, values in self.answer for one in values]
+        groups = (None,) if self.groups is None else self.groups
+        values: Any = [self.answer] if self.groups is None else [of for _, of in self.answer]
+        columns: dict[str, list[Any]] = {
+            "p": list(self.p) * len(groups),
+            self._name: [one for of_group in values for one in of_group],
+        }
         columns |= self.ends()
         if self.usable is not None:
             columns["usable"] = list(self.usable)
-        if groups is None:
+        if self.groups is None:
             return columns
         if isinstance(self.records, tuple):
             columns["records"] = [one for one in self.records for _ in self.p]
-        by = self.arguments["by"]
-        listed = [by] if isinstance(by, str) else list(by)  # type: ignore[call-overload]
+        by: Any = self.arguments["by"]
+        listed = [by] if isinstance(by, str) else list(by)
         names = tuple(f"group {one}" if one in columns else str(one) for one in listed)
-        each = columns_of_groups(
-            names, [one for one in groups for _ in range(times)], other=other
+        return (
+            columns_of_groups(names, [one for one in groups for _ in self.p], other=other)
+            | columns
         )
-        return each | columns
 
     @property
     def unprinted(self) -> int:
@@ -179,23 +159,21 @@ class PercentileRelease(Release[Any]):
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with each interval beside its value, and a line for each group."""
         table, times = self._rows("(other)"), len(self.p)
-        low, high = table.pop("low", None), table.pop("high", None)
-        usable = table.pop("usable", None)
-        values = list(map(as_text, table[self._name])) if low or usable else table[self._name]
-        if low is not None and high is not None:
-            ends = zip(values, map(as_text, low), map(as_text, high), strict=True)
+        values, low, high, usable = (
+            table.pop(name, None) for name in (self._name, "low", "high", "usable")
+        )
+        if low is not None:
+            ends = zip(*(map(as_text, one) for one in (values, low, high)), strict=True)
             values = [f"{one} ({a} to {b})" for one, a, b in ends]
         if usable is not None:
             pairs = zip(values, usable, strict=True)
-            values = [text if fine else TOO_FEW for text, fine in pairs]
-        table[self._name] = values
+            values = [as_text(one) if fine else TOO_FEW for one, fine in pairs]
         if self.groups is None:
-            return table
-        del table["p"], table[self._name]
-        each = {f"p{p:g}": values[at::times] for at, p in enumerate(self.p)}
-        records = table.pop("records", None)
-        shown = {name: column[::times] for name, column in table.items()} | each
-        return shown if records is None else shown | {"records": records[::times]}
+            return table | {self._name: values}
+        del table["p"]
+        shown = {name: column[::times] for name, column in table.items()}
+        records = {"records": shown.pop("records")} if "records" in shown else {}
+        return shown | {f"p{p:g}": values[at::times] for at, p in enumerate(self.p)} | records
 
 
 def _plain(one: Any) -> Any:  # noqa: ANN401 -- a number or several

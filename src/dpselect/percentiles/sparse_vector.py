@@ -71,7 +71,7 @@ from dpselect.draws import above_threshold
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.methods import EXACT, Draws, Method, Single, named, unit_scores
+from dpselect.percentiles.methods import EXACT, Draws, Method, named, unit_scores
 from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.reading import Ranks, Records
 from dpselect.plan import ErrorBound, Spend
@@ -102,21 +102,27 @@ from the end are nearer in value. Chosen on DPBench's HEPTH, PATENT and INCOME."
 
 
 @dataclass(frozen=True, eq=False)
-class ByThreshold(Single):
-    """A percentile by AboveThreshold.
+class ByThreshold(Method):
+    """One percentile by AboveThreshold.
 
     Attributes:
+        p: The percentile, in [1, 100].
+        points: The candidates, increasing.
+        records: How records are read.
         epsilon: In nats.
         upwards: Whether the smallest candidate is visited first.
-        beyond: How many records are assumed beyond the percentile, on the side of the few.
+        assumed: About how many records there are, if that is known.
 
     Raises:
         ParameterError: ``epsilon`` is too small, or the 100th percentile is sought downwards.
     """
 
+    p: float
+    points: Values
+    records: Records
     epsilon: float
     upwards: bool
-    beyond: float | None = None
+    assumed: float | None = None
 
     def __post_init__(self) -> None:
         if self.share == 0:
@@ -154,13 +160,13 @@ class ByThreshold(Single):
     @cached_property
     def growth(self) -> float:
         """The growth γ of distances within which one false alarm is as likely."""
-        if self.beyond is None:
+        if self.assumed is None:
             return GROWTH
         few = float(min(self.share, 1 - self.share))
         first, second = self.scales
-        noise = 1 / self.records_per_noise(max(self.beyond, 1e-9))
-        alarms = EULER - first / second - (0 if self.share <= Fraction(1, 2) else LOW * noise)
-        return min(noise / log(1 / few) * exp(alarms), COARSEST) if few else COARSEST
+        noise = 1 / self.records_per_noise(max(few * self.assumed, 1e-9))
+        late = first / second + (0 if self.share <= Fraction(1, 2) else LOW * noise)
+        return growth_for(noise, few, late)
 
     @property
     def visited(self) -> Values:
@@ -179,8 +185,8 @@ class ByThreshold(Single):
         return f"AboveThreshold(epsilon={self.epsilon!r}) {over}"
 
     @property
-    def spend(self) -> Spend:
-        return Spend(f"percentile {self.p:g}, by AboveThreshold", self.epsilon)
+    def spends(self) -> tuple[Spend, ...]:
+        return (Spend(f"{named([self.p])}, by AboveThreshold", self.epsilon),)
 
     def error(self, probability: float) -> ErrorBound:
         """Return a bound on the ranks between the percentile and what was visited.
@@ -201,11 +207,11 @@ class ByThreshold(Single):
         [queries] = self.queries(ranks)
         stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]
         stops[-2] += stops[-1]
-        return stops[:-1] if self.upwards else stops[-2::-1]
+        return stops[None, :-1] if self.upwards else stops[None, -2::-1]
 
-    def draw(self, ranks: Ranks, by: Draws) -> Values:
+    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
         found = by.first_above(self.queries(ranks), self.threshold, self.scales)
-        return self.visited[np.minimum(found, self.points.size - 1)]
+        return self.visited[np.minimum(found, self.points.size - 1), None]
 
     def queries(self, ranks: Ranks) -> Indices:
         """Return the counts less those that are enough, in parts of a record; private."""
@@ -326,8 +332,7 @@ class InParts(Method):
     def raised(self, part: Part) -> Indices:
         """Return by how much the threshold at each visited candidate is raised."""
         scale, few = self.noise_scale(is_last=part.is_last), min(part.p, 100 - part.p) / 100
-        noise = scale / max(few * self.assumed, 1e-9)
-        growth = min(noise / log(1 / few) * exp(EULER - 1), COARSEST)
+        growth = growth_for(scale / max(few * self.assumed, 1e-9), few, late=1)
         return fewer_alarms(self.points[:: 1 if part.upwards else -1], growth, scale)
 
     def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:
@@ -425,6 +430,17 @@ def counts_from(ranks: Ranks, *, upwards: bool) -> Indices:
 def parts_of_record(p: float) -> Fraction:
     """Return a percentile as the nearest fraction of few enough parts."""
     return exact_fraction(p).limit_denominator(FINEST)
+
+
+def growth_for(noise: float, few: float, late: float) -> float:
+    """Return the growth at which false alarms are as early as the threshold is late.
+
+    Args:
+        noise: Scale of the noise on a count, relative to the records beyond the percentile.
+        few: Share of these among all records.
+        late: Mean of the noise on the threshold, in these scales.
+    """
+    return min(noise / log(1 / few) * exp(EULER - late), COARSEST) if few else COARSEST
 
 
 def fewer_alarms(visited: Values, growth: float, scale: float) -> Indices:
