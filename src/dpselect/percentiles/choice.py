@@ -25,8 +25,8 @@ first line that holds has the method of one percentile:
 Above ``100 - TAIL`` ranks are as good from ``MANY`` records times ε beyond on.
 
 Several are drawn *in parts* (``sparse_vector``) if the outermost ones are quiet; else from
-bins, if one of them would be or most are further than ``TAIL`` from both ends; else each alone,
-with its part of epsilon.
+bins, if one of them would be with all of epsilon, or if most are further than ``TAIL`` from
+both ends; else each alone, with its part of epsilon.
 
 *The noisy number* costs ``SHARE`` of epsilon, twice that for several percentiles, since ranks
 in parts are counted from it, and is released. The method is that of the nearest power of
@@ -84,7 +84,7 @@ RANKS, NEAR = 2.0, 10.0
 """Scores of the records beyond a percentile, in logarithms of the candidates that are not near
 it, from which on ranks are safe; one of ``NEAR`` candidates is near."""
 
-QUIET = 4.0
+QUIET = 5.0
 """Scales of noise, beyond the logarithm of ``N``, from which on AboveThreshold is quiet."""
 
 NARROW = 500
@@ -174,18 +174,23 @@ class Choice:
             few = min(self._beyond(p, records) for p in self.percents)
             if few >= in_parts.noise_scale(is_last=False) * self._quiet:
                 return in_parts
-        found = {p: self._single(p, records) for p in self.percents}
-        inner = sum(TAIL < p < 100 - TAIL for p in self.percents)
-        is_lost = any(one is None and p <= UPPER for p, one in found.items())
-        if self.epsilon < EXACT * several.bit_length() * self.records.per_user and (
-            (is_lost and self._is_narrow) or 1 < several < 2 * inner
-        ):
+        if self._are_in_bins(records):
             return ByBins(self.percents, *of)
-        return OneByOne(
-            tuple(one or self._by_threshold(p, records) for p, one in found.items())
-        )
+        each = {p: self.found(p, records) for p in self.percents}
+        return OneByOne(tuple(one or self._by_threshold(p, records) for p, one in each.items()))
 
-    def _single(self, p: float, records: float) -> Method | None:
+    def _are_in_bins(self, records: float) -> bool:
+        """Return whether noise would hide one that had all of epsilon, as bins have."""
+        several = len(self.percents)
+        if self.epsilon >= EXACT * several.bit_length() * self.records.per_user:
+            return False
+        if len(self.points) <= NARROW:
+            alone = replace(self, percents=self.percents[:1])
+            if any(alone.found(p, records) is None for p in self.percents if p <= UPPER):
+                return True
+        return 1 < several < 2 * sum(TAIL < p < 100 - TAIL for p in self.percents)
+
+    def found(self, p: float, records: float) -> Method | None:
         """Return how one percentile is found, None if noise may hide it in each way."""
         beyond, each = self._beyond(p, records), self.each
         score = beyond * each / (2 * self.records.rank_bound(p))
@@ -198,7 +203,8 @@ class Choice:
             return few
         if is_safe:
             return self._by_rank(p)
-        return many if self._is_narrow and self._finds(many, records) else None
+        is_narrow = len(self.points) <= NARROW
+        return many if is_narrow and self._finds(many, records) else None
 
     @property
     def each(self) -> float:
@@ -219,10 +225,6 @@ class Choice:
     def _quiet(self) -> float:
         """Scales of noise that records must have for AboveThreshold to pass none of them by."""
         return QUIET + log(len(self.points))
-
-    @property
-    def _is_narrow(self) -> bool:
-        return len(self.points) <= NARROW
 
     @staticmethod
     def _beyond(p: float, records: float) -> float:

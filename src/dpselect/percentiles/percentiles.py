@@ -181,14 +181,13 @@ class Percentiles(Query[PercentileRelease]):
         """
         from dpselect.percentiles.prediction import TYPICAL, expected
 
-        made, records = self.design(), self.assumed_records
-        design: Any = getattr(made, "each", made)
+        design, records = self.each, self.assumed_records
         first, last = (
-            design.unit.value(design.points[at]) for at in (0, len(design.points) - 1)
+            _in_unit(design.unit.value(design.points[at])) for at in (0, len(design.points) - 1)
         )
-        ends = " to ".join(map(_in_unit, (first, last)))
         known = {
-            "values": f"{len(design.points):,} from {ends}, in units of {self.column}",
+            "values": f"{len(design.points):,} from {first} to {last}, in units of "
+            f"{self.column}",
             "values end": self.ends_early,
             f"error in {self.column}": expected(
                 self, TYPICAL if records is None else [records]
@@ -196,16 +195,22 @@ class Percentiles(Query[PercentileRelease]):
         }
         return {name: one for name, one in known.items() if one is not None}
 
+    @property
+    def each(self) -> PercentilesDesign:
+        """The design of all records, or that of one group."""
+        made = self._designed
+        return made.each if isinstance(made, GroupedPercentiles) else made
+
     def reads(self) -> Columns:
-        column, made = self.column_named(), self.design()
-        design: Any = getattr(made, "each", made)
+        column = self.column_named()
         if self.minus is not None:
             # Bounds of two columns do not bound their difference.
             return ((self.minus, ANYTHING), (column, ANYTHING))
         if self.candidates is not None:
             return ((column, Released(listed=self._values()["candidates"])),)
-        ends = float(design.points[0]), float(design.points[len(design.points) - 1])
-        low, high = ends if design.unit.moment == "number" else map(design.unit.value, ends)
+        unit, points = self.each.unit, self.each.points
+        ends = float(points[0]), float(points[len(points) - 1])
+        low, high = ends if unit.moment == "number" else map(unit.value, ends)
         return ((column, Released(low=low, high=high, step=self.step)),)
 
     def design(self) -> PercentilesDesign | GroupedPercentiles:
@@ -301,8 +306,7 @@ class Percentiles(Query[PercentileRelease]):
     @property
     def ends_early(self) -> str | None:
         """The largest value, in words, if no whole number of steps ends at ``upper``."""
-        unit = self._unit()
-        points = self._points(unit)
+        unit, points = self.each.unit, self.each.points
         last = points[len(points) - 1]
         if _is_open(self.upper) or last == unit.coded(self.upper):
             return None
@@ -336,7 +340,7 @@ class Percentiles(Query[PercentileRelease]):
             raise ParameterError(
                 "probabilities are computed for the numbers of one group: leave out `by`"
             )
-        design: Any = self.design()
+        design = self.each
         if isinstance(design.points, Range):
             raise ParameterError(
                 "a range has too many values for their probabilities: give fewer"

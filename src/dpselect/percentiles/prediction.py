@@ -114,8 +114,7 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
     Returns:
         None where an end of the range is not known.
     """
-    made: Any = query.design()
-    design = getattr(made, "each", made)
+    design = query.each
     ends = (None, inf, -inf)
     if query.candidates is None and (query.lower in ends or query.upper in ends):
         return None

@@ -48,10 +48,9 @@ class PercentileRelease(Release[Any]):
         return f"{super().__str__()}{chosen}"
 
     @property
-    def _of_one(self) -> Any:  # noqa: ANN401 -- the design of all records, or of one group
+    def _method(self) -> Any:  # noqa: ANN401 -- that of a query of percentiles
         asked: Any = self.plan.query
-        made = asked.design()
-        return getattr(made, "each", made)
+        return asked.each.method
 
     @property
     def usable(self) -> tuple[bool, ...] | None:
@@ -63,15 +62,14 @@ class PercentileRelease(Release[Any]):
         if self.records is None:
             return None
         numbers = self.records if isinstance(self.records, tuple) else (self.records,)
-        after = self._of_one.method
-        return tuple(found for one in numbers for found in after.are_usable(one))
+        return tuple(found for one in numbers for found in self._method.are_usable(one))
 
     @property
     def records_error(self) -> int | None:
         """Distance of a noisy number from the true one with probability 0.95, in records."""
         if self.records is None:
             return None
-        return ceil(self._of_one.method.scale * log(1 / (1 - 0.95)))
+        return ceil(self._method.scale * log(1 / (1 - 0.95)))
 
     @property
     def records_in_words(self) -> str | None:
