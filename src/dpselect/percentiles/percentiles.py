@@ -198,8 +198,9 @@ class Percentiles(Query[PercentileRelease]):
     @property
     def each(self) -> PercentilesDesign:
         """The design of all records, or that of one group."""
-        made = self._designed
-        return made.each if isinstance(made, GroupedPercentiles) else made
+        made: Any = self._designed
+        each: PercentilesDesign = getattr(made, "each", made)
+        return each
 
     def reads(self) -> Columns:
         column = self.column_named()
@@ -345,7 +346,8 @@ class Percentiles(Query[PercentileRelease]):
             raise ParameterError(
                 "a range has too many values for their probabilities: give fewer"
             )
-        return design.method.probabilities(design.records.counted(data, design.points))
+        ranks = design.listed(design.records.counted(data, design.points))
+        return design.method.probabilities(ranks)
 
 
 @dataclass(frozen=True, kw_only=True)

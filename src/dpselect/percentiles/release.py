@@ -158,12 +158,12 @@ class PercentileRelease(Release[Any]):
         """Return the table with each interval beside its value, and a line for each group."""
         table, times = self._rows("(other)"), len(self.p)
         values, low, high, usable = (
-            table.pop(name, None) for name in (self._name, "low", "high", "usable")
+            table.pop(name, []) for name in (self._name, "low", "high", "usable")
         )
-        if low is not None:
+        if low:
             ends = zip(*(map(as_text, one) for one in (values, low, high)), strict=True)
             values = [f"{one} ({a} to {b})" for one, a, b in ends]
-        if usable is not None:
+        if usable:
             pairs = zip(values, usable, strict=True)
             values = [as_text(one) if fine else TOO_FEW for one, fine in pairs]
         if self.groups is None:
