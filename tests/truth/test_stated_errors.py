@@ -66,11 +66,8 @@ def test_predicted_errors_of_percentiles(p, records, upper):
         values = upper * shares
         found = np.array([query.release(values).answer for _ in range(100)], dtype=float)
         errors[name] = np.abs(found - np.percentile(values, p))
-    words = expected(query, [records]).split(", with probability")[0]
-    written = re.findall(r"(?:about|\d:) ([\d,.e+]+)", words)
-    stated = [float(one.strip(",").replace(",", "")) for one in written]
-    stated = stated if len(stated) == len(p) else [0.5] * len(p)
-    for at, bound in enumerate(stated):
+    stated = re.findall(r"p[0-9]+ ([0-9,.e+]+)(?:, | for )", expected(query, [records]))
+    for at, bound in enumerate(float(one.replace(",", "")) for one in stated):
         # Two digits are printed, and the candidates are whole numbers.
         for name, met in errors.items():
             assert holds(met[:, at], bound * 1.05 + 0.5), (name, p[at], bound)

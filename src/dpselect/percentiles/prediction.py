@@ -127,9 +127,12 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
             found = [f"{far} ({wide})" for far, wide in pairs]
         columns[f"{one:,} rows"] = found
     around = "" if design.intervals is None else ", in brackets the width of the interval,"
-    assumed = f"if they have one of these shapes: {', '.join(shapes(1))}"
-    said = f"error{around}{each} with probability 0.95, {assumed}"
-    return "\n".join([*lines(columns), said])
+    assumed = f"with probability 0.95, if they have one of these shapes: {', '.join(shapes(1))}"
+    if len(columns) > 2:
+        return "\n".join([*lines(columns), f"error{around}{each} {assumed}"])
+    [percents, [*errors]] = columns.values()
+    listed = ", ".join(f"p{p} {far}" for p, far in zip(percents, errors, strict=True))
+    return f"{listed} for {list(columns)[1]}{each}{around or ','} {assumed}"
 
 
 def _in_words(design: PercentilesDesign, far: Values) -> list[str]:
