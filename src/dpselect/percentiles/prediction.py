@@ -126,13 +126,13 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
             pairs = zip(found, _in_words(design, widths(design, one)), strict=True)
             found = [f"{far} ({wide})" for far, wide in pairs]
         columns[f"{one:,} rows"] = found
-    around = "" if design.intervals is None else ", in brackets the width of the interval,"
-    assumed = f"with probability 0.95, if they have one of these shapes: {', '.join(shapes(1))}"
+    around = "" if design.intervals is None else " (in brackets the width of the interval)"
+    known = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(1))}"
     if len(columns) > 2:
-        return "\n".join([*lines(columns), f"error{around}{each} {assumed}"])
+        return "\n".join([*lines(columns), known])
     [percents, [*errors]] = columns.values()
     listed = ", ".join(f"p{p} {far}" for p, far in zip(percents, errors, strict=True))
-    return f"{listed} for {list(columns)[1]}{each}{around or ','} {assumed}"
+    return f"{listed} for {list(columns)[1]}: {known}"
 
 
 def _in_words(design: PercentilesDesign, far: Values) -> list[str]:
