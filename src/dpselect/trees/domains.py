@@ -21,7 +21,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite, isnan
@@ -32,6 +31,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from dpselect import tables, validation
+from dpselect._numbers import lines
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.kinds import WHOLE, Kind, rounded, texts
 from dpselect.tables.lists import text_of
@@ -62,23 +62,22 @@ class Categories:
         ('red', 'green', 'else')
     """
 
-    values: tuple[Hashable, ...]
+    values: Sequence[Hashable]
     other: Hashable | None = None
     ordered = False
     """Whether questions are ``code < k``; else they are ``code == k``."""
 
-    def __init__(self, values: Sequence[Hashable], other: Hashable | None = None) -> None:
-        kept = tuple(_plain(value) for value in values)
+    def __post_init__(self) -> None:
+        kept = tuple(_plain(value) for value in self.values)
         if not kept or len(set(kept)) < len(kept):
             raise ParameterError("`values` of a domain must be at least one, all different")
         object.__setattr__(self, "values", kept)
-        object.__setattr__(self, "other", other)
 
     @property
     def listed(self) -> tuple[Hashable, ...]:
         """The values, and ``other`` if it is not one of them: one for each code."""
         if self.other is None or self.other in self.values:
-            return self.values
+            return tuple(self.values)
         return (*self.values, self.other)
 
     @property
@@ -208,9 +207,7 @@ class Bins:
         """The ``bins + 1`` edges: the floats nearest to the decimal numbers."""
         if self.own is not None:
             return np.array(self.own, dtype=np.float64)
-        low, high = (Fraction(str(end)) for end in (self.low, self.high))
-        steps = range(self.bins + 1)
-        return np.array([float(low + (high - low) * k / self.bins) for k in steps])
+        return lines(self.low, self.high, np.arange(self.bins + 1), self.bins)
 
     def inner(self, dtype: DTypeLike) -> Values:
         """Return the edges between bins, as a column of a type of floats has them."""

@@ -265,7 +265,7 @@ class Rows:
             labels, *kept = self.users.of_arrays(users, [labels[held], *found[held].T])
             found = np.stack(kept, axis=1)
         return CodedTable(
-            self, columns.names, columns.frame is not None, classes.values, found, labels
+            self, columns.names, columns.frame is not None, classes.listed, found, labels
         )
 
     def _classes(self, labels: ColumnValues) -> Categories:
