@@ -534,9 +534,12 @@ class Budget:
         )
 
     def _repr_html_(self) -> str:
+        return writing.card(str(self))
+
+    def __str__(self) -> str:
         facts = {name: fact for name, fact in words.facts(self).items() if fact}
         shown = writing.lines(words.listed(self.entries)) if self.entries else []
-        return writing.card("\n".join([*shown, *writing.stated(facts)]))
+        return "\n".join([*shown, *writing.stated(facts)])
 
 
 def _reopened(kind: type[Budget], path: Path, origin: Origin) -> Budget:
