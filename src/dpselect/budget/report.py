@@ -101,7 +101,7 @@ def _promise(budget: Budget) -> dict[str, str]:
     if totals.neighbours is Neighbours.ADD_REMOVE:
         said["if it is there"] = (
             f"the odds of two values of one {totals.unit} that is known to be there change by "
-            f"a factor of at most {words.odds(2 * totals.epsilon)}"
+            f"a factor of {words.odds(2 * totals.epsilon)}"
             f"{words.apart(_of_two_steps(totals))}"
         )
     if totals.unit == "row":

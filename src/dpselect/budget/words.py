@@ -118,7 +118,7 @@ def facts(budget: Budget) -> dict[str, str]:
         said[f"spent{now}"] = f"{budget.spent:.6g}"
         said["remaining"] = f"{budget.remaining:.6g}"
     said["odds"] = (
-        "all releases together change them by a factor of at most "
+        "all releases together change them by a factor of "
         f"{odds(totals.epsilon)}, for one {totals.unit}"
     )
     return said
@@ -150,7 +150,7 @@ def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
         "source": ", ".join(filter(None, [entry.source, entry.source_version])),
         "rows where": " and ".join((whole.get("arguments") or {}).get("where") or ()),
         "price": f"{_amounts(entry)}{back} ({entry.neighbours} neighbours), for one "
-        f"{totals.unit}: odds change by a factor of at most {odds(entry.epsilon)}"
+        f"{totals.unit}: odds change by a factor of {odds(entry.epsilon)}"
         f"{apart(entry.delta)}",
         "group privacy": ""
         if entry.steps == 1
@@ -278,7 +278,7 @@ def odds(epsilon: float) -> str:
     """Return the factor by which the odds of a suspicion can change, in words."""
     if epsilon > log(LARGEST_FACTOR):
         return "more than a million (no meaningful protection)"
-    return f"{float(f'{exp(epsilon):.3g}'):,g}"
+    return f"at most {float(f'{exp(epsilon):.3g}'):,g}"
 
 
 def suspicion(epsilon: float, before: float) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from os.path import realpath
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from rich.columns import Columns
@@ -104,6 +105,26 @@ def print_release(
         head = {**(more or {}), "source": str(source), **asked}
         print_json({**head, **release.to_dict(), **_recorded(budget, release)})
         return
+    known = {"rows where": "\n".join(options.stated(source)), **(more or {})}
+    last = {"written to": known.pop("written to", None), "text file": _read(release.read)}
+    last["ledger"] = _in_words(budget, release)
+    print_answer(release, privacy(release.plan, budget), known, last)
+
+
+def print_answer(
+    release: Release[Any],
+    price: str,
+    more: Mapping[str, object] = MappingProxyType({}),
+    last: Mapping[str, object] = MappingProxyType({}),
+) -> None:
+    """Print an answer for a person: its table, and what is said of it.
+
+    Args:
+        release: The release.
+        price: Its price and what it hides.
+        more: What is said before the price, by name.
+        last: What is said after it.
+    """
     facts = {name: _fact(fact) for name, fact in release.facts.items()}
     del facts["mechanism"], facts["price"]
     warnings = filter(None, (facts.pop("warning", None), release.plan.warning))
@@ -117,14 +138,11 @@ def print_release(
     print_facts(
         {
             **facts,
-            "rows where": "\n".join(options.stated(source)),
-            **{name: fact for name, fact in (more or {}).items() if name not in BESIDE},
+            **more,
             "warning": "\n".join(warnings),
-            "privacy": _privacy(release.plan, budget),
+            "privacy": price,
             "draw": None if release.exact else "not exact: a floating-point sampler drew it",
-            **{name: fact for name, fact in (more or {}).items() if name in BESIDE},
-            "text file": _read(release.read),
-            "ledger": _in_words(budget, release),
+            **last,
         }
     )
 
@@ -169,11 +187,7 @@ def _lines(columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> list[s
     return [written.visible(one) for one in lines]
 
 
-BESIDE = ("written to", "picture")
-"""Facts of a command that stand below what is said of privacy."""
-
-
-def _privacy(plan: Plan, budget: Budget | None) -> str:
+def privacy(plan: Plan, budget: Budget | None) -> str:
     """Return the price of a plan and what it hides, in words."""
     from dpselect.budget import words
 
@@ -334,27 +348,40 @@ def print_plan(
         }
         print_json({**known, **(NOTHING if kept is None else kept)})
         return
-    price = _privacy(plan, budget)
+    price = privacy(plan, budget)
     if kept is not None and kept["answered_by"] is not None:
         price = f"nothing: entry {kept['answered_by']} answers it; {price} with --again"
-    said = plan.facts
-    given = {name: _fact(fact) for name, fact in (more or {}).items()}
+    said = plan_facts(plan, more or {})
+    public = said.pop("public")
     print_facts(
         {
             "dry run": "no row is read, nothing is spent",
             "rows where": "\n".join(options.stated(source)),
-            "error": said.get("error"),
-            **{name: fact for name, fact in given.items() if name not in BESIDE},
-            "counted": said.get("counted"),
+            **said,
             **counting,
-            "warning": said.get("beware"),
             "would spend": price,
             "would remain": None if kept is None else _would_remain(kept),
-            "public": said.get("declared public"),
-            **{name: fact for name, fact in given.items() if name in BESIDE},
+            "public": public,
             "text file": _read(read),
         }
     )
+
+
+def plan_facts(plan: Plan, more: Mapping[str, object]) -> dict[str, object]:
+    """Return what is said of a plan beside its price, by name.
+
+    Args:
+        plan: The plan.
+        more: What else is known without the data, by name.
+    """
+    said = plan.facts
+    return {
+        "error": said.get("error"),
+        **{name: _fact(fact) for name, fact in more.items()},
+        "counted": said.get("counted"),
+        "warning": said.get("beware"),
+        "public": said.get("declared public"),
+    }
 
 
 NOTHING: dict[str, Any] = dict.fromkeys(

@@ -11,7 +11,6 @@ import typer
 from dpselect.cli import options, output
 from dpselect.cli.help import command
 from dpselect.errors import ParameterError
-from dpselect.writing import stated
 
 if TYPE_CHECKING:
     from dpselect.requests import Request
@@ -91,7 +90,9 @@ def run(
         output.print_json({**content, "remaining_budget": budget.remaining})
         return
     for name, release in found.items():
-        output.console().print(f"{name}\n{release}\n")
+        output.console().print(f"{name}:")
+        output.print_answer(release, release.plan.price, last={"entry": release.entry})
+        output.console().print()
     left = {} if budget.path is None else {"remaining budget": f"{budget.remaining:.6g}"}
     written = {} if out is None else {"written": out}
     output.print_facts({"price of all": request.plan.price, **left, **written})
@@ -137,10 +138,11 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
         output.print_json(content)
         return
     for name, query in request.queries.items():
-        more = "\n".join(stated(query.predicted()))
-        output.console().print(
-            f"{name}\n{query.plan}\n{more}\n" if more else f"{name}\n{query.plan}\n"
-        )
+        output.console().print(f"{name}:")
+        said = {"mechanism": query.plan.mechanism, "price": query.plan.price}
+        said["in steps"] = "\n".join(query.plan.steps)
+        output.print_facts(said | output.plan_facts(query.plan, query.predicted()))
+        output.console().print()
     facts: dict[str, object] = {
         "file": f"{request.document.path}, SHA-256 {request.sha256}",
         "price of all": plan.price,
