@@ -216,7 +216,7 @@ def test_it_is_charged_once_and_has_no_coarse_grid(relation):
 
 def test_a_map_whose_query_has_no_text_keeps_its_plan(tmp_path):
     query = dp.Map(**ASKED, measure=measure_under(ADD_REMOVE), neighbours=ADD_REMOVE)
-    query.release(SAMPLE).to_parquet(tmp_path / "map.parquet")
+    query.release(SAMPLE).to_file(tmp_path / "map.parquet")
     back = dp.maps.MapRelease.from_parquet(tmp_path / "map.parquet")
 
     assert back.query is None

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from dpselect.maps import MapRelease
-from dpselect.maps.rules import METHODS
+from dpselect.maps.partition import METHODS
 
 COLUMNS = ("--x", "lon", "--y", "lat", "--bounds", "-5,40,5,50", "--neighbours", "add-remove")
 MAP = (*COLUMNS, "--grids", "8,16,32", "--crs", "EPSG:4326", "--epsilon")

@@ -40,8 +40,8 @@ def test_cells_and_many_rectangles_are_those_of_numpy(engine, crossing):
 @pytest.mark.parametrize("outside", ["drop", "clip"])
 @every_engine
 def test_points_at_the_edges_of_a_box_are_in_the_same_cells(engine, outside):
-    # Around 0.1 and 1, as float64 and as float32; the second box has few floats a cell.
-    boxes = [Box(-0.0, 0.1, 1, 1), Box(1, 1, 1 + 2**-48, 1 + 2**-48)]
+    # Around 0.1 and 1, as float64 and as float32.
+    boxes = [Box(-0.0, 0.1, 1, 1), Box(1, 1, 1 + 2**-27, 1 + 2**-27)]
     edges = [edge for box in boxes for edge in box.bounds]
     near = [*np.nextafter(edges, -np.inf), *edges, *np.nextafter(edges, np.inf)]
     wide = [*near, -0.0, 0.1 + 2**-30, 1e308, -1e308, np.inf, -np.inf, np.nan, None]
@@ -105,3 +105,15 @@ def test_so_they_are_in_an_engine(engine):
         quarter = lattice_rectangles([[0.3, 0.1, 1, 0.7]], bounds=(0, 0, 1, 1))
         inside = (places[:, 0] >= 3) & (places[:, 1] >= 1) & (places[:, 1] < 7)
         assert there.in_rectangles(quarter) == inside.sum()
+
+
+@every_engine
+@pytest.mark.parametrize("width", [0.1, 0.5])
+def test_cells_of_fewer_floats_than_lines_are_those_of_memory(engine, width):
+    box, rng = Box(1000, 1000, 1000 + width, 1000 + width), np.random.default_rng(4)
+    rows = pl.DataFrame((1000 + width * rng.random((500, 2))).astype(np.float32), ["x", "y"])
+    here, there = (
+        PointRows(box, "x", "y").read(held) for held in (rows, held_by(engine, rows))
+    )
+    for grid in (uniform_grid((4096, 3)), uniform_grid((2**16, 3))):
+        assert here.in_cells(grid).tolist() == there.in_cells(grid).tolist()

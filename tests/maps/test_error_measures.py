@@ -232,23 +232,3 @@ def test_it_loses_no_more_than_epsilon_where_the_published_form_does(form):
 def test_noise_of_any_scale_leaves_what_one_point_changes(form, scale):
     """Before: 1.81 times the bound at a scale of 1e15, where rounding moves the sum by more."""
     assert moves_within_bounds(form, scale)
-
-
-ASKED = {
-    "bounds": UNIT,
-    "grids": [4, 9, 20],
-    "queries": [[0.1, 0.1, 0.43, 0.3], [0.5, 0.2, 0.9, 0.95]],
-    "epsilon": 2.0,
-}
-SAMPLE = np.random.default_rng(5).beta(2, 5, (3000, 2))
-
-
-def test_a_floor_in_points_takes_the_place_of_a_share():
-    from dpselect.maps import CoarseGrid, lattice_rectangles
-
-    coarse = CoarseGrid(np.full(256, 100.0), 1.0)
-    edges = lattice_rectangles([[0, 0, 0.25, 0.25], [0, 0, 1, 1]], bounds=UNIT)
-
-    assert coarse.weights(edges, 0.5) == pytest.approx([1 / 12_800, 1 / 25_600])
-    assert coarse.weights(edges, 0.5, 3000.0) == pytest.approx([1 / 3000, 1 / 25_600])
-    assert coarse.weights(edges, 0.5, 10.0) == pytest.approx([1 / 1600, 1 / 25_600])

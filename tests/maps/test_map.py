@@ -15,12 +15,12 @@ from dpselect.maps import (
     Quadtree,
     RelativeClipped,
     Weighted,
-    counting,
     grid_error,
     lattice_rectangles,
     partition_error,
     uniform_grid,
 )
+from dpselect.maps.partition import standard_deviation
 from dpselect.mechanisms import sequence
 from dpselect.plan import ErrorBound
 from dpselect.tables.groups import changed_rows
@@ -188,7 +188,7 @@ def test_the_stated_deviation_is_that_of_the_noise(scale):
     ratio, wide = exp(-1 / scale), np.arange(-2000, 2001)
     second_moment = ((1 - ratio) / (1 + ratio) * ratio ** np.abs(wide) * wide**2).sum()
 
-    assert counting.standard_deviation(scale) == pytest.approx(second_moment**0.5)
+    assert standard_deviation(scale) == pytest.approx(second_moment**0.5)
 
 
 points = st.lists(

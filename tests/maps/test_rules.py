@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.maps import AdaptiveGrid, Guideline, Quadtree
-from dpselect.maps.counting import standard_deviation
-from dpselect.maps.partition import MOST_CELLS
-from dpselect.maps.rules import COARSE, CoarseGrid, rules_of
+from dpselect.maps import AdaptiveGrid, Guideline, Quadtree, Weighted
+from dpselect.maps.partition import COARSE, MOST_CELLS, CoarseGrid, rules_of, standard_deviation
 
 RULES = [Guideline(c=10), AdaptiveGrid(c=5), Quadtree(c=10)]
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.label)
@@ -67,16 +65,18 @@ def test_the_quadtree_keeps_a_square_that_holds_just_enough():
 
 
 def test_weights_are_one_over_noisy_answers_or_over_a_floor():
-    whole, first = [0, 0, 2**32, 2**32], [0, 0, 2**28, 2**28]
-    noisy = CoarseGrid(coarse(6, 994).counts, 4.0)
-    weights = noisy.weights(np.array([whole, first]), 0.0)
+    edges = np.array([[0, 0, 2**32, 2**32], [0, 0, 2**28, 2**28]])
+
+    def weights(*cells, queries=edges, **least):
+        grid = coarse(*cells, scale=4.0)
+        return Weighted.relative(grid, queries, neighbours="add-remove", **least).weights
 
     # The first cell holds 6 points and the noise deviates by 5.6; with 1 % it is 10.
-    assert weights == pytest.approx([1 / 1000, 1 / 6])
-    assert noisy.weights(np.array([whole, first]), 0.01) == pytest.approx([1 / 1000, 1 / 10])
-    assert CoarseGrid(coarse(2).counts, 4.0).weights(np.array([first]), 0.0) == pytest.approx(
-        [1 / standard_deviation(4.0)]
-    )
+    assert weights(6, 994, sanity=0) == pytest.approx([1 / 1000, 1 / 6])
+    assert weights(6, 994, sanity=0.01) == pytest.approx([1 / 1000, 1 / 10])
+    assert weights(6, 994, sanity=0.01, floor=50) == pytest.approx([1 / 1000, 1 / 50])
+    alone = weights(2, queries=edges[1:], sanity=0)
+    assert alone == pytest.approx([1 / standard_deviation(4.0)])
 
 
 def test_noise_alone_halves_no_square_of_a_quadtree():

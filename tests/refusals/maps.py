@@ -15,8 +15,8 @@ from dpselect.maps import (
     uniform_grid,
 )
 from dpselect.maps.box import Box
+from dpselect.maps.partition import rules_of
 from dpselect.maps.points import PointRows
-from dpselect.maps.rules import rules_of
 from dpselect.tables.people import PeopleCap
 from support.refusals import Each, refusing, releasing
 

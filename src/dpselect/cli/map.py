@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,6 @@ from dpselect.writing import lines
 
 if TYPE_CHECKING:
     from dpselect.maps import Estimates, Map, MapRelease
-    from dpselect.maps.box import Box
 
 RELEASE = "release"
 QUERIED = (".parquet", ".geoparquet")
@@ -45,14 +44,6 @@ def _rows(path: Path, _given: Given) -> list[list[float]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def check_outputs(paths: Sequence[Path], box: Box) -> None:
-    """Raise if cells of a box could not be written to each path; nothing is written."""
-    from dpselect.maps.export import format_of
-
-    for path in paths:
-        format_of(path, box)
-
-
 class _OfPoints(QueryCommand):
     def declared(self, given: Given) -> Mapping[str, Any]:
         """Return the reference system that a file of geometries states, if none is given."""
@@ -72,8 +63,8 @@ class Released(_OfPoints):
 
     Args:
         queries: A table of rectangles to tune for: west, south, east, north.
-        out: Where to write the cells: .parquet (GeoParquet, which 'map query' reads), .geojson,
-            or with dpselect[geo] .gpkg; can be repeated.
+        out: Where to write the cells: .parquet (GeoParquet, which 'map query' reads), or with
+            dpselect[geo] .gpkg or .geojson; can be repeated.
     """
 
     name, query, draws = RELEASE, "Map", True
@@ -83,9 +74,11 @@ class Released(_OfPoints):
     def check(self, query: Map, given: Given) -> None:
         """Check that the cells can be written."""
         from dpselect.maps.box import Box
+        from dpselect.maps.release import check_file
 
         out = given.options["out"] or []
-        check_outputs(out, Box.of(query.bounds, query.crs))
+        for path in out:
+            check_file(path, Box.of(query.bounds, query.crs))
         if not out and not given.options["dry_run"]:
             raise ParameterError("give `out`, where to write the map, such as map.parquet")
 
@@ -177,14 +170,13 @@ def export(path: Path, *, out: list[Path]) -> None:
 
     Args:
         path: A map that 'dpselect map' wrote, .parquet.
-        out: Where to write the cells: .parquet, .geojson, or with dpselect[geo] .gpkg;
+        out: Where to write the cells: .parquet, or with dpselect[geo] .gpkg or .geojson;
             can be repeated.
     """
     from dpselect.maps import MapRelease
 
     released = MapRelease.from_parquet(path)
     output.check_outputs({"out": out}, path)
-    check_outputs(out, released.box)
     for one in out:
         released.to_file(one)
     output.print_facts({"cells": released.candidate, "written to": _listed(out)})
@@ -216,16 +208,15 @@ def query(
             which need dpselect[geo]; can be repeated.
     """
     from dpselect.maps import MapRelease
-    from dpselect.maps.estimates import check_suffix
-    from dpselect.maps.geo import geometries
+    from dpselect.maps.geo import check_suffix, geometries
 
     validation.one_given(rect=rect or None, areas=areas)
     if name is not None and areas is None:
         raise validation.goes_with("name", "areas")
-    for one in out or []:
-        check_suffix(one)
     output.check_outputs({"out": out}, path, areas)
     released = MapRelease.from_parquet(path)
+    for one in out or []:
+        check_suffix(one, released.box.crs, ".csv")
     asked = [options.numbers("rect", text) for text in rect or []]
     if areas is None:
         names = [", ".join(f"{edge:g}" for edge in one) for one in asked]

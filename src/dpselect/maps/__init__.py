@@ -17,16 +17,17 @@ from dpselect.maps.estimates import Estimates
 from dpselect.maps.heavy_cells import CellRelease, HeavyCells, cell_counts
 from dpselect.maps.map import Map
 from dpselect.maps.overlap import CountedCells, Overlap
-from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.release import MapRelease
-from dpselect.maps.rules import (
+from dpselect.maps.partition import (
     AdaptiveGrid,
     CoarseGrid,
     Guideline,
+    Partition,
     PartitionRule,
     Quadtree,
     guideline_size,
+    uniform_grid,
 )
+from dpselect.maps.release import MapRelease
 
 __all__ = [
     "AdaptiveGrid",

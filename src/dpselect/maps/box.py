@@ -29,6 +29,13 @@ from dpselect.typing import Indices, Values
 POSITIONS = 2**32
 """Positions of the lattice along an axis."""
 
+NARROWEST = 2.0**-28
+"""Least width of a box over its largest number: 2^24 floats are in it, more than its cells."""
+
+LEAST_FLOATS = 2**13
+"""Floats of 32 bits that are in a box whose lines are rounded to them; the cells of a rule are
+fewer along an axis."""
+
 DATE_LINE = "; across the antimeridian give longitudes up to 360, as 170 to 190"
 
 Outside: TypeAlias = Literal["drop", "clip"]
@@ -79,6 +86,11 @@ class Box:
                     f"{low:g} to {high:g}; they are west, south, east, north"
                     + (DATE_LINE if axis == "x" and self.crs is not None else "")
                 )
+            if high - low < NARROWEST * max(abs(low), abs(high)):
+                raise ParameterError(
+                    f"the `bounds` of {axis} must be further apart: few numbers are between "
+                    f"{low!r} and {high!r}"
+                )
         if self.crs is not None:
             geo.check_degrees(self.crs, self.bounds)
 
@@ -107,6 +119,13 @@ class Box:
         """Return the same as a column of the axis has them."""
         low, high = (rounded(end, self.types[axis]) for end in self.side(axis))
         return low, high
+
+    def floats(self, axis: int) -> float:
+        """Return how many floats of the axis's type are in the box, at least."""
+        low, high = self.side(axis)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = np.spacing(self.types[axis].type(max(abs(low), abs(high))))
+        return (high - low) / float(gap)
 
     def locate(
         self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "drop"
@@ -164,11 +183,13 @@ class Box:
     def edges(self, values: Values, axis: int) -> Indices:
         """Return the last line of the lattice at or below each edge, 0 to ``POSITIONS``."""
         low, high = self.side(axis)
-        near = np.floor((values - low) * (POSITIONS / (high - low))).astype(np.int64)
-        near = np.clip(near, 0, POSITIONS - 1)
-        near = np.maximum(near - (self.lines(axis, near, POSITIONS) > values), 0)
-        near += self.lines(axis, near + 1, POSITIONS) <= values
-        return np.where(values >= high, POSITIONS, np.minimum(near, POSITIONS - 1))
+        near = np.floor((values - low) * (POSITIONS / (high - low)) + 0.5)
+        line = np.clip(near, 0, POSITIONS).astype(np.int64)
+        return np.maximum(line - (self.lines(axis, line, POSITIONS) > values), 0)
+
+    def cut(self, rectangles: Values) -> Values:
+        """Return the parts of rectangles in the box, shape ``(m, 4)``."""
+        return np.clip(rectangles, np.tile(self.bounds[:2], 2), np.tile(self.bounds[2:], 2))
 
 
 def lattice_rectangles(queries: ArrayLike, *, bounds: ArrayLike) -> Indices:
@@ -185,9 +206,7 @@ def lattice_rectangles(queries: ArrayLike, *, bounds: ArrayLike) -> Indices:
     """
     box = Box.of(bounds)
     rectangles = checked_rectangles(queries)
-    west, south, east, north = box.bounds
-    cut = np.clip(rectangles, [west, south, west, south], [east, north, east, north])
-    leaves = np.any(cut != rectangles, axis=1)
+    leaves = np.any(box.cut(rectangles) != rectangles, axis=1)
     _refuse(leaves, f"must lie inside the `bounds` {box.bounds}; cut them to these")
     edges = np.column_stack([box.edges(one, i % 2) for i, one in enumerate(rectangles.T)])
     thin = (edges[:, 0] >= edges[:, 2]) | (edges[:, 1] >= edges[:, 3])
@@ -249,11 +268,9 @@ def even_queries(
     plastic = 1.32471795724474602596
     steps = np.arange(1, widths.size + 1)[:, None] * [1 / plastic, 1 / plastic**2]
     low = steps % 1 * (1 - widths)
-    columns = []
-    for column, share in enumerate(np.hstack([low, low + widths]).T):
-        least, most = box.side(column % 2)
-        columns.append(np.clip(least + (most - least) * share, least, most))
-    return np.column_stack(columns)
+    corner = np.tile(box.bounds[:2], 2)
+    size = np.tile(box.bounds[2:], 2) - corner
+    return box.cut(corner + size * np.hstack([low, low + widths]))
 
 
 def _refuse(wrong: NDArray[np.bool], requirement: str) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import exp, expm1, sqrt
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -241,11 +240,3 @@ def noisy(counts: Values | Indices, scale: float) -> Values:
     from dpselect.draws.exact.noisy_counts import discrete_laplace
 
     return discrete_laplace(counts.astype(np.int64), scale).astype(np.float64)
-
-
-def standard_deviation(scale: float) -> float:
-    """Return that of discrete Laplace noise, ``√(2 e^(-1/b)) / (1 - e^(-1/b))``.
-
-    At least 1e-60, so that quotients of variances are numbers at every epsilon.
-    """
-    return max(sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale), 1e-60)

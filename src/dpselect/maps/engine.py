@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from dpselect import tables
 from dpselect._numbers import EXACT, decimals
+from dpselect._optional import nw
 from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition
@@ -23,9 +23,6 @@ from dpselect.tables.collecting import with_positions
 from dpselect.tables.engine import Spark, engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.typing import Indices, Values
-
-SIDES = ("lower", "upper")
-"""Lines of a cell along an axis."""
 
 
 class EngineCounts(Counts):
@@ -97,24 +94,21 @@ def _counted(
 
 
 def in_cells_of_groups(
-    points: nw.LazyFrame[Any],
-    box: Box,
-    shape: tuple[int, int],
-    groups: int,
+    points: nw.LazyFrame[Any], box: Box, grid: Partition, groups: int
 ) -> list[Values]:
     """Count the points of each group in the cells of a uniform grid, by one grouping.
 
     Args:
         points: With coordinates ``x`` and ``y``, and the position ``group``. Private.
         box: The public box that they are in.
-        shape: Cells along both axes.
+        grid: The grid.
         groups: How many groups there are.
 
     Returns:
         Counts of each group, shape ``(cells,)``.
     """
-    cells = in_grid(points, box, shape)
-    held = _counted(cells, (GROUP, "x", "y"), points, (groups, *shape))
+    nx, ny = grid.shape or (1, 1)
+    held = _counted(in_grid(points, box, (nx, ny)), (GROUP, "x", "y"), points, (groups, nx, ny))
     return list(held.reshape(groups, -1).astype(np.float64))
 
 
@@ -153,7 +147,8 @@ def in_grid(
     placed, searched = {}, {}
     for axis, (coordinate, name, size) in enumerate(zip("xy", names, shape, strict=True)):
         whole = decimals(*box.side(axis))
-        if whole is None or max(abs(whole[0]) + whole[1], whole[2]) * size <= EXACT:
+        exact = whole is None or max(abs(whole[0]) + whole[1], whole[2]) * size <= EXACT
+        if exact and size <= box.floats(axis):
             placed[coordinate] = name, nw.lit(float(size), nw.Float64)
         else:
             searched[name] = box.lines(axis, np.arange(1, size), size)
@@ -166,56 +161,50 @@ def in_grid(
 def _with_cells(
     points: nw.LazyFrame[Any], box: Box, sizes: Mapping[str, nw.Expr], names: Sequence[str]
 ) -> nw.LazyFrame[Any]:
-    """Return points with their cells along axes that are cut into so many, as integers."""
+    """Return points with their cells along axes that are cut into so many, as integers.
+
+    A point is in the cell above the line that is nearest to it, or in the one below: for this,
+    floats must be as many as cells.
+    """
     found = points
-    pairs: dict[str, tuple[str, str]] = {}
     for axis, number in sizes.items():
         low, high = box.side("xy".index(axis))
-        whole = decimals(low, high)
+        first, span, unit = map(float, decimals(low, high) or (0, 1, 1))
         # A column of floats: polars would multiply by the rounded inverse of a single number,
         # and DuckDB compute with decimals.
         size = nw.col(axis) * 0.0 + number
-        near = ((nw.col(axis) - low) * size * (1 / (high - low))).floor()
-        first, span, unit = map(float, whole or (0, 1, 1))
+        near = ((nw.col(axis) - low) * size * (1 / (high - low)) + 0.5).floor()
         found = found.with_columns(
             near.alias(f"{axis} near"),
-            (near * span + size * first).alias(f"{axis} lower"),
-            ((near + 1) * span + size * first).alias(f"{axis} upper"),
+            (near * span + size * first).alias(f"{axis} line"),
             (size * unit).alias(f"{axis} unit"),
             (size - 1).alias(f"{axis} last"),
         )
-        pairs |= {f"{axis} {side}": (f"{axis} {side}", f"{axis} unit") for side in SIDES}
-    found = _quotients(found, pairs)
+    found = _quotients(found, {f"{axis} line": f"{axis} unit" for axis in sizes})
     cells = []
     for axis, name in zip(sizes, names, strict=True):
         low, high = box.side("xy".index(axis))
-        lines = [nw.col(f"{axis} {side}") for side in SIDES]
+        line = nw.col(f"{axis} line")
         if decimals(low, high) is None:
-            lines = [line * (high - low) + low for line in lines]
+            line = line * (high - low) + low
         if box.types["xy".index(axis)] == np.float32:
-            lines = [line.cast(nw.Float32).cast(nw.Float64) for line in lines]
-        # One beside the cell that is near, where a line is rounded; the last one holds the
-        # upper edge.
-        below = nw.when(nw.col(axis) < lines[0]).then(1.0).otherwise(0.0)
-        above = nw.when(nw.col(axis) >= lines[1]).then(1.0).otherwise(0.0)
-        cell = nw.min_horizontal(nw.col(f"{axis} near") - below + above, f"{axis} last")
+            line = line.cast(nw.Float32).cast(nw.Float64)
+        below = nw.when(nw.col(axis) < line).then(1.0).otherwise(0.0)
+        # The last cell holds the upper edge.
+        cell = nw.min_horizontal(nw.col(f"{axis} near") - below, f"{axis} last")
         cells.append(nw.max_horizontal(cell, nw.lit(0.0)).cast(nw.Int64).alias(name))
     return found.with_columns(*cells)
 
 
-def _quotients(
-    rows: nw.LazyFrame[Any], pairs: Mapping[str, tuple[str, str]]
-) -> nw.LazyFrame[Any]:
-    """Return rows with quotients of two columns each, rounded once."""
+def _quotients(rows: nw.LazyFrame[Any], parts: Mapping[str, str]) -> nw.LazyFrame[Any]:
+    """Return rows with columns divided by others, rounded once."""
     engine = engine_of(rows)
     if isinstance(engine, Spark):
         # narwhals divides by a function that not every Spark has for floats.
         f = engine.f
-        divided = {name: f.col(top) / f.col(bottom) for name, (top, bottom) in pairs.items()}
+        divided = {name: f.col(name) / f.col(bottom) for name, bottom in parts.items()}
         return nw.from_native(nw.to_native(rows).withColumns(divided))
-    return rows.with_columns(
-        (nw.col(top) / nw.col(bottom)).alias(name) for name, (top, bottom) in pairs.items()
-    )
+    return rows.with_columns(nw.col(name) / nw.col(bottom) for name, bottom in parts.items())
 
 
 def _by_square(key: nw.Expr, partition: Partition, held: Indices | Values) -> nw.Expr:

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,7 @@ from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.maps.box import lattice_rectangles
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.overlap import CountedCells, Overlap
-from dpselect.maps.partition import Partition, uniform_grid, uniform_grids
+from dpselect.maps.partition import CoarseGrid, Partition, uniform_grid, uniform_grids
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
@@ -40,9 +40,15 @@ RELATIVE_ROUNDING = 2.0**-44
 """What rounding can add to the noise, which is part of what is divided by a private count."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ErrorMeasure(ABC):
-    r"""An error of partitions, with the most that one neighbour step can change it."""
+    r"""An error of partitions, with the most that one neighbour step can change it.
 
+    Attributes:
+        neighbours: ``"add-remove"`` or ``"substitute"``: what the sensitivity holds for.
+    """
+
+    neighbours: NeighboursLike
     rounding: ClassVar[float] = 2.0**-14
     """What rounding on both databases can add to the change of ``g_t``, in points.
 
@@ -51,10 +57,18 @@ class ErrorMeasure(ABC):
     again.
     """
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "neighbours", self.relation)
+
     @property
-    @abstractmethod
     def relation(self) -> Neighbours:
         """The neighbour relation that the sensitivity holds for."""
+        return validation.table_neighbours(self.neighbours)
+
+    @property
+    def moves(self) -> bool:
+        """Whether one neighbour step moves a point, and brings or takes none."""
+        return self.relation is Neighbours.SUBSTITUTE
 
     @abstractmethod
     def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
@@ -91,30 +105,7 @@ class ErrorMeasure(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Stated(ErrorMeasure):
-    """A measure that is told its neighbour relation.
-
-    Attributes:
-        neighbours: ``"add-remove"`` or ``"substitute"``.
-    """
-
-    neighbours: NeighboursLike
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "neighbours", validation.table_neighbours(self.neighbours))
-
-    @property
-    def relation(self) -> Neighbours:
-        return validation.table_neighbours(self.neighbours)
-
-    @property
-    def moves(self) -> bool:
-        """Whether one neighbour step moves a point, and brings or takes none."""
-        return self.relation is Neighbours.SUBSTITUTE
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Weighted(Stated):
+class Weighted(ErrorMeasure):
     """The absolute error, weighted by public numbers; with equal weights the absolute one.
 
     Guarantee:
@@ -128,6 +119,33 @@ class Weighted(Stated):
     """
 
     weights: ArrayLike = field(default=1.0)
+
+    @classmethod
+    def relative(
+        cls,
+        coarse: CoarseGrid,
+        queries: Indices,
+        *,
+        neighbours: NeighboursLike,
+        sanity: float,
+        floor: float | None = None,
+    ) -> Self:
+        """Return the relative error, of weights ``w_t = 1/max(T̃_t, ρ)``.
+
+        ``T̃_t`` is the coarse grid's answer. ρ is ``floor``, or ``sanity`` of the noisy total,
+        and at least the standard deviation of one coarse count.
+
+        Args:
+            coarse: The released grid.
+            queries: Lattice edges, shape ``(m, 4)``.
+            neighbours: As of the measure.
+            sanity: Share of all points below which an error counts as absolute, 0 to 1.
+            floor: Number of points below which it does, in place of the share.
+        """
+        least = sanity * coarse.total if floor is None else floor
+        answers = CountedCells(coarse.cells(), coarse.counts).answers(queries)
+        weights = 1 / np.maximum(answers, max(least, coarse.standard_deviation, 1.0))
+        return cls(neighbours=neighbours, weights=weights)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -152,7 +170,7 @@ class Weighted(Stated):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RelativeClipped(Stated):
+class RelativeClipped(ErrorMeasure):
     """The error of E2EPriv over the exact answer, cut at a public number: repaired.
 
     The score of a query is ``min(C, (|g_t| + L_t)/max(q_t, ρ))``.

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
-from dpselect._optional import needed
+from dpselect._optional import needed, pl
 from dpselect.errors import ParameterError, no_column
+from dpselect.maps import geo
 from dpselect.maps.box import POSITIONS, Box, blocks_of, checked_rectangles
 from dpselect.maps.overlap import Blocks, CountedCells, products
 from dpselect.maps.partition import Partition
@@ -33,15 +34,11 @@ from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
     import geopandas
-    import polars as pl
 
 LEVEL = 0.95
 """The level of the intervals in tables and files."""
 
 TINY = np.finfo(float).tiny
-
-FORMATS = (".csv", ".parquet", ".geoparquet", ".gpkg", ".geojson")
-"""Suffixes of the files that estimates are written to; all but CSV hold the areas too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -125,9 +122,6 @@ class Estimates:
 
     def to_frame(self) -> pl.DataFrame:
         """Return ``table`` as a polars frame, one row for each area."""
-        needed("polars", extra="standard")
-        import polars as pl
-
         return pl.DataFrame(self.table())
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
@@ -142,19 +136,17 @@ class Estimates:
         """Write the estimates in the format that the suffix of the path names.
 
         ``.csv``; or with the areas ``.parquet`` (GeoParquet), ``.gpkg`` and ``.geojson``, which
-        need ``dpselect[geo]``.
+        is in EPSG:4326; these need ``dpselect[geo]``.
 
         Raises:
-            ParameterError: The suffix is not one of these.
+            ParameterError: The suffix is not one of these, or the file needs a reference
+                system.
             MissingDependencyError: The package that writes the format is not installed.
         """
-        suffix = check_suffix(path)
-        if suffix == ".csv":
+        if geo.check_suffix(path, self.box.crs, ".csv") == ".csv":
             for_csv(self.to_frame()).write_csv(path)
-        elif suffix in {".parquet", ".geoparquet"}:
-            self.to_geopandas().to_parquet(path)
         else:
-            self.to_geopandas().to_file(path)
+            geo.write(self.to_geopandas(), path)
 
 
 def names_of(areas: Any, count: int, names: str | Sequence[object] | None) -> Sequence[object]:  # noqa: ANN401
@@ -185,20 +177,6 @@ def names_of(areas: Any, count: int, names: str | Sequence[object] | None) -> Se
 def _are_texts(values: list[object]) -> bool:
     """Return whether these are texts, each another one."""
     return all(isinstance(one, str) for one in values) and len({*values}) == len(values)
-
-
-def check_suffix(path: str | Path) -> str:
-    """Return the suffix of a path; raise if estimates cannot be written so.
-
-    Raises:
-        ParameterError: It is none of ``FORMATS``.
-    """
-    suffix = Path(path).suffix.lower()
-    if suffix not in FORMATS:
-        raise ParameterError(
-            f"cannot write {path}: the suffix must be one of {', '.join(FORMATS)}"
-        )
-    return suffix
 
 
 def shapes_of(box: Box, areas: Any) -> NDArray[Any]:  # noqa: ANN401 -- rectangles or geometries
@@ -253,8 +231,7 @@ def _over_rectangles(
     shapes: Values, box: Box, partition: Partition, counts: Values, spread: Values
 ) -> Values:
     """Return the sums, with squares of norms and deviations, of blocks of cells."""
-    west, south, east, north = box.bounds
-    parts = np.clip(shapes, [west, south, west, south], [east, north, east, north])
+    parts = box.cut(shapes)
     inside, whole = (np.prod(one[:, 2:] - one[:, :2], axis=1) for one in (parts, shapes))
     edges = np.column_stack([box.edges(one, i % 2) for i, one in enumerate(parts.T)])
     differences = _differences(partition, counts).reshape(4, -1)

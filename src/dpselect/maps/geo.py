@@ -2,6 +2,12 @@
 
 GeoParquet, GeoPackage, GeoJSON, shapefiles and FlatGeobuf: a file states its reference system
 itself. Only its geometries are read.
+
+Cells are rectangles, so their well-known binary is one fixed layout: GeoParquet, which a map
+is read from again, is written by polars alone, unless the reference system is one that only
+pyproj can describe. GeoPandas writes the others.
+
+Source: GeoParquet 1.1.0.
 """
 
 from __future__ import annotations
@@ -13,10 +19,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from dpselect._optional import needed
 from dpselect.errors import DataError, MissingDependencyError, ParameterError, replaced
 from dpselect.tables.formats import PARQUET
 from dpselect.tables.source import Source
+from dpselect.typing import Values
 
 T = TypeVar("T")
 
@@ -225,3 +234,82 @@ def _metadata(path: Path) -> dict[str, Any]:
 def _read(path: Path, read: Callable[[], T]) -> T:
     refusal = f"{path} cannot be read: it must be a complete file of points or areas"
     return replaced(read, lambda: DataError(refusal))
+
+
+FORMATS = (".parquet", ".geoparquet", ".gpkg", ".geojson")
+"""Suffixes of the files that areas are written to."""
+
+POLYGON = np.dtype(
+    [("order", "u1"), ("kind", "<u4"), ("rings", "<u4"), ("corners", "<u4"), ("xy", "<f8", 10)]
+)
+"""Well-known binary of a polygon of one ring of five corners."""
+
+
+def check_suffix(path: str | Path, crs: str | None, *more: str) -> str:
+    """Return the suffix of a file to write; raise if areas could not be written so.
+
+    Args:
+        path: The file.
+        crs: The reference system of the areas.
+        more: Further suffixes, of files without areas.
+
+    Raises:
+        ParameterError: The suffix is none of ``FORMATS``, or the file needs a reference system.
+    """
+    suffix, known = Path(path).suffix.lower(), [*more, *FORMATS]
+    if suffix not in known:
+        raise ParameterError(
+            f"cannot write {path}: the suffix must be one of {', '.join(known)}"
+        )
+    if suffix == ".geojson" and crs is None:
+        raise ParameterError(
+            "GeoJSON is in EPSG:4326: give `crs`='EPSG:4326' if the `bounds` are longitudes "
+            "and latitudes"
+        )
+    return suffix
+
+
+def write(areas: Any, path: str | Path) -> None:  # noqa: ANN401 -- geopandas has no types
+    """Write a frame of areas to a file, of which the suffix has been checked.
+
+    GeoJSON is written in its own reference system, EPSG:4326.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in PARQUET_LIKE:
+        areas.to_parquet(path)
+        return
+    if suffix == ".geojson":
+        areas = areas.to_crs("EPSG:4326")
+    with warnings.catch_warnings():
+        # A map may have no reference system.
+        warnings.filterwarnings("ignore", "'crs' was not provided")
+        areas.to_file(path)
+
+
+def well_known_binary(bounds: Values) -> list[bytes]:
+    """Return the polygons of cells ``(west, south, east, north)``."""
+    west, south, east, north = bounds.T
+    cells = np.zeros(len(bounds), POLYGON)
+    cells["order"], cells["kind"], cells["rings"], cells["corners"] = 1, 3, 1, 5
+    ring = (west, south, east, south, east, north, west, north, west, south)
+    cells["xy"] = np.column_stack(ring)
+    return cells.view(f"V{POLYGON.itemsize}").tolist()
+
+
+def geoparquet_metadata(crs: str | None, bounds: tuple[float, float, float, float]) -> str:
+    """Return the ``geo`` metadata of a Parquet file whose column ``geometry`` has the cells.
+
+    Raises:
+        MissingDependencyError: Only pyproj can describe the system, and is not installed.
+    """
+    column: dict[str, object] = {
+        "encoding": "WKB",
+        "geometry_types": ["Polygon"],
+        "bbox": list(bounds),
+    }
+    # Without an entry the system is that of GPS.
+    if crs is None or crs.upper() not in WORLD:
+        column["crs"] = None if crs is None else described(crs).to_json_dict()
+    return json.dumps(
+        {"version": "1.1.0", "primary_column": "geometry", "columns": {"geometry": column}}
+    )

@@ -20,6 +20,7 @@ from dpselect import validation
 from dpselect.keys.keys import groups_first
 from dpselect.keys.release import LIFTED, ReleaseByGroup
 from dpselect.maps.box import Box, Outside
+from dpselect.maps.engine import in_cells_of_groups, inside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.points import PointRows, reads
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
@@ -33,9 +34,6 @@ from dpselect.tables.groups import GroupedDesign, Groups, changed_rows, check_un
 from dpselect.tables.key_columns import checked_names
 
 SIDES = ("west", "south", "east", "north")
-
-Cell = tuple[float, float, float, float]
-"""West, south, east and north of a cell, in coordinates."""
 
 
 def cell_counts(
@@ -244,22 +242,15 @@ class CellsDesign(Design[CellRelease]):
 
     def release_of(self, drawn: Sequence[Drawn], plan: Plan) -> CellRelease:
         """Return the cells of one draw after the other."""
-        cells = tuple(self._cell(position) for one in drawn for position in one.positions)
+        positions = [position for one in drawn for position in one.positions]
+        cells = self.grid.in_box(self.rows.box, np.array(positions, dtype=np.int64))
         return CellRelease(
-            cells,
+            tuple(map(tuple, cells.tolist())),
             plan,
             noisy_scores=_together(drawn, "noisy_scores"),
             interval=_together(drawn, "interval") if self.draw.interval else None,
             certain=_together(drawn, "certain") if self.draw.interval else None,
         )
-
-    def _cell(self, position: int) -> Cell:
-        """Return a cell by its position in the counts."""
-        box, (across, along) = self.rows.box, self.grid.shape or (1, 1)
-        a, b = divmod(position, along)
-        west, east = box.lines(0, np.array([a, a + 1]), across).tolist()
-        south, north = box.lines(1, np.array([b, b + 1]), along).tolist()
-        return west, south, east, north
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,16 +259,12 @@ class GroupedCells(GroupedDesign[CellRelease, Drawn]):
 
     The points of all groups are counted by their group and cell, and every group is answered by
     the same mechanism, for single points that come or go (``dpselect.tables.groups``).
-
-    Attributes:
-        rows: How they are read as points.
     """
 
     each: CellsDesign
-    rows: PointRows
 
     def check(self, data: object) -> None:
-        self.rows.check(data)
+        self.each.rows.check(data)
         self.grouping.check(data)
 
     def released(
@@ -290,14 +277,11 @@ class GroupedCells(GroupedDesign[CellRelease, Drawn]):
         return replace(release, answer=answer, groups=groups)
 
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
-        # narwhals takes as long to import as all of this room.
-        from dpselect.maps import engine
-
-        each, box = self.each, self.rows.held_by(data).box
-        placed = partial(engine.inside, box=box, outside=self.rows.outside)
-        numeric = {"x": str(self.rows.x), "y": str(self.rows.y)}
+        each, rows = self.each, self.each.rows.held_by(data)
+        placed = partial(inside, box=rows.box, outside=rows.outside)
+        numeric = {"x": str(rows.x), "y": str(rows.y)}
         points = self.grouping.rows(data, numeric, groups, placed=placed)
-        held = engine.in_cells_of_groups(points, box, each.grid.shape or (1, 1), len(groups))
+        held = in_cells_of_groups(points, rows.box, each.grid, len(groups))
         draws = [
             each.draw.prepare_positions(each.facts.of(one), draws=len(held)) for one in held
         ]
@@ -310,19 +294,15 @@ def _grouped(asked: HeavyCells) -> GroupedCells:
     Raises:
         ParameterError: A field is out of its range, or does not go with another.
     """
-    rows = PointRows.of(asked)
-    if rows.x is None:
+    if asked.x is None:
         raise validation.needs("by", "x", "y", of="coordinates")
     for name in checked_names(asked.by, "by"):
-        validation.different_columns(x=rows.x, y=rows.y, by=name)
+        validation.different_columns(x=asked.x, y=asked.y, by=name)
+    PointRows.of(asked)
     grouping = Groups.of(asked, groups_first)
     each: Any = replace(asked, **grouping.in_each).design()
     return GroupedCells(
-        plan=grouping.plan(each.plan),
-        exact=each.exact,
-        each=each,
-        grouping=grouping,
-        rows=rows,
+        plan=grouping.plan(each.plan), exact=each.exact, each=each, grouping=grouping
     )
 
 

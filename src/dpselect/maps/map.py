@@ -22,11 +22,19 @@ from dpselect.maps.error_measures import (
     check_number,
     partition_error,
 )
-from dpselect.maps.partition import Partition, uniform_grids
+from dpselect.maps.partition import (
+    COARSE,
+    CoarseGrid,
+    Method,
+    Partition,
+    PartitionRule,
+    Quadtree,
+    rules_of,
+    uniform_grids,
+)
 from dpselect.maps.points import PointRows, reads
 from dpselect.maps.postprocess import consistent, non_uniformity, nonnegative
 from dpselect.maps.release import MapRelease
-from dpselect.maps.rules import COARSE, CoarseGrid, Method, PartitionRule, Quadtree, rules_of
 from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, PermuteAndFlip
 from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -37,6 +45,9 @@ from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.groups import changed_rows
 from dpselect.typing import Indices
 from dpselect.writing import SHOWN
+
+Candidate: TypeAlias = Partition | PartitionRule
+"""Cells that can be chosen, or a rule that makes some from the coarse grid."""
 
 Objectives: TypeAlias = Literal["relative", "relative-clipped", "absolute"]
 """Errors that a map can be tuned for by name."""
@@ -139,8 +150,9 @@ class Map(Query[MapRelease]):
     def design(self) -> _MapDesign:
         rows = PointRows.of(self)
         relation = validation.table_neighbours(self.neighbours)
-        candidates = Candidates.of(self.grids, self.method)
-        measure = _measure(self.measure, relation, rows.max_per_user, self.floor)
+        validation.within("sanity", self.sanity, 0, 1)
+        candidates = _candidates(self.grids, self.method)
+        measure = _measure(self, relation, rows.max_per_user)
         steps = Steps.of(self, candidates, rows.max_per_user, weighted=measure is None)
         choice, queries, bounds = steps.choice, self.queries, rows.box.bounds
         if queries is None and choice is not None:
@@ -148,17 +160,21 @@ class Map(Query[MapRelease]):
         edges = np.empty((0, 4), np.int64)
         if queries is not None:
             edges = lattice_rectangles(queries, bounds=bounds)
-        passes = candidates.passes(edges, steps)
         if measure is not None and choice is not None:
             # Refused before the charge: a measure of another number of queries.
             measure.errors(*np.zeros((3, len(edges))))
-        if measure is not None and measure.most_records is not None:
-            passes += 1
+        # In an engine the counts are one query, and so is what each other step counts.
+        passes = 1 + (steps.coarse_scale is not None)
+        passes += measure is not None and measure.most_records is not None
+        if choice is not None:
+            passes += len(blocks_of(edges)) + len(candidates)
         chosen = f"cells chosen by {choice.name} among" if choice else "the cells of"
         noise = f"discrete Laplace noise of scale {steps.counts_scale:.6g}"
+        labels = [one.label for one in candidates]
+        more = ", ..." * (len(labels) > SHOWN)
         return _MapDesign(
             plan=Plan(
-                mechanism=f"{noise} on {chosen} {candidates}",
+                mechanism=f"{noise} on {chosen} {', '.join(labels[:SHOWN])}{more}",
                 spends=steps.spends,
                 epsilon=float(self.epsilon),
                 neighbours=relation,
@@ -168,12 +184,11 @@ class Map(Query[MapRelease]):
                 ),
                 passes=passes,
             ),
+            asked=self,
             rows=rows,
             queries=edges,
             candidates=candidates,
             steps=steps,
-            sanity=validation.within("sanity", self.sanity, 0, 1),
-            floor=self.floor,
             measure=measure,
         )
 
@@ -192,22 +207,20 @@ class _MapDesign(Design[MapRelease]):
     """The public inputs of each step, and their draws.
 
     Attributes:
+        asked: The query, whose fields have been checked.
         rows: How rows are read as points.
         queries: Lattice edges, shape ``(m, 4)``.
         candidates: What the cells are chosen from.
         steps: The noise.
-        sanity: Share of all points below which an error counts as absolute.
-        floor: Number of points below which it does, if that is stated.
         measure: The error of a partition; None for the relative one, whose weights come from
             the coarse grid.
     """
 
+    asked: Map
     rows: PointRows
     queries: Indices
-    candidates: Candidates
+    candidates: Sequence[Candidate]
     steps: Steps
-    sanity: float
-    floor: float | None
     measure: ErrorMeasure | None
 
     def prepare(self, data: object) -> Callable[[Plan], MapRelease]:
@@ -218,14 +231,21 @@ class _MapDesign(Design[MapRelease]):
 
     def _draw(self, points: Counts, box: Box, plan: Plan) -> MapRelease:
         """Draw everything; the plan has been charged."""
-        steps, candidates = self.steps, self.candidates
-        partitions, coarse = list(candidates.partitions), None
+        steps, coarse, measure = self.steps, None, self.measure
+        partitions = [one for one in self.candidates if isinstance(one, Partition)]
         if steps.coarse_scale is not None:
             exact = points.in_cells(CoarseGrid.cells())
             coarse = CoarseGrid(noisy(exact, steps.coarse_scale), steps.coarse_scale)
-            given = coarse, steps.counts_epsilon
-            partitions += [rule.partition(*given) for rule in candidates.rules]
-        partition = self._chosen(points, partitions, coarse)
+            rules = [one for one in self.candidates if isinstance(one, PartitionRule)]
+            partitions += [rule.partition(coarse, steps.counts_epsilon) for rule in rules]
+            measure = measure or Weighted.relative(
+                coarse,
+                self.queries,
+                neighbours=self.plan.neighbours,
+                sanity=self.asked.sanity,
+                floor=self.asked.floor,
+            )
+        partition = self._chosen(points, partitions, measure)
         measured = noisy(points.in_cells(partition), steps.counts_scale)
         counts, processing = measured, []
         if coarse is not None:
@@ -249,31 +269,25 @@ class _MapDesign(Design[MapRelease]):
         )
 
     def _chosen(
-        self, points: Counts, partitions: Sequence[Partition], coarse: CoarseGrid | None
+        self, points: Counts, partitions: Sequence[Partition], measure: ErrorMeasure | None
     ) -> Partition:
         """Draw a partition; the only one if there is nothing to choose."""
-        if self.steps.choice is None:
+        if self.steps.choice is None or measure is None:
             return partitions[0]
-        of = self.queries, self.sanity, self.floor
-        weights = 1.0 if coarse is None else coarse.weights(*of)
         objective = partition_error(
             points,
             partitions=partitions,
             queries=self.queries,
             scale=self.steps.counts_scale,
-            measure=self.measure or Weighted(neighbours=self.plan.neighbours, weights=weights),
+            measure=measure,
             max_per_user=self.rows.max_per_user,
         )
         return partitions[self.steps.choice.draw_positions(objective)[0]]
 
 
-def _measure(
-    given: Objectives | ErrorMeasure,
-    relation: Neighbours,
-    max_per_user: int,
-    floor: float | None,
-) -> ErrorMeasure | None:
+def _measure(asked: Map, relation: Neighbours, max_per_user: int) -> ErrorMeasure | None:
     """Return the measure; None for the one whose weights come from the coarse grid."""
+    given, floor = asked.measure, asked.floor
     own = isinstance(given, ErrorMeasure)
     named = None if own else validation.one_of("measure", given, get_args(Objectives))
     if floor is not None and named in {None, "absolute"}:
@@ -296,53 +310,21 @@ def _measure(
     return given
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What the cells are chosen from.
+def _candidates(
+    grids: Sequence[int | tuple[int, int]], method: Method | Sequence[Method] | None
+) -> list[Candidate]:
+    """Return what the cells are chosen from: uniform grids first, then rules.
 
-    Attributes:
-        partitions: Uniform grids.
-        rules: Rules that make more partitions from the coarse grid.
+    Raises:
+        ParameterError: A grid or a method is none.
     """
-
-    partitions: tuple[Partition, ...]
-    rules: tuple[PartitionRule, ...]
-
-    @classmethod
-    def of(
-        cls, grids: Sequence[int | tuple[int, int]], method: Method | Sequence[Method] | None
-    ) -> Self:
-        """Return the candidates of two fields of a query.
-
-        Raises:
-            ParameterError: A grid or a method is none.
-        """
-        sizes = validation.listed("grids", grids) or ()
-        if method is None:
-            # Of all partitions that need no tuning the quadtree has the least median error on
-            # most of the data sets of docs/report/measurements.md.
-            method = "uniform" if sizes else Quadtree(c=10.0)
-        rules = rules_of(method)
-        return cls(tuple(uniform_grids(sizes)) if sizes or not rules else (), rules)
-
-    @property
-    def labels(self) -> list[str]:
-        """The labels of all, in the order in which they become candidates."""
-        grids = [partition.label for partition in self.partitions]
-        return grids + [rule.label for rule in self.rules]
-
-    def __str__(self) -> str:
-        return ", ".join(self.labels[:SHOWN]) + ", ..." * (len(self.labels) > SHOWN)
-
-    def passes(self, queries: Indices, steps: Steps) -> int:
-        """Return the queries that a release takes in an engine.
-
-        Args:
-            queries: Lattice edges, shape ``(m, 4)``, if a candidate is chosen.
-            steps: The noise.
-        """
-        choice = 0 if steps.choice is None else len(blocks_of(queries)) + len(self.labels)
-        return (steps.coarse_scale is not None) + choice + 1
+    sizes = validation.listed("grids", grids) or ()
+    if method is None:
+        # Of all partitions that need no tuning the quadtree has the least median error on
+        # most of the data sets of docs/report/measurements.md.
+        method = "uniform" if sizes else Quadtree(c=10.0)
+    rules = rules_of(method)
+    return [*(uniform_grids(sizes) if sizes or not rules else ()), *rules]
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +350,9 @@ class Steps:
     counts_scale: float
 
     @classmethod
-    def of(cls, asked: Map, candidates: Candidates, points: int, *, weighted: bool) -> Self:
+    def of(
+        cls, asked: Map, candidates: Sequence[Candidate], points: int, *, weighted: bool
+    ) -> Self:
         """Return the noise of every step of a query, and its price.
 
         Args:
@@ -384,33 +368,33 @@ class Steps:
         epsilon = counts = validation.positive("epsilon", asked.epsilon)
         validation.within("tuning_share", asked.tuning_share, 0, 1)
         relation = validation.table_neighbours(asked.neighbours)
-        alone, coarse, choice = len(candidates.labels) == 1, 0.0, 0.0
-        if not (alone and candidates.partitions):
+        several, coarse, choice = len(candidates) > 1, 0.0, 0.0
+        rules = any(isinstance(one, PartitionRule) for one in candidates)
+        if several or rules:
             share = validation.share("tuning_share", asked.tuning_share)
             tuning = validation.positive("tuning_share * epsilon", share * epsilon)
             # The next float below the difference never exceeds the rest.
             rest = nextafter(epsilon - tuning, 0)
             counts = validation.positive("(1 - tuning_share) * epsilon", rest)
-            coarse = tuning if alone else tuning / 2 * (weighted or bool(candidates.rules))
+            if rules or weighted:
+                coarse = tuning / 2 if several else tuning
             choice = tuning - coarse
-        spends, mechanism = [Spend("counts of the cells", counts)], None
-        if choice or asked.mechanism is not None:
-            named = PermuteAndFlip.name if asked.mechanism is None else asked.mechanism
-            mechanism = as_step(named, choice or 1.0)
-        if choice and mechanism:
+        named = PermuteAndFlip.name if asked.mechanism is None else asked.mechanism
+        mechanism, spends = as_step(named, choice or 1.0), []
+        if coarse:
+            purpose = f"counts of a coarse grid of {COARSE} x {COARSE}"
+            spends.append(Spend(purpose, coarse))
+        if choice:
             # Refused before the charge. Noise on all errors is made for those that are scored.
             facts = Facts(
                 candidates=1, sensitivity=GlobalSensitivity(1.0, relation), highest=0.0
             )
             known = mechanism.for_objective(facts)
             mechanism = mechanism if isinstance(mechanism, NoisySequence) else known
-            spends.insert(0, mechanism.spend("choice of the partition"))
+            spends.append(mechanism.spend("choice of the partition"))
         change = changed_rows(points, relation)
-        if coarse:
-            purpose = f"counts of a coarse grid of {COARSE} x {COARSE}"
-            spends.insert(0, Spend(purpose, coarse))
         return cls(
-            spends=tuple(spends),
+            spends=(*spends, Spend("counts of the cells", counts)),
             coarse_scale=_scale(coarse, change) if coarse else None,
             choice=mechanism if choice else None,
             counts_epsilon=counts,

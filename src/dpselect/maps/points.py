@@ -14,21 +14,20 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect import validation
-from dpselect._optional import needed
+from dpselect import tables, validation
+from dpselect._optional import needed, nw
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.maps import geo
-from dpselect.maps.box import Box, Outside
+from dpselect.maps.box import LEAST_FLOATS, Box, Outside
 from dpselect.maps.counting import Counts, Points
+from dpselect.maps.engine import EngineCounts, inside
 from dpselect.maps.geo import crs_of, geo_file, geometries, name_of
 from dpselect.query import Columns, Released
 from dpselect.tables import values
+from dpselect.tables.collecting import without_nan
+from dpselect.tables.engine import engine_of
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import Values
-
-SHORT = (np.float16, np.float32)
-LEAST_FLOATS = 2**10
-"""Gaps between floats of a type along a box from which its lines are rounded to them."""
 
 POINT, MULTIPOINT = 0, 4
 """Types of shapely."""
@@ -36,8 +35,6 @@ POINT, MULTIPOINT = 0, 4
 _NO_POINTS = "points must be a table, geometries, or an array of shape (n, 2)"
 
 if TYPE_CHECKING:
-    import narwhals as nw
-
     from dpselect.maps.heavy_cells import HeavyCells
     from dpselect.maps.map import Map
 
@@ -95,9 +92,6 @@ class PointRows:
             ColumnError: A column is missing, not named or not numeric.
         """
         if self.x is not None and self.y is not None:
-            # narwhals takes as long to import as all of this room.
-            from dpselect import tables
-
             tables.check_columns(data, numeric=[self.x, self.y])
             if self.cap is not None:
                 self.cap.check(data)
@@ -132,21 +126,18 @@ class PointRows:
         Raises:
             ColumnError: A column is missing or not numeric.
         """
-        from dpselect import tables
-
         if self.x is None or self.y is None:
-            kind = getattr(getattr(data, "dtype", None), "type", np.float64)
-            kinds = [kind if kind in SHORT else np.float64] * 2
+            types = [getattr(data, "dtype", None)] * 2
         else:
             tables.check_columns(data, numeric=[self.x, self.y])
-            kinds = [tables.declared_float(data, one) for one in (self.x, self.y)]
-        types = []
-        for axis, kind in enumerate(kinds):
-            low, high = self.box.side(axis)
-            with np.errstate(over="ignore", invalid="ignore"):
-                gap = float(np.spacing(kind(max(abs(low), abs(high)))))
-            types.append(np.dtype(kind if (high - low) / gap >= LEAST_FLOATS else np.float64))
-        return replace(self, box=replace(self.box, types=(types[0], types[1])))
+            types = [tables.declared_float(data, one) for one in (self.x, self.y)]
+        short, double = np.dtype(np.float32), np.dtype(np.float64)
+        in_short = replace(self.box, types=(short, short))
+        x, y = (
+            short if kind == short and in_short.floats(axis) >= LEAST_FLOATS else double
+            for axis, kind in enumerate(types)
+        )
+        return replace(self, box=replace(self.box, types=(x, y)))
 
     def read(self, data: object) -> Counts:
         """Return the counts of the points, each repaired on its own; private.
@@ -161,26 +152,18 @@ class PointRows:
             DataError: They are no points, or cannot be read.
             ParameterError: The reference systems differ.
         """
-        from dpselect import tables
-        from dpselect.maps import engine
-        from dpselect.tables.engine import engine_of
-
         box = self.held_by(data).box
         if self.x is None or self.y is None:
             self.check(data)
             return Points(*box.locate(*_without_columns(data, box), outside=self.outside), box)
         located = self._located(data, box)
         if tables.is_lazy(data):
-            return engine.EngineCounts(located, box)
+            return EngineCounts(located, box)
         held = engine_of(located).frame(streaming=True)
         return Points(held["x"].to_numpy(), held["y"].to_numpy(), box)
 
     def _located(self, data: object, box: Box) -> nw.LazyFrame[Any]:
         """Return the coordinates of the points that count, as ``x`` and ``y``; none is read."""
-        from dpselect import tables
-        from dpselect.maps.engine import inside
-        from dpselect.tables.collecting import without_nan
-
         numeric = [str(self.x), str(self.y)]
         plain = [] if self.cap is None else [self.cap.user]
         rows = tables.lazy_columns(data, numeric=numeric, plain=plain)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpselect.maps.counting import standard_deviation
-from dpselect.maps.partition import Partition
-from dpselect.maps.rules import COARSE, CoarseGrid
+from dpselect.maps.partition import COARSE, CoarseGrid, Partition, standard_deviation
 from dpselect.typing import Indices, Values
 
 
@@ -93,7 +91,7 @@ def consistent(
     cells, sums = np.bincount(block), np.bincount(block, counts)
     others = np.bincount(coarse_block, coarse.counts)
     variance = cells * standard_deviation(scale) ** 2
-    of_others = np.bincount(coarse_block) * standard_deviation(coarse.scale) ** 2
+    of_others = np.bincount(coarse_block) * coarse.standard_deviation**2
     shift = (others - sums) * variance / (variance + of_others)
     of_total = (others - sums).sum() * variance.sum() / (variance + of_others).sum()
     left = variance * of_others / (variance + of_others)

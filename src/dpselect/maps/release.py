@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from dpselect._optional import needed
-from dpselect.errors import ParameterError
-from dpselect.maps import export, geo, postprocess
+from dpselect._optional import needed, pl
+from dpselect.errors import DataError, ParameterError, no_file
+from dpselect.maps import geo, postprocess
 from dpselect.maps.box import POSITIONS, Box
-from dpselect.maps.counting import standard_deviation
 from dpselect.maps.estimates import Estimates, names_of, shapes_of, sums_over
 from dpselect.maps.overlap import CountedCells
-from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.rules import CoarseGrid
+from dpselect.maps.partition import CoarseGrid, Partition, standard_deviation, uniform_grid
+from dpselect.plan import ErrorBound, Plan, Spend
+from dpselect.query import Query
 from dpselect.release import Release
 from dpselect.typing import Values
 
 if TYPE_CHECKING:
     import geopandas
-    import polars as pl
     from matplotlib.axes import Axes
+
+KEY = "dpselect.maps"
+"""Key in the metadata of a Parquet file: all of a map but its counts, as JSON."""
+
+FORMAT = 5
+"""The version of what is stored there."""
 
 COLOURS = "cividis"
 """Perceptually uniform, also with colour-vision deficiency."""
@@ -129,9 +134,6 @@ class MapRelease(Release[str]):
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row for each cell: its bounds and its count."""
-        needed("polars", extra="standard")
-        import polars as pl
-
         edges = self.partition.in_box(self.box).T
         columns = zip(("west", "south", "east", "north"), edges, strict=True)
         return pl.DataFrame({**dict(columns), "count": self.counts})
@@ -205,62 +207,64 @@ class MapRelease(Release[str]):
     def to_file(self, path: str | Path) -> None:
         """Write the cells in the format that the suffix of the path names.
 
-        ``.parquet`` or ``.geoparquet`` (GeoParquet, with all that ``from_parquet`` needs),
-        ``.geojson``; and ``.gpkg``, which needs ``dpselect[geo]``.
+        ``.parquet`` or ``.geoparquet`` (GeoParquet, with all that ``from_parquet`` needs); and
+        with ``dpselect[geo]`` ``.gpkg`` and ``.geojson``, which is in EPSG:4326. A query that
+        has no written form, such as one with a function as its mechanism, is left out.
 
         Args:
             path: Where to.
 
         Raises:
-            ParameterError: The suffix is not one of these, or the reference system does not
-                fit.
+            ParameterError: The suffix is not one of these, or the file needs a reference
+                system.
             MissingDependencyError: The package that writes the format is not installed.
         """
-        form = export.format_of(path, self.box)
-        if form == "GeoParquet":
-            self.to_parquet(path)
-        elif form == "GeoJSON":
-            Path(path).write_text(json.dumps(self.to_geojson()), encoding="utf-8")
-        else:
-            export.write_geopackage(self, path)
-
-    def to_parquet(self, path: str | Path) -> None:
-        """Write the map with its plan and its query as GeoParquet, for ``from_parquet``.
-
-        A query that has no written form, such as one with a function as its mechanism, is
-        left out.
-        """
-        export.write_parquet(self, self._made_of(), path)
+        check_file(path, self.box)
+        if Path(path).suffix.lower() not in geo.PARQUET_LIKE:
+            geo.write(self.to_geopandas(), path)
+            return
+        try:
+            query = None if self.query is None else self.query.to_dict()
+        except ParameterError:
+            query = None
+        stored = {
+            "format": FORMAT,
+            "made_of": {**self._made_of(), "counts": None},
+            "version": self.version,
+            "plan": asdict(replace(self.plan, query=None)),
+            "query": query,
+        }
+        cells = geo.well_known_binary(self.partition.in_box(self.box))
+        metadata = {
+            KEY: json.dumps(stored, default=str),
+            "geo": geo.geoparquet_metadata(self.box.crs, self.box.bounds),
+        }
+        shapes = pl.Series("geometry", cells, pl.Binary)
+        self.to_frame().with_columns(shapes).write_parquet(path, metadata=metadata)
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> Self:
-        """Read a map that ``to_parquet`` wrote.
+        """Read a map that ``to_file`` wrote.
 
         Raises:
             DataError: There is no such file, or it is not a map.
         """
-        return export.read_parquet(cls, path)
-
-    def to_geojson(self) -> dict[str, Any]:
-        """Return the cells as a GeoJSON feature collection.
-
-        Raises:
-            ParameterError: The reference system is not known to be GeoJSON's, EPSG:4326.
-        """
-        export.check_geojson(self.box.crs)
-        bounds, counts = self.partition.in_box(self.box).tolist(), self.counts.tolist()
-        features = [
-            {
-                "type": "Feature",
-                "properties": {"count": count},
-                "geometry": {
-                    "type": "Polygon",
-                    "coordinates": [[[w, s], [e, s], [e, n], [w, n], [w, s]]],
-                },
+        if not Path(path).is_file():
+            raise no_file(path)
+        try:
+            stored = json.loads(pl.read_parquet_metadata(path)[KEY])
+            counts = pl.read_parquet(path, columns=["count"])["count"].to_numpy()
+            more = {
+                "plan": _plan(stored["plan"], stored["query"]),
+                "version": stored["version"],
             }
-            for (w, s, e, n), count in zip(bounds, counts, strict=True)
-        ]
-        return {"type": "FeatureCollection", "features": features}
+            made = cls.remade({**stored["made_of"], "counts": counts}, **more)
+            fits = stored["format"] == FORMAT and counts.shape == (made.partition.cells,)
+        except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise DataError(f"{path} is not a map that to_file wrote")
+        return made
 
     def to_geopandas(self) -> geopandas.GeoDataFrame:
         """Return the cells as geometries; needs ``dpselect[geo]``."""
@@ -317,6 +321,34 @@ class MapRelease(Release[str]):
             if 4 * (noise * counts).sum() <= (counts**2).sum():
                 break
         return shape
+
+
+def check_file(path: str | Path, box: Box) -> None:
+    """Raise if the cells of a box could not be written to a file.
+
+    Raises:
+        ParameterError: The suffix is none of ``geo.FORMATS``, or the file needs a reference
+            system.
+        MissingDependencyError: The package that writes the format is not installed.
+    """
+    if geo.check_suffix(path, box.crs) in geo.PARQUET_LIKE:
+        geo.geoparquet_metadata(box.crs, box.bounds)
+        needed("polars", extra="standard")
+    else:
+        needed("geopandas", extra="geo")
+
+
+def _plan(stored: dict[str, Any], query: dict[str, Any] | None) -> Plan:
+    error = stored["error"]
+    return Plan(
+        **{
+            **stored,
+            "spends": tuple(Spend(**spend) for spend in stored["spends"]),
+            "public": tuple(stored["public"]),
+            "error": error and ErrorBound(**error),
+            "query": query and Query.from_dict(query),
+        }
+    )
 
 
 def areas_of(box: Box, bounds: Values) -> tuple[Values, str]:
