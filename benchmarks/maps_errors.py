@@ -145,6 +145,8 @@ def rows() -> Iterator[Row]:
         held = Points(*box.locate(*points.T), box)
         asked = {side: queries_of(points, box, side, rng) for side in SIDES}
         edges = {side: lattice_rectangles(asked[side], bounds=box.bounds) for side in SIDES}
+        queries = np.vstack(list(asked.values()))
+        exact = held.in_rectangles(np.vstack(list(edges.values())))
         kinds: dict[str, dict[str, Any]] = {
             "quadtree": {},
             "guideline": {"method": "guideline"},
@@ -157,10 +159,11 @@ def rows() -> Iterator[Row]:
             of_forms = [dict.fromkeys(FORMS, "")] * len(SIDES)
             if cells == "quadtree" and name in BOXES:
                 of_forms = list(errors_of_forms(held, epsilon, edges))
-            for side, forms in zip(SIDES, of_forms, strict=True):
-                exact = held.in_rectangles(edges[side])
-                found = np.hstack([bounds_of(one, asked[side], exact) for one in maps])
-                errors, bounds = found[0], found[1:]
+            # All sizes at once: sums over cells are made once a map.
+            every = np.stack([bounds_of(one, queries, exact) for one in maps])
+            by_side = every.reshape(MAPS, 4, len(SIDES), EACH).transpose(2, 1, 0, 3)
+            for side, forms, found in zip(SIDES, of_forms, by_side, strict=True):
+                errors, bounds = found[0].ravel(), found[1:].reshape(3, -1)
                 noise, alone, both = (errors <= bounds).mean(axis=1).round(3).tolist()
                 widths = bounds.mean(axis=1) / np.quantile(errors, 0.95)
                 yield {

@@ -53,35 +53,29 @@ def test_cells_are_those_of_numpy_with_the_edges_that_are_written(bounds, shape)
     assert np.unique(cells[:, [1, 3]]).tolist() == edges[1].tolist()
 
 
+BEYOND = [1e308, -1e308, np.inf, -np.inf, np.nan, None]
+NARROW = (1, 1, 1 + 2**-27, 1 + 2**-27)
+BLOCKS = [[0, 0, 2, 3], [2, 0, 2, 1], [0, 2, 2, 5], [2, 2, 1, 1], [3, 2, 1, 7]]
+BLOCKS = nested("blocks", 4, np.array([*BLOCKS, [2, 3, 1, 2], [3, 3, 1, 1]]))
+
+
+@pytest.mark.parametrize("outside", ["drop", "clip"])
 @every_engine
-@every_box
-def test_every_engine_counts_points_on_edges_alike(engine, bounds):
+@pytest.mark.parametrize("bounds", [*BOUNDS.values(), NARROW], ids=[*BOUNDS, "narrow"])
+def test_every_engine_counts_points_on_edges_and_beyond_alike(engine, bounds, outside):
     box, shape = Box.of(bounds), (10, 7)
     edges = [edges_of(*box.side(axis), size) for axis, size in enumerate(shape)]
-    rows = pl.DataFrame(
-        list(product(*map(on_and_beside, edges))), schema=["x", "y"], orient="row"
-    )
-    blocks = np.array([[0, 0, 2, 3], [2, 0, 2, 1], [0, 2, 2, 5], [2, 2, 1, 1], [3, 2, 1, 7]])
-    blocks = np.vstack([blocks, [[2, 3, 1, 2], [3, 3, 1, 1]]])
-    here, there = (
-        PointRows(box, "x", "y").read(held) for held in (rows, held_by(engine, rows))
-    )
-    for partition in (uniform_grid(shape), nested("blocks", 4, blocks)):
-        assert here.in_cells(partition).tolist() == there.in_cells(partition).tolist()
-    by_numpy = np.histogram2d(rows["x"], rows["y"], bins=edges)[0]
-    assert there.in_cells(uniform_grid(shape)).tolist() == by_numpy.ravel().tolist()
-
-
-@pytest.mark.slow
-def test_a_grid_of_more_digits_than_a_float_has_is_searched_in_an_engine():
-    bounds = (8.5416943, 47.3768866, 8.5516943, 47.3868866)
-    edges = [edges_of(*Box.of(bounds).side(axis), size) for axis, size in ((0, 2), (1, 2**21))]
-    # Only the search along y has many edges; a few of them are enough.
-    some = np.concatenate([edges[1][:3], edges[1][-3:]])
-    rows = pl.DataFrame({"x": [bounds[0]] * some.size, "y": some})
-    counts = PointRows(Box.of(bounds), "x", "y").read(rows).in_cells(uniform_grid((2, 2**21)))
-    assert np.flatnonzero(counts).tolist() == [0, 1, 2, 2**21 - 2, 2**21 - 1]
-    assert counts[2**21 - 1] == 2
+    near = [[*on_and_beside(one), np.nextafter(one[0], -np.inf), *BEYOND] for one in edges]
+    exact = pl.DataFrame(list(product(*near)), schema=["x", "y"], orient="row")
+    for rows in (exact, exact.cast(pl.Float32)):
+        here, there = (
+            PointRows(box, "x", "y", outside=outside).read(held)
+            for held in (rows, held_by(engine, rows))
+        )
+        for partition in (uniform_grid(shape), BLOCKS):
+            counts = here.in_cells(partition)
+            assert counts.any()
+            assert there.in_cells(partition).tolist() == counts.tolist()
 
 
 @settings(max_examples=15)
@@ -128,18 +122,6 @@ def test_a_cell_that_a_query_covers_or_misses_has_all_points_on_that_side(
         point = Points.of([one[0]], [one[1]], bounds=bounds)
         answer = CountedCells(partition, point.in_cells(partition)).answers(rectangle)
         assert abs(answer - point.in_rectangles(rectangle)) <= cut + 1e-12
-
-
-@every_box
-def test_queries_hold_their_lower_edges_and_not_their_upper_ones(bounds):
-    box = Box.of(bounds)
-    edges = [box.lines(axis, np.arange(11), 10) for axis in (0, 1)]
-    x, y = (np.repeat(one, 2) for one in edges)
-    points = Points.of(x, y, bounds=bounds)
-    for k in range(10):
-        query = [edges[0][k], edges[1][k], edges[0][k + 1], edges[1][k + 1]]
-        held = points.in_rectangles(lattice_rectangles(query, bounds=bounds))
-        assert held == [4 if k == 9 else 2]
 
 
 def test_planted_the_lower_cell_on_edges_is_seen(monkeypatch):

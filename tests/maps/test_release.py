@@ -171,15 +171,6 @@ def test_nonnegative_counts_of_any_grid_keep_the_total(grid):
     assert nonnegative(part, -np.abs(counts)).sum() == 0
 
 
-def test_nonnegative_counts_answer_large_queries_as_before(map_):
-    """One threshold for all cells moved a third of the box by many times its noise."""
-    queries = [[5, 45, 8.4, 55], [5, 48, 15, 52]]
-    before, after = map_.estimate(queries), map_.nonnegative().estimate(queries)
-
-    assert (map_.nonnegative().counts >= 0).all()
-    assert (np.abs(before.values - after.values) < 2 * before.noise_errors).all()
-
-
 def test_consistent_counts_are_the_mean_of_both_measurements(map_):
     block, coarse_block = blocks(map_.partition)
     measured = np.random.default_rng(5).integers(0, 30, map_.partition.cells).astype(float)
@@ -197,17 +188,6 @@ def test_consistent_counts_are_the_mean_of_both_measurements(map_):
     assert fitted.sum() == pytest.approx(total)
     assert np.ptp((fitted - measured)[block == 7]) == pytest.approx(0, abs=1e-9)
     assert map_.processing == ("consistent", "nonnegative")
-
-
-def test_the_choice_of_cells_does_not_bias_the_total():
-    """The means of the blocks alone are too large by about one standard deviation here."""
-    errors = []
-    for _ in range(60):
-        map_ = release(grids=[], method=AdaptiveGrid(c=5), epsilon=1.0)
-        answer = map_.estimate(BOX.bounds)
-        errors.append((answer.values[0] - len(POINTS)) / answer.noise_errors[0])
-
-    assert abs(np.mean(errors)) < 5 / np.sqrt(60)
 
 
 def test_blocks_of_a_tree_are_filled_by_cells_and_by_coarse_cells(tree):
@@ -354,15 +334,6 @@ def test_every_vector_file_is_opened_by_geopandas(crs, tmp_path):
             }  # fmt: skip
             frame = frame.to_crs(crs)
         assert frame.total_bounds == pytest.approx(np.array(BOX.bounds), abs=1e-6)
-
-
-def test_files_of_other_formats_are_refused(even, tmp_path):
-    with pytest.raises(ParameterError):
-        even.estimate(QUERIES).to_file(tmp_path / "districts.xlsx")
-    for name in ("map.csv", "map.shp", "map"):
-        with pytest.raises(ParameterError):
-            even.to_file(tmp_path / name)
-        assert not (tmp_path / name).exists()
 
 
 def test_a_picture_is_as_fine_as_its_noise_allows():

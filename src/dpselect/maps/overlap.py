@@ -113,7 +113,7 @@ class Blocks:
         Numpy adds what is side by side by pairs, so few roundings follow each other.
         """
         table = np.zeros(self._shape)
-        table[self.query, self.region] = values.reshape(len(values), -1).sum(axis=1)
+        table[self.query, self.region] = values.sum(axis=(1, 2))
         return np.asarray(table.sum(axis=1))
 
     def largest(self, values: Values) -> Values:
