@@ -1,6 +1,5 @@
 """Points that stay in their engine: the same counts, so the same law of every map."""
 
-
 import narwhals as nw
 import numpy as np
 import polars as pl
@@ -75,5 +74,5 @@ def test_cells_of_fewer_floats_than_lines_are_those_of_memory(engine, width):
     here, there = (
         PointRows(box, "x", "y").read(held) for held in (rows, held_by(engine, rows))
     )
-    for grid in (uniform_grid((4096, 3)), uniform_grid((2**16, 3))):
-        assert here.in_cells(grid).tolist() == there.in_cells(grid).tolist()
+    grid = uniform_grid((4096, 3))
+    assert here.in_cells(grid).tolist() == there.in_cells(grid).tolist()
