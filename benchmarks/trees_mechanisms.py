@@ -104,7 +104,7 @@ def row(folder: Path, name: str, by: str, growth: Growth, runs: int) -> dict[str
     line = {
         "data": name,
         "depth": growth.depth,
-        "epsilon": growth.epsilon,
+        "epsilon": growth.asked.epsilon,
         "mechanism": by,
         "runs": runs,
         "accuracy": round(float(found.mean()), 5),

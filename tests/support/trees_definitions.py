@@ -41,7 +41,7 @@ def by_definition(cells, steps, neighbours_of, value):
 def drawn(query, data, sampler):
     """Return what a query releases if another sampler draws; nothing is spent."""
     design = query.design()
-    with design.rows.counts(data, design.training.max_records) as counts:
+    with design.rows.counts(data, query.max_records) as counts:
         return design.training.draw(counts, sampler, query.plan)
 
 

@@ -110,7 +110,7 @@ def test_every_outcome_is_epsilon_private(mechanism):
     # The law of noisy-max is an integral, a hundred times slower than the others.
     worst = largest_loss(plan, scripts, 1 if mechanism == "noisy-max" else 12)
 
-    assert 0.5 * plan.epsilon < worst <= plan.epsilon * (1 + 1e-9)
+    assert 0.5 * plan.asked.epsilon < worst <= plan.asked.epsilon * (1 + 1e-9)
 
 
 THRESHOLDS = [
@@ -130,7 +130,7 @@ def test_every_outcome_of_thresholds_is_epsilon_private(criterion, depth, script
     plan = growth(NUMBERS, 1.5, 20, max_depth=depth, criterion=criterion)
     worst = max(largest_loss(plan, [script], 4, most) for most in (0, 1, 4))
 
-    assert 0.4 * plan.epsilon < worst <= plan.epsilon * (1 + 1e-9)
+    assert 0.4 * plan.asked.epsilon < worst <= plan.asked.epsilon * (1 + 1e-9)
 
 
 def test_paths_of_thresholds_end_where_nothing_is_left_to_ask():

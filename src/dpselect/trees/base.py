@@ -66,17 +66,13 @@ class Training(ABC, Generic[Out]):
     """Public parameters of the draws of a query, checked when they are made; and the draws.
 
     Attributes:
-        asked: The query, for the fields of its own.
+        asked: The query. Its epsilon is the price for an individual of ``steps`` records.
         rows: How records are read.
-        max_records: Bound on the number of records.
-        epsilon: Price of the release, in nats, for an individual of ``steps`` records.
         steps: How many records one neighbour step adds or removes.
     """
 
     asked: Any
     rows: Rows
-    max_records: int
-    epsilon: float
     steps: int
 
     @property
@@ -179,8 +175,6 @@ class _RecordsQuery(Query[Out]):
         return self.training(
             asked=self,
             rows=Rows(schema, self.label, users, self.on_invalid),
-            max_records=self.max_records,
-            epsilon=self.epsilon,
             steps=records_per_step(relation) * (1 if users is None else users.most),
         )
 
@@ -193,9 +187,7 @@ class _RecordsQuery(Query[Out]):
         training = self._trained(relation)
         for spend in training.spends():
             check_noise(spend.epsilon / training.steps)
-        public = [
-            "columns and their domains", "classes", f"max_records = {training.max_records}"
-        ]  # fmt: skip
+        public = ["columns and their domains", "classes", f"max_records = {self.max_records}"]
         if relation is Neighbours.SUBSTITUTE:
             public.append(f"the number of {'records' if self.user is None else 'persons'}")
         strict = training.rows.on_invalid == "raise"
@@ -204,7 +196,7 @@ class _RecordsQuery(Query[Out]):
         plan = Plan(
             mechanism=training.label,
             spends=training.spends(),
-            epsilon=training.epsilon,
+            epsilon=self.epsilon,
             neighbours=relation,
             public=tuple(public),
             composition=self.composition,
@@ -237,7 +229,7 @@ class RecordsDesign(Design[Out]):
     def prepare(self, data: object) -> Callable[[Plan], Out]:
         # The engine holds the records for the counts that follow what was drawn before.
         held = ExitStack()
-        counts = held.enter_context(self.rows.counts(data, self.training.max_records))
+        counts = held.enter_context(self.rows.counts(data, self.training.asked.max_records))
 
         def drawn(plan: Plan) -> Out:
             with held:

@@ -218,18 +218,18 @@ class Evolution(Training[FrontRelease]):
     @property
     def totals_epsilon(self) -> float:
         """Price of noisy class totals; 0 if there are none."""
-        return self.epsilon * self._totals_share
+        return self.asked.epsilon * self._totals_share
 
     @property
     def epsilons(self) -> tuple[float, ...]:
         """Price of each selection."""
         left = 1 - self._totals_share - self.asked.rates_share
-        return (self.epsilon * left / self.asked.generations,) * self.asked.generations
+        return (self.asked.epsilon * left / self.asked.generations,) * self.asked.generations
 
     @property
     def rates_epsilon(self) -> float:
         """Price of the noisy rates of the front; 0 for none."""
-        return self.epsilon * self.asked.rates_share
+        return self.asked.epsilon * self.asked.rates_share
 
     @property
     def label(self) -> str:
@@ -380,7 +380,7 @@ class Evolution(Training[FrontRelease]):
         """
         asked, relation = self.asked, Neighbours.ADD_REMOVE
         # Without records the bound is attained.
-        horizon = min(self.max_records, FAR)
+        horizon = min(self.asked.max_records, FAR)
         if noisy is not None:
             parts = [
                 rate_over(correct, total=total, neighbours=relation)

@@ -142,9 +142,9 @@ class Growth(Training[TreeRelease]):
         if self.asked.max_depth is not None:
             return min(self.asked.max_depth, most)
         branches = exp(np.log(np.where(two, 2, sizes)).mean())
-        noise = sqrt(2) * self.steps / self.epsilon
+        noise = sqrt(2) * self.steps / self.asked.epsilon
         enough = [
-            self.max_records / branches**depth
+            self.asked.max_records / branches**depth
             >= RECORDS * depth * len(self.schema.classes) * noise * (depth + 1)
             for depth in range(1, DEEPEST + 1)
         ]
@@ -163,7 +163,7 @@ class Growth(Training[TreeRelease]):
     @cached_property
     def price(self) -> float:
         """Epsilon of one query for an individual of ``steps`` records."""
-        return self.epsilon / self.units
+        return self.asked.epsilon / self.units
 
     @cached_property
     def unit(self) -> float:
@@ -174,7 +174,7 @@ class Growth(Training[TreeRelease]):
     def draws_split_by(self) -> Mechanism:
         """The mechanism that draws one split."""
         asked = self.asked
-        return drawn_by(asked.mechanism, self.unit, asked.criterion, self.max_records)
+        return drawn_by(asked.mechanism, self.unit, asked.criterion, asked.max_records)
 
     def questions(self, codes: Sequence[range]) -> list[Question]:
         """Return what can be asked where these codes of each column can be told apart."""
@@ -283,9 +283,8 @@ class Growth(Training[TreeRelease]):
         """Draw the question of a split, for one unit, and return the nodes below."""
         questions = self.questions(node.codes)
         parts = [_parted(tables[column], code) for column, code in questions]
-        objective = objective_of(
-            self.asked.criterion, parts, questions, max_records=self.max_records
-        )
+        criterion, most = self.asked.criterion, self.asked.max_records
+        objective = objective_of(criterion, parts, questions, max_records=most)
         [position] = sampler.choose(self.draws_split_by, objective, 1)
         node.column, code = questions[position]
         size, left = len(tables[node.column]), node.codes[node.column]
@@ -367,7 +366,7 @@ class _Choice(Training[Release[str]]):
     def priced(self) -> Mechanism:
         """The mechanism of all draws, by its price for an individual of ``steps`` records."""
         asked = self.asked
-        return drawn_by(asked.mechanism, self.epsilon, asked.criterion, self.max_records)
+        return drawn_by(asked.mechanism, asked.epsilon, asked.criterion, asked.max_records)
 
     @property
     def label(self) -> str:
@@ -382,9 +381,9 @@ class _Choice(Training[Release[str]]):
 
     def draw(self, counts: Counts, sampler: Sampler, plan: Plan) -> Release[str]:
         [tables] = counts.tables(0, 1)
-        names, most = self.schema.names, self.max_records
+        names, most = self.schema.names, self.asked.max_records
         objective = objective_of(self.asked.criterion, tables, names, max_records=most)
-        of_a_record = replace(self.priced, epsilon=self.epsilon / self.steps)
+        of_a_record = replace(self.priced, epsilon=self.asked.epsilon / self.steps)
         drawn = sampler.choose(of_a_record, objective, self.asked.k)
         return Release(tuple(names[place] for place in drawn), plan)
 
