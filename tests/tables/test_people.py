@@ -294,6 +294,18 @@ def test_a_collation_makes_no_persons_one():
     assert collected(kept) == expected
 
 
+def test_texts_of_one_hash_are_different_persons(monkeypatch):
+    frame = pl.DataFrame({"text": ["a", "b", "c"] * 4, "count": range(12)})
+    cap = PeopleCap("text", 2)
+    expected = collected(limited(cap, nw.from_native(frame.lazy()), ["count"]))
+    monkeypatch.setattr(pl.Series, "hash", lambda texts: texts.str.len_bytes())
+
+    kept = limited(cap, nw.from_native(frame.lazy()), ["count"])
+
+    assert len(expected) == 6
+    assert collected(kept) == expected
+
+
 @every_engine
 def test_zeros_that_end_a_text_are_a_part_of_a_person(engine):
     frame = pl.DataFrame({"text": ["a", "a\0", "b\0\0"] * 9, "count": range(27)})

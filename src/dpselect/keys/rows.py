@@ -265,7 +265,7 @@ class PersonKeys:
             return [(None, Counted(found["key"], tables.counts(found["people"]), keys))]
         found = self._counted("group", "key", least=least)
         people, every = tables.counts(found["people"]), np.asarray(found["group"])
-        firsts = np.flatnonzero(np.append(True, every[1:] != every[:-1])[: every.size])
+        firsts = _firsts(every)
         held = {
             plain_value(every[first]): Counted(found["key"][first:end], people[first:end], keys)
             for first, end in zip(firsts, np.append(firsts, every.size)[1:], strict=True)
@@ -295,16 +295,14 @@ class PersonKeys:
             .group_by("key", "together")
             .agg(nw.len().alias("people"))
         )
-        found = tables.collect(by_size, self.source, most=MOST_KEYS)
-        keys, places = np.unique(np.asarray(found["key"]), return_inverse=True)
-        each = weights[tables.counts(found["together"])]
-        people = tables.counts(found["people"])
-        sums = np.zeros(keys.size, dtype=np.int64)
-        np.add.at(sums, places, each * people)
+        found = tables.collect(by_size, self.source, most=MOST_KEYS, order_by=["key"])
+        firsts = _firsts(found["key"])
+        people, each = tables.counts(found["people"]), weights[tables.counts(found["together"])]
+        sums = np.add.reduceat(each * people, firsts)
         # Floats show which sums are beyond the integers, before they are cut.
-        about = np.bincount(places, each * people.astype(float), minlength=keys.size)
+        about = np.add.reduceat(each * people.astype(float), firsts)
         sums = np.where(about < 2.0 * MOST_WEIGHT, sums.clip(max=MOST_WEIGHT), MOST_WEIGHT)
-        return Counted(keys, sums, self.keys)
+        return Counted(found["key"][firsts], sums, self.keys)
 
     def _counted(self, *order_by: str, least: int = 1, most: int = MOST_KEYS) -> dict[str, Any]:
         """Return all keys of at least so many people, in as many passes as it takes."""
@@ -361,6 +359,11 @@ class PersonKeys:
             return [0] * len(found["key"])
         places = {self.group.encode(one): place for place, one in enumerate(groups)}
         return [places[plain_value(one)] for one in found["group"]]
+
+
+def _firsts(values: NDArray[Any]) -> Indices:
+    """Return the places at which values in order change, the first one among them."""
+    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: values.size])
 
 
 class Part(NamedTuple):

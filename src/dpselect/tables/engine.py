@@ -114,14 +114,10 @@ class Engine:
         """Return the table with the integers of the first digits of hashes of texts."""
 
         def numbers(texts: pl.Series) -> pl.Series:
-            each = texts.unique(maintain_order=True)
-            digests = b"".join(
-                md5(one.encode(), usedforsecurity=False).digest()[:8] for one in each
-            )
-            hashes = (np.frombuffer(digests, dtype=">u8") >> 64 - 4 * DIGITS).astype(np.int64)
-            if len(each) == len(texts):
-                return pl.Series(hashes)
-            return texts.replace_strict(each, hashes, return_dtype=pl.Int64)
+            each = texts.cast(pl.Binary).to_list()
+            digests = b"".join(md5(one, usedforsecurity=False).digest() for one in each)
+            hashes = np.frombuffer(digests, dtype=">u8")[::2] >> 64 - 4 * DIGITS
+            return pl.Series(hashes.astype(np.int64))
 
         number = pl.col(column).map_batches(numbers, return_dtype=pl.Int64)
         return nw.from_native(self.native.with_columns(number))

@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from hashlib import md5
 from typing import Any, TypeVar
 
@@ -70,6 +70,9 @@ KEY = "rows of a person"
 
 MOST = 2**20
 """Rows of one person, at most."""
+
+ROWS_AT_ONCE = 2**17
+"""Rows in memory whose numbers are computed together."""
 
 USER = "user"
 """The column of persons in the rows that are limited."""
@@ -127,23 +130,23 @@ class PeopleCap:
             order_by: The columns by which a person's rows are ordered and distinguished:
                 numbers without NaN, days, truth values or text. A row with a null there is
                 dropped.
-            distinct: Whether equal rows of a person are one; the result then has the columns
-                ``user`` and ``order_by`` alone.
+            distinct: Whether equal rows of a person are one.
             in_turn: Whether rows count in order of the first of these columns.
+
+        Returns:
+            The columns ``user`` and ``order_by``.
 
         Raises:
             DataError: Persons are text, and the engine has no hash of it.
         """
         kind = Kind.of_names(rows.collect_schema()[USER], self.user)
-        rows = rows.drop_nulls([USER, *order_by])
-        if distinct:
-            rows = engine_of(rows.select(USER, *order_by)).distinct()
-        names = rows.collect_schema().names()
-        numbered, order = _with_order(rows, order_by)
+        rows = rows.select(USER, *order_by).drop_nulls()
         if rows.implementation.is_polars():
-            counts = partial(self._counts, kind=kind, turns=order[0] if in_turn else None)
-            native = nw.to_native(numbered).sort(order).map_batches(counts)
-            return nw.from_native(native).select(names)
+            chosen = partial(self._chosen, kind=kind, distinct=distinct, in_turn=in_turn)
+            return nw.from_native(nw.to_native(rows).map_batches(chosen))
+        if distinct:
+            rows = engine_of(rows).distinct()
+        numbered, order = _with_order(rows, order_by)
         numbered, place = _with_residues(numbered, kind), _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
         first, second = WORDS
@@ -156,36 +159,69 @@ class PeopleCap:
         ):
             numbered = numbered.with_columns(**steps)
         number = [order[0], _PLACE] if in_turn else [_PLACE]
-        return numbered.filter(_rank(number) <= self.most).select(names)
+        return numbered.filter(_rank(number) <= self.most).select(USER, *order_by)
 
-    def _counts(self, rows: pl.DataFrame, *, kind: Kind, turns: str | None) -> pl.DataFrame:
-        """Return the rows that count of rows in order; faster than ranks of polars.
+    def _chosen(
+        self, rows: pl.DataFrame, *, kind: Kind, distinct: bool, in_turn: bool
+    ) -> pl.DataFrame:
+        """Return the rows that count of rows in memory, which are sorted as integers.
 
         Args:
-            rows: In memory.
+            rows: In memory: persons, and what their rows are ordered by.
             kind: That of persons.
-            turns: The column in whose order rows count, if they do so in turn.
+            distinct: As for ``limited``.
+            in_turn: Likewise.
         """
-        placed = rows.select(USER).with_row_index(_PLACE).group_by(USER).agg(_PLACE)
-        crowded = placed.filter(placed[_PLACE].list.len() > self.most)
-        at = crowded[_PLACE].explode().to_numpy().astype(np.int64)
-        sizes = crowded[_PLACE].list.len().to_numpy().astype(np.int64)
-        persons = np.repeat(np.arange(sizes.size), sizes)
-        places = np.arange(at.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        if rows.is_empty():
+            return rows
+        user, *columns = rows
+        persons = _ids(user) if kind == Kind.TEXT else _codes(user)
+        first, *others = map(_codes, columns)
+        values = reduce(_joined, others, first)
+        users, row = user[_row_of_each(persons)], _row_of_each(values)
+        size = row.size
+        every = np.sort(persons * size + values)
+        # So few persons at a time that what is computed of their rows stays in a cache.
+        cuts = np.unique(every.searchsorted(every[::ROWS_AT_ONCE] // size * size))
+        counted = []
+        for some in np.split(every, cuts[1:]):
+            block = some[_changes(some)] if distinct else some
+            sizes = np.diff(np.flatnonzero(_changes(block // size)), append=block.size)
+            many = sizes > self.most
+            crowded = np.repeat(many, sizes)
+            counted.append(block[~crowded])
+            if not many.any():
+                continue
+            block, sizes = block[crowded], sizes[many]
+            person = block // size
+            turn = _joined(person, first[row[block % size]]) if in_turn else person
+            of_each = users[person[np.cumsum(sizes) - 1]].to_frame()
+            residues = _with_residues(nw.from_native(of_each), kind)
+            counted.append(block[self._are_least(turn, sizes, residues)])
+        chosen = np.concatenate(counted)
+        return rows[row][chosen % size].with_columns(users[chosen // size])
 
-        found = _with_residues(nw.from_native(crowded.select(USER)), kind)
-        i, j = (found.get_column(name).to_numpy() for name in (_FIRST, _SECOND))
+    def _are_least(
+        self, turn: Indices, sizes: Indices, residues: nw.DataFrame[Any]
+    ) -> NDArray[np.bool_]:
+        """Return which rows have the least numbers of their person.
+
+        Args:
+            turn: Integers from 0 on, ascending with persons and with whose turn it is.
+            sizes: How many rows each person has, more than ``most``.
+            residues: Those of each person.
+        """
+        i, j = (residues.get_column(name).to_numpy() for name in (_FIRST, _SECOND))
         s = _cube(i + WORDS[0])
         t = _cube(s + j + WORDS[1])
-        numbers = _cube(_cube(places + s[persons]) + t[persons])
-        if turns is None:
-            least = np.argsort(persons * 2**30 + numbers)
-        else:
-            least = np.lexsort((numbers, rows[turns].rle_id().to_numpy()[at], persons))
-
-        counted = np.ones(rows.height, dtype=np.bool_)
-        counted[at[least[places >= self.most]]] = False
-        return rows.filter(counted)
+        firsts = np.cumsum(sizes) - sizes
+        place = np.arange(turn.size) - np.repeat(firsts, sizes)
+        number = _cube(_cube(place + np.repeat(s, sizes)) + np.repeat(t, sizes))
+        # It is below 2^30, so that the rows of each person stay together.
+        number += turn << 30
+        last = np.sort(number)[firsts + self.most - 1]
+        least: NDArray[np.bool_] = number <= np.repeat(last, sizes)
+        return least
 
     def of_arrays(
         self,
@@ -261,6 +297,48 @@ def _rank(order: Sequence[str]) -> nw.Expr:
 
 def _cube(number: Number) -> Number:
     return number * number % PRIME * number % PRIME
+
+
+def _changes(codes: Indices) -> NDArray[np.bool_]:
+    """Return which of some integers are not equal to the one before."""
+    return np.append(True, codes[1:] != codes[:-1])
+
+
+def _row_of_each(codes: Indices) -> Indices:
+    """Return a row for each integer that is in some row, the first one for others."""
+    found = np.zeros(codes.max() + 1, dtype=np.int64)
+    found[codes] = np.arange(codes.size)
+    return found
+
+
+def _joined(first: Indices, second: Indices) -> Indices:
+    """Return integers as ``_codes`` does, in the order of pairs of such integers."""
+    return _codes(pl.Series(first * (second.max() + 1) + second))
+
+
+def _codes(column: pl.Series) -> Indices:
+    """Return integers from 0 on, below 2^31, that are in order as values without nulls are.
+
+    The largest one is below four times the number of rows.
+    """
+    if column.dtype.is_signed_integer():
+        ends: list[Any] = [column.min(), column.max()]
+        lowest, highest = ends
+        if highest - lowest < min(4 * column.len(), 2**31):
+            return np.subtract(column.to_numpy(), lowest, dtype=np.int64)
+    if column.dtype == pl.String:
+        codes = column.cast(pl.Enum(column.unique().sort())).to_physical()
+    else:
+        codes = column.rank("dense")
+    return codes.to_numpy().astype(np.int64)
+
+
+def _ids(texts: pl.Series) -> Indices:
+    """Return integers from 0 on that are equal where texts are."""
+    codes = _codes(texts.hash())
+    are_one = texts[_row_of_each(codes)][codes] == texts
+    # Two texts may have one hash.
+    return codes if are_one.all() else _codes(texts)
 
 
 def _with_order(
