@@ -78,7 +78,9 @@ def note_reading(kinds: Iterable[FieldType], dialect: Dialect) -> None:
                 f"text file: numbers as 1{dialect.thousands or ''}200{dialect.decimal}5, "
                 "others missing (`thousands`, `decimal`)"
             )
-        elif kind != "text":
+        elif kind == "text":
+            note("text file: texts compared exactly: 1 is not 1.0 (`missing`, `encoding`)")
+        else:
             zone = "Z" if dialect.time_zone else ""
             form = dialect.date_format or f"2026-01-31 and 2026-01-31T12:00{zone}"
             note(f"text file: dates as {form}, others missing (`date_format`, `time_zone`)")

@@ -118,6 +118,8 @@ def check_columns(
             if source.is_csv:
                 raise no_field(column, types.names())
             raise no_column(column, types, "" if column in plain else choices(types))
+    if any(map(source.is_untyped, plain)):
+        note_reading(["text"], source)
     eager = isinstance(table, nw.DataFrame)
     for column in numeric:
         # Values that nothing is declared of are read one by one.

@@ -20,7 +20,7 @@ from dpselect._optional import nw
 from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
-from dpselect.tables.fields import typed
+from dpselect.tables.fields import note_reading, typed
 from dpselect.tables.kinds import (
     ORIGINS,
     Kind,
@@ -224,6 +224,7 @@ def filtered(
                 table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
                 continue
             one.refuse_order_of_texts()
+            note_reading(["text"], dialect)
         time = _moment(one.literal, dtype)
         if isinstance(time, datetime):
             zone: Moment = "local time" if time.tzinfo is None else "time"
