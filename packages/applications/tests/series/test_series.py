@@ -8,9 +8,7 @@ from math import isclose
 
 import narwhals as nw
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from scipy import stats
 
@@ -439,34 +437,6 @@ def test_counts_are_those_of_the_definition_in_every_engine(engine, most):
         assert query.made.counts(data, number).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("kind", ["pandas", "arrow", "texts of persons", "csv", "dates"])
-def test_other_containers_have_the_same_counts(kind, tmp_path):
-    choose = np.random.default_rng(4)
-    rows = [
-        (int(p), int(choose.integers(1, 5)), str(choose.choice([*KEYS, "c"])))
-        for p in choose.integers(0, 9, 60)
-    ]
-    given, data, more = rows, frame(rows), {}
-    if kind == "texts of persons":
-        given = [(f"p{row[0]}", *row[1:]) for row in rows]
-        data = pl.DataFrame(given, schema={**SCHEMA, "person": pl.String}, orient="row")
-    elif kind == "dates":
-        day = pl.date(2026, pl.col("month"), 1)
-        data = data.with_columns(day.alias("month"))
-        more = {"periods": [pd.Timestamp(2026, month, 1).date() for month in PERIODS]}
-    elif kind == "csv":
-        data.write_csv(tmp_path / "rows.csv")
-        data, more = str(tmp_path / "rows.csv"), {"periods": ["1", "2", "3"]}
-        given = [(str(row[0]), *row[1:]) for row in rows]
-    elif kind == "pandas":
-        data = pd.DataFrame(data.to_dict(as_series=False))
-    else:
-        data = pa.table(data.to_dict(as_series=False))
-    expected = by_definition(given, PERIODS, KEYS, 2)
-
-    assert of_persons(2, **more).made.counts(data, 3).tolist() == expected.tolist()
-
-
 def test_the_cap_keeps_the_earliest_and_chooses_at_random_within_a_period():
     """4,000 persons with four keys at once after one before: the one always, others alike."""
     rows = [(p, 1, "e") for p in range(4000)]
@@ -479,37 +449,17 @@ def test_the_cap_keeps_the_earliest_and_chooses_at_random_within_a_period():
     assert stats.chisquare(counts[1][:4]).pvalue > 1e-4
 
 
-def test_answers_are_right_at_a_large_epsilon():
+def test_tables_are_of_periods_and_keys():
     rows = [(p, 1 + p % 3, "b" if p % 4 else "a") for p in range(400)]
-    for more in ({}, {"delta": 0.5, "user": "person", "max_per_user": 1}):
-        release = asked(epsilon=50.0, **more).release(frame(rows))
-        expected = np.cumsum(by_definition(rows, PERIODS, KEYS), axis=0)
+    release = asked(epsilon=50.0).release(frame(rows))
+    table, every = release.to_frame(), release.counts()
 
-        assert np.allclose(release.running, expected, atol=2)
-        assert release.answer == ("b",)
-        assert release.by_period == {1: ("b",), 2: ("b",), 3: ("b",)}
-        table = release.to_frame()
-        assert table.columns == ["month", "code", "noisy_count", "standard_error"]
-        assert table["month"].to_list() == PERIODS
-        every = release.counts()
-        assert every.filter(month=3)["noisy_count"].to_list() == pytest.approx(
-            release.running[2].tolist()
-        )
-        assert release.shown()["month"] == PERIODS
-        assert list(release.shown()) == ["month", "code", "people, noisy", "standard error"]
-
-
-def test_running_counts_have_no_bias():
-    """The mean of 400 releases is within 5 standard errors of the truth, in every period."""
-    rows = [(p, 1 + p % 3, "b" if p % 4 else "a") for p in range(40)]
-    for more in ({"epsilon": 0.5}, {"epsilon": 0.5, "delta": 0.5}):
-        query = asked(**more)
-        draw = query.prepare(frame(rows))
-        mean = np.mean([draw(query.plan).running for _ in range(400)], axis=0)
-        expected = np.cumsum(by_definition(rows, PERIODS, KEYS), axis=0)
-        errors = query.made.factors.standard_errors[:, None] / 20
-
-        assert (np.abs(mean - expected) < 5 * errors).all()
+    assert table.columns == ["month", "code", "noisy_count", "standard_error"]
+    assert table["month"].to_list() == release.shown()["month"] == PERIODS
+    assert every.filter(month=3)["noisy_count"].to_list() == pytest.approx(
+        release.running[2].tolist()
+    )
+    assert list(release.shown()) == ["month", "code", "people, noisy", "standard error"]
 
 
 def test_turns_are_those_of_the_first_column():
