@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 import dpselect as dp
-from dpselect.errors import InsufficientBudgetError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect_pooling import (
     IndependentNoise,
     JointNoise,
@@ -161,21 +161,6 @@ def test_the_outcomes_are_those_of_the_states():
     assert seen.tolist() == [False, True, True]
     with refused("states"):
         outcomes(np.eye(3, dtype=bool), [True, True, False], (0, 3, 1))
-
-
-def test_a_draw_is_charged_what_its_plan_states():
-    design = DESIGNS["array"]
-    query = SwappedPools(matrix=design, contaminated=0.4, epsilon=1.0, neighbours="substitute")
-    budget = dp.Budget(1.5, delta=0.9, neighbours=dp.Neighbours.SUBSTITUTE, composition="sum")
-    drawn, plan = query.draw(budget=budget), query.plan
-
-    assert drawn.plan == plan
-    noise = IndependentNoise(0.0, 0.4)
-    assert plan.delta == noise.delta(design, epsilon=1.0, neighbours="substitute")
-    assert "who collects and who tests do not collude" in plan.public
-    assert [(entry.epsilon, entry.delta) for entry in budget.entries] == [(1.0, plan.delta)]
-    with pytest.raises(InsufficientBudgetError):
-        query.draw(budget=budget)
 
 
 def test_a_joint_law_is_drawn_and_priced():

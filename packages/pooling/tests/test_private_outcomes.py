@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import (
-    InsufficientBudgetError,
-)
-from dpselect_pooling import PooledOutcomes, ReplacedSamples, array_2d, flip_epsilon
+from dpselect_pooling import PooledOutcomes, ReplacedSamples, array_2d
 from support.refusals import refused
 
 DESIGN = array_2d(9, rows=3, columns=3)
@@ -41,20 +38,6 @@ def test_a_flip_is_drawn_with_exactly_its_chance(monkeypatch, flip):
     exact = flip if isinstance(flip, Fraction) else Fraction(float(flip))
     assert chances == [exact]
     assert released.answer == tuple(~OUTCOMES)
-
-
-@pytest.mark.parametrize("relation", ["substitute", "swap"])
-def test_a_release_is_charged_what_its_plan_states(relation):
-    query = PooledOutcomes(matrix=DESIGN, flip=0.2, neighbours=relation)
-    budget = dp.Budget(query.plan.epsilon, neighbours=dp.Neighbours(relation))
-    released = query.release(OUTCOMES, budget=budget)
-
-    assert released.plan == query.plan
-    assert query.plan.epsilon == flip_epsilon(DESIGN, flip=0.2, neighbours=relation)
-    assert [entry.epsilon for entry in budget.entries] == [query.plan.epsilon]
-    assert dp.Query.from_json(query.to_json()) == query
-    with pytest.raises(InsufficientBudgetError):
-        query.release(OUTCOMES, budget=budget)
 
 
 def test_replaced_samples_are_drawn_from_all():

@@ -8,7 +8,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
@@ -42,24 +41,6 @@ def tree(**changed):
 def search(grid=None, **changed):
     grid = {"max_depth": [0, 1, 2], "criterion": ["gini", "majority"]} if grid is None else grid
     return PrivateSearchCV(tree(), grid, **({"epsilon": 20.0} | changed))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["repeat", "all"])
-def test_it_finds_the_parameters_that_predict(method):
-    x, y = frame()
-    budget = dp.Budget(20.0, neighbours="add-remove")
-    found = search(method=method, budget=budget, repetitions=Geometric(mean=40)).fit(x, y)
-
-    assert found.best_params_["max_depth"] > 0
-    assert found.score(x, y) > 0.8
-    assert found.predict_proba(x).shape == (2000, 2)
-    assert (found.best_score_ is None) == (method == "all")
-    [entry] = budget.entries
-    assert entry.epsilon == found.plan_.epsilon == 20.0
-    assert entry.answer["best_params"]["max_depth"] == str(found.best_params_["max_depth"])
-    assert found.best_estimator_.plan_.epsilon < 20.0
-    assert found.best_estimator_.budget is None
 
 
 def test_the_way_is_chosen_by_the_epsilon_that_a_fit_gets():
@@ -127,20 +108,6 @@ def neighbours_of(relation):
     if relation is Neighbours.SUBSTITUTE:
         return (x, y), (other, y)
     return (x, y), (x[:-1], y[:-1])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE])
-@pytest.mark.parametrize("method", ["repeat", "all"])
-def test_a_replay_agrees(relation, method):
-    def release(data):
-        made = search({"max_depth": [1, 2]}, method=method, epsilon=1.0)
-        made.estimator.neighbours = relation
-        return made.fit(*data)
-
-    reports = [replay(release, *neighbours_of(relation)) for _ in range(4)]
-    assert all(report.ok for report in reports), reports
-    assert max(report.share for report in reports) > 0
 
 
 class Careless(ID3Classifier):

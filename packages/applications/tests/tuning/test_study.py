@@ -8,13 +8,12 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import dpselect as dp
 from dpselect.draws.exact import samplers
 from dpselect.errors import BudgetError, InsufficientBudgetError, ParameterError
-from dpselect_applications.tuning import Geometric, Poisson, PrivateStudy, best_probabilities
+from dpselect_applications.tuning import Geometric, Poisson, PrivateStudy
 
 BEST = dp.BestOf(
     repetitions=Geometric(mean=4), rho_per_run=0.02, delta=1e-6, neighbours="add-remove"
@@ -26,24 +25,6 @@ def studied(candidates, query=BEST, budget=None, score=float):
     for candidate in study:
         study.tell(score(candidate), f"model {candidate}")
     return study
-
-
-def test_the_best_is_released_with_its_score_and_its_candidate():
-    release = studied([2, 1]).release
-
-    assert release.answer in {((2, "model 2"),), ((1, "model 1"),)}
-    assert release.noisy_scores == (release.candidate[0],)
-    assert release.plan == BEST.plan
-
-
-@pytest.mark.slow
-def test_outcomes_follow_the_law_of_the_best():
-    """Chi-square with 3 degrees of freedom: above 21.1 once in 10,000."""
-    law = best_probabilities([0, 1, 2, 3], [0.25] * 4, repetitions=Geometric(mean=4))
-    drawn = [studied([0, 1, 2, 3]).release.candidate[0] for _ in range(2000)]
-    counts = np.bincount(drawn, minlength=4)
-
-    assert ((counts - 2000 * law) ** 2 / (2000 * law)).sum() < 21.1
 
 
 def test_the_first_that_reaches_the_threshold_ends_the_study():
