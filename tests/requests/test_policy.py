@@ -257,7 +257,7 @@ shares = { alice = 120.0 }
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ('ledger = "clinic.budget"\n', "", "[person]", "a sum of releases needs ledger"),
+        ('ledger = "clinic.budget"\n', "", "[person]", "[person] needs ledger"),
         ("[unit]", "[unti]", "[unti]", "the file has no key 'unti'; did you mean 'unit'"),
         ('path = "stays.parquet"\n', "", "[data]", "a policy needs path in [data]"),
         ('neighbours = "add-remove"\n', "", "[unit]", "a policy needs neighbours in [unit]"),

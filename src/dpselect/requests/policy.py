@@ -221,31 +221,26 @@ class Policy:
                 validation.at_least("max_per_user", given["max_per_user"], 1)
         with document.naming("release"):
             made = cls(document=document, **given)
-        with document.naming("person"):
-            made.check_person()
+        if "person" in values:
+            with document.naming("person"):
+                made._granted()
         return made
 
-    def check_person(self) -> None:
-        """Raise a ``ParameterError`` if [person] limits nothing, or grants what cannot be."""
-        if "person" not in self.document.values:
-            return
-        if self.ledger is None:
-            raise ParameterError(
-                "a sum of releases needs `ledger`, which keeps it: without one [person] limits "
-                "nothing"
-            )
-        if "epsilon" not in self.document.values["person"]:
-            raise ParameterError("[person] needs `epsilon`: else it limits nothing")
-        Budget(**self.granted)
+    def _granted(self, path: Path | None = None) -> Budget:
+        """Return a budget of what ``[person]`` grants.
 
-    @property
-    def granted(self) -> dict[str, Any]:
-        """What ``[person]`` grants, as arguments of a budget."""
+        Raises:
+            ParameterError: There is no ``ledger`` or ``epsilon``, or it grants what cannot be.
+            LedgerError: The ledger at ``path`` has other totals.
+        """
         person = dict(self.document.values.get("person", {}))
+        for name, is_there in (("ledger", self.ledger), ("epsilon", "epsilon" in person)):
+            if not is_there:
+                raise ParameterError(f"[person] needs `{name}`: else it limits nothing")
         length, unit = person.pop("period", None), person.pop("period_unit", None)
         period = None if length is None and unit is None else Period(length, unit)
         more = {"neighbours": self.neighbours, "protects": self.user, "period": period}
-        return {**person, **more}
+        return Budget(**person, **more, path=path)
 
     def budget(self) -> Budget:
         """Return the ledger of the policy, with what ``[person]`` grants; made if not there.
@@ -255,18 +250,7 @@ class Policy:
             LedgerError: The ledger has other totals.
         """
         with self.document.naming("person"):
-            if self.ledger is None or not self.document.values.get("person"):
-                raise ParameterError("a ledger needs `ledger`, and `epsilon` in [person]")
-            return Budget(**self.granted, path=self.ledger)
-
-    def check_ledger(self) -> None:
-        """Raise unless the ledger that is there grants what ``[person]`` says, if there is one.
-
-        Raises:
-            LedgerError: It has other totals.
-        """
-        if self.document.values.get("person"):
-            self.budget()
+            return self._granted(self.ledger)
 
     def filled(self, document: Document) -> dict[str, Any]:
         """Return the tables of a request, with what they leave out.
