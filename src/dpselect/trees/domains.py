@@ -124,8 +124,11 @@ class Categories:
         code = {value: k for k, value in enumerate(held)}
         unknown = self.unknown if repaired else OUTSIDE
         if not column.is_typed:
-            typed = column.kind != Kind.ANYTHING and column.values.dtype.kind != "S"
-            found = declared_values(column.plain(), held, typed=typed)
+            if column.kind == Kind.TEXT and column.values.dtype.kind != "S":
+                found: list[Hashable] = column.values.tolist()
+            else:
+                typed = column.kind not in {Kind.ANYTHING, Kind.TEXT}
+                found = declared_values(column.plain(), held, typed=typed)
             return np.array([code.get(value, unknown) for value in found], dtype=np.int64)
         different, which = np.unique(column.values, return_inverse=True)
         known = [code.get(value, unknown) for value in different.tolist()]
