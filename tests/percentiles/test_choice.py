@@ -69,6 +69,15 @@ def test_thresholds_come_from_the_few_if_they_are_quiet(p, records, candidates, 
     assert single.upwards is upwards
 
 
+@pytest.mark.parametrize(("values", "upwards"), [(1001, False), (10**15, True)])
+def test_a_false_alarm_is_weighed_by_all_values_of_a_range(values, upwards):
+    """And not by the cells that it is drawn from."""
+    asked = {"percents": (90.0,), "points": np.arange(1001.0), "records": Records(BOTH[0])}
+    [single] = Choice(**asked, epsilon=0.05, values=values).of_number(4000).singles
+
+    assert single.upwards is upwards
+
+
 @pytest.mark.parametrize("p", [5, 50, 75, (25, 50, 75), (50, 90, 99)], ids=str)
 def test_what_is_lost_in_a_narrow_range_is_read_off_bins(p):
     """But not with much epsilon, at which bins err all the same."""

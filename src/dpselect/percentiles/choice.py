@@ -1,7 +1,8 @@
 """The method of a release of percentiles, chosen by public facts and a noisy number of records.
 
 Let ``m`` be the number of records beyond a percentile, on the side of the few, ``N`` that of
-the candidates, and ``Δ`` what one step moves of a rank. What noise can lose *in values* counts:
+the candidates (of a range all, though few cells of it are drawn from), and ``Δ`` what one step
+moves of a rank. What noise can lose *in values* counts:
 
 - By rank, empty candidates can outweigh those next to the percentile; the answer is then
   anywhere in the range. It is *safe* from ``m ε/(2Δ) = RANKS ln(N/NEAR)`` on.
@@ -84,7 +85,7 @@ RANKS, NEAR = 2.0, 10.0
 """Scores of the records beyond a percentile, in logarithms of the candidates that are not near
 it, from which on ranks are safe; one of ``NEAR`` candidates is near."""
 
-QUIET = 5.0
+QUIET = 4.3
 """Scales of noise, beyond the logarithm of ``N``, from which on AboveThreshold is quiet."""
 
 NARROW = 500
@@ -131,10 +132,11 @@ class Choice:
 
     Attributes:
         percents: The percentiles, increasing.
-        points: The candidates, increasing.
+        points: The candidates, increasing; of a range the first ones of its cells.
         records: How records are read.
         epsilon: Epsilon of the percentiles.
         mechanism: How a value is drawn, if that is given.
+        values: How many values the range has, whose cells the candidates are.
     """
 
     percents: tuple[float, ...]
@@ -142,6 +144,7 @@ class Choice:
     records: Records
     epsilon: float
     mechanism: MechanismLike | None = None
+    values: int = 0
 
     def __post_init__(self) -> None:
         if len(self.percents) > len(self.points):
@@ -184,7 +187,7 @@ class Choice:
         several = len(self.percents)
         if self.epsilon >= EXACT * several.bit_length() * self.records.per_user:
             return False
-        if len(self.points) <= NARROW:
+        if self._number <= NARROW:
             alone = replace(self, percents=self.percents[:1])
             if any(alone.found(p, records) is None for p in self.percents if p <= UPPER):
                 return True
@@ -194,7 +197,7 @@ class Choice:
         """Return how one percentile is found, None if noise may hide it in each way."""
         beyond, each = self._beyond(p, records), self.each
         score = beyond * each / (2 * self.records.rank_bound(p))
-        is_safe = score >= RANKS * log(max(len(self.points) / NEAR, 1.0))
+        is_safe = score >= RANKS * log(max(self._number / NEAR, 1.0))
         is_tail = 100 - p <= TAIL and beyond * each < MANY
         upwards = self._by_threshold(p, records)
         downwards = upwards if upwards.share == 1 else replace(upwards, upwards=False)
@@ -203,7 +206,7 @@ class Choice:
             return few
         if is_safe:
             return self._by_rank(p)
-        is_narrow = len(self.points) <= NARROW
+        is_narrow = self._number <= NARROW
         return many if is_narrow and self._finds(many, records) else None
 
     @property
@@ -222,9 +225,14 @@ class Choice:
         return scale_for(self.each, 3 * self.records.changed * parts)
 
     @property
+    def _number(self) -> int:
+        """How many values there are, by which an answer can be off."""
+        return max(self.values, len(self.points))
+
+    @property
     def _quiet(self) -> float:
         """Scales of noise that records must have for AboveThreshold to pass none of them by."""
-        return QUIET + log(len(self.points))
+        return QUIET + log(self._number)
 
     @staticmethod
     def _beyond(p: float, records: float) -> float:

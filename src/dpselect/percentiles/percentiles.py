@@ -246,6 +246,7 @@ class Percentiles(Query[PercentileRelease]):
             records=records,
             epsilon=left,
             mechanism=self.mechanism,
+            values=len(points),
         ).method(self.method)
         if self.assumed_records is not None:
             validation.at_least("assumed_records", self.assumed_records, 1, validation.EXACT)
