@@ -122,20 +122,6 @@ def test_raised_thresholds_leave_the_loss_as_it_is():
     assert report(close).ok
 
 
-def test_the_error_bound_holds_on_the_exact_law():
-    values, by = np.arange(60.0), single(75, BOTH[0], upwards=True, points=np.arange(61.0))
-    [queries] = by.queries(ranks_of(values, by.points))
-    law = stop_probabilities(queries, by.threshold, *by.scales, 1)[0]
-    counts = np.searchsorted(values, by.visited, side="right")
-    before = np.concatenate([[0], counts[:-1]])
-    wanted = 0.75 * 61
-    bound = by.error(0.95)
-    far = (counts < wanted - bound.value) | (before > wanted + bound.value)
-
-    assert law[:-1][far].sum() <= 0.05
-    assert bound.unit == "ranks beyond the next candidate visited"
-
-
 @pytest.mark.parametrize(
     ("asked", "name"),
     [

@@ -255,11 +255,12 @@ class OneByOne(Method):
     def spends(self) -> tuple[Spend, ...]:
         return tuple(spend for one in self.singles for spend in one.spends)
 
-    def error(self, probability: float) -> ErrorBound:
+    def error(self, probability: float) -> ErrorBound | None:
         # The union of all percentiles.
         each = 1 - (1 - probability) / len(self.singles)
         bounds = [bound for one in self.singles if (bound := one.error(each)) is not None]
-        return replace(max(bounds, key=lambda one: one.value), probability=probability)
+        worst = max(bounds, key=lambda one: one.value, default=None)
+        return worst and replace(worst, probability=probability)
 
     def probabilities(self, ranks: Ranks) -> Probabilities:
         return sorted_probabilities([one.probabilities(ranks)[0] for one in self.singles])

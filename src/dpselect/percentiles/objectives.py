@@ -26,9 +26,8 @@ from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
 
-RankForm: TypeAlias = Literal["signed", "interpolated", "held"]
-"""Ranks of a candidate between two records: interpolated, or those of the record below; and
-whether a candidate that holds the wanted rank scores how far inside of its ranks that is."""
+RankForm: TypeAlias = Literal["signed", "interpolated"]
+"""Whether a candidate that holds the wanted rank scores how far inside of its ranks that is."""
 
 
 FIRST = Fraction(1, 2)
@@ -133,12 +132,11 @@ def percentile_rank(
         u(c) = min{h - w, w - l}:
 
     below 0 the distance of the wanted rank from those of the candidate, above 0 how far inside
-    of them it is. ``"interpolated"`` cuts the score at 0. ``"held"`` cuts it as well, with
-    ``w = 1/2 + a(n - 1)``, ``l = L``, ``h = L + E``: constant between records.
+    of them it is. ``"interpolated"`` cuts the score at 0.
 
     Guarantee:
         Add/remove: ``Δ = max(a, 1 - a)``, and the number of records is private. Substitution:
-        ``Δ = 1``. Not monotone under either. ``candidates`` and ``p`` are public. All forms:
+        ``Δ = 1``. Not monotone under either. ``candidates`` and ``p`` are public. Both forms:
         one more record moves ``l`` and ``h`` up by 0 to 1 each and ``w`` by ``a``
         (``docs/report`` has the proof).
 
@@ -151,7 +149,7 @@ def percentile_rank(
         p: The percentile, in [1, 100].
         candidates: The values that may be released, finite, at least one. Public: not derived
             from the data.
-        form: ``"signed"``, ``"interpolated"`` or ``"held"``. Releases by the exponential
+        form: ``"signed"`` or ``"interpolated"``. Releases by the exponential
             mechanism, permute-and-flip and report noisy max use the signed form, which is never
             less accurate with them; other mechanisms need the highest score.
         neighbours: ``"add-remove"`` or ``"substitute"``.
@@ -224,16 +222,12 @@ def rank_scores(ranks: Ranks, *, p: float | Values, points: Values, form: RankFo
         points: The candidates.
         form: The form of the ranks.
     """
-    low, high, first = ranks.below, ranks.upto, FIRST
-    least = most = np.zeros(low.shape)
-    if form != "held":
-        first = Fraction(1)
-        holds = high > low
-        between = share_of_gap(ranks, points).clip(AROUND, 1 - AROUND)
-        least, most = np.where(holds, -AROUND, between), np.where(holds, AROUND, between)
-        low = low + holds
+    holds = ranks.upto > ranks.below
+    low, high = ranks.below + holds, ranks.upto
+    between = share_of_gap(ranks, points).clip(AROUND, 1 - AROUND)
+    least, most = np.where(holds, -AROUND, between), np.where(holds, AROUND, between)
     # Integers and what is left of them apart: ranks of billions of records lose no digits.
-    whole, part = _wanted(np.asarray(p) / 100, ranks.numbers, first)
+    whole, part = _wanted(np.asarray(p) / 100, ranks.numbers)
     before = exact_sum((low - whole).astype(np.float64), least - part)
     beyond = exact_sum((whole - high).astype(np.float64), part - most)
     ahead = (before.high > beyond.high) | (
@@ -246,10 +240,10 @@ def rank_scores(ranks: Ranks, *, p: float | Values, points: Values, form: RankFo
     return Twofold(0.0 - off, 0.0 - rest)
 
 
-def _wanted(fractions: Values, numbers: Indices, first: Fraction) -> tuple[Indices, Values]:
+def _wanted(fractions: Values, numbers: Indices) -> tuple[Indices, Values]:
     """Return the wanted rank of so many numbers: integers, and what is left of them."""
     exact = [
-        first + Fraction(float(fraction)) * (int(n) - 1)
+        1 + Fraction(float(fraction)) * (int(n) - 1)
         for fraction, n in np.broadcast(fractions, numbers)
     ]
     whole = np.array([floor(one) for one in exact])

@@ -77,9 +77,7 @@ class Percentiles(Query[PercentileRelease]):
     named it has one spend per percentile. For ``"one-by-one"`` it has an error bound in ranks:
     the distance of the ranks of the released value from that of the percentile, minus the
     distance of the best candidate; for several percentiles, the largest distance minus the
-    largest one of their best candidates. For AboveThreshold it bounds the distance of the
-    percentile's rank from the ranks between the candidate where it stops and the one visited
-    before.
+    largest one of their best candidates.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``, or ``(epsilon, delta)``-DP if groups are released

@@ -74,7 +74,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.percentiles.methods import EXACT, Draws, Method, named, unit_scores
 from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.reading import Ranks, Records
-from dpselect.plan import ErrorBound, Spend
+from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
 FINEST = 10**6
@@ -187,21 +187,6 @@ class ByThreshold(Method):
     @property
     def spends(self) -> tuple[Spend, ...]:
         return (Spend(f"{named([self.p])}, by AboveThreshold", self.epsilon),)
-
-    def error(self, probability: float) -> ErrorBound:
-        """Return a bound on the ranks between the percentile and what was visited.
-
-        With probability ``1 - β`` the noise on the threshold is below ``b_1 ln(2/β)``, and no
-        query is above by noise that exceeds what its threshold is raised by, ``r_i``, and
-        ``b_2 ln(2 ∑_i e^(-r_i/b_2)/β)`` more.
-        """
-        beta = 1 - probability
-        first, second = self.scales
-        alarms = float(np.exp(-self.raised / second).sum())
-        late = first * log(2 / beta) + float(self.raised.max())
-        most = max(late, second * log(2 * alarms / beta))
-        unit = "ranks beyond the next candidate visited"
-        return ErrorBound(most / self.share.denominator, unit, probability)
 
     def probabilities(self, ranks: Ranks) -> Probabilities:
         [queries] = self.queries(ranks)
