@@ -157,14 +157,12 @@ def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, Any]]:
     needed("polars", extra="standard")
     import polars as pl
 
-    from dpselect.tables.fields import typed
-
     if fields.dtype != pl.String:
         return str(fields.dtype), PLAIN
     there = fields.drop_nulls().rename("field").to_frame().lazy()
 
     def unread(kind: FieldType, more: dict[str, Any]) -> int:
-        read = typed(nw.from_native(there), {"field": kind}, replace(dialect, **more))
+        read = replace(dialect, **more).typed(nw.from_native(there), {"field": kind})
         return int(read.collect()["field"].null_count())
 
     size = fields.len() - fields.null_count()

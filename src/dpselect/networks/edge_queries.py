@@ -25,7 +25,6 @@ from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.query import Columns, Released
 from dpselect.tables.collecting import collect, counts
 from dpselect.tables.engine import Column, Frame, engine_of
-from dpselect.tables.fields import typed
 from dpselect.tables.kinds import Kind, named, type_name
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap, people_cap
@@ -252,7 +251,7 @@ def ends_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     ends = table.select(**taken)
     if rows.ids is not None:
         texts = [end for end, column in columns.items() if Kind.of(types[column]) == Kind.TEXT]
-        ends = typed(ends, dict.fromkeys(texts, "integer"), Source.of(data))
+        ends = Source.of(data).typed(ends, dict.fromkeys(texts, "integer"))
     return ends.with_columns(_node(end, rows, ends) for end in columns)
 
 

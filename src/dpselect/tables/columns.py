@@ -12,7 +12,6 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.tables.collecting import collect
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import Frame, engine_of
-from dpselect.tables.fields import typed
 from dpselect.tables.kinds import Kind, declares_nothing, type_name
 from dpselect.tables.opening import (
     check_columns,
@@ -165,6 +164,6 @@ def as_numbers(table: Frame, data: object, columns: Sequence[str]) -> Frame:
     untyped: dict[str, FieldType] = {
         one: "number" for one in columns if source.is_untyped(one) and types[one] == nw.String
     }
-    table = typed(table, untyped, source)
+    table = source.typed(table, untyped)
     others = [nw.col(one).cast(nw.Float64) for one in {*columns} - {*untyped}]
     return table.with_columns(*others) if others else table

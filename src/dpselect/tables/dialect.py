@@ -1,18 +1,23 @@
 """Dialects of text files: public statements about the program that wrote a file.
 
 None of them is found out from rows. One person's characters would decide how others are read.
+A text file declares no types either, so a column holds what it is declared, or asked, to hold.
+Each field is read by itself; one that is none is null, and raises nothing.
 """
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 from zoneinfo import available_timezones
 
 from dpselect import validation
-from dpselect.errors import ParameterError
+from dpselect._optional import nw, pl
+from dpselect.errors import ParameterError, no_field
+from dpselect.passes import note
 
 FieldType: TypeAlias = Literal["text", "number", "integer", "date", "time"]
 """What the fields of a column are."""
@@ -32,6 +37,24 @@ WRITTEN: dict[str, tuple[str, str]] = {
 NO_QUOTE = "none"
 STATEFUL = ("iso2022", "hz", "utf_7", "utf7")
 """Encodings in which a byte changes the meaning of all that follow."""
+
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLOCK = "[T ][0-9]{2}:[0-9]{2}(:[0-5][0-9]([.][0-9]{1,9})?)?"
+_ZONE = "(Z|[+-][0-9]{2}:?[0-9]{2})"
+# The parsers of polars take more than that, each something else.
+_FORMS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "date": (f"^{_DAY}$", ("%Y-%m-%d",)),
+    "time": (
+        f"^{_DAY}({_CLOCK})?$",
+        ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d"),
+    ),
+    "time in a zone": (
+        f"^{_DAY}({_CLOCK}{_ZONE})$",
+        ("%Y-%m-%d %H:%M:%S%.f%z", "%Y-%m-%d %H:%M%z"),
+    ),
+}
+_HOURS = re.compile("%[-_0]?[HIMSTRpPrXfs]")
+"""Parts of a form that say a time of day."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,11 +178,97 @@ class Dialect:
         mark = self.quote or WRITTEN[kind][1]
         return None if mark == NO_QUOTE else mark
 
+    def typed(self, table: Any, types: Mapping[str, FieldType]) -> Any:  # noqa: ANN401 -- narwhals' frames
+        """Return a frame of polars with columns of text as other types.
+
+        Dates are as in 2026-01-31 and times as in 2026-01-31T12:00 (ISO 8601), if no other form
+        is stated.
+
+        Args:
+            table: The rows.
+            types: By column; each is of text.
+
+        Raises:
+            ColumnError: There is no such column.
+        """
+        self.note_reading(types.values())
+        if not types:
+            return table
+        there = table.collect_schema()
+        if missing := [column for column in types if column not in there]:
+            raise no_field(missing[0], there.names()).adding(" (`column_type`)")
+        fields = [
+            _number(column, kind, self)
+            if kind in {"number", "integer"}
+            else _moment(column, kind, self)
+            for column, kind in types.items()
+            if kind != "text"
+        ]
+        return nw.from_native(nw.to_native(table).with_columns(fields))
+
+    def note_reading(self, kinds: Iterable[FieldType]) -> None:
+        """Note how fields of some types are written, for the release that is made of them."""
+        for kind in kinds:
+            if kind in {"number", "integer"}:
+                note(
+                    f"text file: numbers as 1{self.thousands or ''}200{self.decimal}5, "
+                    "others missing (`thousands`, `decimal`)"
+                )
+            elif kind == "text":
+                note("text file: texts compared exactly: 1 is not 1.0 (`missing`, `encoding`)")
+            else:
+                zone = "Z" if self.time_zone else ""
+                form = self.date_format or f"2026-01-31 and 2026-01-31T12:00{zone}"
+                note(f"text file: dates as {form}, others missing (`date_format`, `time_zone`)")
+
 
 DEFAULTS: dict[str, Any] = {
     one.name: one.default if one.default is not MISSING else {} for one in fields(Dialect)
 }
 """What is meant where nothing is stated."""
+
+
+def _number(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
+    """Return the numbers that fields of a column write."""
+    field, mark = pl.col(column).str.strip_chars(), dialect.thousands
+    if mark is not None:
+        one, decimal = re.escape(mark), re.escape(dialect.decimal)
+        grouped = f"^[+-]?[0-9]{{1,3}}({one}[0-9]{{2,3}})*{one}[0-9]{{3}}({decimal}[0-9]*)?$"
+        is_read = field.str.contains(grouped) | ~field.str.contains(mark, literal=True)
+        field = pl.when(is_read).then(field.str.replace_all(mark, "", literal=True))
+    if kind == "integer":
+        whole = pl.when(field.str.contains("^[+-]?[0-9]+$")).then(field)
+        return whole.cast(pl.Int64, strict=False).alias(column)
+    if dialect.decimal != ".":
+        plain = field.str.replace_all(dialect.decimal, ".", literal=True)
+        field = pl.when(~field.str.contains(".", literal=True)).then(plain)
+    return field.cast(pl.Float64, strict=False).alias(column)
+
+
+def _moment(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
+    """Return the days, or the local times, that fields of a column write."""
+    field = pl.col(column).str.strip_chars()
+    forms: tuple[str, ...] = (dialect.date_format or "",)
+    if dialect.date_format is None:
+        is_zoned = kind == "time" and dialect.time_zone is not None
+        pattern, forms = _FORMS["time in a zone" if is_zoned else kind]
+        field = pl.when(field.str.contains(pattern)).then(field)
+        field = field.str.replace("T", " ", literal=True)
+    times = pl.coalesce(_by_form(field, form, dialect) for form in forms)
+    return times.cast(pl.Date if kind == "date" else pl.Datetime("us")).alias(column)
+
+
+def _by_form(field: pl.Expr, form: str, dialect: Dialect) -> pl.Expr:
+    """Return the local times that fields of one form stand for."""
+    if not _HOURS.search(form):
+        return field.str.to_date(form, strict=False).cast(pl.Datetime("us"))
+    if "%z" not in form:
+        return field.str.to_datetime(form, time_unit="us", strict=False)
+    moments = field.str.replace("Z$", "+0000").str.to_datetime(
+        form, time_unit="us", time_zone="UTC", strict=False
+    )
+    zone = dialect.time_zone or "UTC"
+    return moments.dt.convert_time_zone(zone).dt.replace_time_zone(None)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 -- of any field

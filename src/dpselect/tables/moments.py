@@ -22,7 +22,6 @@ from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.columns import as_numbers, series_numbers
 from dpselect.tables.dialect import FieldType
 from dpselect.tables.engine import engine_of
-from dpselect.tables.fields import typed
 from dpselect.tables.kinds import (
     DAY,
     FIRST,
@@ -180,7 +179,7 @@ def _in_engine(
             if source.is_untyped(one) and kind not in FIELDS:
                 raise ColumnError(f"column {one!r}: a text file has days and local times alone")
             if source.is_untyped(one):
-                table = typed(table, {one: FIELDS[kind]}, source)
+                table = source.typed(table, {one: FIELDS[kind]})
             table = engine_of(table).counted(one, kind)
         if len(columns) > 1:
             # Integers of which two have a difference of 64 bits.

@@ -31,7 +31,6 @@ from dpselect.errors import (
     replaced,
 )
 from dpselect.tables.engine import Engine, Frame, engine_of
-from dpselect.tables.fields import note_reading, typed
 from dpselect.tables.formats import PARQUET, literal
 from dpselect.tables.kinds import (
     Kind,
@@ -119,7 +118,7 @@ def check_columns(
                 raise no_field(column, types.names())
             raise no_column(column, types, "" if column in plain else choices(types))
     if any(map(source.is_untyped, plain)):
-        note_reading(["text"], source)
+        source.note_reading(["text"])
     eager = isinstance(table, nw.DataFrame)
     for column in numeric:
         # Values that nothing is declared of are read one by one.
@@ -224,8 +223,8 @@ def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
         asked = {*numbers} - {one.column for one in source.comparisons} - {*source.column_type}
         table = nw.from_native(form.scan(found, source, kind, asked))
         if form.is_text:
-            note_reading(["number"] if asked else [], source)
-            table = typed(table, source.column_type, source)
+            source.note_reading(["number"] if asked else [])
+            table = source.typed(table, source.column_type)
         return filtered(table, source.comparisons, dialect=source if form.is_text else None)
 
     return replaced(rows, lambda: unreadable(source))

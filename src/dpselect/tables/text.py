@@ -27,7 +27,6 @@ from dpselect._compiled import compiled
 from dpselect._optional import needed, nw, pl
 from dpselect.errors import DataError, PublicClaimError
 from dpselect.tables.dialect import Dialect, FieldType
-from dpselect.tables.fields import typed
 
 BLOCK = 1 << 22
 """Bytes that are read at a time."""
@@ -189,7 +188,7 @@ class TextFiles:
             {*wanted} & {*self.numbers} - direct, "number"
         )
         texts = nw.from_native(found.select(**fields | clean))
-        numbered: pl.DataFrame = typed(texts, late, self.dialect).to_native()
+        numbered: pl.DataFrame = self.dialect.typed(texts, late).to_native()
         return numbered
 
 

@@ -20,7 +20,6 @@ from dpselect._optional import nw
 from dpselect.errors import ColumnError, ParameterError, no_column, no_field
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
-from dpselect.tables.fields import note_reading, typed
 from dpselect.tables.kinds import (
     ORIGINS,
     Kind,
@@ -220,11 +219,11 @@ def filtered(
         beside = table.with_columns(nw.col(one.column).alias(name))
         if dialect is not None and of_text and one.column not in dialect.column_type:
             if isinstance(one.literal, Decimal):
-                numbers = typed(beside, {name: "number"}, dialect)
+                numbers = dialect.typed(beside, {name: "number"})
                 table = numbers.filter(one.keeps(nw.col(name), nw.Float64())).drop(name)
                 continue
             one.refuse_order_of_texts()
-            note_reading(["text"], dialect)
+            dialect.note_reading(["text"])
         time = _moment(one.literal, dtype)
         if isinstance(time, datetime):
             zone: Moment = "local time" if time.tzinfo is None else "time"
