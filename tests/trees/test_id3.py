@@ -273,14 +273,6 @@ def test_an_unknown_value_stops_where_it_cannot_go_on():
     assert unknown[0, 1] == pytest.approx((y == "yes").mean(), abs=0.05)
 
 
-def test_a_missing_column_at_prediction_is_refused():
-    x, y = frame()
-    tree = classifier().fit(x, y)
-
-    with pytest.raises(ValueError, match="feature names"):
-        tree.predict(x.to_pandas().drop(columns="age"))
-
-
 def test_round_trips_through_json_and_pickle():
     x, y = frame()
     tree = classifier().fit(x, y)
