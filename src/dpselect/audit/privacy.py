@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from dpselect import validation
 from dpselect.audit.report import Report
 from dpselect.audit.universe import Relation, build
-from dpselect.errors import ParameterError, replaced
+from dpselect.errors import ParameterError
 from dpselect.typing import Probabilities, Values
 
 ROUNDING = 1e-6
@@ -148,13 +148,6 @@ def _pair(p: ArrayLike, q: ArrayLike) -> tuple[Probabilities, Probabilities]:
             f"`p` and `q` must be on the same outcomes; they have {p.size} and {q.size}"
         )
     return p, q
-
-
-def _vector(requirement: str, given: ArrayLike) -> Values:
-    return replaced(
-        lambda: np.asarray(given, dtype=np.float64),
-        lambda: ParameterError(f"{requirement}, shape (n,)"),
-    )
 
 
 def _checked(name: str, given: ArrayLike) -> Probabilities:
