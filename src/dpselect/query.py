@@ -16,6 +16,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial, wraps
 from importlib import import_module
 from numbers import Real
+from types import UnionType
 from typing import (
     Annotated,
     Any,
@@ -25,6 +26,7 @@ from typing import (
     Self,
     TypeAlias,
     TypeVar,
+    Union,
     dataclass_transform,
     final,
     get_args,
@@ -245,7 +247,7 @@ class Query(ABC, Generic[Out]):
                 kept = writing.real(kept)
             object.__setattr__(self, name, kept)
         defaults = _defaults(type(self))
-        for name, check in _checks_of(type(self)):
+        for name, check in checks_of(type(self)):
             if (value := getattr(self, name)) is not None or defaults[name] is not None:
                 check(name, value)
         _ = self.plan
@@ -615,13 +617,15 @@ def _kind_of_release(kind: type[Query[Any]]) -> type[Any]:
 
 
 @cache
-def _checks_of(kind: type[Query[Any]]) -> list[tuple[str, validation.Check]]:
+def checks_of(kind: type[Any]) -> list[tuple[str, validation.Check]]:
     """Return the checks that the annotations of a class state, with their fields."""
     found: list[tuple[str, validation.Check]] = []
     for name, hint in get_type_hints(kind, include_extras=True).items():
         stated, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        if get_origin(stated) is Literal:
-            marks.append(partial(validation.one_of, known=get_args(stated)))
+        union = get_args(stated) if get_origin(stated) in {Union, UnionType} else [stated]
+        texts, *others = [one for one in union if one is not type(None)]
+        if get_origin(texts) is Literal and not others:
+            marks.append(partial(validation.one_of, known=get_args(texts)))
         found += [(name, one) for one in marks if not isinstance(one, Claim)]
     return found
 

@@ -18,7 +18,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import inf, log, nextafter
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeAlias,
+    TypeVar,
+    dataclass_transform,
+)
 
 import numpy as np
 
@@ -29,7 +40,7 @@ from dpselect.errors import ParameterError, ScoresError
 from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
-from dpselect.query import Design, Query, query
+from dpselect.query import Design, Query, checks_of, query
 from dpselect.release import Release, Simulation
 from dpselect.typing import Indices, Probabilities, Scores
 
@@ -88,8 +99,10 @@ MECHANISMS: dict[str, type[Mechanism]] = {}
 Kind = TypeVar("Kind", bound="type[Mechanism]")
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 def listed(kind: Kind) -> Kind:
-    """Make a class of mechanisms known by its short name."""
+    """Make a class of mechanisms, known by its short name."""
+    dataclass(frozen=True, kw_only=True)(kind)  # which it changes
     MECHANISMS[kind.name] = kind
     return kind
 
@@ -161,12 +174,21 @@ def as_step(mechanism: MechanismLike, epsilon: float) -> Mechanism:
     return made
 
 
+def drawable(name: str, value: object) -> float:
+    """Return an epsilon at which a draw can be made, before it is paid for."""
+    epsilon = validation.positive(name, value)
+    if epsilon < SMALLEST_EPSILON:
+        raise validation.must_be(name, f"at least {SMALLEST_EPSILON:g}", f"got {epsilon!r}")
+    return epsilon
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
     """Base of all mechanisms; a subclass gives the unit scores and the draw.
 
     To add a mechanism of your own, derive from this class and give ``name``, ``draw`` and
-    ``scaling`` or ``unit_scores``; ``dpselect.audit.check_private`` checks it.
+    ``scaling`` or ``unit_scores``; ``dpselect.audit.check_private`` checks it. Options are
+    checked by their annotations, as the fields of a query are.
 
     Attributes:
         epsilon: Epsilon of one release, in nats, under the neighbour relation of the
@@ -176,7 +198,7 @@ class Mechanism(ABC):
         ParameterError: ``epsilon`` is not finite and > 0.
     """
 
-    epsilon: float
+    epsilon: Annotated[float, drawable]
     name: ClassVar[str]
     """The short name, as on the command line."""
     scaling: ClassVar[Callable[..., Scores]]
@@ -198,14 +220,11 @@ class Mechanism(ABC):
     units of the objective's global sensitivity. Infinite states no error bound."""
 
     def __post_init__(self) -> None:
-        # A float of Python: every computation and every record has the same number.
-        epsilon = validation.positive("epsilon", self.epsilon)
-        if epsilon < SMALLEST_EPSILON:
-            # A draw at less could not be made, and by then it would be paid for.
-            raise validation.must_be(
-                "epsilon", f"at least {SMALLEST_EPSILON:g}", f"got {epsilon!r}"
-            )
-        object.__setattr__(self, "epsilon", epsilon)
+        usual = {one.name: one.default for one in fields(self)}
+        for name, check in checks_of(type(self)):
+            # A float of Python: every computation and every record has the same number.
+            if (given := getattr(self, name)) is not None or usual[name] is not None:
+                object.__setattr__(self, name, check(name, given))
 
     def __str__(self) -> str:
         """Return the call that makes it, without the defaults."""

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, log
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from dpselect import scaling, validation
 from dpselect.draws import (
@@ -48,7 +48,6 @@ class _ByGlobalSensitivity(Mechanism):
 
 
 @listed
-@dataclass(frozen=True, kw_only=True)
 class ExponentialMechanism(_ByGlobalSensitivity):
     """Draw with probability proportional to ``exp(ε u_r / 2Δ)``.
 
@@ -69,7 +68,6 @@ class ExponentialMechanism(_ByGlobalSensitivity):
 
 
 @listed
-@dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(_ByGlobalSensitivity):
     """Accept in random order with probability ``exp(ε (u_r - u_*)/2Δ)``.
 
@@ -84,7 +82,6 @@ class PermuteAndFlip(_ByGlobalSensitivity):
 
 
 @listed
-@dataclass(frozen=True, kw_only=True)
 class ReportNoisyMax(_ByGlobalSensitivity):
     """Add Laplace noise to every score and release the position of the largest.
 
@@ -104,6 +101,18 @@ class ReportNoisyMax(_ByGlobalSensitivity):
 _EXPONENTIAL = Exponential()
 
 
+def _draw(name: str, given: object) -> Draw:
+    """Return a draw, also by its name."""
+    named = {one.name: one for one in (_EXPONENTIAL, PermuteAndFlipDraw())}
+    if isinstance(given, str):
+        return named[validation.one_of(name, given, named)]
+    if isinstance(given, Draw):
+        return given
+    raise ParameterError(
+        f"`{name}` must be 'exponential' or 'permute-and-flip', or a draw of dpselect.draws"
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class _EitherDraw(Mechanism):
     """A mechanism that can use the exponential draw or permute-and-flip.
@@ -114,19 +123,7 @@ class _EitherDraw(Mechanism):
             keeps their order. Or a draw of ``dpselect.draws``.
     """
 
-    draw: Draw = _EXPONENTIAL
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.draw, str):
-            named = {one.name: one for one in (_EXPONENTIAL, PermuteAndFlipDraw())}
-            draw = named[validation.one_of("draw", self.draw, named)]
-            object.__setattr__(self, "draw", draw)
-        if not isinstance(self.draw, Draw):
-            raise ParameterError(
-                "`draw` must be 'exponential' or 'permute-and-flip', or a draw of "
-                "dpselect.draws"
-            )
+    draw: Annotated[Draw, _draw] = _EXPONENTIAL
 
     @property
     def label(self) -> str:
@@ -134,7 +131,6 @@ class _EitherDraw(Mechanism):
 
 
 @listed
-@dataclass(frozen=True, kw_only=True)
 class LocalDampening(_EitherDraw):
     """Draw by ``exp(ε D(u_r) / 2)``, with scores dampened locally.
 
@@ -151,7 +147,6 @@ class LocalDampening(_EitherDraw):
 
 
 @listed
-@dataclass(frozen=True, kw_only=True)
 class ShiftedLocalDampening(_EitherDraw):
     """Local dampening of scores shifted by infinity, in closed form.
 
@@ -168,14 +163,8 @@ class ShiftedLocalDampening(_EitherDraw):
     one_scaling: ClassVar[bool] = True
     facts: ClassVar[dict[str, str]] = {"direction": "direction"}
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.direction is not None:
-            validation.direction(self.direction)
-
 
 @listed
-@dataclass(frozen=True, kw_only=True)
 class AnchoredLocalDampening(_EitherDraw):
     """Local dampening of the distance to a public anchor.
 
@@ -184,23 +173,17 @@ class AnchoredLocalDampening(_EitherDraw):
             objective's ``highest`` if not given. Public.
     """
 
-    anchor: float | None = None
+    anchor: Annotated[float | None, validation.finite] = None
     name: ClassVar[str] = "anchored"
     scaling = staticmethod(scaling.anchored)
     one_scaling: ClassVar[bool] = True
     facts: ClassVar[dict[str, str]] = {"anchor": "highest"}
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.anchor is not None:
-            validation.finite("anchor", self.anchor)
 
     def gap_per_unit(self, attained: float | None = None) -> float:
         return 1.0 if attained is not None and attained == self.anchor else inf
 
 
 @listed
-@dataclass(frozen=True, kw_only=True)
 class PairwiseLocalDampening(_EitherDraw):
     """Local dampening of the differences between candidates: the best is always first.
 
@@ -214,7 +197,6 @@ class PairwiseLocalDampening(_EitherDraw):
 
 
 @listed
-@dataclass(frozen=True, kw_only=True)
 class GeneralizedExponential(_EitherDraw):
     """The exponential mechanism for one global sensitivity per candidate.
 
@@ -226,13 +208,8 @@ class GeneralizedExponential(_EitherDraw):
     Source: Raskhodnikova and Smith, arXiv:1504.07912.
     """
 
-    t: float | None = None
+    t: Annotated[float | None, validation.numbers(0, LARGEST_PENALTY)] = None
     name: ClassVar[str] = "generalized"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.t is not None:
-            validation.within("t", self.t, 0, LARGEST_PENALTY)
 
     def unit_scores(self, objective: Objective) -> Scores:
         default = min(2 / self.epsilon * log(len(objective) / 0.05), LARGEST_PENALTY)

@@ -9,10 +9,10 @@ this.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, exp, floor, inf, log, nextafter, sqrt
-from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,6 @@ class Noisy(NamedTuple):
 
 
 @listed
-@dataclass(frozen=True, kw_only=True)
 class NoisySequence(Mechanism):
     """Add discrete noise to every score once and release the ``k`` largest.
 
@@ -101,10 +100,10 @@ class NoisySequence(Mechanism):
     """
 
     noise: SequenceNoise = "laplace"
-    delta: float = 0.0
-    l1: float | None = None
-    bound: float | None = None
-    step: float | None = None
+    delta: Annotated[float, validation.numbers(0, 1)] = 0.0
+    l1: Annotated[float | None, validation.positive] = None
+    bound: Annotated[float | None, validation.positive] = None
+    step: Annotated[float | None, validation.positive] = None
     name: ClassVar[str] = "noisy-sequence"
     draw: ClassVar[Draw] = LaplaceNoisyMax()
     purpose: ClassVar[str] = "noise on all scores"
@@ -112,11 +111,6 @@ class NoisySequence(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for fact in ("l1", "bound", "step"):
-            if getattr(self, fact) is not None:
-                object.__setattr__(self, fact, validation.positive(fact, getattr(self, fact)))
-        validation.one_of("noise", self.noise, get_args(SequenceNoise))
-        object.__setattr__(self, "delta", validation.within("delta", self.delta, 0, 1))
         if self.noise == "laplace" and self.delta != 0:
             raise ParameterError("Laplace noise is epsilon-DP: leave out delta")
         if self.noise == "gaussian" and not 0 < self.delta < 1:

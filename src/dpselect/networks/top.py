@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
-from dpselect import validation
 from dpselect.combine.pareto.dominance import Dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
@@ -233,7 +232,6 @@ class _Nodes(Design[Release[Any]]):
 def _check_rounds(choice: MetricChoice, redraw: Redraw | None) -> None:
     if redraw is None:
         return
-    validation.one_of("redraw", redraw, get_args(Redraw))
     if choice.asked.combine not in {"pareto", "margin"}:
         raise ParameterError("`redraw` goes with `combine`='pareto' or 'margin'")
     if isinstance(choice.mechanism, NoisySequence):
