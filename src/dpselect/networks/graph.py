@@ -108,6 +108,7 @@ class NodeCounts(ABC):
             >>> Graph.from_edges([(0, 1), (1, 0), (1, 2)], nodes=4).degrees
             array([1, 2, 1, 0])
             >>> import polars as pl
+            >>> from dpselect.networks import EdgeTable
             >>> edges = pl.LazyFrame({"source": [0, 1, 1], "target": [1, 0, 2]})
             >>> EdgeTable.from_edges(edges, source="source", target="target", nodes=4).degrees
             array([1, 2, 1, 0])
