@@ -137,7 +137,7 @@ def compress(
         # One integer per row sorts many times faster than rows.
         rows = codes @ np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)
     _, first, row = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    unique = codes[first]
+    unique = np.ascontiguousarray(codes[first])
     counts = np.bincount(row.ravel() * classes + labels, minlength=len(unique) * classes)
     return unique, counts.reshape(len(unique), classes).astype(np.int64)
 

@@ -113,7 +113,8 @@ def codes(columns: Columns, public: Schema, *, repaired: bool = True) -> Indices
     Raises:
         ColumnError: A column is missing, or of another type than its domain.
     """
-    out = np.empty((columns.rows, len(public.names)), dtype=np.int64)
+    # Written, and looked up by a tree, a column at a time.
+    out = np.empty((columns.rows, len(public.names)), dtype=np.int64, order="F")
     for j, (name, domain) in enumerate(public.named.items()):
         column = columns.values(name)
         domain.check(column.kind, name)
