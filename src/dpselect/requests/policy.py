@@ -239,8 +239,8 @@ class Policy:
                 raise ParameterError(f"[person] needs `{name}`: else it limits nothing")
         length, unit = person.pop("period", None), person.pop("period_unit", None)
         period = None if length is None and unit is None else Period(length, unit)
-        more = {"neighbours": self.neighbours, "protects": self.user, "period": period}
-        return Budget(**person, **more, path=path)
+        whom: dict[str, Any] = {"neighbours": self.neighbours, "protects": self.user}
+        return Budget(**person, **whom, period=period, path=path)
 
     def budget(self) -> Budget:
         """Return the ledger of the policy, with what ``[person]`` grants; made if not there.
