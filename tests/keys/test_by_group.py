@@ -12,7 +12,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.keys.rows import Counted, KeyRows
-from dpselect.tables.key_columns import KeyColumns
+from dpselect.tables.kinds import KeyColumns
 from support.key_definitions import exact_delta, independent, limited, subsets
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE

@@ -13,7 +13,7 @@ import dpselect as dp
 from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
 from dpselect.keys.rows import Counted, KeyRows
 from dpselect.passes import watching
-from dpselect.tables.key_columns import KeyColumns
+from dpselect.tables.kinds import KeyColumns
 from dpselect.tables.people import PeopleCap
 from support.engines import every_engine, held_by
 from support.key_definitions import exact_delta as delta_of, limited, people_by_key, subsets

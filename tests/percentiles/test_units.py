@@ -16,7 +16,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import ColumnError
-from dpselect.tables.moments import Measure
+from dpselect.tables.columns import Measure
 from support import engines
 
 DAY, N = timedelta(days=1), 400

@@ -20,7 +20,7 @@ from dpselect.percentiles import candidates
 from dpselect.percentiles.candidates import Range
 from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
-from dpselect.tables.key_columns import KeyColumns
+from dpselect.tables.kinds import KeyColumns
 from dpselect.trees import domains, estimators, id3
 from truth.counted import counted
 from truth.questions.objectives import ONLY_FLAT

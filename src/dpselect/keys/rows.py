@@ -23,13 +23,14 @@ from dpselect._optional import needed
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.query import ANYTHING, Columns, Released
 from dpselect.tables.groups import listed_groups
-from dpselect.tables.key_columns import (
+from dpselect.tables.kinds import (
     KeyColumns,
+    Kind,
     check_parts,
     checked_names,
-    plain_value,
+    is_missing,
+    plain_key,
 )
-from dpselect.tables.kinds import Kind, is_missing
 from dpselect.tables.people import USER, PeopleCap, once, people_cap
 from dpselect.typing import Indices
 
@@ -249,7 +250,7 @@ class PersonKeys:
         found = self._counted(most=len(candidates) * max(1, len(groups)))
         places = {self.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
-        columns = [places[plain_value(key)] for key in found["key"]]
+        columns = [places[plain_key(key)] for key in found["key"]]
         counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
         return list(counts)
 
@@ -267,7 +268,7 @@ class PersonKeys:
         people, every = tables.counts(found["people"]), np.asarray(found["group"])
         firsts = _firsts(every)
         held = {
-            plain_value(every[first]): Counted(found["key"][first:end], people[first:end], keys)
+            plain_key(every[first]): Counted(found["key"][first:end], people[first:end], keys)
             for first, end in zip(firsts, np.append(firsts, every.size)[1:], strict=True)
         }
         if not self.asked.groups:
@@ -288,7 +289,7 @@ class PersonKeys:
 
         table = self.table
         if among is not None:
-            table = _among(table, _KEY, [plain_value(key) for key in among])
+            table = _among(table, _KEY, [plain_key(key) for key in among])
         together = nw.lit(1) if self.asked.cap is None else nw.len().over("user")
         by_size = (
             table.with_columns(together.cast(nw.Int64).alias("together"))
@@ -358,7 +359,7 @@ class PersonKeys:
         if self.group is None:
             return [0] * len(found["key"])
         places = {self.group.encode(one): place for place, one in enumerate(groups)}
-        return [places[plain_value(one)] for one in found["group"]]
+        return [places[plain_key(one)] for one in found["group"]]
 
 
 def _firsts(values: NDArray[Any]) -> Indices:

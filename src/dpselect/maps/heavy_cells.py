@@ -31,7 +31,7 @@ from dpselect.plan import Plan
 from dpselect.query import Columns, Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.tables.groups import GroupedDesign, Groups, changed_rows, check_ungrouped
-from dpselect.tables.key_columns import checked_names
+from dpselect.tables.kinds import checked_names
 
 SIDES = ("west", "south", "east", "north")
 

@@ -43,9 +43,9 @@ from dpselect.percentiles.release import PercentileRelease
 from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, keep, query
+from dpselect.tables.columns import Measure
 from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped
-from dpselect.tables.key_columns import checked_names
-from dpselect.tables.moments import Measure
+from dpselect.tables.kinds import checked_names
 from dpselect.typing import OnInvalid, Probabilities, Values
 from dpselect.writing import as_text, digits, six_digits
 

@@ -16,8 +16,8 @@ from dpselect import tables, validation
 from dpselect.errors import ColumnError, DataError, ParameterError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
+from dpselect.tables.columns import NUMBERS, Measure
 from dpselect.tables.groups import GROUP, changed_rows
-from dpselect.tables.moments import NUMBERS, Measure
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.tables.values import names_of_series
 from dpselect.typing import Indices, OnInvalid, Values

@@ -1,6 +1,6 @@
 """Units of values that may be released: what public arguments are given as, answers are.
 
-Dates, times and durations are counted as ``dpselect.tables.moments`` counts those of a column,
+Dates, times and durations are counted as ``dpselect.tables.columns`` counts those of a column,
 money in decimals is a number, and so are integers; what is released is turned back.
 """
 
@@ -16,8 +16,8 @@ from math import ceil
 from typing import Any, Literal, TypeAlias
 
 from dpselect.errors import ParameterError
+from dpselect.tables.columns import CODES
 from dpselect.tables.kinds import FIRST, ORIGINS, Moment
-from dpselect.tables.moments import CODES
 
 Quantity: TypeAlias = float | Decimal | date | timedelta
 """A value that may be released; a ``datetime`` is a ``date``."""

@@ -8,7 +8,7 @@ from dpselect._optional import stated
 from dpselect.errors import ParameterError, nearest
 from dpselect.query import ANYTHING, GROUP, NOTHING, Columns, Query, Released, kind_of
 from dpselect.tables.groups import listed_groups
-from dpselect.tables.key_columns import checked_names
+from dpselect.tables.kinds import checked_names
 
 OURS = (
     *("BestColumns", "HeavyCells", "Hubs", "ID3Tree", "Keys", "Map", "PercentileRecord"),
