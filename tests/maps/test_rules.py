@@ -67,16 +67,14 @@ def test_the_quadtree_keeps_a_square_that_holds_just_enough():
 def test_weights_are_one_over_noisy_answers_or_over_a_floor():
     edges = np.array([[0, 0, 2**32, 2**32], [0, 0, 2**28, 2**28]])
 
-    def weights(*cells, queries=edges, **least):
+    def weights(*cells, least=0, queries=edges):
         grid = coarse(*cells, scale=4.0)
-        return Weighted.relative(grid, queries, neighbours="add-remove", **least).weights
+        return Weighted.relative(grid, queries, least=least, neighbours="add-remove").weights
 
-    # The first cell holds 6 points and the noise deviates by 5.6; with 1 % it is 10.
-    assert weights(6, 994, sanity=0) == pytest.approx([1 / 1000, 1 / 6])
-    assert weights(6, 994, sanity=0.01) == pytest.approx([1 / 1000, 1 / 10])
-    assert weights(6, 994, sanity=0.01, floor=50) == pytest.approx([1 / 1000, 1 / 50])
-    alone = weights(2, queries=edges[1:], sanity=0)
-    assert alone == pytest.approx([1 / standard_deviation(4.0)])
+    # The first cell holds 6 points and the noise deviates by 5.6.
+    assert weights(6, 994) == pytest.approx([1 / 1000, 1 / 6])
+    assert weights(6, 994, least=10) == pytest.approx([1 / 1000, 1 / 10])
+    assert weights(2, queries=edges[1:]) == pytest.approx([1 / standard_deviation(4.0)])
 
 
 def test_noise_alone_halves_no_square_of_a_quadtree():

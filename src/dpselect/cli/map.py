@@ -15,22 +15,12 @@ from dpselect.cli import help as said, options, output
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.releases import BY
 from dpselect.errors import DataError, ParameterError
-from dpselect.writing import lines
 
 if TYPE_CHECKING:
-    from dpselect.maps import Estimates, Map, MapRelease
+    from dpselect.maps import Map, MapRelease
 
 RELEASE = "release"
 QUERIED = (".parquet", ".geoparquet")
-
-HEADS = {
-    "points": "count",
-    "from": "low",
-    "to": "high",
-    "error of noise": "noise_error",
-    "of cut cells": "non_uniformity_error",
-}
-"""Columns of estimates by their printed heads."""
 
 
 def _rows(path: Path, _given: Given) -> list[list[float]]:
@@ -230,24 +220,9 @@ def query(
         rows = zip(*columns.values(), strict=True)
         output.print_json({"answers": [dict(zip(columns, row, strict=True)) for row in rows]})
     else:
-        _print_estimates(found)
+        print(found)  # noqa: T201 -- a table as wide as it is
         if counted := released.plan.counted:
             print(f"The map counts {counted}.")  # noqa: T201
-
-
-def _print_estimates(found: Estimates) -> None:
-    from dpselect.maps.estimates import LEVEL
-
-    known = found.table()
-    columns = {"area": known["area"]}
-    for head, name in HEADS.items():  # an area off the map has no numbers
-        columns[head] = ["" if one is None else round(one) for one in known[name]]
-    if (found.inside < 1).any():
-        columns["% on the map"] = [round(100 * one) for one in known["inside"]]
-    print("\n".join(lines(columns)))  # noqa: T201 -- a table as wide as it is
-    print(  # noqa: T201
-        f"Points on the map, with intervals of level {LEVEL:g} and standard errors, in points."
-    )
 
 
 def _listed(paths: list[Path]) -> str:

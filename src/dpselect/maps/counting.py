@@ -130,41 +130,31 @@ class Points(Counts):
         return counts.astype(np.float64)
 
     def between(self, x_lines: Values, y_lines: Values) -> Indices:
-        x_per, y_per = map(_per_unit, (x_lines, y_lines))
-        return count_between((self.x, self.y), (x_lines, y_lines), (x_per, y_per))
-
-
-def _per_unit(lines: Values) -> float:
-    """Return how many lines there are per unit; edges at that of the box are infinite."""
-    finite = lines[np.isfinite(lines)]
-    return lines.size / max(finite[-1] - finite[0], 1e-300) if finite.size > 1 else 0.0
+        # All points are at or above the lower edge of the box.
+        (west, _), (south, _) = self.box.limits(0), self.box.limits(1)
+        lines = np.concatenate([[west], x_lines]), np.concatenate([[south], y_lines])
+        return count_between((self.x, self.y), lines, np.array(self.box.bounds))
 
 
 @compiled
-def count_between(points: Axes, lines: Axes, per: tuple[float, float]) -> Indices:
-    """Return how many points are between lines, by how many lines are at or below a point.
+def count_between(points: Axes, lines: Axes, bounds: Values) -> Indices:
+    """Return how many points are in the columns and rows that begin at lines.
 
     Args:
-        points: Coordinates along x and along y, shape ``(n,)``.
-        lines: Ascending, shapes ``(a,)`` and ``(b,)``.
-        per: Lines per unit, about.
+        points: Coordinates along x and along y, shape ``(n,)``, within the bounds.
+        lines: Ascending, from the lower bounds on, shapes ``(a,)`` and ``(b,)``.
+        bounds: West, south, east and north.
     """
     x, y = points
     x_lines, y_lines = lines
-    across, along = per
-    counts = np.zeros((x_lines.size + 1, y_lines.size + 1), np.int64)
+    a, b = x_lines.size, y_lines.size
+    west, south, east, north = bounds
+    across, along = a / (east - west), b / (north - south)
+    counts = np.zeros((a, b), np.int64)
     for i in range(x.size):
-        column = _reached(x[i], x_lines, across)
-        counts[column, _reached(y[i], y_lines, along)] += 1
+        column = _line(x[i], x_lines, 0, a, west, across)
+        counts[column, _line(y[i], y_lines, 0, b, south, along)] += 1
     return counts
-
-
-@compiled
-def _reached(value: float, lines: Values, per: float) -> int:
-    """Return how many lines are at or below a value."""
-    if lines.size == 0 or value < lines[0]:
-        return 0
-    return _line(value, lines, 0, lines.size, lines[0], per) + 1
 
 
 @compiled

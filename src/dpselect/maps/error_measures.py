@@ -122,36 +122,21 @@ class Weighted(ErrorMeasure):
 
     @classmethod
     def relative(
-        cls,
-        coarse: CoarseGrid,
-        queries: Indices,
-        *,
-        neighbours: NeighboursLike,
-        sanity: float,
-        floor: float | None = None,
+        cls, coarse: CoarseGrid, queries: Indices, *, least: float, neighbours: NeighboursLike
     ) -> Self:
         """Return the relative error, of weights ``w_t = 1/max(T̃_t, ρ)``.
 
-        ``T̃_t`` is the coarse grid's answer. ρ is ``floor``, or ``sanity`` of the noisy total,
-        and at least the standard deviation of one coarse count.
+        ``T̃_t`` is the coarse grid's answer. ρ is at least the standard deviation of one count.
 
         Args:
             coarse: The released grid.
             queries: Lattice edges, shape ``(m, 4)``.
+            least: ρ, the number of points below which an error counts as absolute.
             neighbours: As of the measure.
-            sanity: Share of all points below which an error counts as absolute, 0 to 1.
-            floor: Number of points below which it does, in place of the share.
         """
-        least = sanity * coarse.total if floor is None else floor
         answers = CountedCells(coarse.cells(), coarse.counts).answers(queries)
         weights = 1 / np.maximum(answers, max(least, coarse.standard_deviation, 1.0))
         return cls(neighbours=neighbours, weights=weights)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        weights = np.array(self.weights, dtype=np.float64)
-        if weights.ndim > 1 or not (np.isfinite(weights) & (weights > 0)).all():
-            raise ParameterError("`weights` must be finite and > 0: one, or one for each query")
 
     def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
         weights = self._spread_over(exact.size)

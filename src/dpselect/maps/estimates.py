@@ -31,12 +31,22 @@ from dpselect.maps.overlap import Blocks, CountedCells, products
 from dpselect.maps.partition import Partition
 from dpselect.release import for_csv
 from dpselect.typing import Indices, Values
+from dpselect.writing import lines
 
 if TYPE_CHECKING:
     import geopandas
 
 LEVEL = 0.95
 """The level of the intervals in tables and files."""
+
+HEADS = {
+    "points": "count",
+    "from": "low",
+    "to": "high",
+    "error of noise": "noise_error",
+    "of cut cells": "non_uniformity_error",
+}
+"""Columns of estimates by their printed heads."""
 
 TINY = np.finfo(float).tiny
 
@@ -116,6 +126,16 @@ class Estimates:
 
     def __repr__(self) -> str:
         return f"Estimates({len(self)} areas)"
+
+    def __str__(self) -> str:
+        known = self.table()
+        columns = {"area": known["area"]}
+        for head, name in HEADS.items():  # an area off the map has no numbers
+            columns[head] = ["" if one is None else round(one) for one in known[name]]
+        if (self.inside < 1).any():
+            columns["% on the map"] = [round(100 * one) for one in known["inside"]]
+        meaning = f"Points on the map, with intervals of level {LEVEL:g} and standard errors"
+        return "\n".join([*lines(columns), f"{meaning}, in points."])
 
     def _repr_html_(self) -> str:
         return self.to_frame()._repr_html_()

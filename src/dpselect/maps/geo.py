@@ -83,14 +83,14 @@ def warn_if_swapped(
         warnings.warn(
             f"x is from west to east (longitude) and y from south to north (latitude): are "
             f"x={x} and y={y} swapped?",
-            stacklevel=10,
+            stacklevel=11,
         )
     elif crs is not None and (north <= POLAR[0] or south >= POLAR[1]) and is_geographic(crs):
         warnings.warn(
             f"the bounds lie between {south:g} and {north:g} degrees of latitude, where few "
             "people live: they are west, south, east, north; are longitudes and latitudes "
             "swapped?",
-            stacklevel=10,
+            stacklevel=11,
         )
 
 

@@ -238,12 +238,10 @@ class _MapDesign(Design[MapRelease]):
             coarse = CoarseGrid(noisy(exact, steps.coarse_scale), steps.coarse_scale)
             rules = [one for one in self.candidates if isinstance(one, PartitionRule)]
             partitions += [rule.partition(coarse, steps.counts_epsilon) for rule in rules]
+            floor, neighbours = self.asked.floor, self.plan.neighbours
+            least = self.asked.sanity * coarse.total if floor is None else floor
             measure = measure or Weighted.relative(
-                coarse,
-                self.queries,
-                neighbours=self.plan.neighbours,
-                sanity=self.asked.sanity,
-                floor=self.asked.floor,
+                coarse, self.queries, least=least, neighbours=neighbours
             )
         partition = self._chosen(points, partitions, measure)
         measured = noisy(points.in_cells(partition), steps.counts_scale)

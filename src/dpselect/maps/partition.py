@@ -184,6 +184,9 @@ SURE = 20.0
 all 85 squares of the coarse grid with a probability of 0.985 (chi-squared, three degrees of
 freedom)."""
 
+TINY = 1e-300
+"""Stands for squares of 0: at a large epsilon there is no noise."""
+
 MOST_ALONG = 4096
 """Cells along an axis of a grid that a rule makes: 16 million cells."""
 
@@ -191,11 +194,8 @@ MethodName: TypeAlias = Literal["uniform", "guideline", "adaptive", "quadtree"]
 
 
 def standard_deviation(scale: float) -> float:
-    """Return that of discrete Laplace noise, ``√(2 e^(-1/b)) / (1 - e^(-1/b))``.
-
-    At least 1e-60, so that quotients of variances are numbers at every epsilon.
-    """
-    return max(sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale), 1e-60)
+    """Return that of discrete Laplace noise, ``√(2 e^(-1/b)) / (1 - e^(-1/b))``."""
+    return sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -312,7 +312,7 @@ class Quadtree(PartitionRule):
             sums = np.array([table[i : i + half, j : j + half].sum() for i, j in corners])
             apart = sums - sums.mean()
             noise = SURE * variance * half**2
-            apart *= max(0.0, 1 - noise / max(float(apart @ apart), noise))
+            apart *= max(0.0, 1 - noise / max(float(apart @ apart), noise, TINY))
             open_squares += [
                 (i, j, half, count / 4 + more)
                 for (i, j), more in zip(corners, apart.tolist(), strict=True)

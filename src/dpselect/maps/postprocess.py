@@ -10,6 +10,9 @@ import numpy as np
 from dpselect.maps.partition import COARSE, CoarseGrid, Partition, standard_deviation
 from dpselect.typing import Indices, Values
 
+LEAST = 1e-60
+"""Standard deviation that stands for one of 0."""
+
 
 def nonnegative(partition: Partition, counts: Values) -> Values:
     """Return counts >= 0 with the same total, fitted from the whole box down.
@@ -90,8 +93,10 @@ def consistent(
     block, coarse_block = blocks(partition)
     cells, sums = np.bincount(block), np.bincount(block, counts)
     others = np.bincount(coarse_block, coarse.counts)
-    variance = cells * standard_deviation(scale) ** 2
-    of_others = np.bincount(coarse_block) * coarse.standard_deviation**2
+    deviations = standard_deviation(scale), coarse.standard_deviation
+    # At a large epsilon both are 0, and their quotients are no numbers.
+    own, other = (max(one, LEAST) ** 2 for one in deviations)
+    variance, of_others = cells * own, np.bincount(coarse_block) * other
     shift = (others - sums) * variance / (variance + of_others)
     of_total = (others - sums).sum() * variance.sum() / (variance + of_others).sum()
     left = variance * of_others / (variance + of_others)

@@ -300,7 +300,7 @@ class MapRelease(Release[str]):
             aspect="auto",
             interpolation="nearest",
             cmap=COLOURS,
-            norm=PowerNorm(0.5, vmin=0, vmax=max(float(np.quantile(density, 0.999)), 1e-300)),
+            norm=PowerNorm(0.5, vmin=0, vmax=float(np.quantile(density, 0.999)) or 1.0),
         )
         title = (
             f"{self.candidate}, ε = {self.epsilon:g} ({self.neighbours})\n"

@@ -158,8 +158,12 @@ def tuned_by_default(*rules: PartitionRule) -> Chooser:
         half, left = share * epsilon / 2, (1 - share) * epsilon
         coarse = coarse_counts(here, half, rng)
         parts = [*here.partitions, *(rule.partition(coarse, left) for rule in rules)]
-        weights = coarse.weights(here.tuned, here.delta)
-        measure = Weighted(neighbours=dp.Neighbours.ADD_REMOVE, weights=weights)
+        measure = Weighted.relative(
+            coarse,
+            here.tuned,
+            least=here.delta * coarse.total,
+            neighbours=dp.Neighbours.ADD_REMOVE,
+        )
         return _drawn(here, parts, left, measure, dp.PermuteAndFlip(epsilon=half), rng), left
 
     return choose
