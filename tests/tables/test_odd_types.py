@@ -1,7 +1,10 @@
-"""Values that a container holds and Python does not: each is missing, and no other changes."""
+"""Values and types that are odd: none decides about another one, and none ends a release."""
 
 import contextlib
-from datetime import datetime, timedelta
+import warnings
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from itertools import product
 
 import duckdb
 import numpy as np
@@ -11,6 +14,10 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dp
+from dpselect.errors import ColumnError, ParameterError
+from dpselect.tables import numeric_column
+from dpselect.tables.kinds import Kind
+from support.engines import held_by
 from support.odd_input import TEXT, observed
 
 AR = {"epsilon": 50.0, "neighbours": "add-remove"}
@@ -164,3 +171,223 @@ def test_unsigned_integers_of_128_bits_end_no_release(engine):
         assert found["nodes"] == (1,)
         kept = dp.tables.count_records(dp.tables.Source(frame=held, where=["v >= 2"]))
         assert kept == 200 + (odd is not None)
+
+
+# Frames as they are given: names of columns, and zones of points in time.
+
+MEDIAN = {"p": 50, "upper": 9, "step": 1, "epsilon": 900.0, "neighbours": "add-remove"}
+TWICE = pd.DataFrame([[1, 2]] * 3, columns=["n", "n"])
+
+
+def on_spark(frame):
+    return held_by("spark", frame)
+
+
+HOLD = [pl.DataFrame.clone, pl.DataFrame.lazy, pl.DataFrame.to_pandas, pl.DataFrame.to_arrow]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (TWICE, "two columns are named 'n'"),
+        (TWICE.assign(m=3), "two columns are named 'n'"),
+        (pa.table([[1], [2]], names=["n", "n"]), "two columns are named 'n'"),
+        (duckdb.sql("select 1 as n, 2 as n"), "two columns are named 'n'"),
+        (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("n", "m")])), "several level"),
+        (pd.DataFrame([[1, 2]]), "no column 'n'; the numeric columns are: 0, 1"),
+    ],
+)
+def test_names_that_are_no_names_are_refused(data, said):
+    for column in ("n", "m"):
+        if said.startswith("no column") and column == "m":
+            continue
+        with pytest.raises(ColumnError, match=said):
+            dp.Percentiles(column=column, **MEDIAN).release(data)
+
+
+@pytest.mark.parametrize("name", ["a.b", "`", "a`b", 'a"b', "count(*)", "%", "[a]", "a b"])
+@pytest.mark.parametrize("hold", HOLD)
+def test_a_column_has_any_other_name(name, hold):
+    data = hold(pl.DataFrame({name: [1, 2, 3], "b": ["x", "y", "z"]}))
+
+    assert dp.Percentiles(column=name, **MEDIAN).release(data).answer == (2,)
+
+
+@pytest.mark.parametrize(
+    ("hold", "name"),
+    [
+        *product(HOLD, ["*", "^a.*$"]),
+        *(pytest.param(on_spark, one, marks=pytest.mark.spark) for one in ("a.b", "a`b", "*")),
+    ],
+)
+def test_a_name_that_engines_read_as_a_pattern_is_refused(name, hold):
+    data = hold(pl.DataFrame({name: [1, 2, 3], "ab": [9, 9, 9]}))
+
+    with pytest.raises(ColumnError):
+        dp.Percentiles(column=name, **MEDIAN).release(data)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin", "UTC"])
+def test_points_in_time_of_pandas_have_any_zone(zone):
+    begin = pd.Series(pd.to_datetime(["2026-01-01T10:00"] * 9)).dt.tz_localize(zone)
+    frame = pd.DataFrame({"a": begin, "b": begin + timedelta(days=5)})
+    days = {**MEDIAN, "upper": timedelta(days=30), "step": timedelta(days=1)}
+    span = {
+        "lower": datetime(2026, 1, 1, tzinfo=UTC),
+        "upper": datetime(2026, 1, 9, tzinfo=UTC),
+    }
+    hours = {**MEDIAN, **span, "step": timedelta(hours=1)}
+
+    stay = dp.Percentiles(column="b", minus="a", **days)
+    assert stay.release(frame).candidate == timedelta(days=5)
+    arrow = frame.convert_dtypes(dtype_backend="pyarrow")
+    for data, asked in ((frame, {"column": "a"}), (begin, {}), (arrow, {"column": "a"})):
+        found = dp.Percentiles(**asked, **hours).release(data).candidate
+        assert found == begin[0].to_pydatetime()
+
+
+SEVENS = pa.array([7, 8, 7, None, 7]).dictionary_encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [pd.DataFrame({"n": pd.Categorical([7, 8, 7, None, 7])}), pa.table({"n": SEVENS})],
+    ids=["pandas", "arrow"],
+)
+def test_categories_that_are_no_texts_are_values_of_their_type(data):
+    top = dp.TopKeys(column="n", k=1, candidates=[7, 8], epsilon=900.0, neighbours="add-remove")
+
+    assert dp.Percentiles(column="n", **MEDIAN).release(data).answer == (7,)
+    assert top.release(data).answer == (7,)
+
+
+def test_a_day_of_64_bits_that_is_no_midnight_ends_no_release():
+    """Arrow refused to cast all of them."""
+    days = pa.array([0] * 60 + [5], pa.int64()).cast(pa.date64(), safe=False)
+    for data in (
+        pa.table({"day": days}),
+        pd.DataFrame({"day": pd.Series(days, dtype=pd.ArrowDtype(days.type))}),
+    ):
+        keys = dp.Keys(column="day", epsilon=900.0, delta=1e-6, neighbours="add-remove")
+        assert keys.release(data).answer == (date(1970, 1, 1),)
+
+
+# Values of columns of objects, and of lists.
+
+SURROGATE = "\ud800"
+
+
+class Unprintable:
+    def __str__(self):
+        raise RuntimeError("secret")
+
+
+class Incomparable:
+    def __eq__(self, other):
+        raise RuntimeError("secret")
+
+    __hash__ = None
+
+    def __str__(self):
+        return "a"
+
+
+class Warns:
+    def __str__(self):
+        warnings.warn("secret", stacklevel=1)
+        return "a"
+
+
+ODD = {
+    "lone surrogate": SURROGATE,
+    "digits": 10**5000,
+    "unprintable": Unprintable(),
+    "incomparable": Incomparable(),
+    "warns": Warns(),
+    "none": None,
+    "nan": float("nan"),
+    "NA": pd.NA,
+    "NaT": pd.NaT,
+    "signalling": Decimal("sNaN"),
+    "bytes": b"\xff",
+    "array": np.arange(3),
+    "list": [SURROGATE],
+    "datetime": datetime(1, 1, 1),  # noqa: DTZ001
+    "class": object,
+    "zero": "a\0",
+}
+every_odd = pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+
+
+def objects(values):
+    held = np.empty(len(values), dtype=object)
+    held[:] = values
+    return held
+
+
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "array": objects,
+    "series": lambda values: pd.Series(objects(values), dtype=object),
+    "polars": lambda values: pl.Series(values, dtype=pl.Object),
+}
+every_container = pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+
+
+def keys(data, **asked):
+    """Return the release of everything that has a key; surely, with so much epsilon."""
+    sure = {"epsilon": 2000.0, "delta": 1e-9, "neighbours": "add-remove"}
+    return dp.Keys(**sure, **asked).release(data)
+
+
+@every_odd
+@every_container
+def test_no_value_ends_a_release_of_keys(container, odd):
+    assert set(keys(container(["b"] * 60 + [odd])).answer) >= {"b"}
+    assert set(keys(container([odd] + ["b"] * 60)).answer) >= {"b"}
+
+
+@every_odd
+@pytest.mark.parametrize("column", ["key", "user", "group"])
+def test_no_value_of_a_column_of_objects_ends_a_release(column, odd):
+    columns = {name: ["b"] * 60 for name in ("key", "group")}
+    columns["user"] = [f"u{place}" for place in range(60)]
+    frame = pd.DataFrame({n: objects([*held, held[0]]) for n, held in columns.items()})
+    frame[column] = pd.Series(objects([*columns[column], odd]), dtype=object)
+    people = {"user": "user", "max_per_user": 1}
+    known = dp.TopKeys(
+        column="key", k=1, candidates=["b", "c"], by="group", groups=["b"], **people,
+        epsilon=2000.0, neighbours="add-remove",
+    )  # fmt: skip
+
+    assert keys(frame, column="key", **people).answer == ("b",) or column == "key"
+    assert known.release(frame).to_dict()["answer"] is not None
+
+
+def test_values_that_do_not_code_are_no_key():
+    """All are missing: sixty of a kind would be a key."""
+    for odd in (SURROGATE, 10**5000, Unprintable()):
+        assert keys(["b"] * 60 + [odd] * 60).answer == ("b",)
+
+
+def test_days_that_python_does_not_have_are_missing():
+    """An engine's day may lie beyond the year 9999."""
+    days = pl.Series("day", [18_000] * 60 + [10**7, -(10**7)] * 60, dtype=pl.Int32)
+    frame = days.cast(pl.Date).to_frame()
+
+    for data in (frame, frame.lazy(), frame.to_arrow()):
+        assert keys(data, column="day").answer == (date(2019, 4, 14),)
+
+
+@pytest.mark.parametrize("text", ["1_000", "1.0", "\u0661", "1e3", " 1", ""])
+def test_integers_as_text_are_digits(text):
+    with pytest.raises(ParameterError):
+        Kind.INTEGER.decode(text)
+    assert Kind.INTEGER.decode("+01") == 1
+
+
+def test_numbers_in_lists_are_those_of_text_files():
+    found = numeric_column(["1_000", "\u0661", "1e3", " 7 ", "x"])
+
+    np.testing.assert_array_equal(found, [np.nan, np.nan, 1000, 7, np.nan])

@@ -9,7 +9,6 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError
-from support.engines import held_by
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
 
@@ -176,15 +175,6 @@ def test_files_that_a_log_may_have_deleted_are_refused(tmp_path, log, pattern):
         tables.open_table(folder / pattern)
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize("name", ["a.b", "a`b"])
-def test_spark_refuses_a_name_that_it_reads_as_a_field(name):
-    held = held_by("spark", pl.DataFrame({"p": [1, 2], name: [1, 2]}))
-
-    with pytest.raises(ColumnError):
-        tables.check_columns(held, numeric=["p"], plain=[name])
-
-
 def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
     for year, days in (("2025", 3), ("n/a", 5)):
         part = tmp_path / f"year={year.replace('/', '')}"
@@ -194,14 +184,3 @@ def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
     rows = tables.open_table(tmp_path).to_native().sort("days").collect()
 
     assert rows.to_dict(as_series=False) == {"days": [3, 5], "year": ["2025", "na"]}
-
-
-def test_a_field_that_is_no_number_is_a_missing_one(tmp_path):
-    """One record must not decide whether a column is numeric, or whether there is an error."""
-    path = tmp_path / "stays.csv"
-    path.write_text("days\n 3 \nunknown\n\n1e2\nNaN\n")
-
-    read = tables.numeric_column(path, "days")
-
-    assert np.isnan(read).tolist() == [False, True, True, False, True]
-    assert read[[0, 3]].tolist() == [3, 100]
