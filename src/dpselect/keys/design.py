@@ -139,7 +139,7 @@ class ByCount:
 
     def prepare(self, people: PersonKeys) -> Callable[[], list[Part]]:
         """Read all keys, and return the draw."""
-        hides = people.asked.hides_groups
+        hides = bool(people.asked.by) and not people.asked.groups
         held = people.parts(1 if self.rests else self.least)
         every = np.concatenate([np.zeros(0, np.int64), *(part.people for _, part in held)])
         excess = self._excess(every)

@@ -13,15 +13,16 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import tables, validation
-from dpselect._optional import needed
+from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.query import ANYTHING, Columns, Released
+from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import (
     KeyColumns,
@@ -32,10 +33,8 @@ from dpselect.tables.kinds import (
     plain_key,
 )
 from dpselect.tables.people import USER, PeopleCap, once, people_cap
+from dpselect.tables.values import is_listed, names_of_frame, names_of_values
 from dpselect.typing import Indices
-
-if TYPE_CHECKING:
-    import narwhals as nw
 
 Missing: TypeAlias = Literal["drop", "key"]
 """Whether a row without a key is dropped, or a missing value is a key of its own."""
@@ -123,11 +122,6 @@ class KeyRows:
         """How many keys of a person are counted at most."""
         return 1 if self.cap is None else self.cap.most
 
-    @property
-    def hides_groups(self) -> bool:
-        """Whether there are groups that are not public."""
-        return bool(self.by) and not self.groups
-
     def check(self, data: object) -> None:
         """Check that data can be read, by their schema alone.
 
@@ -212,8 +206,6 @@ class PersonKeys:
 
     def of_groups(self) -> PersonKeys:
         """Return the rows with the groups for keys, of which as many are counted."""
-        import narwhals as nw
-
         asked = KeyRows(self.asked.by, self.asked.cap)
         persons = [] if asked.cap is None else [USER]
         every = self.every.select(*persons, nw.col(_GROUP).alias(_KEY))
@@ -227,8 +219,6 @@ class PersonKeys:
 
     def numbered(self) -> PersonKeys:
         """Return the rows with the numbers of groups for groups, whose order is public."""
-        from dpselect.tables.engine import engine_of
-
         encode = (self.group or self.keys).encode
         groups = [encode(one) for one in self.asked.groups]
         every = engine_of(self.every).coded({_GROUP: groups})
@@ -285,8 +275,6 @@ class PersonKeys:
         A person's weight is that of the number of keys that are counted of this person and are
         ``among`` some, as the engine has them, if these are given.
         """
-        import narwhals as nw
-
         table = self.table
         if among is not None:
             table = _among(table, _KEY, [plain_key(key) for key in among])
@@ -307,8 +295,6 @@ class PersonKeys:
 
     def _counted(self, *order_by: str, least: int = 1, most: int = MOST_KEYS) -> dict[str, Any]:
         """Return all keys of at least so many people, in as many passes as it takes."""
-        import narwhals as nw
-
         source, by = self.source, ["key"] if self.group is None else ["group", "key"]
 
         def collected(rows: nw.LazyFrame[Any]) -> dict[str, Any]:
@@ -324,9 +310,6 @@ class PersonKeys:
         ]
         if len(found) == 1:
             return found[0]
-        needed("polars", extra="standard")
-        import polars as pl
-
         parts = [{name: column.tolist() for name, column in one.items()} for one in found]
         together = pl.concat([pl.DataFrame(one) for one in parts], how="vertical_relaxed")
         return collected(nw.from_native(together.lazy()))
@@ -337,14 +320,9 @@ class PersonKeys:
         polars keeps what it could not group at once until the end: of 10^8 rows with 10^6
         keys 1.2 GB in one pass.
         """
-        import narwhals as nw
-
         source = tables.Source.of(self.source)
         if self.asked.cap is not None or source.path is None or source.is_csv:
             return [self.table]
-        needed("polars", extra="standard")
-        import polars as pl
-
         size = tables.open_table(self.source).lazy().select(nw.len().alias("rows"))
         [held] = tables.collect(size, self.source, most=1)["rows"].tolist()
         passes = -(-held // ROWS_IN_ONE_PASS)
@@ -449,10 +427,6 @@ def checked_delta(delta: float) -> float:
 
 
 def _limited(rows: nw.LazyFrame[Any], asked: KeyRows, cap: PeopleCap) -> nw.LazyFrame[Any]:
-    import narwhals as nw
-
-    from dpselect.tables.engine import engine_of
-
     pair = [_GROUP, _KEY] if asked.by else [_KEY]
     if asked.in_turn:
         firsts = rows.group_by(USER, _KEY).agg(nw.col(_GROUP).min())
@@ -465,16 +439,10 @@ def _limited(rows: nw.LazyFrame[Any], asked: KeyRows, cap: PeopleCap) -> nw.Lazy
 
 
 def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.LazyFrame[Any]:
-    import narwhals as nw
-
-    from dpselect.tables.engine import engine_of
-
     return rows.filter(nw.col(column).is_in(engine_of(rows).literals(values)))
 
 
 def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:
-    import narwhals as nw
-
     if not asked.columns:
         values, kind = _values(data)
         return values, {VALUE: kind}
@@ -483,11 +451,7 @@ def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, 
     frame = tables.check_columns(data, plain=wanted).select(*dict.fromkeys(wanted))
     types = tables.schema(frame, data)
     kinds = {name: Kind.of_names(types[name], name) for name in types}
-    if isinstance(frame, nw.LazyFrame):
-        return frame, kinds
-    from dpselect.tables.values import names_of_frame
-
-    return names_of_frame(frame), kinds
+    return frame if isinstance(frame, nw.LazyFrame) else names_of_frame(frame), kinds
 
 
 def kind_in(data: object, column: str | None) -> Kind:
@@ -497,8 +461,6 @@ def kind_in(data: object, column: str | None) -> Kind:
         ColumnError, DataError: As for ``KeyRows.read``.
     """
     if column is None:
-        from dpselect.tables.values import is_listed
-
         # What declares no type is text; a generator can be read once.
         return Kind.TEXT if is_listed(data) else _values(data)[1]
     frame = tables.check_columns(data, plain=[column])
@@ -509,7 +471,5 @@ def _values(data: object) -> tuple[nw.LazyFrame[Any], Kind]:
     """Return an array, a list or a Series of values as a frame, and what they are."""
     if tables.is_table(data):
         raise ColumnError("data is a table: name the column of the values by `column`")
-    from dpselect.tables.values import names_of_values
-
     frame = names_of_values(data, VALUE)
     return frame, Kind.of_names(frame.collect_schema()[VALUE], VALUE)
