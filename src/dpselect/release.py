@@ -226,12 +226,6 @@ class Release(Generic[T_co]):
         rounded = [float(f"{one:.6g}") for one in columns.pop("noisy_score")]
         return {answer: columns.pop(answer), score: rounded} | columns
 
-    @property
-    def unprinted(self) -> int:
-        """How many rows of ``table`` are not shown."""
-        (table, *_), (shown, *_) = self.table().values(), self.shown().values()
-        return len(table) - len(shown)
-
     def to_frame(self) -> pl.DataFrame:
         """Return ``table`` as a polars frame.
 

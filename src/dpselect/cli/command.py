@@ -225,8 +225,9 @@ class QueryCommand:
         with options.working("counting and choosing"):
             release = self.release(query, given, budget)
             more = {**self.after(release, given)}
-            if self._has_out:
-                more = {**output.table_facts(release, shared["out"]), **more}
+            if self._has_out and shared["out"] is not None:
+                output.write_table(release, shared["out"])
+                more["written to"] = shared["out"]
         output.print_release(release, budget, more=more, asked=asked, **printing)
         if self.draws and shared["plot"] is not None:
             output.save(release.plot(), shared["plot"])  # type: ignore[attr-defined] # drawn

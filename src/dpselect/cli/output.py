@@ -264,19 +264,12 @@ def check_table(out: Path | None) -> None:
         answers.check_suffix(out)
 
 
-def table_facts(release: Release[Any], out: Path | None) -> dict[str, str]:
-    """Write the table of an answer to a file, if one is given; else say what is not printed."""
-    if out is None:
-        left = release.unprinted
-        more = f"{left} more rows: --out table.csv writes them all"
-        return {"not printed": more} if left > 0 else {}
+def write_table(release: Release[Any], out: Path) -> None:
+    """Write the table of an answer to a file."""
     from dpselect.requests import answers
 
     with writing(out, "a table such as table.csv"):
-        from dpselect.requests import answers
-
         answers.write(release, out)
-    return {"written to": str(out)}
 
 
 def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]:

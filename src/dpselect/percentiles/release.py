@@ -150,10 +150,6 @@ class PercentileRelease(Release[Any]):
             | columns
         )
 
-    @property
-    def unprinted(self) -> int:
-        return 0  # a line for each group has all of its rows
-
     def shown(self) -> dict[str, list[Any]]:
         """Return the table with each interval beside its value, and a line for each group."""
         table, times = self._rows("(other)"), len(self.p)

@@ -77,5 +77,9 @@ class Detail(QueryCommand):
         return {"leaves": len(query.hierarchy.values), "sum of errors": beyond, "rows": DROPPED}
 
     def after(self, release: LevelsRelease, given: Given) -> dict[str, Any]:
-        """Return the number of cells."""
-        return {"cells": len(release.answer), "rows": DROPPED}
+        """Return the number of cells, and what of the table is not printed."""
+        known: dict[str, Any] = {"cells": len(release.answer), "rows": DROPPED}
+        left = len(release.table()["code"]) - len(release.shown()["code"])
+        if left and given.options["out"] is None:
+            known["not printed"] = f"{left} more rows: --out table.csv writes them all"
+        return known
