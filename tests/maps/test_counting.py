@@ -66,19 +66,6 @@ def test_rectangles_hold_the_points_that_are_in_them(points, queries):
     assert as_points(points).in_rectangles(np.array(queries)).tolist() == expected
 
 
-def test_many_rectangles_go_in_blocks(monkeypatch):
-    monkeypatch.setattr(counting.Points, "at_once", 20)
-    rng = np.random.default_rng(0)
-    points = as_points(rng.integers(0, POSITIONS, (50, 2)))
-    corners = np.sort(rng.integers(0, POSITIONS, (250, 2, 2)), axis=1)
-    queries = np.column_stack([corners[:, 0], corners[:, 1]])
-    x, y = points.x[:, None], points.y[:, None]
-    x0, y0, x1, y1 = queries.T
-    expected = ((x >= x0) & (x < x1) & (y >= y0) & (y < y1)).sum(axis=0)
-
-    assert points.in_rectangles(queries).tolist() == expected.tolist()
-
-
 @every_partition
 @settings(max_examples=40, deadline=None)
 @given(query=edges(), data=st.data())

@@ -193,15 +193,6 @@ def test_many_points_find_a_fine_grid_and_few_a_coarse_one():
     assert few.candidate == "uniform 2 x 2"
 
 
-@pytest.mark.parametrize("method", ["uniform", "guideline", ("adaptive", "quadtree")])
-@pytest.mark.parametrize("points", [[], np.full((5, 2), np.nan), np.full((5, 2), 7.0)])
-def test_zero_points_give_a_valid_map(points, method):
-    map_ = release(points, method=method)
-
-    assert abs(map_.total) < 1e4
-    assert np.isfinite(map_.estimate(QUERIES).values).all()
-
-
 def test_noise_on_the_errors_of_grids_is_made_for_all_of_them(monkeypatch):
     """A mechanism that knows the facts of one partition would add a third of it."""
     seen, real = [], sequence.to_steps

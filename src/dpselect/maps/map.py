@@ -238,11 +238,12 @@ class _MapDesign(Design[MapRelease]):
             coarse = CoarseGrid(noisy(exact, steps.coarse_scale), steps.coarse_scale)
             rules = [one for one in self.candidates if isinstance(one, PartitionRule)]
             partitions += [rule.partition(coarse, steps.counts_epsilon) for rule in rules]
-            floor, neighbours = self.asked.floor, self.plan.neighbours
-            least = self.asked.sanity * coarse.total if floor is None else floor
-            measure = measure or Weighted.relative(
-                coarse, self.queries, least=least, neighbours=neighbours
-            )
+            if measure is None and steps.choice is not None:
+                floor, relation = self.asked.floor, self.plan.neighbours
+                least = self.asked.sanity * coarse.total if floor is None else floor
+                measure = Weighted.relative(
+                    coarse, self.queries, least=least, neighbours=relation
+                )
         partition = self._chosen(points, partitions, measure)
         measured = noisy(points.in_cells(partition), steps.counts_scale)
         counts, processing = measured, []
