@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpselect import tables, validation
+from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError, ParameterError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
@@ -22,14 +23,14 @@ from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.tables.values import names_of_series
 from dpselect.typing import Indices, OnInvalid, Values
 
-if TYPE_CHECKING:
-    import narwhals as nw
-
 NUMBER, MISSING = "number", -1
 """The column of numbers, and the position of a record that has none."""
 
 MOST_NUMBERS = 10**9
 """Different numbers of groups that may leave an engine, where a range is not listed."""
+
+NUMBERS_AT_ONCE = 2**17
+"""Numbers in memory that are sorted together."""
 
 CELLS_AT_ONCE = 2**20
 """Positions, of all groups together, that are ranked at a time."""
@@ -260,12 +261,16 @@ def ranks_of(values: Values, points: Values, kind: Float = np.float64) -> Ranks:
         points: The candidates, in any order.
         kind: The type of floats that the numbers are of.
     """
-    known = np.sort(values[~np.isnan(values)])
     ascending, at = np.unique(points, return_inverse=True)
-    # Few candidates are looked for among many numbers, and not the other way round.
-    before = known.searchsorted(starts_of(ascending, kind))
-    counts = np.concatenate([[0], before, [known.size]])
-    return Ranks(counts[at][None], counts[at + 1][None], counts[-1:], values.size - known.size)
+    starts = starts_of(ascending, kind)
+    missing = int(np.isnan(values).sum())
+    before = np.zeros(starts.size, dtype=np.int64)
+    # Few candidates are looked for among many numbers, and not the other way round: among as
+    # many as a cache holds while they are sorted, NaN last.
+    for block in np.split(values, range(NUMBERS_AT_ONCE, values.size, NUMBERS_AT_ONCE)):
+        before += np.sort(block).searchsorted(starts)
+    counts = np.concatenate([[0], before, [values.size - missing]])
+    return Ranks(counts[at][None], counts[at + 1][None], counts[-1:], missing)
 
 
 def ranks_in(
@@ -290,12 +295,14 @@ def ranks_in(
     """
     if users is not None:
         users.check(data)
-    if column is None or not tables.is_lazy(data):
+    if (
+        column is None
+        or not tables.is_table(data)
+        or isinstance(opened := tables.check_columns(data, numeric=[column]), nw.DataFrame)
+    ):
         values = numbers_in_memory(data, column, users)
         return ranks_of(values, points, tables.declared_float(data, column))
-    tables.check_columns(data, numeric=[column])
-    table = tables.as_numbers(tables.open_table(data), data, [column])
-    kind = tables.declared_float(data, column)
+    kind, table = tables.declared_float(data, column), tables.as_numbers(opened, data, [column])
     cells = counted_at(_numbers(table.lazy(), column, users), points, data, kind=kind)
     [ranks] = cells.parts()
     return replace(ranks.at(np.unique(points, return_inverse=True)[1]), missing=cells.missing)
@@ -327,8 +334,6 @@ def numbers_of_groups(
     Raises:
         DataError: The engine refuses the query.
     """
-    import narwhals as nw
-
     grouped = rows.group_by(GROUP, NUMBER).agg(nw.len().alias("count"))
     found = tables.collect(grouped, data, most=MOST_NUMBERS)
     codes, numbers = tables.counts(found[GROUP]), found[NUMBER].astype(np.float64)
@@ -339,11 +344,14 @@ def numbers_of_groups(
 
 
 def _numbers(table: tables.Frame, column: str, users: PeopleCap | None) -> tables.Frame:
-    """Return the numbers that are counted, and a null for each record without one."""
-    import narwhals as nw
+    """Return the numbers that are counted, and a null for each record without one.
 
+    ``_tallied`` counts NaN as missing: in polars it may stay.
+    """
     from dpselect.tables.collecting import without_nan
 
+    if users is None and table.implementation.is_polars():
+        return table.select(nw.col(column).cast(nw.Float64).alias(NUMBER))
     number = without_nan(column).alias(NUMBER)
     if users is None:
         return table.select(number)
@@ -405,26 +413,30 @@ def counted_at(
     Raises:
         DataError: The engine refuses the query.
     """
-    import narwhals as nw
-
     from dpselect.tables.collecting import with_positions
 
     starts, number, found = starts_of(np.unique(points), kind), nw.col(NUMBER), []
     keys = [NUMBER] if groups is None else [GROUP, NUMBER]
-    for first, block in _blocks(starts, at_once=rows.implementation.is_polars()):
+    size = starts.size + 1
+    is_polars = rows.implementation.is_polars()
+    for first, block in _blocks(starts, at_once=is_polars):
         some = rows.lazy().select(*keys)
         if first:
             some = some.filter(number >= float(starts[first - 1]))
         if first + block.size < starts.size:
             below = number < float(block[-1])
             some = some.filter(below if first else below | number.is_null())
-        placed = with_positions(some, {NUMBER: block})
-        placed = placed.with_columns(number.fill_null(MISSING))
-        grouped = placed.group_by(*keys).agg(nw.len().alias("count"))
+        if groups is None and is_polars:
+            placed, count = _tallied(some, block), nw.col("count").sum()
+        else:
+            placed, count = with_positions(some, {NUMBER: block}), nw.len()
+        place = number.cast(nw.Int64) + first
+        if groups is not None:
+            place += nw.col(GROUP).cast(nw.Int64) * size
+        grouped = placed.with_columns(place.fill_null(MISSING).alias("place"))
+        grouped = grouped.group_by("place").agg(count.alias("count"))
         part = tables.collect(grouped, data, most=(block.size + 2) * (groups or 1))
-        place, count = tables.counts(part[NUMBER]), tables.counts(part["count"])
-        group = 0 if groups is None else tables.counts(part[GROUP]) * (starts.size + 1)
-        found.append(np.stack([np.where(place < 0, place, group + place + first), count]))
+        found.append(np.stack([tables.counts(part["place"]), tables.counts(part["count"])]))
     places, counts = np.concatenate(found, axis=1)
     order = np.argsort(places, kind="stable")
     places, counts = places[order], counts[order]
@@ -432,6 +444,23 @@ def counted_at(
     return Cells(
         groups or 1, starts.size + 1, places[known:], counts[known:], int(counts[:known].sum())
     )
+
+
+def _tallied(rows: nw.LazyFrame[Any], starts: Values) -> nw.LazyFrame[Any]:
+    """Return the positions of the numbers of polars, null for none, with ``count`` of each.
+
+    Of each part of the rows that is in memory at a time its different numbers are looked up.
+    """
+
+    def tally(some: pl.DataFrame) -> pl.DataFrame:
+        numbers = np.sort(some[NUMBER].to_numpy())
+        firsts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: numbers.size])
+        held = pl.Series(starts.searchsorted(numbers[firsts], side="right"))
+        held = held.set(pl.Series(np.isnan(numbers[firsts])), None)
+        return pl.DataFrame({NUMBER: held, "count": np.diff(firsts, append=numbers.size)})
+
+    schema = {NUMBER: pl.Int64, "count": pl.Int64}
+    return nw.from_native(nw.to_native(rows).map_batches(tally, schema=schema, streamable=True))
 
 
 def _blocks(starts: Values, *, at_once: bool) -> Iterator[tuple[int, Values]]:
