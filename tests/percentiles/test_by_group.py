@@ -16,19 +16,7 @@ from dpselect.percentiles.prediction import Simulated
 from dpselect.percentiles.reading import counted_at, numbers_of_groups, ranks_of
 from support.engines import held_by
 
-ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
-VALUES = (0, 1)
-PERSONS = {"user": "who", "max_per_user": 2}
-EPSILON, DELTA = 1.0, 0.1
-
-
-def query(relation=ADDED, **asked):
-    return dp.Percentiles(
-        **{
-            "column": "v", "by": "g", "p": 60, "candidates": VALUES, "method": "one-by-one",
-            "epsilon": EPSILON, "neighbours": relation, **asked,
-        }
-    )  # fmt: skip
+ADDED = dp.Neighbours.ADD_REMOVE
 
 
 def drawn_from(name, release):

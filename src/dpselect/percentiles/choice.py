@@ -19,7 +19,7 @@ first line that holds has the method of one percentile:
 | --- | --- |
 | not safe, or at most ``TAIL`` below 100 | AboveThreshold from the side of the few, if quiet |
 | safe | by rank |
-| below 50 in a narrow range | AboveThreshold downwards, if quiet |
+| in a narrow range | AboveThreshold from the other side, if quiet |
 | up to ``UPPER`` in a narrow range | bins |
 | anything else | AboveThreshold upwards |
 

@@ -111,7 +111,7 @@ CASES = [
             _values("by a threshold", relation, 75, method="above-threshold"),
             _values("by thresholds", relation, method="above-threshold"),
             _values("of a range", relation, **OF_A_RANGE),
-            _values("by halves of a range", relation, (25, 50, 75), **OF_A_RANGE),
+            _values("several of a range", relation, (25, 50, 75), **OF_A_RANGE),
             _values("after a count", relation, 99),
             _values("with intervals", relation, interval=0.9),
             _values("with intervals of a range", relation, **OF_A_RANGE, interval=0.9),
