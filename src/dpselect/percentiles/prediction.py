@@ -36,7 +36,7 @@ MOST_RECORDS = 100_000
 WIDTHS = 5
 """Simulated intervals of each shape."""
 
-LEAST, MOST, AT_ONCE = 60, 100, 2**20
+LEAST, MOST, AT_ONCE = 60, 300, 2**20
 """Simulated releases of each shape: at least, at most, and how many candidates in all."""
 
 GRID: Values = np.linspace(0, 1, 2_001)
