@@ -196,15 +196,7 @@ class QueryCommand:
         """Run the command."""
         query, given = self._made(typed)
         shared, source, asked = given.options, given.source, self.asked(given)
-        budget = options.open_ledger(
-            shared["ledger"],
-            source=source,
-            note=shared["note"],
-            analyst=shared["analyst"],
-            version=shared["source_version"],
-            again=shared["again"],
-            asked=asked,
-        )
+        budget = options.open_ledger(shared, source, asked)
         query.check_where(options.stated(source))
         output.check_outputs(shared, source)
         if self.draws and shared["plot"] is not None and shared["dry_run"]:

@@ -59,33 +59,25 @@ SHARED: dict[str, tuple[Any, str]] = {
 
 
 def open_ledger(
-    path: Path | None,
-    *,
+    typed: Mapping[str, Any],
     source: str | Path | Source,
-    note: str | None = None,
-    analyst: str | None = None,
-    version: str | None = None,
-    again: bool = False,
     asked: Mapping[str, object] | None = None,
 ) -> Budget | None:
     """Open the budget of ``--ledger`` for a question about a file; the ledger must be there.
 
     Args:
-        path: The ledger.
+        typed: The options; ``note``, ``analyst``, ``source_version`` and ``again`` go with it.
         source: The file.
-        note: Kept with the answer.
-        analyst: Who asks.
-        version: Which state of the file.
-        again: Draw anew where an entry would have answered.
         asked: What is asked beside the fields of the query, by name; which rows are.
 
     Raises:
         ParameterError: One of these is given, and no ledger to keep it.
-        LedgerError: There is no ledger at ``path``.
+        LedgerError: There is no ledger at that path.
     """
-    if path is None:
-        given = {"note": note, "analyst": analyst, "source_version": version, "again": again}
-        for name in filter(given.get, given):
+    beside = ("note", "analyst", "source_version", "again")
+    note, analyst, version, again = (typed.get(name) for name in beside)
+    if (path := typed["ledger"]) is None:
+        for name in filter(typed.get, beside):
             raise validation.goes_with(name, "ledger")
         return None
     from dpselect.budget import Budget
@@ -96,7 +88,7 @@ def open_ledger(
         source=source_name(str(source), path),
         version=version or "",
         analyst=analyst or _login(),
-        again=again,
+        again=bool(again),
         arguments={**(asked or {}), **rows(source)},
     )
 

@@ -205,7 +205,7 @@ def worksheet(
     matrix = _design(design, len(names), arguments, max_pool_size, _rng(seed))
     places = read_places(str(samples), names, wells) if wells in PLATES else None
     sheet = pooling.Worksheet(names, matrix, wells=wells, places=places)
-    budget = options.open_ledger(ledger, source=samples, note=note, analyst=analyst)
+    budget = options.open_ledger({"ledger": ledger, "note": note, "analyst": analyst}, samples)
     noise: ReplacedSamples | SwappedPools | None = None
     if clean > 0 or contaminated > 0:
         if replace:
