@@ -66,23 +66,6 @@ def test_simulations_follow_the_law(mechanism):
     assert stats.chisquare(np.bincount(simulated, minlength=4), expected).pvalue > 1e-6
 
 
-@every_mechanism
-def test_a_release_says_all_that_a_reader_needs(mechanism):
-    release = mechanism.release(OBJECTIVE, k=2)
-
-    assert set(release.answer) < {"north", "east", "south", "west"}
-    assert len(set(release.answer)) == 2
-    assert release.candidate == release.answer[0]
-    assert release.plan == mechanism.plan(2, neighbours=EDGE)
-    assert release.mechanism == str(mechanism)
-    assert release.query == dp.Selection(mechanism=mechanism, k=2, neighbours=EDGE)
-    assert release.arguments["k"] == 2
-    assert (release.epsilon, release.delta) == (1.0, 0.0)
-    assert [(spend.epsilon, spend.times) for spend in release.plan.spends] == [(0.5, 2)]
-    assert (release.neighbours, release.exact, mechanism.exact) == (EDGE, True, True)
-    assert release.version == dp.__version__
-
-
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, Fraction])
 def test_epsilon_is_kept_as_a_float_of_python(kind):
     """Before: a float16 was spent and then failed to draw, and JSON showed text."""

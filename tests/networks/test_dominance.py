@@ -85,22 +85,6 @@ def test_rivals_counted_by_another_kind_are_not_admissible(dominance, other):
     assert not is_admissible(found)
 
 
-SHIFTED = {"name": "shifted", "direction": "non-increasing"}
-
-
-@every_case
-@pytest.mark.parametrize("mechanism", ["local-dampening", "pairwise", SHIFTED, "exponential"])
-def test_every_draw_is_private(dominance, second, mechanism):
-    made = asked(dominance, second, mechanism=mechanism).design().draw.mechanism
-    found = objectives(dominance, second, mechanism=mechanism)
-    laws = {graph: np.log(made.probabilities(one)) for graph, one in found.items()}
-    losses = [
-        np.abs(laws[graph] - laws[graph ^ {pair}]).max() for graph in GRAPHS for pair in PAIRS
-    ]
-
-    assert 0.2 < max(losses) <= 1.5 * (1 + 1e-9)
-
-
 def test_the_front_is_not_attained_where_equal_nodes_dominate_each_other():
     bounds = {
         kind: asked(kind, epsilon=50.0, mechanism="anchored").plan.error

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 import dpselect as dp
-from dpselect.errors import PublicClaimError
 from dpselect.networks import EdgeTable, Graph, degree, ego_betweenness, ego_density
 from support.engines import every_engine, held_by
 from support.refusals import refused
@@ -44,36 +43,6 @@ def test_every_metric_is_the_same_to_the_last_bit(engine, crossing):
         assert (draw.probabilities(ours) == draw.probabilities(theirs)).all()
         assert (ours.highest, ours.direction) == (theirs.highest, theirs.direction)
     assert max(crossing) <= 2 * len(EDGES)  # a row for each node and k, and no row of the table
-
-
-def test_labels_and_nodes_without_edges():
-    frame = pl.DataFrame({"a": ["x", "z", "x"], "b": ["y", "x", "x"]})
-    people = ["w", "x", "y", "z"]
-
-    there = EdgeTable.from_edges(frame.lazy(), nodes=people, **ENDS)
-
-    assert there.degrees.tolist() == [0, 2, 1, 1]
-    assert there.ego_betweenness().tolist() == [0, 1, 0, 0]
-    assert repr(there) == "EdgeTable(4 nodes)"
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        {"a": [0, 1, 7], "b": [1, 0, 0]},
-        {"a": [0, 1, None], "b": [1, 0, 0]},
-        {"a": [0, 1, 1], "b": [1, 0, 1]},
-    ],
-)
-def test_records_that_are_no_edges_are_dropped_or_refused_as_by_a_graph(frame):
-    lazy = pl.LazyFrame(frame)
-
-    for make in (Graph.from_edges, EdgeTable.from_edges):
-        assert make(lazy, nodes=3, **ENDS).degrees.tolist() == [1, 1, 0]
-        with pytest.raises(PublicClaimError):
-            make(lazy, nodes=3, **ENDS, on_invalid="raise")
-        with refused("on_invalid"):
-            make(lazy, nodes=3, **ENDS, on_invalid="drop")
 
 
 def test_an_engine_lists_so_many_labels_and_no_more():

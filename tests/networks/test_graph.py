@@ -1,8 +1,5 @@
 """Graphs from any source, and what is refused."""
 
-import warnings
-
-import duckdb
 import igraph
 import networkx as nx
 import numpy as np
@@ -28,35 +25,6 @@ def rows(graph):
 
 
 EXPECTED = [[1, 2], [0, 2], [0, 1, 3], [2], []]
-
-
-def written(frame, path):
-    getattr(frame, f"write_{path.suffix[1:]}")(path)
-    return path
-
-
-TABLES = {
-    "parquet": lambda frame, folder: written(frame, folder / "edges.parquet"),
-    "csv": lambda frame, folder: written(frame, folder / "edges.csv"),
-    "polars": lambda frame, _: frame,
-    "lazy": lambda frame, _: frame.lazy(),
-    "pandas": lambda frame, _: frame.to_pandas(),
-    "duckdb": lambda frame, _: duckdb.from_arrow(frame.to_arrow()),
-    "pairs": lambda *_: EDGES,
-    "array": lambda *_: np.array(EDGES, dtype=np.uint16),
-}
-
-
-@pytest.mark.parametrize("hold", TABLES.values(), ids=TABLES)
-def test_any_table_of_edges_gives_the_same_graph(hold, tmp_path):
-    edges = hold(pl.DataFrame(EDGES, schema=["from", "to"], orient="row"), tmp_path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        graph = Graph.from_edges(edges, source="from", target="to", nodes=5)
-
-    assert rows(graph) == EXPECTED
-    assert graph.degrees.tolist() == [2, 2, 3, 1, 0]
-    assert list(graph.nodes) == [0, 1, 2, 3, 4]
 
 
 def test_sparse_matrices_of_either_triangle_or_both_give_the_same_graph():

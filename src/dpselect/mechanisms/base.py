@@ -561,14 +561,13 @@ class Selection(Query[Release[Any]]):
     """
 
     mechanism: Mechanism | Mapping[str, Any]
-    k: int | None = None
-    above: float | None = None
+    k: Annotated[int | None, validation.integers(1)] = None
+    above: Annotated[float | None, validation.finite] = None
     neighbours: NeighboursLike
 
     def design(self) -> _SelectionDesign:
-        chosen = self._mechanism()
+        chosen, k = self._mechanism(), self.k or 1
         validation.one_given(k=self.k, above=self.above)
-        k = 1 if self.k is None else validation.at_least("k", self.k, 1)
         spend = chosen.spend(chosen.purpose, k)
         return _SelectionDesign(
             plan=Plan(
@@ -582,7 +581,7 @@ class Selection(Query[Release[Any]]):
             exact=chosen.exact,
             selecting=chosen,
             k=k,
-            above=None if self.above is None else validation.finite("above", self.above),
+            above=self.above,
         )
 
     def _mechanism(self) -> Mechanism:
