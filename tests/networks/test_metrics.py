@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.errors import PublicClaimError
 from dpselect.networks import Graph, degree, ego_betweenness, ego_density
-from support.refusals import refused
 
 FOUR = list(combinations(range(4), 2))
 GRAPHS_ON_FOUR = [frozenset(edges) for size in range(7) for edges in combinations(FOUR, size)]
@@ -104,23 +102,6 @@ def test_graphs_too_large_to_enumerate_are_admissible_where_we_look(network, obj
         for t in range(n):
             near, far = here.sensitivity.at(t), there.sensitivity.at(t + 1)
             assert (far >= near - 1e-12).all()
-
-
-@pytest.mark.parametrize("network", DENSE)
-def test_density_is_the_clustering_coefficient(network):
-    n = network.number_of_nodes()
-
-    scores = ego_density(Graph.from_networkx(network, nodes=n)).scores
-    assert scores == pytest.approx([nx.clustering(network)[node] for node in range(n)])
-
-
-def test_a_degree_above_the_public_bound_is_refused_without_the_number():
-    star = of([(0, leaf) for leaf in range(1, 8)], 8)
-
-    with refused("max_degree", error=PublicClaimError) as caught:
-        ego_betweenness(star, max_degree=5)
-    assert "7" not in str(caught.value)
-    assert ego_betweenness(star, max_degree=7).scores[0] == 21
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
