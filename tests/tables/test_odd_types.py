@@ -391,3 +391,19 @@ def test_numbers_in_lists_are_those_of_text_files():
     found = numeric_column(["1_000", "\u0661", "1e3", " 7 ", "x"])
 
     np.testing.assert_array_equal(found, [np.nan, np.nan, 1000, 7, np.nan])
+
+
+@pytest.mark.parametrize("kind", [int, float, "datetime64[D]"])
+def test_values_that_an_array_masks_are_missing(kind):
+    """They were read: a mask is no part of what NumPy makes of it."""
+    held = np.ma.array(np.array([1] * 60 + [9] * 180).astype(kind), mask=[0] * 60 + [1] * 180)
+    price = {"epsilon": 900.0, "neighbours": "add-remove"}
+    days = [date(1970, 1, 2), date(1970, 1, 10)]
+    values = [1, 9] if kind in {int, float} else days
+
+    assert dp.Percentiles(p=50, candidates=values, **price).release(held).answer == (values[0],)
+    if kind is int:
+        pairs = np.ma.column_stack([held, held * 0])
+        nodes = dp.TopNodes(nodes=10, k=1, metric="degree", epsilon=900.0)
+        assert keys(held).answer == ("1",)
+        assert nodes.release(pairs).answer in {(0,), (1,)}

@@ -189,7 +189,7 @@ def _without_columns(points: object, box: Box) -> tuple[Values, Values]:
     if geometry is not None:
         return _from_geometry(geometry, box)
     if isinstance(points, np.ndarray) or values.declares_type(points):
-        across, along = _of_array(np.asarray(points))
+        across, along = _of_array(values.as_array(points))
     elif values.is_listed(points):
         across, along = values.of_rows((_pair(row) for row in points), 2)
     else:

@@ -120,7 +120,7 @@ def _of_table(table: object, rows: EdgeRows) -> Ends:
 
 def _of_array(edges: object, nodes: Sequence[Hashable]) -> object:
     """Return an array of pairs as a table, or as pairs where it declares no type."""
-    pairs: NDArray[Any] = np.asarray(edges)
+    pairs = values.as_array(edges)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise DataError(
             "edges must be a file, a data frame, or pairs in an array of shape (m, 2); an "

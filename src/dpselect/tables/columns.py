@@ -42,6 +42,7 @@ from dpselect.tables.opening import (
 )
 from dpselect.tables.source import Source
 from dpselect.tables.values import (
+    as_array,
     as_series,
     is_listed,
     names_of_series,
@@ -289,7 +290,7 @@ class Measure:
             if not declares_nothing(series):
                 self._held("value", series.dtype, None)
             return _of_series(series, self.moment)
-        if is_listed(values) or (array := np.asarray(values)).dtype == object:
+        if is_listed(values) or (array := as_array(values)).dtype == object:
             return _of_objects(values, self.moment)  # type: ignore[arg-type]
         is_right = array.dtype.str.startswith(TYPES.get(self.moment, "none"))
         if array.ndim != 1 or not is_right:

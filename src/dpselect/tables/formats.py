@@ -53,7 +53,7 @@ class Format:
         """What a file of it must be."""
         if self.scan is _text:
             return CONTRADICTION
-        return f"it must be {self.name} that is complete"
+        return f"it must be {self.name} that is complete, of columns with different names"
 
 
 def literal(file: Path) -> str:

@@ -99,7 +99,7 @@ def of_values(values: object, refusal: str) -> ColumnValues:
         return of_objects(list(values))
     if not declares_type(values):
         raise DataError(refusal)
-    array = np.asarray(values)
+    array = as_array(values)
     if array.ndim != 1:
         raise DataError(f"{refusal}, not of {array.ndim} dimensions")
     return of_array(array)
@@ -138,7 +138,7 @@ def matrix(x: object, what: str) -> NDArray[Any]:
         DataError: It is not one, or of complex numbers.
     """
     refuse_sparse(x, what)
-    table = np.asarray(x)
+    table = as_array(x)
     if table.dtype.kind == "c":
         raise DataError(f"Complex data not supported: {what} must hold numbers or text")
     if table.ndim != 2:
@@ -147,6 +147,15 @@ def matrix(x: object, what: str) -> NDArray[Any]:
             "dimensions. Reshape your data: one row for each record"
         )
     return table
+
+
+def as_array(values: object) -> NDArray[Any]:
+    """Return an array, or what converts itself to one; None where values are masked."""
+    array = np.asarray(values)
+    if isinstance(values, np.ma.MaskedArray):
+        array = array.astype(object)
+        array[np.ma.getmaskarray(values)] = None
+    return array
 
 
 def as_series(values: object) -> Any:  # noqa: ANN401 -- of any library
@@ -235,6 +244,7 @@ def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
     if isinstance(series, nw.Series):
         held = names_of_series(series)
     elif isinstance(values, np.ndarray):
+        values = as_array(values)
         kind = Kind.of_array(values.dtype)
         if values.ndim != 1 or values.dtype.kind == "S" or kind in {None, Kind.NUMBERS}:
             raise DataError(
