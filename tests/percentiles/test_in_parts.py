@@ -290,3 +290,16 @@ def test_there_is_no_closed_law_and_no_epsilon_below_the_limit_of_the_noise():
         of("both").probabilities(ranks_of(np.arange(3.0), POINTS))
     with refused("epsilon"):
         of("both", epsilon=1e-300)
+
+
+@pytest.mark.parametrize(
+    "p", [(1, 5, 90), (1, 5, 10, 90), (10, 50, 90), (5, 90, 95, 99)], ids=str
+)
+@pytest.mark.parametrize("value", range(4))
+def test_what_a_part_from_the_other_end_holds_is_found_there(p, value):
+    """Of records that are all alike, with more percentiles than candidates, too."""
+    for last in (value, value + 1, 9):
+        query = dp.Percentiles(
+            p=p, candidates=range(last + 1), epsilon=1e4, neighbours="add-remove"
+        )
+        assert query.release([value] * 10).answer == (value,) * len(p)

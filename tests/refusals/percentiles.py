@@ -81,7 +81,6 @@ ROWS = [
     VALUE("step", candidates=None),
     LABEL("horizon", horizon=-1),
     SEVERAL("method", method=Each(["halves", "recursive"])),
-    SEVERAL("3 percentiles need as many candidates, not 2", candidates=[1, 2]),
     ABOVE("mechanism", p=50, mechanism="noisy-max"),
     ABOVE("epsilon is too small", p=50, epsilon=1e-300),
     ABOVE("assumed_records", p=50, assumed_records=0),

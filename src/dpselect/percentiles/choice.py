@@ -146,13 +146,6 @@ class Choice:
     mechanism: MechanismLike | None = None
     values: int = 0
 
-    def __post_init__(self) -> None:
-        if len(self.percents) > len(self.points):
-            raise ParameterError(
-                f"{len(self.percents)} percentiles need as many candidates, not "
-                f"{len(self.points)}"
-            )
-
     def method(self, name: MethodName | None) -> Method:
         """Return the method of a release: the one that was named, if one was.
 

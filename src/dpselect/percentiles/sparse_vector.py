@@ -339,7 +339,8 @@ class InParts(Method):
         last = self.points.size - 1
         size = last + 1 - left.edges.sum(axis=0)
         needed = part.wanted(left.records) - taken
-        beyond = needed > left.number
+        # Where no candidate is left, records that are wanted are in parts from the other end.
+        beyond = needed > np.where(size > 0, left.number, 0)
         at = np.where(beyond, edges + size, edges - 1)
         sought = ((needed > 0) & ~beyond) | (size > last)
         some = np.flatnonzero(sought & (size > 0))

@@ -262,8 +262,7 @@ def lists(draw):
 def values_asked(draw, source, percents=one_percent, *, epsilons=EPSILONS, loose=0.0, **fields):
     """A question for percentiles of values in a container."""
     grid, given, kind, pairs = draw(source)
-    size = len(grid.listed) or grid.last + 1
-    p = draw(percents)[:size]
+    p = draw(percents)
     given = {
         "p": p[0] if len(p) == 1 else p,
         **given,
@@ -314,7 +313,7 @@ def grouped_asked(draw, *, listed, **fields):
         for group in [*names, type(names[0])(7), None]
         for value, times in draw(data(grid))
     ]
-    p, other = draw(one_percent | several)[: grid.last + 1], not listed and draw(st.booleans())
+    p, other = draw(one_percent | several), not listed and draw(st.booleans())
     given = {
         "column": "v", "by": "g", "p": p[0] if len(p) == 1 else p, **given, "other": other,
         "epsilon": draw(LARGE), "neighbours": draw(RELATIONS),
@@ -361,7 +360,7 @@ def persons_asked(draw):
     """Persons of equal rows: those up to the limit count."""
     grid, given, _, pairs = draw(ranges(most=1000, kinds=("number",)))
     each, cap = draw(st.integers(1, 4)), draw(st.sampled_from([1, 2, 3, 5]))
-    p = draw(one_percent | several)[: grid.last + 1]
+    p = draw(one_percent | several)
     given = {
         "column": "v", "p": p[0] if len(p) == 1 else p, **given, "user": "who",
         "max_per_user": cap, "epsilon": draw(st.sampled_from([1e4, 1e6])),
