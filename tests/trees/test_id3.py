@@ -55,10 +55,8 @@ def classifier(**changed):
 
 def growth(schema, epsilon, most, **fields):
     """The growth of a tree over a schema."""
-    query = dp.ID3Tree(
-        domains=schema.named, classes=schema.classes, max_records=most, epsilon=epsilon,
-        neighbours="add-remove", **fields,
-    )  # fmt: skip
+    public = {"domains": schema.named, "classes": schema.classes, "max_records": most}
+    query = dp.ID3Tree(**public, epsilon=epsilon, neighbours="add-remove", **fields)
     return query.design().training
 
 
