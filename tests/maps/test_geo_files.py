@@ -53,6 +53,9 @@ def test_the_system_of_a_file_is_that_of_the_bounds(tmp_path):
         Map(grids=[2], **metres, **ASKED).check(path)
     with refused("bounds"):
         Map(grids=[2], bounds=metres["bounds"], **ASKED).check(path)
+    far = gpd.GeoSeries(POINTS, crs="EPSG:4326").to_crs("EPSG:32633").to_frame("geometry")
+    with refused("bounds"):
+        Map(grids=[2], bounds=BOUNDS, **ASKED).check(far)
     unstated = write(tmp_path / "unstated.parquet", POINTS, crs=None)
     assert Map(bounds=BOUNDS, grids=[2], **ASKED).release(unstated).box.crs is None
 

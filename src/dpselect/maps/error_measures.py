@@ -120,6 +120,12 @@ class Weighted(ErrorMeasure):
 
     weights: ArrayLike = field(default=1.0)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        weights = np.array(self.weights, dtype=np.float64)
+        if weights.ndim > 1 or not (np.isfinite(weights) & (weights > 0)).all():
+            raise ParameterError("`weights` must be finite and > 0: one, or one for each query")
+
     @classmethod
     def relative(
         cls, coarse: CoarseGrid, queries: Indices, *, least: float, neighbours: NeighboursLike

@@ -40,24 +40,31 @@ POLAR = (-60.0, 84.0)
 
 
 def check_degrees(crs: object, bounds: tuple[float, float, float, float]) -> None:
-    """Raise if bounds cannot be degrees although the system is a geographic one.
+    """Raise if bounds cannot be degrees although the system is a geographic one, or are.
 
-    Longitudes may run to 360, for maps centred on the date line.
+    Longitudes may run to 360, for maps centred on the date line. Of a system in metres, a box
+    that could be one in degrees is some hundred metres at its origin, where nothing is.
 
     Raises:
-        ParameterError: The bounds cannot be degrees, ``crs`` is not a name, or pyproj is
+        ParameterError: The bounds are of another system, ``crs`` is not a name, or pyproj is
             installed and does not know it.
     """
     if not isinstance(crs, str) or not crs:
         raise ParameterError("`crs` must name a reference system, such as 'EPSG:4326'")
-    if is_geographic(crs) and not _are_degrees(*bounds):
+    degrees, (_, metres) = _are_degrees(*bounds), unit(crs)
+    cure = (
+        f"the `bounds` {bounds} are not: give the bounds in the units of the system, as west, "
+        "south, east, north"
+    )
+    if is_geographic(crs) and not degrees:
         west, south, east, north = bounds
         swapped = "; are they swapped?" if _are_degrees(south, west, north, east) else ""
         raise ParameterError(
-            f"{crs} is in degrees, and the `bounds` {bounds} are not: give the bounds in the "
-            "units of the system, as west, south, east, north (longitude, latitude, ...), or "
-            f"name the projected system{swapped}"
+            f"{crs} is in degrees, and {cure} (longitude, latitude, ...), or name the "
+            f"projected system{swapped}"
         )
+    if degrees and metres is not None and metres <= 1:
+        raise ParameterError(f"{crs} is in {unit(crs)[0]}s, and {cure}")
 
 
 def _are_degrees(west: float, south: float, east: float, north: float) -> bool:
