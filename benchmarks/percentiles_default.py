@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -96,9 +97,9 @@ class Column:
         """Return what errors are counted from."""
         return self.half_step or 0.005 * self.truth(p)
 
-    def of_single(self, single: Method) -> float:
+    def of_single(self, single: ByRank | ByThreshold) -> float:
         """Return the expected error of one draw."""
-        key = (single.mechanism, getattr(single, "p", None), getattr(single, "assumed", None))
+        key = (single.mechanism, single.p, getattr(single, "assumed", None))
         if key not in self.known:
             if isinstance(single, ByThreshold):
                 self.known[key] = self.of_threshold(single)
@@ -130,12 +131,13 @@ class Column:
         of = p, self.points, OF, epsilon
         ways = (ByThreshold(*of, up, self.values.size) for up in (True, False))
         by_rank = ByRank(p, self.points, OF, dp.PermuteAndFlip(epsilon=epsilon))
-        return min(map(self.of_single, (by_rank, *ways)))
+        return min(self.of_single(by_rank), *map(self.of_single, ways))
 
     def errors(self, method: Method, percents: tuple[float, ...], scale: float) -> Values:
         """Return the expected error of every percentile, after a noisy number of a scale."""
         if isinstance(method, OneByOne):
-            return np.array([self.of_single(one) for one in method.singles])
+            singles: Any = method.singles
+            return np.array([self.of_single(one) for one in singles])
         by = Simulated(np.random.default_rng(7))
         numbers = by.laplace(np.full(REPEATS, self.values.size), scale)
         drawn = method.draw(self.ranks.some(np.zeros(REPEATS, np.int64)), numbers, by)
