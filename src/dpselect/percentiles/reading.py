@@ -267,8 +267,8 @@ def ranks_of(values: Values, points: Values, kind: Float = np.float64) -> Ranks:
     before = np.zeros(starts.size, dtype=np.int64)
     # Few candidates are looked for among many numbers, and not the other way round: among as
     # many as a cache holds while they are sorted, NaN last.
-    for block in np.split(values, range(NUMBERS_AT_ONCE, values.size, NUMBERS_AT_ONCE)):
-        before += np.sort(block).searchsorted(starts)
+    for first in range(0, values.size, NUMBERS_AT_ONCE):
+        before += np.sort(values[first : first + NUMBERS_AT_ONCE]).searchsorted(starts)
     counts = np.concatenate([[0], before, [values.size - missing]])
     return Ranks(counts[at][None], counts[at + 1][None], counts[-1:], missing)
 

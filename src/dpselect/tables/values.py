@@ -160,6 +160,8 @@ def as_array(values: object) -> NDArray[Any]:
 
 def as_series(values: object) -> Any:  # noqa: ANN401 -- of any library
     """Return a Series or an array of Arrow as one of narwhals, anything else as it is."""
+    if isinstance(values, np.ndarray | list | tuple):
+        return values  # narwhals takes long to say so
     return nw.from_native(with_known_types(values), allow_series=True, pass_through=True)
 
 
