@@ -8,6 +8,14 @@ and ``D = m``: it leads by them.
 Plain dampening compares every score with 0 and is most precise near 0, while a draw needs
 precision among the *best* candidates. Anchored dampening is that of the distances to a public
 anchor, at or above the best possible score.
+
+Shifted dampening is that of ``u - s`` for ``s → ∞`` (Definition 15). Beyond the horizon ``T^*``
+every sensitivity is Δ, so for any shift beyond it
+
+    D(u_r - s) = (u_r - ∑_(t<T^*)(Δ - δ_r(t)))/Δ + const,
+
+with the same constant for all candidates. ``u + s`` (Definition 16) changes the sign of the
+sum. No score that is shifted so far is 0, and so none has a lead.
 """
 
 from __future__ import annotations
@@ -16,10 +24,11 @@ import numpy as np
 
 from dpselect import validation
 from dpselect._twofold import Twofold, difference, largest
+from dpselect.errors import ParameterError
 from dpselect.objective import Objective
-from dpselect.scaling.by_global import finite
+from dpselect.scaling.by_global import by_global, finite
 from dpselect.sensitivity import Sensitivity
-from dpselect.typing import Scores, Values
+from dpselect.typing import Direction, Scores, Values
 
 FAR = 2.0**29
 """Half of what the grid of the draws holds."""
@@ -27,6 +36,9 @@ FAR = 2.0**29
 LONGEST_LEAD = 2**12
 """Largest lead of a score of 0. A public number: cut at it, a lead still moves by at most 1. No
 draw needs more, unless epsilon is below 0.01."""
+
+LONGEST_HORIZON = 2**30
+"""Sums over so many distances err by less than 2^-20 of the bound."""
 
 
 @finite
@@ -71,6 +83,50 @@ def anchored(objective: Objective, anchor: float) -> Scores:
     highest = np.array([validation.finite("anchor", anchor), 0.0])
     heights = objective.less(Twofold(*highest[:, None]))
     return dampen_near(heights, objective)
+
+
+@finite
+def shifted(objective: Objective, direction: Direction) -> Scores:
+    """Return the limit of the dampened scores under a large shift, without its constant.
+
+    With a flat sensitivity the sum is the same for all candidates and the result is that of
+    ``by_global``, doubled for a monotone objective: the exponential mechanism.
+
+    Args:
+        objective: Scores with an admissible sensitivity and a public horizon.
+        direction: ``"non-decreasing"`` if candidates with larger scores have larger
+            sensitivities (Definition 15), else ``"non-increasing"`` (16). Public.
+
+    Returns:
+        Shape ``(n,)``. As private as the scores.
+
+    Raises:
+        ParameterError: ``direction`` is neither, or the horizon is above 2^30.
+
+    Source: Farias et al., VLDB J. 2023, Definitions 15 and 16, Lemma 5. Lemma 6 states
+        the order of Definition 15 the wrong way round.
+    """
+    direction = validation.direction(direction)
+    if objective.sensitivity.flat:
+        return by_global(objective)
+    check_horizon(objective.sensitivity.horizon)
+    gaps = objective.gaps().high
+    shortfall = objective.sensitivity.shortfall()
+    gaps = gaps - shortfall if direction == "non-decreasing" else gaps + shortfall
+    return (gaps - gaps.max()) / objective.sensitivity.bound
+
+
+def check_horizon(horizon: int) -> None:
+    """Refuse a public horizon up to which sums cannot be held.
+
+    Raises:
+        ParameterError: It is above 2^30.
+    """
+    if horizon > LONGEST_HORIZON:
+        raise ParameterError(
+            "shifted local dampening adds up sensitivities to the horizon, which can be "
+            f"at most {LONGEST_HORIZON}; see dpselect.sensitivity.jump_to_bound"
+        )
 
 
 def dampen_near(values: Twofold, objective: Objective) -> Values:

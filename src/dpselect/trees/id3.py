@@ -40,7 +40,7 @@ from dpselect.mechanisms.base import as_step
 from dpselect.plan import ErrorBound, Plan, Spend
 from dpselect.query import query
 from dpselect.release import Release
-from dpselect.scaling.shifted import check_horizon
+from dpselect.scaling.dampened import check_horizon
 from dpselect.trees.base import Sampler, Training, _RecordsQuery
 from dpselect.trees.counts import Counts, level_passes
 from dpselect.trees.criteria import Criterion, objective_of
