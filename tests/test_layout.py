@@ -162,7 +162,8 @@ def test_only_plans_spend_and_only_queries_charge_them():
     }
 
     assert who_calls("spend", "neighbours") == set()
-    assert who_calls("reserve") == {"dpselect.plan", *charging}
+    # A spend that a caller states is one that is reserved and charged at once.
+    assert who_calls("reserve") == {"dpselect.plan", "dpselect.budget.accountant", *charging}
     assert who_calls("recorded") == charging
     assert "dpselect.plan" in who_calls("refund")
 

@@ -124,9 +124,19 @@ class Entry:
     token: str = field(default="", compare=False, repr=False)
 
     def _repr_html_(self) -> str:
-        from dpselect.budget import words  # which needs entries
-
-        return writing.card("\n".join(writing.stated(words.in_short(self))))
+        delta = f", delta {self.delta:.3g}" if self.delta else ""
+        said = {
+            "entry": self.sequence,
+            "released": self.mechanism,
+            "answer": None
+            if self.answer is None
+            else writing.as_text(self.answer.get("answer")),
+            "price": f"epsilon {self.epsilon:.6g}{delta} ({self.neighbours} neighbours)",
+            "source": self.source,
+            "asked by": self.analyst,
+            "recorded": self.time,
+        }
+        return writing.card("\n".join(writing.stated({k: v for k, v in said.items() if v})))
 
     def given_back(self, epsilon: float) -> float:
         """Return what a refund of the release gives back of the whole.
