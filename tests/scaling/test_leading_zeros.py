@@ -16,6 +16,7 @@ import dpselect as dp
 from dpselect import scaling
 from dpselect.combine import ParetoSensitivity
 from dpselect.percentiles import percentile
+from dpselect.scaling.pairwise import Pairs
 from dpselect.sensitivity import Sensitivity, grouped, jump_to_bound, weighted_sum
 from support.strategies import dampened_by_definition, several_objectives, widths_of
 
@@ -31,14 +32,14 @@ def local_sensitivity(line, place, distance):
     return float(changes[first : last + 1].max())
 
 
-def objective_of(line, place, *, horizon=8):
-    """The score at one place."""
+def objective_of(line, place, *, horizon=8, monotone=False, beside=()):
+    """The score at one place, and of candidates that no step changes."""
 
     def at(distance):
-        return np.array([local_sensitivity(line, place, distance)])
+        return np.array([local_sensitivity(line, place, distance), *np.zeros(len(beside))])
 
     sensitivity = dp.ElementSensitivity(at, 2.0, horizon, EDGE)
-    return dp.Objective([line[place]], sensitivity)
+    return dp.Objective([line[place], *beside], sensitivity, monotone=monotone)
 
 
 def scaled(scale, line):
@@ -144,6 +145,23 @@ def test_what_is_nearly_0_is_seen(planted, what):
     assert ("unit scores: dampened" in failed) == (what == "sensitivity" or planted < 0)
 
 
+def test_ties_of_one_direction_lead_each_other():
+    """Both may move one way only, so that the larger sensitivity of both counts."""
+    line = np.array([0.0, 0, 0, 0, 1, 1])
+    scores = [
+        scaling.pairwise(objective_of(line, place, monotone=True, beside=[0.0, -1.0]))
+        for place in range(6)
+    ]
+
+    assert [one.tolist() for one in scores[:4]] == [
+        [3, 3, -8.5],
+        [2, 2, -8.5],
+        [1, 1, -8.5],
+        [0, 0, -8.5],
+    ]
+    assert max(np.abs(a - b).max() for a, b in pairwise(scores)) == 1
+
+
 def test_ties_by_one_sensitivity_lead_each_other():
     flat = dp.LocalSensitivity(lambda t: 0.5 * max(t - 1, 0), 1.0, EDGE, horizon=9)
     objective = dp.Objective([2.0, 2.0, 1.0], flat)
@@ -164,16 +182,18 @@ def test_the_record_at_a_percentile_leads_where_no_other_can_replace_it():
 def forms(objectives):
     """Sensitivities that count leading zeros in a way of their own, or through others."""
     single = ParetoSensitivity(objectives, 30)
-    yield single.take(np.arange(len(objectives[0]))[::-1])
-    yield grouped(single, 3, neighbours=EDGE)
-    yield jump_to_bound(single, 4)
-    yield weighted_sum([single, single], [2.0, -1.0])
-    yield objectives[0].sensitivity
+    everyone = np.arange(len(objectives[0]))
+    yield single.take(everyone[::-1]), everyone.size
+    yield grouped(single, 3, neighbours=EDGE), everyone.size
+    yield Pairs(single, everyone, everyone.size), everyone.size**2
+    yield jump_to_bound(single, 4), everyone.size
+    yield weighted_sum([single, single], [2.0, -1.0]), everyone.size
+    yield objectives[0].sensitivity, everyone.size
 
 
 @given(several_objectives(most=2, most_candidates=4), st.integers(0, 9))
 def test_leading_zeros_of_what_is_made_of_others(objectives, most):
-    everyone = np.arange(len(objectives[0]))
-    for sensitivity in forms(objectives):
+    for sensitivity, size in forms(objectives):
+        everyone = np.arange(size)
         expected = Sensitivity.leading_zeros(sensitivity, everyone, most)
         assert sensitivity.leading_zeros(everyone, most).tolist() == expected.tolist()

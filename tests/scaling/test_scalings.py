@@ -1,6 +1,7 @@
 """Each scaling against its definition, one candidate and one distance at a time."""
 
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from dpselect import scaling
 from support.strategies import dampened_by_definition, element_objectives, widths_of
 
 EDGE = dp.Neighbours.EDGE
+pairwise = import_module("dpselect.scaling.pairwise")
 
 
 def dampened_each(objective, values):
@@ -71,9 +73,8 @@ def test_shifted_is_the_limit_of_definitions_15_and_16(objective):
 
 
 def least_dampened(objective):
-    """Return the least dampened difference of each; of one direction, by one sensitivity."""
-    one_way = objective.monotone and objective.sensitivity.flat
-    combine, n = max if one_way else sum, len(objective)
+    """Return the least dampened difference of each; monotone scores need one sensitivity."""
+    combine, n = max if objective.monotone else sum, len(objective)
     return [
         min(dampened_difference(objective, r, q, combine) for q in range(n) if q != r)
         for r in range(n)
@@ -88,11 +89,15 @@ def flat_objectives(draw, *, monotone):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("rows", [2, pairwise.ROWS])
 @pytest.mark.parametrize("objectives", [partial(element_objectives, least=2), flat_objectives])
 @given(st.booleans(), st.data())
-def test_pairwise_is_the_least_dampened_difference(objectives, monotone, data):
+def test_pairwise_is_the_least_dampened_difference(objectives, rows, monotone, data):
+    """In one block of pairs and in many, for a sensitivity of each and one of all."""
     objective = data.draw(objectives(monotone=monotone))
-    assert scaling.pairwise(objective) == pytest.approx(least_dampened(objective))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairwise, "ROWS", rows)
+        assert scaling.pairwise(objective) == pytest.approx(least_dampened(objective))
 
 
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=6), st.floats(0, 4), st.data())

@@ -7,7 +7,7 @@ Plain dampening can rank a worse candidate above a better one whose sensitivity 
 
 is a minimum of unit scores. It is >= 0 for the best candidates and < 0 for all others, so
 nothing outranks them, whatever the sensitivities. Two candidates that tie lead each other by
-the distances at which both their sensitivities are 0, where these are flat.
+the distances at which both their sensitivities are 0.
 """
 
 from __future__ import annotations
@@ -19,24 +19,29 @@ from dpselect.objective import Objective
 from dpselect.scaling.by_global import finite
 from dpselect.scaling.dampened import dampen
 from dpselect.scaling.envelope import floored, largest_ratio, relevant_gaps
+from dpselect.sensitivity import Sensitivity
 from dpselect.sensitivity.summation import RunningSum
 from dpselect.typing import Indices, Scores, Values
 
 SCREEN = 2.0**-48
 """Part of a number that is more than floats have rounded away of it."""
 
+ROWS = 256
+"""Candidates compared with all others at a time, where no faster form is known."""
+
 
 @finite
 def pairwise(objective: Objective) -> Scores:
     """Return ``min_(r' ≠ r) D_(δ_r + δ_r')(u_r - u_r')``.
 
-    If the objective is monotone and the sensitivity flat, a difference moves by at most ``δ``,
-    which replaces the sum.
+    If the objective is monotone, a difference moves by at most ``max(δ_r, δ_r')``, which
+    replaces the sum.
 
     Returns:
         Shape ``(n,)``; 0 for a single candidate. As private as the scores. In O(T n log n) for
-        the T distances that the dampening visits. Of a sensitivity that is not flat, values
-        below ``2^-40 Δ`` are raised to that, by which ties are 0.
+        the T distances that the dampening visits; in O(T n^2), with memory for 256 n numbers,
+        if monotone with a sensitivity that is not flat. If neither, sensitivities below
+        ``2^-40 Δ`` are raised to that, by which ties are 0.
 
     Source: ours; each ``D`` is Farias et al., VLDB J. 2023, Definition 12.
     """
@@ -48,7 +53,7 @@ def pairwise(objective: Objective) -> Scores:
         halves = ahead if objective.monotone else ahead / 2
         # The half of the least float is 0, and no tie.
         return dampen(np.where(halves == 0, ahead, halves), sensitivity)
-    return _by_envelope(objective)
+    return _by_rows(objective) if objective.monotone else _by_envelope(objective)
 
 
 def _ahead_of_best_other(objective: Objective) -> Values:
@@ -141,3 +146,38 @@ def _best_other(values: Twofold, rivals: Indices, candidates: Indices) -> Twofol
     best, second = values.at(first), rest.at(largest(rest))
     own = candidates == rivals[first]
     return Twofold(*(np.where(own, two, one) for one, two in zip(best, second, strict=True)))
+
+
+def _by_rows(objective: Objective) -> Values:
+    """Dampen every pair, a block of rows at a time."""
+    scores, size = objective.scores_twofold, len(objective)
+    result = np.empty(size)
+    for first in range(0, size, ROWS):
+        rows = np.arange(first, min(first + ROWS, size))
+        gaps = -objective.less(scores.at(rows[:, None])).high
+        steps = dampen(gaps.ravel(), Pairs(objective.sensitivity, rows, size))
+        steps = steps.reshape(gaps.shape)
+        steps[np.arange(rows.size), rows] = np.inf
+        result[rows] = steps.min(axis=1)
+    return result
+
+
+class Pairs(Sensitivity):
+    """The larger sensitivity of each pair of one of some rows and any candidate.
+
+    It bounds their difference where all scores move in one direction. Pairs are ordered by the
+    row, then by the candidate.
+    """
+
+    def __init__(self, single: Sensitivity, rows: Indices, size: int) -> None:
+        super().__init__(single.bound, single.neighbours, single.horizon)
+        self._single, self._rows, self._size = single, rows, size
+
+    def _local(self, distance: int) -> Values:
+        delta = np.broadcast_to(self._single.at(distance), self._size)
+        return np.maximum(delta[self._rows, None], delta).ravel()
+
+    def leading_zeros(self, positions: Indices, most: int) -> Indices:
+        pairs = np.stack([self._rows[positions // self._size], positions % self._size])
+        each, places = np.unique(pairs, return_inverse=True)
+        return self._single.leading_zeros(each, most)[places.reshape(pairs.shape)].min(axis=0)
