@@ -584,7 +584,9 @@ def emptied(data):
     return None
 
 
-OWN = {one for name in ("members", "counts in turn", "genotypes") for one in READINGS[name]}
+OWN = {
+    one for name in ("members", "counts in turn", "genotypes") for one in READINGS.get(name, ())
+}
 """Entries of what the caller counted or numbered himself, where each value must be right."""
 
 _REFUSED_EMPTY = {}

@@ -58,7 +58,7 @@ MARGIN = 1e-9
 GOLDEN = (sqrt(5) - 1) / 2
 """Part of an interval that a golden section leaves."""
 
-SECTIONS = 50
+SECTIONS = 48
 """Sections of the interval of mu; more of them change the last digits of a threshold."""
 
 MOST_SHARE = 0.99
