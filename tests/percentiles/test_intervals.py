@@ -316,3 +316,30 @@ def test_under_a_cap_an_interval_says_that_it_is_of_the_counted_rows():
     every = dp.Percentiles(**asked, **price).release(pl.DataFrame(rows))
     assert (every.answer, every.interval) == ((50,), ((50, 50),))
     assert every.meaning == "holds the percentile of these records with probability 0.95, each"
+
+
+def stopped(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("more", [{}, {"by": "ward", "groups": ["a", "b"]}])
+@pytest.mark.parametrize("several", [False, True])
+def test_values_are_in_the_ledger_when_their_intervals_are_interrupted(
+    more, several, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Intervals, "ends", stopped)
+    rows = pl.DataFrame({"v": [2] * 300, "ward": ["a", "b"] * 150})
+    query = dp.Percentiles(
+        column="v", p=50, upper=9, step=1, interval=0.9, epsilon=100.0,
+        neighbours="add-remove", **more,
+    )  # fmt: skip
+    path = tmp_path / "clinic.budget"
+    budget = dp.Budget(300.0, neighbours="add-remove", path=path)
+    budget = budget.for_request(source="visits", version="1")
+    with pytest.raises(KeyboardInterrupt):
+        dp.run([query], rows, budget=budget) if several else query.release(rows, budget=budget)
+
+    answer = [["a", [2]], ["b", [2]]] if more else [2]
+    [entry] = dp.Budget.open(path).entries
+    assert entry.answer["answer"] == answer
+    assert budget.spent == 100

@@ -173,8 +173,7 @@ def report(ledger: Path, *, out: Path) -> None:
         ledger: The ledger.
         out: The page, such as report.html.
     """
-    import polars as pl
-
+    from dpselect._optional import pl
     from dpselect.budget import Budget, report as pages
     from dpselect.release import for_csv
 
