@@ -187,8 +187,8 @@ except dp.errors.MissingDependencyError as error:
     ("use", "package"),
     [
         ("table.to_frame()", "polars"),
-        ("dp.tables.open_table('stays.parquet')", "polars"),
-        ("dp.networks.Graph.from_edges(votes.scores.reshape(1, 2), nodes=2)", "polars"),
+        ("open('a.parquet', 'wb').close(), dp.tables.open_table('a.parquet')", "polars"),
+        ("dp.networks.Graph.from_edges(votes.scores.reshape(1, 2), nodes=4)", "polars"),
         ("dp.trees.ID3Classifier", "sklearn"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 from dpselect import combine
 from dpselect.draws import above_threshold
-from dpselect.maps import engine
+from dpselect.maps import points
 from dpselect.maps.box import Box
 from dpselect.mechanisms import base, sequence
 from dpselect.networks import hubs, metrics, reading
@@ -28,7 +28,7 @@ from truth.questions.objectives import ONLY_FLAT
 PAGES = Path(__file__).parents[2] / "docs"
 
 halfway = candidates._halfway
-lines, inside, placed = Box.lines, engine.inside, Range.places
+lines, inside, placed = Box.lines, points.inside, Range.places
 encoded, opened, word = KeyColumns._encoded, groups.Groups._opened, statuses.word
 
 
@@ -155,7 +155,7 @@ PLANTED = {
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
     "percentiles groups released first": (groups.Groups, "_opened", no_group_is_dropped),
     "maps heavy": (Box, "lines", into_the_lower_cell),
-    "maps map, uniform": (engine, "inside", without_upper_edge),
+    "maps map, uniform": (points, "inside", without_upper_edge),
     "subsets subset": (statuses, "word", truth_as_its_word),
     "networks TopNodes ego-density by default": default("ego-density", "anchored"),
     "networks TopNodes ego-betweenness by default": default("ego-betweenness", GROWING),

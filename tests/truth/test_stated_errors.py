@@ -68,9 +68,10 @@ def test_predicted_errors_of_percentiles(p, records, upper):
         errors[name] = np.abs(found - np.percentile(values, p))
     stated = re.findall(r"p[0-9]+ ([0-9,.e+]+)(?:, | for )", expected(query, [records]))
     for at, bound in enumerate(float(one.replace(",", "")) for one in stated):
-        # Two digits are printed, and the candidates are whole numbers.
+        # Two digits are printed. The candidates are whole numbers, and a percentile between two
+        # records may be nearer to that of the other one.
         for name, met in errors.items():
-            assert holds(met[:, at], bound * 1.05 + 0.5), (name, p[at], bound)
+            assert holds(met[:, at], bound * 1.05 + 1), (name, p[at], bound)
         assert any(narrow(met[:, at], bound - 0.5) for met in errors.values()), (p[at], bound)
 
 
