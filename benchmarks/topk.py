@@ -155,7 +155,7 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
     rng = np.random.default_rng(15)
     for epsilon in EPSILONS:
         sequence = dp.NoisySequence(epsilon=epsilon)
-        once = sequence.simulate(objective, max(ks), size=DRAWS, rng=rng).indices
+        once = sequence.simulate(objective, max(ks), size=DRAWS, rng=rng)
         got = objective.scores[once]
         flip = dp.PermuteAndFlip(epsilon=epsilon)
         for k in ks:

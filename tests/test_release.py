@@ -63,18 +63,6 @@ def test_a_release_pickles():
     assert pickle.loads(pickle.dumps(RELEASE)) == RELEASE  # noqa: S301 -- our own bytes
 
 
-def test_a_simulation_says_that_it_is_not_private():
-    simulated, of_two = (
-        dp.PermuteAndFlip(epsilon=1.0).simulate(OBJECTIVE, k, size=3, rng=rng)
-        for k, rng in ((1, np.random.default_rng(0)), (2, np.random.default_rng(0)))
-    )
-
-    assert repr(simulated) == "Simulation(3 draws of PermuteAndFlip(epsilon=1.0); not private)"
-    assert np.asarray(simulated).shape == (3,)
-    assert np.asarray(of_two).shape == (3, 2)
-    assert len(simulated) == 3
-
-
 def test_simulations_repeat_with_their_generator():
     def draws(seed):
         rng = np.random.default_rng(seed)

@@ -87,7 +87,6 @@ from .plan import (
     ErrorBound as ErrorBound,
     Plan as Plan,
     Spend as Spend,
-    parallel_plan as parallel_plan,
     sequential_plan as sequential_plan,
 )
 from .query import (
@@ -95,7 +94,6 @@ from .query import (
 )
 from .release import (
     Release as Release,
-    Simulation as Simulation,
 )
 from .requests import (
     Policy as Policy,

@@ -211,7 +211,7 @@ def _row_of_several(
             best = mechanism.set_probability(objective, right)
             recall = float(law[right].sum() / k)
             return Row(mechanism.label, mechanism.epsilon, gap, best, rho, recall)
-    drawn = scores[mechanism.simulate(objective, k, size=simulations, rng=rng).indices]
+    drawn = scores[mechanism.simulate(objective, k, size=simulations, rng=rng)]
     places = k - int((scores > last).sum())
     hits = ((drawn > last).sum(axis=1) + np.minimum((drawn == last).sum(axis=1), places)) / k
     return Row(

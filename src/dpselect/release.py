@@ -1,4 +1,4 @@
-"""Releases, which may be published, and simulations, which may not."""
+"""Releases: answers that may be published."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
 from dpselect import writing
 from dpselect._optional import pl, version
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Receipt
-from dpselect.typing import Indices
 
 if TYPE_CHECKING:
     from dpselect.query import Query
@@ -322,33 +320,6 @@ class Release(Generic[T_co]):
             if self.repeated
             else number
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Simulation:
-    """Draws made with a NumPy generator: for experiments, never for publication.
-
-    They give no privacy guarantee. ``numpy.asarray`` of a simulation is its ``indices``.
-
-    Attributes:
-        indices: Positions of the drawn candidates: shape ``(size,)``, or ``(size, k)`` for
-            draws of several, each row in the order drawn. As private as the scores.
-        mechanism: The mechanism with its public parameters.
-    """
-
-    indices: Indices
-    mechanism: str
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-    def __array__(
-        self, dtype: DTypeLike | None = None, *, copy: bool | None = None
-    ) -> NDArray[Any]:
-        return np.array(self.indices, dtype=dtype, copy=copy)
-
-    def __repr__(self) -> str:
-        return f"Simulation({len(self)} draws of {self.mechanism}; not private)"
 
 
 def for_csv(frame: pl.DataFrame) -> pl.DataFrame:

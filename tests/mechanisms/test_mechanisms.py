@@ -97,7 +97,7 @@ def test_later_rounds_of_pairwise_compare_the_candidates_that_are_left():
         expected[first, left] = chance * each.probabilities(among)
     rng = np.random.default_rng(5)
     size = 4_000
-    simulated = mechanism.simulate(objective, 2, size=size, rng=rng).indices
+    simulated = mechanism.simulate(objective, 2, size=size, rng=rng)
     drawn = np.array([mechanism.draw_positions(objective, 2) for _ in range(size // 8)])
 
     for pairs, total in ((simulated, 0.06), (drawn, 0.17)):

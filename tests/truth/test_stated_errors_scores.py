@@ -94,24 +94,6 @@ def test_a_sequence_meets_the_error_of_its_scores():
     assert sum(missed(one, by_candidate, error) for one in releases) <= MISSES
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("monotone", [True, False])
-def test_false_alarms_are_as_rare_as_stated(monotone):
-    query = dp.AboveThreshold(
-        threshold=10, sensitivity=1, monotone=monotone, stops=2, epsilon=1.0,
-        neighbours="add-remove",
-    )  # fmt: skip
-    queries = [2, 8, 15, 3, 9, 30, 1, 12]
-    stated = query.distribution(queries)
-    places = [query.release(queries).answer for _ in range(1000)]
-    first = np.bincount([one[0] if one else 8 for one in places], minlength=9)
-    alarms = sum(any(queries[place] < 10 for place in one) for one in places)
-
-    chance = stated.probabilities[0]
-    assert (np.abs(first - 1000 * chance) <= 5 * np.sqrt(1000 * chance) + 3).all()
-    assert alarms <= 1000 * stated.false_alarm + 5 * np.sqrt(1000 * stated.false_alarm)
-
-
 def test_columns_state_no_error():
     query = dp.BestColumns(
         domains={"a": [0, 1], "b": [0, 1, 2]}, classes=[0, 1], max_records=100, k=1,

@@ -172,10 +172,8 @@ def methods(counts: Indices, people: int) -> Iterator[tuple[str, str, Draws]]:
     """Return every score and mechanism, with the variants that they draw."""
 
     def drawing(objective: dp.Objective, kind: type[dp.Mechanism]) -> Draws:
-        return lambda epsilon, rng: (
-            kind(epsilon=epsilon)
-            .simulate(objective, K, size=DRAWS[len(counts)], rng=rng)
-            .indices
+        return lambda epsilon, rng: kind(epsilon=epsilon).simulate(
+            objective, K, size=DRAWS[len(counts)], rng=rng
         )
 
     group = people // 2

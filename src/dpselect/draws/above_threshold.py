@@ -25,7 +25,6 @@ from fractions import Fraction
 from math import ceil, expm1, inf, log, nextafter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpselect.draws.base import NEGLIGIBLE
 from dpselect.draws.exact.lazy_noise import reaches
@@ -197,7 +196,6 @@ def stop_probabilities(
     threshold_scale: float,
     query_scale: float,
     stops: int,
-    ending: NDArray[np.bool_] | None = None,
 ) -> Probabilities:
     """Return the distribution of each stop.
 
@@ -207,7 +205,6 @@ def stop_probabilities(
         threshold_scale: Scale of its noise.
         query_scale: Scale of the noise on each query.
         stops: How many at most.
-        ending: Queries, shape ``(n,)``, at which a stop is the last one whatever its number.
 
     Returns:
         Shape ``(stops, n + 1)``: the probability that stop ``j`` is at query ``i``, and in the
@@ -224,8 +221,7 @@ def stop_probabilities(
             stopping = waiting * np.exp(-over / query_scale)
             law[:, place] += stopping.sum(axis=1)
             waiting -= stopping
-            if ending is None or not ending[place]:
-                waiting[1:] += stopping[:-1]
+            waiting[1:] += stopping[:-1]
             if waiting.max() < LEAST:
                 break
     law[:, -1] = 1 - law[:, :-1].sum(axis=1)

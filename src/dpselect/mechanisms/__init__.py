@@ -3,7 +3,7 @@
 Each consists of a scaling, which turns scores into unit scores, and a draw from these.
 """
 
-from dpselect.mechanisms.above_threshold import AboveThreshold, StoppingDistribution, Stream
+from dpselect.mechanisms.above_threshold import AboveThreshold, Stream
 from dpselect.mechanisms.base import (
     MECHANISMS,
     Mechanism,
@@ -41,7 +41,6 @@ __all__ = [
     "ReportNoisyMax",
     "Selection",
     "ShiftedLocalDampening",
-    "StoppingDistribution",
     "Stream",
     "TopK",
     "by_name",

@@ -23,21 +23,7 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Receipt, Spend, SupportsSpend
 from dpselect.query import Design, Query, query
 from dpselect.release import Release
-from dpselect.typing import Indices, Probabilities
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class StoppingDistribution:
-    """The distribution of a release by AboveThreshold; as private as the queries.
-
-    Attributes:
-        probabilities: Shape ``(stops, n + 1)``: the probability that stop ``j`` is at query
-            ``i``, and in the last column that there is no such stop.
-        false_alarm: The probability that some stop is at a query below the threshold.
-    """
-
-    probabilities: Probabilities
-    false_alarm: float
+from dpselect.typing import Indices
 
 
 @query
@@ -115,24 +101,6 @@ class AboveThreshold(Query[Release[int]]):
             threshold=self.threshold,
             scales=scales,
             stops=self.stops,
-        )
-
-    def distribution(self, queries: ArrayLike) -> StoppingDistribution:
-        """Return the exact distribution of a release; as private as the queries.
-
-        Given the noise on the threshold, the queries are independent. So the distribution is a
-        sum over the values of that noise within 45 scales, each in O(n).
-
-        Raises:
-            ParameterError: ``queries`` are not integers in one dimension.
-        """
-        made, checked = self.design(), _integers(queries)
-        below = checked < made.threshold
-        of_draw = (checked, made.threshold, *made.scales, made.stops)
-        to_first_alarm = draws.stop_probabilities(*of_draw, ending=below)
-        return StoppingDistribution(
-            probabilities=draws.stop_probabilities(*of_draw),
-            false_alarm=float(to_first_alarm[:, :-1][:, below].sum()),
         )
 
     def stream(self, *, budget: SupportsSpend | None = None) -> Stream:

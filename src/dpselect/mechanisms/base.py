@@ -41,7 +41,7 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
 from dpselect.query import Design, Query, checks_of, query
-from dpselect.release import Release, Simulation
+from dpselect.release import Release
 from dpselect.typing import Indices, Probabilities, Scores
 
 SMALLEST_EPSILON = 1e-200
@@ -471,7 +471,7 @@ class Mechanism(ABC):
     @np.errstate(all="ignore")
     def simulate(
         self, objective: Objective, k: int = 1, *, size: int, rng: np.random.Generator
-    ) -> Simulation:
+    ) -> Indices:
         """Repeat the draw ``size`` times with NumPy: for experiments, never to publish.
 
         Args:
@@ -479,12 +479,16 @@ class Mechanism(ABC):
             k: Number of candidates that each repetition draws; 1 to ``n``.
             size: Number of repetitions; >= 1.
             rng: The generator, for reproducible experiments.
+
+        Returns:
+            Positions of the drawn candidates: shape ``(size,)``, or ``(size, k)`` for draws of
+            several, each row in the order drawn. As private as the scores.
         """
         k = checked_k(k, objective)
         size = validation.at_least("size", size, 1)
         validation.instance("rng", rng, np.random.Generator)
         indices = self._simulated(objective, k, size, rng)
-        return Simulation(indices[:, 0] if k == 1 else indices, repr(self))
+        return indices[:, 0] if k == 1 else indices
 
     def _simulated(
         self, objective: Objective, k: int, size: int, rng: np.random.Generator

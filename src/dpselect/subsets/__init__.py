@@ -4,24 +4,6 @@
 flips the status of every person. The theorems are bounds on delta.
 """
 
-from dpselect.subsets.bounds import (
-    theorem_1_lower,
-    theorem_1_upper,
-    theorem_2_lower,
-    theorem_2_upper,
-)
-from dpselect.subsets.statuses import Statuses
-from dpselect.subsets.subset import Subset
+from dpselect.lazy import attach
 
-__all__ = [
-    "Statuses",
-    "Subset",
-    "theorem_1_lower",
-    "theorem_1_upper",
-    "theorem_2_lower",
-    "theorem_2_upper",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = attach(__name__)

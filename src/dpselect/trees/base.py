@@ -52,7 +52,7 @@ class Simulated(Sampler):
     rng: np.random.Generator
 
     def choose(self, mechanism: Mechanism, objective: Objective, k: int) -> list[int]:
-        drawn = mechanism.simulate(objective, k, size=1, rng=self.rng).indices
+        drawn = mechanism.simulate(objective, k, size=1, rng=self.rng)
         return [int(position) for position in drawn.ravel()]
 
     def count(self, counts: Sequence[int], epsilon: float) -> Indices:

@@ -207,7 +207,7 @@ def _drawn(
     error = partition_error(
         here.points, partitions=parts, queries=here.tuned, scale=1 / left, measure=measure
     )
-    return parts[int(choice.simulate(error, size=1, rng=rng).indices[0])]
+    return parts[int(choice.simulate(error, size=1, rng=rng)[0])]
 
 
 PAPERS: dict[str, Chooser] = {
