@@ -34,13 +34,6 @@ def test_every_mechanism_meets_every_epsilon():
     ]
 
 
-def test_the_frame_has_the_rows():
-    frame = dp.compare(OBJECTIVE, MECHANISMS).to_frame()
-
-    columns = ["mechanism", "epsilon", "expected_error", "best", "rho", "recall", "simulations"]
-    assert (frame.columns, len(frame)) == (columns, 2)
-
-
 COUNTS = dp.Objective(
     [9, 1, 7, 2, 2, 4], dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE, l1=1), step=1
 )
@@ -91,19 +84,6 @@ def test_the_uniform_row_is_the_mean_over_all_sets(k):
     assert uniform.best == pytest.approx(np.mean([hit == k for hit in hits]))
     gap = np.sort(scores)[-k:].mean() - scores.mean()
     assert uniform.expected_error == pytest.approx(gap)
-
-
-def test_a_comparison_prints_as_a_table():
-    several = dp.compare(OBJECTIVE, MECHANISMS, k=2, simulations=7)
-    assert repr(several) == "<Comparison of 2 mechanisms at 2 epsilons, k=2>"
-    printed = str(several).splitlines()
-
-    assert printed[0].split() == [
-        "mechanism", "epsilon", "gap", "recall", "P(best", "2)", "rho",
-    ]  # fmt: skip
-    assert printed[1].startswith("exponential* ")
-    assert printed[3].startswith("uniform choice ")
-    assert printed[4] == "*: simulated 7 times"
 
 
 class HalfWay(dp.mechanisms.Mechanism):

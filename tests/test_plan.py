@@ -32,15 +32,6 @@ def test_the_price_is_charged_once_with_its_rho():
     assert entry.mechanism == "release: mine"
 
 
-def test_what_would_remain_is_what_remains():
-    budget = dp.Budget(1.0, neighbours=AR)
-
-    left = plan(0.25).remaining_after(budget)
-    plan(0.25).reserve(budget)()
-
-    assert left == budget.remaining == 0.75
-
-
 def test_without_a_budget_or_a_price_nothing_is_recorded():
     budget = dp.Budget(1.0, neighbours=AR)
     free = plan(0.0, Spend("nothing", 0.0))

@@ -11,8 +11,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from support.engines import JAVA
-
 ROOT = Path(__file__).parents[1]
 JOB = """
 import json
@@ -75,36 +73,3 @@ def test_a_job_imports_the_file(sent, tmp_path):
     made = job(tmp_path, "import polars\nrows = polars.scan_parquet('rows.parquet')")
 
     check(answered([sys.executable, "-S", made], tmp_path, sent), sent[0])
-
-
-@pytest.mark.slow
-@pytest.mark.spark
-@pytest.mark.xdist_group("cluster")
-@pytest.mark.skipif(not JAVA, reason="make spark submits a job")
-def test_a_submitted_job_takes_the_file_along(sent, tmp_path):
-    import pyspark
-
-    made = job(
-        tmp_path,
-        "from pyspark.sql import SparkSession\n"
-        "rows = SparkSession.builder.getOrCreate().read.parquet('rows.parquet')",
-    )
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
-    python.chmod(0o755)
-    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    own = ("spark.pyspark.python", "spark.pyspark.driver.python")
-
-    check(
-        answered(
-            [
-                *(submit, "--master", "local[1]", "--py-files", sent[0]),
-                *(part for name in own for part in ("--conf", f"{name}={python}")),
-                *("--conf", "spark.sql.shuffle.partitions=1"),
-                *("--conf", "spark.ui.enabled=false", made),
-            ],
-            tmp_path,
-            sent[1:],
-        ),
-        sent[0],
-    )

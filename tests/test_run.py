@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -66,20 +66,6 @@ def test_a_sum_that_does_not_fit_reads_and_records_nothing():
     assert data.read == []
 
 
-def test_all_are_charged_before_the_first_is_drawn():
-    events, budget = [], dp.Budget(0.3, neighbours="add-remove")
-
-    def drawing(_name, draw, *_):
-        events.append(len(budget.entries))
-        return draw()
-
-    with samplers.intercepted(drawing):
-        dp.run([MEDIAN, TOP], STAYS, budget=budget)
-
-    assert events
-    assert set(events) == {2}
-
-
 def test_an_audit_agrees():
     report = check_spends_first(
         lambda budget: dp.run([MEDIAN, TOP], STAYS, budget=budget),
@@ -114,9 +100,6 @@ def test_a_crash_in_the_second_draw_loses_its_answer_and_no_spend():
         dp.run([TOP, TOP], STAYS, budget=budget)
 
     assert [entry.answer is None for entry in budget.entries] == [False, True]
-
-
-REPLACED = replace(MEDIAN, neighbours="substitute")
 
 
 def test_the_plan_of_a_run_is_the_sum():

@@ -11,7 +11,6 @@ from operator import attrgetter
 from pathlib import Path
 
 import griffe
-import markdown
 import pytest
 from site_build import built, docstrings, examples, mathml, pages, tables
 
@@ -47,16 +46,6 @@ def test_formulas_become_mathml_and_code_stays():
     assert shown.count('display="block"') == 1
     assert "code `$a$` and \\$5 or \\$6." in shown
     assert "$ run $HOME" in shown
-
-
-def test_markdown_reads_no_character_of_a_formula():
-    shown = markdown.markdown(mathml.with_mathml(PAGE), extensions=["tables", "fenced_code"])
-    page = built.Page(shown)
-
-    assert page.formulas == 5
-    assert shown.count("<em>") == 1
-    assert shown.count("<td>") == 2
-    assert shown.count("<p>") == 2
 
 
 @pytest.mark.parametrize(
@@ -98,13 +87,6 @@ def test_the_search_finds_classes_and_not_their_members(tmp_path):
 
     kept = [one["location"] for one in json.loads(index.read_text("utf-8"))["items"]]
     assert kept == [places[0], places[1], places[3]]
-
-
-def test_the_reference_shows_what_rooms_offer():
-    assert docstrings.offered("dpselect.percentiles.percentiles", "Percentiles")
-    assert docstrings.offered("dpselect.plan", "Plan")
-    assert docstrings.offered("dpselect.errors", "BudgetError")
-    assert not docstrings.offered("dpselect.draws.exact.bits", "bits")
 
 
 def test_a_class_shows_what_its_private_base_says():
@@ -297,29 +279,6 @@ def test_every_page_is_in_the_navigation_of_its_book_once(book):
         name.with_name(f"{name.stem.replace('README', 'index')}.md").as_posix()
         for name in [*names, *made]
     )
-
-
-ADDRESSES = {
-    ROOT / "docs" / "index.md": ".",
-    ROOT / "docs" / "budget.md": "budget",
-    ROOT / "docs" / "report" / "maps.md": "report/maps",
-}
-
-
-@pytest.mark.parametrize(
-    ("source", "link", "shown"),
-    [
-        ("docs/index.md", "report/maps.md#errors", "report/maps/#errors"),
-        ("docs/budget.md", "report/maps.md", "report/maps/"),
-        ("docs/report/maps.md", "../budget.md#a", "../budget/#a"),
-        ("docs/report/maps.md", "../index.md", "../"),
-        ("docs/budget.md", "nobody.md", "nobody.md"),
-    ],
-)
-def test_links_lead_from_one_book_to_the_other(source, link, shown):
-    text = f"[a]({link}) `[a]({link})`"
-
-    assert pages.with_links(text, ROOT / source, ADDRESSES) == f"[a]({shown}) `[a]({link})`"
 
 
 def test_the_report_is_one_page_too():

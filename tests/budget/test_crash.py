@@ -9,7 +9,6 @@ import sys
 import pytest
 
 from dpselect.budget import Budget
-from dpselect.errors import LedgerError
 from dpselect.neighbours import Neighbours
 
 EDGE = Neighbours.EDGE
@@ -47,17 +46,6 @@ for child in children[::5]:
 for name, child in enumerate(children):
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     os.write(1, f"code{code} {name}\\n".encode())
-"""
-
-DIE = """
-import os, signal, sys
-from dpselect.budget import Budget
-from dpselect.neighbours import Neighbours
-
-Budget(1.0, neighbours=Neighbours.EDGE, path=sys.argv[1]).spend(
-    0.01, neighbours=Neighbours.EDGE, note="last words"
-)
-os.kill(os.getpid(), signal.SIGKILL)
 """
 
 TORN = """
@@ -142,23 +130,6 @@ def test_a_process_killed_while_it_makes_a_ledger_can_be_followed_by_another(tmp
     assert done.returncode == -signal.SIGKILL
     assert not path.exists()
     assert Budget(1.0, neighbours=EDGE, path=path).remaining == 1.0
-
-
-def test_a_file_torn_by_another_program_is_refused(tmp_path):
-    path = tmp_path / "budget.db"
-    tear(path)
-
-    with pytest.raises(LedgerError):
-        Budget(1.0, neighbours=EDGE, path=path)
-
-
-def test_a_spend_is_in_the_file_when_it_returns(tmp_path):
-    """The process dies in the very next statement, without any clean-up."""
-    path = tmp_path / "budget.db"
-    done = run(DIE, path)
-
-    assert done.returncode == -signal.SIGKILL
-    assert [entry.note for entry in Budget.open(path).entries] == ["last words"]
 
 
 DIE_WORKING = """

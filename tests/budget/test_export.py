@@ -140,11 +140,6 @@ def test_rounding_never_makes_an_event_more_private(epsilon):
     assert epsilon > 700 or 2 / event.noise_parameter - 1 >= 1 + epsilon
 
 
-def test_equal_spends_are_listed_one_by_one():
-    """The PLD accountant of dp_accounting 0.6 counts a self-composed response only once."""
-    assert len(spent([0.1] * 7).to_dp_events().events) == 7
-
-
 def test_a_spend_with_a_delta_has_no_event():
     budget = Budget(1.0, 1e-6, neighbours=EDGE)
     budget.spend(0.1, delta=1e-7, neighbours=EDGE)

@@ -6,18 +6,6 @@ import dpselect as dp
 from dpselect.budget import report
 
 
-def test_a_release_is_called_by_its_query_and_a_spend_a_spend():
-    whole = dp.Budget(2.0, neighbours="add-remove")
-    budget = whole.for_request(source="stays.csv")
-    median = dp.Percentiles(p=50, candidates=range(5), epsilon=1.0, neighbours="add-remove")
-    median.release([1, 2, 3], budget=budget)
-    whole.spend(0.5, neighbours="add-remove", mechanism="by hand")
-    page = budget.to_html()
-
-    assert "<h3>1. Percentiles</h3>" in page
-    assert "<h3>2. By hand</h3>" in page
-
-
 def test_an_answer_is_the_table_that_was_printed_and_a_long_one_is_in_a_file(tmp_path):
     budget = dp.Budget(9.0, neighbours="add-remove", path=tmp_path / "a.budget")
     asked = {"p": 50, "candidates": range(5), "epsilon": 4.0, "neighbours": "add-remove"}

@@ -11,9 +11,6 @@ import pytest
 import dpselect as dp
 from dpselect.budget import Budget, words
 from dpselect.budget.entry import priced
-from dpselect.budget.totals import Period, Persons
-
-OF_THREE = Persons("patient", 3)
 
 
 @pytest.mark.parametrize(
@@ -53,39 +50,6 @@ def test_a_release_is_named_in_words(query, title):
 )
 def test_a_value_is_written_as_a_person_would(value, text):
     assert words.value_text(value) == text
-
-
-@pytest.mark.parametrize(
-    ("granted", "hidden"),
-    [
-        ({}, "whether one row is in the data"),
-        ({"neighbours": "substitute"}, "what one row of the data says"),
-        ({"neighbours": "edge"}, "whether one connection between two nodes is in the network"),
-        ({"neighbours": "swap"}, "which of two people belongs to the subset"),
-        ({"protects": OF_THREE}, "whether one patient with all rows is in the data"),
-        (
-            {"neighbours": "substitute", "protects": "patient"},
-            "what all rows of one patient say",
-        ),
-    ],
-)
-def test_what_is_hidden_is_of_the_unit(granted, hidden):
-    budget = Budget(1.0, **{"neighbours": "add-remove", **granted})
-    said = words.facts(budget)["protects"]
-
-    assert said.startswith(f"{hidden} ({budget.neighbours})")
-    assert ("at most 3 rows each" in said) is (granted.get("protects") == OF_THREE)
-
-
-def test_a_period_says_what_makes_it_honest():
-    for unit, said in (
-        ("each-period", "n months is protected by n times the totals"),
-        ("one-period", "Declared public is that all data of one row lie in one month"),
-    ):
-        budget = Budget(1.0, neighbours="add-remove", period=Period("month", unit))
-
-        assert said in words.facts(budget)["renewal"]
-        assert words.facts(budget)["total"] == "epsilon 1 in each month"
 
 
 @pytest.mark.parametrize("path", [None, "budget"])

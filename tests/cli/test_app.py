@@ -1,6 +1,5 @@
 """The program: its list of commands, its errors and how it ends."""
 
-import json
 import re
 import subprocess
 import sys
@@ -50,7 +49,17 @@ class TestCommands:
             [sys.executable, "-c", program], capture_output=True, text=True, check=True
         )
 
-        assert not {"numba", "scipy", "narwhals", "polars", "sklearn"} & {*ran.stderr.split()}
+        heavy = {
+            "matplotlib",
+            "narwhals",
+            "numba",
+            "numpy",
+            "opendp",
+            "polars",
+            "scipy",
+            "sklearn",
+        }
+        assert not heavy & {*ran.stderr.split()}
 
     def test_a_package_that_is_not_installed_is_named(self, run, monkeypatch):
         monkeypatch.setitem(installed(), "absent", Absent("absent", "dpselect-absent"))
@@ -104,16 +113,6 @@ def test_an_interrupt_is_not_a_crash(run, failing):
     ran = run("fails")
 
     assert (ran.code, ran.error) == (130, "dpselect: interrupted\n")
-
-
-def test_the_program_is_installed_and_help_imports_nothing_heavy():
-    command = Path(sys.executable).with_name("dpselect")
-    listed = subprocess.run([command, "--help"], capture_output=True, text=True, check=True)
-    code = "import sys, dpselect.cli; import json; print(json.dumps(list(sys.modules)))"
-    loaded = json.loads(subprocess.check_output([sys.executable, "-c", code], text=True))
-
-    assert "percentile" in listed.stdout
-    assert not {"numpy", "polars", "opendp", "matplotlib", "sklearn", "scipy"} & set(loaded)
 
 
 def test_the_version_is_printed(run):

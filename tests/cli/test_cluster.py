@@ -186,28 +186,6 @@ def test_a_worker_that_is_killed_costs_time_and_nothing_else(cluster, tmp_path, 
     assert json.loads(out)["answer"] == [0]
 
 
-def test_a_driver_that_is_killed_after_its_spend_has_paid(cluster, tree, ledger):
-    started = cluster.command("tree", tree[0], *tree[1], ledger=ledger)
-    until(lambda: charges(ledger) > 0, started)
-    started.kill()
-    started.communicate()
-
-    assert (started.returncode, charges(ledger)) == (-signal.SIGKILL, 1)
-
-
-def test_a_corrupt_file_spends_nothing(cluster, tree, tmp_path, ledger):
-    data = bytearray(tree[0].read_bytes())
-    data[1000:200_000] = bytes(199_000)
-    (tmp_path / "rows.parquet").write_bytes(data)
-
-    code, _, error = ended(
-        cluster.command("tree", tmp_path / "rows.parquet", *tree[1], ledger=ledger)
-    )
-
-    assert (code, charges(ledger)) == (2, 0)
-    assert "cannot be read" in error
-
-
 def test_an_interrupted_count_spends_nothing(cluster, tree, ledger):
     before = executors(cluster)
     started = cluster.command("tree", tree[0], *tree[1], ledger=ledger)

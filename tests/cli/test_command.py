@@ -1,6 +1,5 @@
 """Commands made of queries and of functions: their options, help, and what is typed."""
 
-import re
 from dataclasses import fields
 from typing import get_type_hints
 
@@ -38,28 +37,6 @@ def test_an_option_has_name_type_default_and_words_of_its_field(run):
     assert lines["--epsilon"].startswith("<float> Privacy loss of the whole answer")
     assert {"--where", "--engine", "--ledger", "--again", "--dry-run", "--json"} < set(lines)
     assert "--plot" not in lines
-
-
-@pytest.mark.parametrize(
-    ("command", "panels"),
-    [
-        ("keys", {"Needed": ["--column", "--delta"], "Data": ["--by", "--where"],
-                  "Question": ["--min-people"], "Privacy": ["--user"], "Expert": ["--method"],
-                  "Output": ["--ledger", "--json"], "File": ["--separator"]}),
-        ("select", {"Needed": ["--objective", "--epsilon"], "Question": ["--combine"]}),
-        ("budget", {"New ledger": ["--epsilon", "--share"], "Output": ["--json"]}),
-        ("tree", {"Needed": ["--domains"], "Output": ["--save", "--test", "--plot"]}),
-    ],
-)  # fmt: skip
-def test_options_stand_in_panels(run, command, panels):
-    shown = run(command, "--help", columns=200).out
-    found, panel = {}, ""
-    for title, option in re.findall(r"╭─ ([\w ]+) ─|^│ [* ]*(--\S+)", shown, re.MULTILINE):
-        panel = title or panel
-        found.setdefault(panel, set()).add(option)
-
-    for title, expected in panels.items():
-        assert set(expected) <= found[title], title
 
 
 TYPED = [

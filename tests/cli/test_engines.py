@@ -88,17 +88,3 @@ def test_persons_are_the_text_that_a_file_has_also_where_they_are_nodes(run, tmp
     assert ran.code == 0, ran.error
     found = dict(zip(ran.json["answer"], ran.json["noisy_scores"], strict=True))
     assert {node: degree for node, degree in found.items() if degree} == {7: 2, 1: 1, 3: 1}
-
-
-@pytest.mark.parametrize(
-    ("command", "leaving"),
-    [
-        ("percentile", "Only counts leave"),
-        ("subset", "The statuses and the labels leave"),
-        ("variants", "All rows, which are counts of the variants, leave"),
-    ],
-)
-def test_help_says_what_leaves_an_engine(run, command, leaving):
-    help_ = " ".join(run(command, "--help", columns=400).out.split())
-
-    assert f"{leaving} the last three" in help_

@@ -12,22 +12,6 @@ TOP = (
 )  # fmt: skip
 
 
-@pytest.mark.usefixtures("stays")
-def test_a_file_is_known_by_its_way_from_the_ledger(run, tmp_path, monkeypatch):
-    """Of two files of one name, the second is not answered by the first."""
-    path, other = tmp_path / "clinic.budget", tmp_path / "other"
-    budget = dp.Budget(3.0, neighbours="add-remove", path=path)
-    other.mkdir()
-    (other / "stays.csv").write_text("name,days,kind\na,1,y\n", encoding="utf-8")
-    found = []
-    for folder in (tmp_path, tmp_path, other):
-        monkeypatch.chdir(folder)
-        found.append(run(*TOP, "x,y", "--ledger", path).json["repeated"])
-
-    assert found == [False, True, False]
-    assert [one.source for one in budget.entries] == ["stays.csv", "other/stays.csv"]
-
-
 LISTED = (
     "max_per_user = 1", "kind 0, kind 1, kind 2", "kind 498, kind 499", "none was kept",
     "3000 values from kind 0 to kind 2999 (SHA-256 of their JSON",

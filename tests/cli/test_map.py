@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from dpselect.maps import MapRelease
-from dpselect.maps.partition import METHODS
 
 COLUMNS = ("--x", "lon", "--y", "lat", "--bounds", "-5,40,5,50", "--neighbours", "add-remove")
 MAP = (*COLUMNS, "--grids", "8,16,32", "--crs", "EPSG:4326", "--epsilon")
@@ -37,13 +36,6 @@ def test_a_map_is_asked(run, released):
 
     assert middle["standard_error"] > middle["noise_error"] > 0
     assert abs(everything["count"] - 2000) < 12 * everything["standard_error"]
-
-
-def test_persons_are_capped(run, points, tmp_path):
-    out = tmp_path / "map.parquet"
-    run("map", points, *MAP, 50, "--user", "who", "--max-per-user", 1, "--out", out)
-
-    assert MapRelease.from_parquet(out).total == pytest.approx(1000, abs=40)
 
 
 def test_a_map_is_written_in_several_formats_and_in_others_later(run, points, tmp_path):
@@ -87,10 +79,3 @@ def test_polygons_of_a_file_are_answered_by_name(run, released, tmp_path, kind):
         ("--areas", areas, "--out", tmp_path / "answers.xlsx"),
     ):
         assert run("map", "query", released, *wrong).code == 2
-
-
-def test_help_names_every_method(run):
-    said = run("map", "release", "--help").out
-
-    assert all(name in said for name in METHODS)
-    assert not any(line.strip() == "--queries the" for line in said.splitlines())

@@ -48,7 +48,3 @@ def test_an_objective_of_weight_zero_is_left_out(name):
     both = parts([5, 9, 1], [7, 2, 1])
 
     assert (by_name(name, both, [0, 1]).scores == by_name(name, both[1:]).scores).all()
-
-
-def test_the_room_shows_its_public_names():
-    assert dir(dp.combine) == sorted(dp.combine.__all__)

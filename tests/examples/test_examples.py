@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import dpselect as dp
-from dpselect.draws.exact import samplers
 from dpselect.errors import InsufficientBudgetError, PolicyError
 from dpselect.requests.policy import claims_known
 from support.refusals import refused
@@ -58,19 +57,6 @@ class TestService:
         [entry] = entries(clinic)
         assert (entry.analyst, entry.note) == ("alice", "for the board")
         json.dumps(found)
-
-    def test_it_spends_before_it_draws(self, querier, clinic):
-        spent = []
-
-        def drawing(_name, draw, *_):
-            spent.append(len(entries(clinic)))
-            return draw()
-
-        with samplers.intercepted(drawing):
-            querier.query(ASKED)
-
-        assert spent
-        assert set(spent) == {1}
 
     def test_what_the_policy_or_the_ledger_refuses_costs_nothing(self, querier, clinic):
         querier.query({"queries": [TOP] * 6})

@@ -124,18 +124,6 @@ def test_a_large_file_is_grouped_in_passes(column, grouped, tmp_path, monkeypatc
         )
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 4])
-def test_of_one_candidate_more_than_the_cap_a_person_has_no_more_than_the_cap(most):
-    rows = [(person, key) for person in range(50) for key in "abc"]
-    top = dp.TopKeys(
-        column="key", user="who", max_per_user=most, candidates=list("abc"), k=3, epsilon=1e4,
-        neighbours="add-remove", mechanism="noisy-sequence",
-    )  # fmt: skip
-    found = top.release(pl.DataFrame(rows, schema=["who", "key"], orient="row"))
-
-    assert sum(found.counts) == 50 * min(most, 3)
-
-
 LARGE = {"epsilon": 1e3, "neighbours": "add-remove"}
 
 

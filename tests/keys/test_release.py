@@ -71,19 +71,6 @@ def test_noisy_counts_are_those_of_the_chosen():
     assert json.loads(keys.to_json())["counts"] == [400, 300, 200, 100]
 
 
-def test_keys_above_a_threshold_are_read_off_one_sequence():
-    groups = {"by": "ward", "groups": ["west", "east"]}
-    asked = {**OF_PATIENTS, "candidates": ["D0", "D1", "D2", "D3"], "epsilon": 1e3}
-
-    flat = dp.TopKeys(above=200, **asked, neighbours=ADDED).release(VISITS)
-    grouped = dp.TopKeys(above=200, **groups, **asked, neighbours=ADDED).release(VISITS)
-
-    assert flat.answer == ("D0", "D1", "D2")
-    assert flat.counts == (400, 300, 200)
-    assert grouped.by_group == {"west": ("D0", "D2"), "east": ("D1",)}
-    assert [spend.times for spend in grouped.plan.spends] == [1]
-
-
 @pytest.mark.parametrize(
     ("k", "per_user", "groups", "drawn"),
     [

@@ -103,29 +103,3 @@ def test_counts_that_fall_are_made_monotone():
     by = bins(BOTH[0], points=np.arange(4.0), p=(50.0,))
 
     assert by.answers(np.array([[6, 8, -2, 7]])).tolist() == [[1.0]]
-
-
-@pytest.mark.parametrize("points", [POINTS, np.arange(1e4), np.arange(-1e5, 1e5)], ids=str)
-@pytest.mark.parametrize("relation", BOTH, ids=str)
-def test_a_large_epsilon_finds_the_percentiles_within_a_bin(points, relation):
-    values = np.random.default_rng(0).uniform(5, 35, 20_000)
-    by = bins(relation, points=points, epsilon=1e4, assumed=20_000)
-    [found] = by.draw(ranks_of(values, points), np.zeros(1))
-
-    assert by.ends.size <= 1.1 * MOST
-    assert np.abs(found / np.quantile(values, np.array(DECILES) / 100) - 1).max() < 0.1
-    assert set(found) <= set(points)
-
-
-def test_no_records_and_one_value_are_answered():
-    for values in ([], [7.0] * 50, [1e9] * 50) * 20:
-        by = bins(BOTH[0])
-        [found] = by.draw(ranks_of(np.array(values), POINTS), np.zeros(1)).tolist()
-
-        assert found == sorted(found)
-        assert set(found) <= set(POINTS)
-
-
-def test_the_price_does_not_grow_with_the_percentiles():
-    assert bins(BOTH[0]).spends == bins(BOTH[0], p=(50.0,)).spends
-    assert f"on {bins(BOTH[0]).ends.size} bins" in bins(BOTH[0]).mechanism

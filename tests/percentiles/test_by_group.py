@@ -1,7 +1,5 @@
 """Percentiles of groups: laws, engines and tables; `tests/test_groups.py` has their privacy."""
 
-from datetime import date, timedelta
-
 import numpy as np
 import polars as pl
 import pytest
@@ -108,25 +106,6 @@ def test_ranks_of_groups_are_those_of_their_numbers(rng, engine, candidates):
             np.testing.assert_array_equal(getattr(ranks, part), getattr(right, part))
 
 
-def test_groups_that_enough_people_are_in_are_released_and_the_rest_is_one(rng):
-    rows = pl.concat([table(rng, 4000, 3), pl.DataFrame({"g": ["rare"] * 3, "v": [9] * 3})])
-    asked = dp.Percentiles(
-        column="v", by="g", p=[50, 90], upper=12, step=1, other=True, epsilon=20.0, delta=1e-9,
-        neighbours="add-remove",
-    )  # fmt: skip
-
-    release = asked.release(rows)
-
-    assert list(release.by_group) == [*NAMES[:3], None]
-    assert release.by_group[None] == (9.0, 9.0)
-    assert release.table()["p"] == [50.0, 90.0] * 4
-    assert list(release.shown()) == ["g", "p50", "p90", "records"]
-    assert release.to_frame().columns == ["g", "p", "v", "usable", "records"]
-    assert max(map(len, str(release).splitlines()[:5])) < 80
-    assert "(other)" in str(release)
-    assert release.to_frame()["g"].to_list()[-1] is None
-
-
 def test_without_any_group_there_is_no_answer():
     asked = dp.Percentiles(
         column="v", by="g", p=50, upper=12, step=1, epsilon=1.0, delta=1e-6,
@@ -134,32 +113,6 @@ def test_without_any_group_there_is_no_answer():
     )  # fmt: skip
 
     assert asked.release(pl.DataFrame({"g": ["a"], "v": [1]})).answer == ()
-
-
-def test_differences_of_dates_are_released_by_group():
-    """With the noisy number of each, and a note where it is too small."""
-    first = date(2026, 1, 1)
-    stays = [(ward, first, first + timedelta(days=days)) for ward, days in WARDS]
-    rows = pl.DataFrame(stays, schema=["ward", "in", "out"], orient="row")
-    query = dp.Percentiles(
-        column="out", minus="in", p=[50, 90], upper=timedelta(days=60), step=timedelta(days=1),
-        by="ward", groups=["heart", "lung", "none"], epsilon=100.0, neighbours=ADDED,
-    )  # fmt: skip
-    release = query.release(rows)
-    days = {one: [value.days for value in values] for one, values in release.by_group.items()}
-
-    assert days["heart"] == [5, 9]
-    assert days["lung"] == [7, 7]
-    assert all(
-        abs(found - held) <= 3
-        for found, held in zip(release.records, (200, 50, 0), strict=True)
-    )
-    assert release.usable == (True, True, True, True, False, False)
-    assert release.shown()["p50"][2] == "too few rows"
-    assert release.table()["records"] == [one for one in release.records for _ in range(2)]
-
-
-WARDS = [("heart", 5)] * 120 + [("heart", 9)] * 80 + [("lung", 7)] * 50
 
 
 @pytest.mark.parametrize("interval", [None, 0.95])

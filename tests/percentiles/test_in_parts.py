@@ -248,43 +248,6 @@ def test_exact_draws_and_experiments_have_one_law(p):
         assert (np.abs(first - second) <= 5 * np.sqrt(first + second + 1)).all()
 
 
-@pytest.mark.parametrize(
-    ("values", "p", "answer"),
-    [
-        ([40] * 10_000, (5, 50, 95), (40, 40, 40)),
-        ([0] * 8_000 + [1] * 2_000, (10, 50, 90), (0, 0, 1)),
-        ([1] * 9_700 + [2] * 250 + [3] * 50, (50, 90), (1, 1)),
-        ([0] * 300 + [1] * 9_700, (5, 50, 90), (1, 1, 1)),
-        ([7] * 100 + [9] * 9_900, (5, 10, 90, 95), (9, 9, 9, 9)),
-        ([0] * 8_000 + [1] * 2_000, (10, 20, 85, 90), (0, 0, 1, 1)),
-        ([60] * 10_000, (50, 90), (60, 60)),
-        ([60] * 10_000, (10, 50), (60, 60)),
-    ],
-    ids=str,
-)
-def test_parts_that_hold_a_percentile_of_the_other_end_answer_it(values, p, answer):
-    """A part can hold nearly all records: what is left then says nothing."""
-    method = of(tuple(map(float, p)), points=np.arange(61.0), epsilon=1.0, assumed=10_000)
-    ranks = ranks_of(np.array(values, dtype=float), method.points)
-
-    drawn = method.draw(ranks.some(np.zeros(30, dtype=int)), np.full(30, 10_000))
-    assert set(map(tuple, drawn.tolist())) == {answer}
-
-
-def test_a_large_epsilon_is_right_in_every_group():
-    points, rng = np.arange(201.0), np.random.default_rng(2)
-    groups = [rng.gamma(2, 10, 200) + 20 * one for one in range(5)]
-    p = (10.0, 25.0, 50.0, 90.0, 95.0)
-    method = of(p, points=points, epsilon=400.0, assumed=200)
-    for values in groups:
-        [found] = method.draw(ranks_of(values, points), np.array([200]))
-        low, high = (
-            np.percentile(np.rint(values), p, method=end) for end in ("lower", "higher")
-        )
-
-        assert ((low <= found) & (found <= high)).all()
-
-
 def test_there_is_no_closed_law_and_no_epsilon_below_the_limit_of_the_noise():
     with pytest.raises(ParameterError):
         of("both").probabilities(ranks_of(np.arange(3.0), POINTS))

@@ -287,21 +287,6 @@ def test_intervals_cost_an_eleventh_or_the_share_that_is_given():
     assert [spend.epsilon for spend in given.spends] == pytest.approx([5.5, 5.5])
 
 
-@pytest.mark.parametrize(
-    ("p", "epsilon", "width"), [(50, 1.0, 2), (90, 1.0, 8), (50, 0.5, 4), (90, 0.5, 22)]
-)
-def test_intervals_of_2000_stays_say_something(p, epsilon, width):
-    """In the mean of 20; 0.2, 5, 0.8 and 14 of 60 days were met."""
-    values = np.round(np.random.default_rng(5).lognormal(1.4, 0.9, 2000)).clip(max=60)
-    asked = dp.Percentiles(
-        p=p, upper=60, step=1, epsilon=epsilon, interval=0.95, neighbours="add-remove"
-    )
-    draw = asked.design().prepare(values)
-    found = np.array([draw(asked.plan).interval[0] for _ in range(20)])
-
-    assert np.diff(found, axis=1).mean() <= width
-
-
 def test_under_a_cap_an_interval_says_that_it_is_of_the_counted_rows():
     """Sixty rows of one person, of which one counts: the median of all rows is 50."""
     rows = {"u": [0] * 60 + [*range(1, 41)], "v": [50] * 60 + [5] * 40}

@@ -61,14 +61,6 @@ def test_many_candidates_take_several_passes(engine, several, crossing):
     assert (len(crossing) >= 3) == several
 
 
-def test_text_of_a_csv_file_has_ranks(tmp_path):
-    (tmp_path / "stays.csv").write_text("days\n 3 \nunknown\n\n1e2\nNaN\n")
-
-    ranks = ranks_in(tmp_path / "stays.csv", np.array([0.0, 50.0]), "days")
-
-    assert (ranks.below.tolist(), ranks.numbers, ranks.missing) == ([[0, 1]], 2, 3)
-
-
 @pytest.mark.spark
 def test_rows_of_spark_have_no_numbers_to_release():
     held = held_by("spark", pl.DataFrame({"v": [1.0, 2.0], "who": ["ann", "bob"]}))

@@ -117,23 +117,6 @@ def test_what_is_compared_with_a_policy_is_what_is_read(clinic):
     assert read.samefile(clinic / "stays.parquet")
 
 
-def test_a_ledger_that_grants_more_than_the_policy_is_not_charged(clinic):
-    dp.Budget(
-        301.0, 1e-5, neighbours="add-remove", protects="patient", path=clinic / "clinic.budget"
-    )
-
-    with pytest.raises(LedgerError):
-        dp.Request.read(clinic / "hospital.toml").release()
-
-
-def test_a_query_that_is_not_listed_is_refused(clinic):
-    policy = clinic / "policy.toml"
-    policy.write_text(POLICY.replace('"TopKeys", ', ""), encoding="utf-8")
-
-    with pytest.raises(PolicyError):
-        dp.Request.read(clinic / "hospital.toml")
-
-
 @pytest.mark.parametrize(
     ("query", "filled"),
     [
@@ -199,21 +182,6 @@ def test_no_request_makes_data_raise(clinic, policy, query, said):
     """Nor are odd types errors of Python, nor is anything else said of the data."""
     with pytest.raises(DPSelectError, match=said):
         request_of(clinic, query, policy, **OF_A_PATIENT)
-
-
-def test_listed_numbers_are_filled_in_and_hold(clinic):
-    policy = clinic / "policy.toml"
-    text = POLICY.replace("lower = 0\nupper = 60\nstep = 1", "candidates = [0, 7, 14, 21]")
-    policy.write_text(text, encoding="utf-8")
-
-    def asked(**more):
-        return dp.Request.from_dict({"queries": [{**MEDIAN, **more}]}, policy=policy)
-
-    assert asked().queries["Percentiles"].candidates == (0, 7, 14, 21)
-    assert asked(upper=21, step=7).queries["Percentiles"].upper == 21
-    for wide in ({"upper": 28, "step": 7}, {"step": 7}, {"candidates": [0, 8]}):
-        with pytest.raises(PolicyError, match=r"\[columns.days\]"):
-            asked(**wide)
 
 
 def test_one_policy_holds_for_a_request(clinic):

@@ -11,7 +11,6 @@ import dpselect as dp
 from dpselect.errors import (
     ColumnError,
     DataError,
-    InsufficientBudgetError,
     LedgerError,
     ParameterError,
 )
@@ -81,18 +80,6 @@ def test_a_table_of_another_folder_is_not_answered_by_the_first(engine, tmp_path
     assert repeated == [("heart", False), ("lung", False), ("lung", True)]
 
 
-def test_another_separator_is_another_question(tmp_path):
-    path, found = tmp_path / "stays.csv", []
-    path.write_text("ward,beds;ward\n" + "heart,1;lung\n" * 60, encoding="utf-8")
-    dp.Budget(99.0, path=tmp_path / "clinic.budget", **AR)
-    for separator in (",", ";"):
-        tables = asked({**TOP, "epsilon": 20.0}, path=str(path), separator=separator)
-        tables["ledger"] = str(tmp_path / "clinic.budget")
-        found += [one.candidate for one in dp.Request.from_dict(tables).release().values()]
-
-    assert found == ["heart", "lung"]
-
-
 @pytest.mark.parametrize("engine", ["memory", "polars"])
 def test_a_text_file_is_read_as_it_is_declared(tmp_path, engine):
     path = tmp_path / "stays.csv"
@@ -106,14 +93,6 @@ def test_a_text_file_is_read_as_it_is_declared(tmp_path, engine):
     found = dp.Request.from_dict(tables).release().values()
 
     assert [one.candidate for one in found] == [timedelta(days=5), 2.5]
-
-
-def test_the_sum_is_checked_before_the_table_is_looked_for(clinic):
-    dp.Budget(0.5, path=clinic / "small.budget", **AR)
-    tables = asked(MEDIAN, path="absent.parquet")
-
-    with pytest.raises(InsufficientBudgetError):
-        dp.Request.from_dict({**tables, "ledger": str(clinic / "small.budget")}).release()
 
 
 def test_without_a_ledger_the_budget_is_the_price(clinic):
@@ -207,23 +186,6 @@ def test_answers_without_a_name_are_numbered():
     request = dp.Request.from_dict(asked(TOP, TOP, {**TOP, "name": "TopKeys-4"}, TOP))
 
     assert list(request.queries) == ["TopKeys", "TopKeys-2", "TopKeys-4", "TopKeys-3"]
-
-
-@pytest.mark.parametrize("engine", ["memory", "polars"])
-def test_a_column_that_is_not_there_has_the_line_of_its_name(clinic, engine):
-    policy = (clinic / "policy.toml").read_text(encoding="utf-8")
-    (clinic / "policy.toml").write_text(policy.partition("[columns")[0], encoding="utf-8")
-    text = (clinic / "hospital.toml").read_text(encoding="utf-8")
-    text = text.replace("[data]", f'[data]\nengine = "{engine}"')
-    text = text.replace('"ward"', f'"wart"\ncandidates = {WARDS}')
-    text = text.replace("p = 50", "p = 50\nupper = 60\nstep = 1")
-    (clinic / "wrong.toml").write_text(text, encoding="utf-8")
-    dp.Policy.read(clinic / "policy.toml").budget()
-    request = dp.Request.read(clinic / "wrong.toml")
-
-    for call in (request.check, request.release):
-        with pytest.raises(ColumnError):
-            call()
 
 
 def test_a_table_or_a_ledger_that_is_not_there_has_its_line(clinic):

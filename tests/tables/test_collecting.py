@@ -114,9 +114,3 @@ def test_any_number_of_values_can_be_listed_up_to_what_takes_too_long():
     assert coded == [1999, None, 0, None, 1]
     with pytest.raises(ParameterError, match="list fewer"):
         with_codes(rows, {"t": values * 6})
-
-
-def test_the_names_of_the_package_are_all_there():
-    assert dir(tables) == sorted(tables.__all__)
-    for name in tables.__all__:
-        assert hasattr(tables, name)

@@ -167,18 +167,3 @@ def test_keys_of_a_declared_column_are_of_its_type(tmp_path):
 
     source = tables.Source(path, column_type={"v": "integer"})
     assert keys.release(source).answer == (7,)
-
-
-def test_a_release_says_how_fields_were_read(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text("days;ward\n3;a\n")
-    source, price = tables.Source(path, separator=";", decimal=","), {"epsilon": 9.0}
-    price |= {"neighbours": "add-remove"}
-    median = dp.Percentiles(column="days", p=50, upper=9, step=1, **price)
-    top = dp.TopKeys(column="ward", k=1, candidates=["a"], **price)
-    selected = tables.Source(path, separator=";", where="ward = 'a'")
-
-    assert "text file: numbers as 1200,5" in str(median.release(source))
-    assert "text file: texts compared exactly" in str(top.release(source))
-    assert "text file: texts compared exactly" in str(median.release(selected))
-    assert "text file" not in str(median.release(pl.read_csv(path, separator=";")))

@@ -163,15 +163,6 @@ def test_what_is_copied_runs(browser, address, task, capsys):
     )
 
 
-def test_a_chosen_mechanism_is_in_what_is_copied(browser, address):
-    """Without a choice the release makes its own, by what is public."""
-    browser.open(f"{address}#task=most-common&mechanism=exponential")
-    browser.settle()
-
-    assert 'mechanism="exponential"' in browser.text("#copy-0")
-    assert browser.text("#copy-1").count("--mechanism exponential") == 2
-
-
 def test_the_page_makes_no_request_and_has_no_error(browser, address):
     for task in ("most-common", "percentile", "scores", "keys", "subset", "response"):
         browser.open(f"{address}#task={task}")

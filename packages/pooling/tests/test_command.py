@@ -25,16 +25,6 @@ def results(tmp_path, pools, result):
 
 
 @pytest.mark.slow
-def test_a_comparison_is_a_table(run):
-    ran = run(*PLAN)
-
-    assert ran.code == 0
-    for word in ("design", "doubly balanced", "retests", "40 people", "then fewest tests"):
-        assert word in ran.out
-    assert max(map(len, run(*PLAN, columns=80).out.splitlines()[:-1])) <= 80
-
-
-@pytest.mark.slow
 def test_a_comparison_has_one_row_of_each_design_the_best_one(run):
     rows = [line.rsplit(maxsplit=6) for line in run(*PLAN, columns=80).out.splitlines()]
     table = [(row[0].strip(), row[2]) for row in rows if len(row) == 7 and row[-1] == "0.00"]
@@ -115,39 +105,6 @@ def test_a_comparison_is_json_without_infinities(run, tmp_path):
     assert ran.json["designs"][0]["epsilon"] is None
     assert "Infinity" not in ran.out
     assert (tmp_path / "plan.png").stat().st_size > 0
-
-
-@pytest.mark.slow
-def test_a_private_comparison_states_its_epsilon(run):
-    ran = run(*PLAN, "--epsilon", 2, "--neighbours", "swap", "--json")
-
-    assert {design["epsilon"] for design in ran.json["designs"]} == {2.0}
-
-
-@pytest.mark.slow
-def test_replaced_vials_are_secret_and_charged(run, samples, tmp_path):
-    ledger = tmp_path / "clinic.budget"
-    dp.Budget(1.0, delta=0.95, neighbours=dp.Neighbours.SWAP, composition="sum", path=ledger)
-    arguments = (
-        "pool", "worksheet", samples, "--pools", 8, "--weight", 2, "--replace", 3,
-        "--ledger", ledger, "--json",
-    )  # fmt: skip
-    ran = run(*arguments, "--out", tmp_path / "a")
-
-    secret = tmp_path / "a" / "SECRET-replace-these-vials.csv"
-    assert ran.code == 0
-    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
-    (entry,) = dp.Budget.open(ledger).entries
-    assert (entry.epsilon, entry.delta) == (0.0, 0.75)
-    assert "delta 0.75" in run("budget", ledger).out
-    for more in ((), ("--dry-run",)):
-        assert run(*arguments, "--out", tmp_path / "b", *more).code == 2
-    assert not (tmp_path / "b").exists()
-    decoded = run(
-        "pool", "decode", results(tmp_path, 8, "negative"),
-        "--worksheet", tmp_path / "a" / "collector.csv", "--secret", secret, "--json",
-    )  # fmt: skip
-    assert [row["status"] for row in decoded.json["samples"]].count("retest") == 3
 
 
 def test_exchanged_pools_are_secret_charged_and_left_out(run, samples, tmp_path):

@@ -133,15 +133,6 @@ def test_a_delta_allows_fewer_flips():
     )
 
 
-def test_a_column_weight_bounds_the_swap_by_twice_as_much():
-    design = array_2d(9, rows=3, columns=3)
-    one = flip_epsilon(design, flip=0.1, neighbours=dp.Neighbours.SUBSTITUTE)
-
-    assert flip_epsilon(design, flip=0.1, neighbours=dp.Neighbours.SWAP) == pytest.approx(
-        2 * one
-    )
-
-
 @every_design
 @pytest.mark.parametrize("beta", [0, 1, 2])
 @pytest.mark.parametrize("epsilon", [0.0, 1.0])
@@ -157,9 +148,3 @@ def test_testing_everybody_alone_loses_exactly_that():
         exact = union_delta(design, d=2, beta=beta, epsilon=0.5)
         assert exact == pytest.approx(1 - beta / 5)
         assert exact == pytest.approx(ReplacedSamples(people=5, beta=beta).plan.delta)
-
-
-def test_syndrome_laws_sum_to_1():
-    law = syndrome_law(DESIGNS["array"], {frozenset({0}): 0.5, frozenset(): 0.5}, flip=0.3)
-
-    assert law.sum() == pytest.approx(1)

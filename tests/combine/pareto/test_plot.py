@@ -22,9 +22,3 @@ def test_candidates_front_and_draws_are_where_their_scores_are():
     assert np.array(front.get_data()).tolist() == [[1, 2, 3], [4, 2, 0]]
     assert everyone.get_offsets().tolist() == [[3, 0], [1, 4], [2, 2], [0, 2]]
     assert drawn.get_offsets().tolist() == [[2, 2], [0, 2]]
-
-
-def test_given_axes_are_drawn_into():
-    axes = mpl.figure.Figure().subplots()
-
-    assert plot_front(parts([3, 1, 2, 0], [0, 4, 2, 2]), ax=axes) is axes

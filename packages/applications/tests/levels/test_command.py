@@ -29,15 +29,3 @@ def test_a_table_is_released_of_every_form_of_a_tree(run, tmp_path, form):
     written = {row["code"]: row for row in pl.read_csv(out).to_dicts()}
     assert written["(all)"]["count"] == 177
     assert (written["A"]["level"], written["A"]["count"]) == (1, 135)
-
-
-def test_rows_that_are_too_many_to_print_are_named(run, tmp_path):
-    """Codes beside each other have counts that differ by 20 or more, so all are released."""
-    codes = CODES + [f"A{a}{b}" for a in "23456" for b in "0123456"]
-    (tree := tmp_path / "codes.txt").write_text("\n".join(codes))
-    found = [code for place, code in enumerate(codes) for _ in range(place % 5 * 20)]
-    pl.DataFrame({"diagnosis": found}).write_csv(visits := tmp_path / "visits.csv")
-    ran = run("levels", visits, *ASKED, "--tree", tree, "--prefixes", "1,2")
-
-    assert "47 more rows: --out table.csv" in " ".join(ran.out.split())
-    assert "A00" not in ran.out

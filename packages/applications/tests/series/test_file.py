@@ -171,15 +171,6 @@ def test_processes_that_ask_at_once_get_one_answer(path, budget):
     assert len(budget.entries) == 1
 
 
-def test_a_file_that_was_deleted_is_a_new_series_and_pays_again(path):
-    budget = dp.Budget(2.0, neighbours="add-remove")
-    for _ in range(2):
-        asked().release_through(ROWS, PERIODS[0], path=path, budget=budget)
-        path.unlink()
-
-    assert budget.remaining == 0.0
-
-
 def test_other_files_are_left_as_they_are(path, tmp_path):
     path.write_text("something else")
     ledger = tmp_path / "ledger"

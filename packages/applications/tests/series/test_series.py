@@ -16,7 +16,6 @@ import dpselect as dp
 from dpselect.budget.zcdp import rho_for
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
 from dpselect.keys import rows as rows_of_keys
-from dpselect.tables.people import PeopleCap
 from dpselect_applications.series import factors, series
 from dpselect_applications.series.factors import Factors, square_root
 from support.engines import every_engine, held_by
@@ -408,13 +407,6 @@ def test_the_noise_with_the_smaller_error_is_drawn(periods, most):
     assert is_gaussian == (errors[1] < errors[0])
 
 
-def test_adding_up_is_as_much_better_than_apart_as_there_are_periods():
-    apart = DiscreteLaplace(12 / 1.0).variance
-    together = Factors.with_laplace(12, 1, 1.0).standard_errors[-1] ** 2
-
-    assert 12 < apart / together < 13.1
-
-
 # Readers and answers.
 
 
@@ -435,56 +427,3 @@ def test_counts_are_those_of_the_definition_in_every_engine(engine, most):
     for number in (1, 2, 3):
         expected = by_definition(rows, periods[:number], keys, most)
         assert query.made.counts(data, number).tolist() == expected.tolist()
-
-
-def test_the_cap_keeps_the_earliest_and_chooses_at_random_within_a_period():
-    """4,000 persons with four keys at once after one before: the one always, others alike."""
-    rows = [(p, 1, "e") for p in range(4000)]
-    rows += [(p, 2, key) for p in range(4000) for key in "abcd"]
-    query = of_persons(2, candidates=list("abcde"))
-    counts = query.made.counts(frame(rows), 3)
-
-    assert counts[0].tolist() == [0, 0, 0, 0, 4000]
-    assert counts[1].sum() == 4000
-    assert stats.chisquare(counts[1][:4]).pvalue > 1e-4
-
-
-def test_tables_are_of_periods_and_keys():
-    rows = [(p, 1 + p % 3, "b" if p % 4 else "a") for p in range(400)]
-    release = asked(epsilon=50.0).release(frame(rows))
-    table, every = release.to_frame(), release.counts()
-
-    assert table.columns == ["month", "code", "noisy_count", "standard_error"]
-    assert table["month"].to_list() == release.shown()["month"] == PERIODS
-    assert every.filter(month=3)["noisy_count"].to_list() == pytest.approx(
-        release.running[2].tolist()
-    )
-    assert list(release.shown()) == ["month", "code", "people, noisy", "standard error"]
-
-
-def test_turns_are_those_of_the_first_column():
-    """Those of the least first column count before all others."""
-    choose = np.random.default_rng(5)
-    users, turn, value = (choose.integers(0, most, 300) for most in (9, 4, 50))
-    rows = nw.from_native(pl.LazyFrame({"user": users, "turn": turn, "value": value}))
-    kept = PeopleCap("user", 5).limited(rows, order_by=["turn", "value"], in_turn=True)
-    kept = kept.collect().to_native()
-
-    for user in range(9):
-        held = sorted(zip(turn[users == user], value[users == user], strict=True))
-        numbers = numbers_of_places(user, len(held))
-        order = sorted(range(len(held)), key=lambda at: (held[at][0], numbers[at]))
-        found = sorted(kept.filter(user=user).select("turn", "value").rows())
-        assert found == sorted(held[at] for at in order[:5])
-
-
-@pytest.mark.parametrize(("delta", "noise"), [(0.0, "Laplace"), (1e-6, "Gaussian")])
-def test_the_plan_names_the_noise_that_is_drawn(delta, noise):
-    query = dp.Series(
-        column="code", period="month", periods=range(12), k=1, candidates=range(30),
-        user="person", max_per_user=20, epsilon=1.0, delta=delta, neighbours="add-remove",
-    )  # fmt: skip
-
-    assert type(query.made.factors.noise).__name__ == f"Discrete{noise}"
-    assert noise in query.plan.mechanism
-    assert (query.plan.delta > 0) == (noise == "Gaussian")
