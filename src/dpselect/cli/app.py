@@ -15,7 +15,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -128,8 +128,8 @@ def main(arguments: list[str] | None = None) -> None:
         _complain(error.naming(lambda name: flags.get(name, name)), 2, *notes)
     except typer.TyperException as error:
         # A group without a command has printed its help, and has nothing else to say.
-        if message := error.format_message():
-            _complain(_suggested(message, given), 2)
+        if error.format_message():
+            _complain(_suggested(error), 2)
         code = 0
     except (typer.Abort, KeyboardInterrupt):
         _complain("interrupted", INTERRUPTED)
@@ -163,8 +163,8 @@ def _end_if_full(error: Exception) -> None:
         _complain("there is no space left to write the output", 2)
 
 
-def _parameters(arguments: Iterable[str]) -> Sequence[Any]:
-    """Return the options and arguments of the command that some words call."""
+def _flags(arguments: Iterable[str]) -> dict[str, str]:
+    """Return the options of the command that some words call, by the name in Python."""
     command: Any = None
     for word in arguments:
         if command is None and word in installed():
@@ -173,42 +173,37 @@ def _parameters(arguments: Iterable[str]) -> Sequence[Any]:
             command = getattr(command, "commands", {}).get(word, command)
     if default := getattr(command, "default_command", None):
         command = command.commands[default]
-    return getattr(command, "params", ())
+    known = getattr(command, "params", ())
+    return {one.name: max(one.opts, key=len) for one in known if one.opts}
 
 
-def _flags(arguments: Iterable[str]) -> dict[str, str]:
-    """Return the options of the command that some words call, by the name in Python."""
-    return {one.name: max(one.opts, key=len) for one in _parameters(arguments) if one.opts}
+_UNKNOWN = re.compile(r"No such command '(.*)'")
+_EXTRA = re.compile(r"Got unexpected extra argument\S* \((.*)\)")
+_NUMBER = re.compile(r"Input should be a valid (number|integer)")
 
 
-_UNKNOWN = re.compile(r"No such command '(?P<given>.*)'")
-_EXTRA = re.compile(r"Got unexpected extra argument\S* \((?P<given>.*)\)")
-_OPTION = re.compile(r"No such option: (?P<given>\S+)")
-_MISSING = re.compile(r"Missing (?:argument|option) '(?P<given>[^']*)'")
-_NUMBER = re.compile(
-    r"Invalid value for '(?P<given>[^']*)': Input should be a valid (?P<kind>number|integer)"
-)
-
-
-def _suggested(message: str, arguments: Iterable[str]) -> str:
-    """Return a message of typer about words of the command line, with what to write."""
-    if unknown := _OPTION.search(message):
-        flags = [one for one in _flags(arguments).values() if one.startswith("--")]
+def _suggested(error: Any) -> str:
+    """Return what an error of typer's says of the command line, with what to write."""
+    message = str(error.format_message())
+    known = [] if error.ctx is None else error.ctx.command.params
+    param, hint = getattr(error, "param", None), getattr(error, "param_hint", None)
+    if hasattr(error, "possibilities"):
+        given = error.option_name
         own = "; this command has a relation of its own, which its help states"
-        more = own if unknown["given"] == "--neighbours" else _near(unknown["given"], flags)
-        return f"no such option: {unknown['given']}{more}"
+        flags = [max(one.opts, key=len) for one in known if one.opts[0].startswith("--")]
+        return (
+            f"no such option: {given}{own if given == '--neighbours' else _near(given, flags)}"
+        )
     if number := _NUMBER.search(message):
-        article = "an" if number["kind"] == "integer" else "a"
-        return f"{number['given']} must be {article} {number['kind']}"
-    if missing := _MISSING.search(message):
-        helps = [one.help for one in _parameters(arguments) if missing["given"] in one.opts]
-        said = f" ({helps[0].rstrip('.')})" if helps and helps[0] else ""
-        return f"give {missing['given']}{said}"
+        return f"{hint or param.opts[0]} must be a{'n' * (number[1] == 'integer')} {number[1]}"
+    if param is not None and hasattr(error, "param_type"):
+        said = f" ({param.help.rstrip('.')})" if param.help else ""
+        return f"give {param.opts[0]}{said}"
     if command := _UNKNOWN.search(message):
-        return f"no such command: {command['given']}{_near(command['given'], installed())}"
+        return f"no such command: {command[1]}{_near(command[1], installed())}"
     if extra := _EXTRA.search(message):
         return (
-            f"nothing takes the words {extra['given']}: a flag such as --dry-run has no value, "
+            f"nothing takes the words {extra[1]}: a flag such as --dry-run has no value, "
             "values of a list are joined by commas, and what has spaces is quoted"
         )
     return message
@@ -241,7 +236,7 @@ def _near(given: str, names: Iterable[str]) -> str:
 def _warn(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Print a warning of ours as one line; those of other packages may hold private values."""
     if category is UserWarning:
-        output.print_warning(str(message))
+        output.print_note("warning", str(message))
 
 
 def _complain(message: str, code: int, *notes: str) -> None:

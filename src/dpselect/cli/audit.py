@@ -7,7 +7,6 @@ import sys
 import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -52,7 +51,7 @@ def audit(file: Path, *, as_json: bool = False) -> int:
         raise no_file(file)
     with _code_of(file):
         defined = runpy.run_path(str(file), run_name="dpselect_audit")
-        checks = [(name, one.ok, str(one)) for name, one in _checks(defined, file)]
+        checks = [*_checks(defined, file)]
     ok = all(is_ok for _, is_ok, _ in checks)
     if as_json:
         shown = [dict(zip(("check", "ok", "report"), one, strict=True)) for one in checks]
@@ -82,37 +81,30 @@ def _check(defined: dict[str, Any], file: Path) -> None:
             raise ParameterError(f"{file} defines {name}, which needs {needed}")
 
 
-def _checks(defined: dict[str, Any], file: Path) -> Iterator[tuple[str, Any]]:
-    """Run the checks that the names in a file ask for, each with its report."""
+def _checks(defined: dict[str, Any], file: Path) -> Iterator[tuple[str, bool, str]]:
+    """Run the checks that the names in a file ask for; whether each holds, and its report."""
     from dpselect.audit import check_admissible, check_private
 
     _check(defined, file)
     pairs, laws = (list(defined["universe"]), defined["neighbours"]), {}
     if "objective" in defined:
-        yield "objective", check_admissible(defined["objective"], *pairs)
+        report: Any = check_admissible(defined["objective"], *pairs)
+        yield "objective", report.ok, str(report)
     if "mechanism" in defined:
         objective, mechanism = defined["objective"], defined["mechanism"]
         laws["mechanism"] = lambda x: mechanism.probabilities(objective(x)), mechanism.epsilon
     if "probabilities" in defined:
         laws["probabilities"] = defined["probabilities"], defined["epsilon"]
     for name, (law, epsilon) in laws.items():
-        yield name, check_private(law, *pairs, epsilon)
+        report = check_private(law, *pairs, epsilon)
+        yield name, report.ok, str(report)
     if "release" in defined:
-        yield "release", _replayed(defined["release"], *pairs)
-
-
-@dataclass(frozen=True, slots=True)
-class _Worst:
-    ok: bool
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
+        yield "release", *_replayed(defined["release"], *pairs)
 
 
 def _replayed(
     release: Callable[[Database], object], universe: Iterable[Database], neighbours: Any
-) -> _Worst:
+) -> tuple[bool, str]:
     """Replay a release on every pair of neighbours, and return the worst pair."""
     from dpselect.audit import replay
     from dpselect.audit.universe import build
@@ -126,7 +118,7 @@ def _replayed(
         raise ParameterError("the universe has no pair of neighbours")
     report, x, y = max(found, key=lambda one: (not one[0].ok, one[0].share))
     worst = f"the worst of {len(found)} pairs is x = {x!r} and y = {y!r}"
-    return _Worst(report.ok, f"{report}; {worst}")
+    return report.ok, f"{report}; {worst}"
 
 
 @contextmanager

@@ -141,12 +141,7 @@ def command(
         else:
             every.append(argument(one.name, types[one.name], said[one.name], one.default))
 
-    def call(**given: Any) -> Any:
-        first = inspect.signature(run).parameters.values()
-        places = [given.pop(one.name) for one in first if one.kind is one.POSITIONAL_OR_KEYWORD]
-        return run(*places, **given)
-
-    add(app, name or run.__name__, call, every, run.__doc__)
+    add(app, name or run.__name__, run, every, run.__doc__)
 
 
 def add(

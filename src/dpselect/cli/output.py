@@ -56,17 +56,10 @@ def print_json(content: Mapping[str, Any]) -> None:
     print(json.dumps(content, default=str))  # noqa: T201 -- rich would fold it
 
 
-def print_warning(text: str) -> None:
-    """Print a warning on standard error."""
-    _Plain(stderr=True).print(f"dpselect: warning: {text}", soft_wrap=True)
-
-
-def print_notes(notes: Mapping[str, str]) -> None:
-    """Print what is noted on standard error, beside a JSON object."""
-    for name, note in ((name, one) for name, one in notes.items() if one):
-        Console(stderr=True, highlight=False, markup=False).print(
-            f"dpselect: {name}: {note}", soft_wrap=True
-        )
+def print_note(name: str, text: str) -> None:
+    """Print what is noted, such as a warning, on standard error."""
+    if text:
+        _Plain(stderr=True).print(f"dpselect: {name}: {text}", soft_wrap=True)
 
 
 def print_facts(facts: Mapping[str, object]) -> None:
@@ -101,7 +94,7 @@ def print_release(
     """
     asked = {**(asked or {}), **options.rows(source)}
     if as_json:
-        print_notes({"text file": _read(release.read)})
+        print_note("text file", _read(release.read))
         head = {**(more or {}), "source": str(source), **asked}
         print_json({**head, **release.to_dict(), **_recorded(budget, release)})
         return
@@ -331,7 +324,7 @@ def print_plan(
     kept = None if budget is None else _after(plan, budget)
     counting = {} if engine == "memory" else {"queries": plan.passes}
     if as_json:
-        print_notes({"text file": _read(read)})
+        print_note("text file", _read(read))
         known = {
             "dry_run": True,
             **options.rows(source),
