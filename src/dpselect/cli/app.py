@@ -186,7 +186,7 @@ def _suggested(error: Any) -> str:
     """Return what an error of typer's says of the command line, with what to write."""
     message = str(error.format_message())
     known = [] if error.ctx is None else error.ctx.command.params
-    param, hint = getattr(error, "param", None), getattr(error, "param_hint", None)
+    param: Any = getattr(error, "param", None)
     if hasattr(error, "possibilities"):
         given = error.option_name
         own = "; this command has a relation of its own, which its help states"
@@ -195,7 +195,8 @@ def _suggested(error: Any) -> str:
             f"no such option: {given}{own if given == '--neighbours' else _near(given, flags)}"
         )
     if number := _NUMBER.search(message):
-        return f"{hint or param.opts[0]} must be a{'n' * (number[1] == 'integer')} {number[1]}"
+        article = "an" if number[1] == "integer" else "a"
+        return f"{error.param_hint or param.opts[0]} must be {article} {number[1]}"
     if param is not None and hasattr(error, "param_type"):
         said = f" ({param.help.rstrip('.')})" if param.help else ""
         return f"give {param.opts[0]}{said}"

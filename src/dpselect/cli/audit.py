@@ -10,18 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import typer
-
 from dpselect.cli import output
-from dpselect.cli.help import command
 from dpselect.errors import DPSelectError, ParameterError, no_file
 
 Database: TypeAlias = Hashable
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, audit)
 
 
 def audit(file: Path, *, as_json: bool = False) -> int:

@@ -202,8 +202,10 @@ class QueryCommand:
         if self.draws and shared["plot"] is not None and shared["dry_run"]:
             raise ParameterError("`plot` shows what is released, which `dry_run` does not draw")
         self.check(query, given)
-        if self._has_out:
-            output.check_table(shared["out"])
+        if out := self._has_out and shared["out"]:
+            from dpselect.requests import answers
+
+            answers.check_suffix(out)
         printing: dict[str, Any] = {"source": source, "as_json": shared["as_json"]}
         if shared["dry_run"]:
             with noting() as read:
@@ -217,9 +219,10 @@ class QueryCommand:
         with options.working("counting and choosing"):
             release = self.release(query, given, budget)
             more = {**self.after(release, given)}
-            if self._has_out and shared["out"] is not None:
-                output.write_table(release, shared["out"])
-                more["written to"] = shared["out"]
+            if out:
+                with output.writing(out, "a table such as table.csv"):
+                    answers.write(release, out)
+                more["written to"] = out
         output.print_release(release, budget, more=more, asked=asked, **printing)
         if self.draws and shared["plot"] is not None:
             output.save(release.plot(), shared["plot"])  # type: ignore[attr-defined] # drawn

@@ -29,7 +29,8 @@ class Command:
     """A command before its module is imported.
 
     Attributes:
-        module: What registers it: its function ``register``, or its ``QueryCommand`` classes.
+        module: What registers it: its function ``register``; or else its ``QueryCommand``
+            classes, and its functions of the name of a command.
         summary: What it does, in a line.
         panel: The part of the list of commands.
     """
@@ -45,10 +46,13 @@ class Command:
             home.register(app)
             return
         from dpselect.cli.command import QueryCommand
+        from dpselect.cli.help import command
 
-        for one in vars(home).values():
+        for name, one in vars(home).items():
             if isinstance(one, type) and issubclass(one, QueryCommand) and hasattr(one, "name"):
                 one().register(app)
+            elif name in COMMANDS and one.__module__ == self.module:
+                command(app, one)
 
 
 @dataclass(frozen=True)

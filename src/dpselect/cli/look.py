@@ -11,11 +11,9 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from dpselect._optional import needed
 from dpselect.cli import options, output
-from dpselect.cli.help import command, flag
+from dpselect.cli.help import flag
 from dpselect.errors import no_file
 
 if TYPE_CHECKING:
@@ -177,8 +175,3 @@ def _words(name: str, value: Any) -> str:
     texts = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     shown = texts.replace("\t", "\\t")
     return f"{flag(name)} {shown if shown.isalnum() else repr(shown)}"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    command(app, look)

@@ -249,22 +249,6 @@ def _check_picture(plot: Path) -> None:
         raise ParameterError(f"`plot` must end with one of .{', .'.join(sorted(known))}")
 
 
-def check_table(out: Path | None) -> None:
-    """Raise if a table cannot be written to a file, before anything is spent."""
-    if out is not None:
-        from dpselect.requests import answers
-
-        answers.check_suffix(out)
-
-
-def write_table(release: Release[Any], out: Path) -> None:
-    """Write the table of an answer to a file."""
-    from dpselect.requests import answers
-
-    with writing(out, "a table such as table.csv"):
-        answers.write(release, out)
-
-
 def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]:
     """Return where a release was recorded and what is left there, by name."""
     if budget is None or release.entry is None:

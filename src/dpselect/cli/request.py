@@ -6,20 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from dpselect.cli import options, output
-from dpselect.cli.help import command
 from dpselect.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpselect.requests import Request
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    command(app, run)
-    command(app, schema)
 
 
 def schema() -> None:
@@ -31,7 +22,7 @@ def schema() -> None:
     """
     from dpselect import requests
 
-    typer.echo(json.dumps(requests.schema(), indent=2))
+    print(json.dumps(requests.schema(), indent=2))  # noqa: T201 -- rich would fold it
 
 
 def run(

@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from dpselect.cli import help as said, options, output
+from dpselect.cli import options, output
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.errors import ColumnError, ParameterError
 
@@ -181,10 +179,3 @@ def domains(
     with output.writing(out, "a file such as domains.json"):
         out.write_text(f"{text}\n", encoding="utf-8")
     output.print_facts({"domains file": out, "next": "fill in what is empty or null"})
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    Tree().register(app)
-    Front().register(app)
-    said.command(app, domains)
