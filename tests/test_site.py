@@ -154,29 +154,6 @@ $ 5
     )
 
 
-def test_only_code_that_is_longer_than_a_short_line_may_be_broken():
-    long = "`dpselect budget clinic.budget\n--create --epsilon 2`"
-    block = "```sh\ndpselect `budget clinic.budget --create --epsilon 2`\n```"
-    text = f"`a` and a text that is longer than any line `b`, {long}.\n\n{block}\n\n[`c`](d.md)"
-
-    shown = pages.with_long_code_marked(text)
-
-    assert shown == text.replace(f"{long}.", f"{long}{{.long}}.")
-
-
-def test_only_tables_of_sentences_are_lists_on_narrow_screens():
-    long = "a cell that is longer than any number could ever be"
-    numbers = "| a | b | c |\n| --- | ---: | --- |\n| x | 1 | 2 |\n"
-    code = f"```text\n| a | b | c |\n| --- | --- | --- |\n| x | {long} | |\n```\n"
-    sentences = f"| of | `b` | c |\n| --- | --- | --- |\n| x | {long} | |\n"
-
-    shown = pages.with_tables_stacked(f"{numbers}\n{code}\n{sentences}")
-
-    assert shown.startswith(f"{numbers}\n{code}\n")
-    assert shown.count('<div class="stacked" markdown>') == 1
-    assert f'| x | <i data-column="b"></i>{long} |  |' in shown
-
-
 RULE = "    ====  ==="
 DOCSTRINGS = {
     "an example is a block of code": (

@@ -12,8 +12,6 @@ from scipy import stats
 
 import dpselect as dp
 from dpselect.maps import (
-    CoarseGrid,
-    CountedCells,
     Points,
     RelativeClipped,
     Weighted,
@@ -38,7 +36,6 @@ CELLS = 2**14
 # As near to 0.9 of the box as cells of a power of two allow, so that the query cuts none.
 COVERED = 14_746
 QUERY = np.array([[0, 0, COVERED * (POSITIONS // CELLS), POSITIONS]])
-GRID = uniform_grid(64)
 LINE = (uniform_grid((CELLS, 1)), uniform_grid(1))
 
 
@@ -229,15 +226,6 @@ def test_every_method_spends_no_more_than_epsilon_and_none_if_it_is_not_private(
         assert left == pytest.approx((0.98 if name == "guideline, noisy N" else 0.8) * 0.5)
 
 
-def test_names_say_which_methods_are_not_private():
-    private = [methods.METHODS[name] for name in PRIVATE]
-    others = [choose for name, choose in methods.METHODS.items() if "(not private)" in name]
-
-    assert len(others) + len(private) == len(methods.METHODS)
-    assert all(choose.__name__.endswith("_not_private") for choose in others)
-    assert not any("not_private" in choose.__name__ for choose in private)
-
-
 def test_leaky_takes_the_best_noisy_map_and_the_heuristic_the_exact_number():
     here = case_of_few()
 
@@ -250,17 +238,6 @@ def test_leaky_takes_the_best_noisy_map_and_the_heuristic_the_exact_number():
     assert leaky(1e6) == (64, 64)
     assert leaky(1e-5) == (1, 1)
     assert heuristic.shape == (15, 15)
-
-
-def test_best_non_private_is_the_largest_grid_without_noise():
-    here = case_of_few()
-    partition, left = methods.largest_grid_not_private(here, 0.5, 0.2, None)
-
-    answers = methods.map_answers(here, partition, left, np.random.default_rng(0))
-
-    counts = here.points.in_cells(here.partitions[-1])
-    assert partition is here.partitions[-1]
-    assert np.array_equal(answers, CountedCells(partition, counts).answers(here.measured))
 
 
 @pytest.mark.parametrize("scale", [0.3, 2.0, 50.0])
@@ -352,15 +329,6 @@ def test_the_three_forms_of_figure_11c_are_ordered_and_meet_at_the_largest_grid(
     assert found[0.1, 60][:3] == pytest.approx([0.0134, 0.0143, 0.0223], abs=6e-5)
 
 
-def test_the_coarse_grid_is_noisy_by_its_epsilon():
-    here = case_of_few()
-    coarse = methods.coarse_counts(here, 0.25, np.random.default_rng(0))
-
-    assert isinstance(coarse, CoarseGrid)
-    assert coarse.scale == 4.0
-    assert abs(coarse.total - here.size) < 6 * 16 * np.sqrt(2) * 4
-
-
 def test_check_ins_are_counted_as_often_as_makes_them_as_many_as_the_papers():
     one = or_skip(lambda: places.case("gowalla", (0.5,)))
     many = places.case(places.SCALED, (0.5,))
@@ -373,12 +341,3 @@ def test_check_ins_are_counted_as_often_as_makes_them_as_many_as_the_papers():
     assert many.points.in_rectangles(many.tuned) == pytest.approx(
         ratio * one.points.in_rectangles(one.tuned)
     )
-
-
-def test_other_positions_are_other_queries_of_the_same_points():
-    first = or_skip(lambda: places.case("markets", (0.1,)))
-    other = places.case("markets", (0.1,), 1)
-
-    assert first.size == other.size
-    assert not np.array_equal(first.tuned, other.tuned)
-    assert np.array_equal(other.tuned, places.case("markets", (0.1,), 1).tuned)

@@ -1,4 +1,4 @@
-"""Information gain: Lemmas 14 and 15 of Local Dampening, and the exact form.
+"""Information gain: Lemmas 14 and 15 of Local Dampening in print.
 
 The score of an attribute is minus the conditional entropy of the class, times the number of
 records. A table holds one row of class counts per value of the attribute.
@@ -89,69 +89,6 @@ def check(delta, bound=100.0, **options):
         complete=lambda x: len(x) < MOST,
         **options,
     )
-
-
-def test_the_exact_form_is_the_local_sensitivity():
-    report = check(exact)
-
-    report.raise_if_failed()
-    assert report.tight
-
-
-def test_the_exact_form_is_the_local_sensitivity_with_three_classes():
-    cells = list(product("ab", "012"))
-    databases = [x for n in range(5) for x in combinations_with_replacement(cells, n)]
-
-    def objective_of(x):
-        table = counts(x, classes="012")
-        sensitivity = dp.ElementSensitivity(
-            lambda t: [exact(table, t)], 100.0, 12, dp.Neighbours.ADD_REMOVE
-        )
-        return dp.Objective([score(table)], sensitivity)
-
-    report = dp.audit.check_admissible(
-        objective_of, databases, dp.Neighbours.ADD_REMOVE, complete=lambda x: len(x) < 4
-    )
-
-    report.raise_if_failed()
-    assert report.tight
-
-
-def test_with_at_most_n_records_the_bound_is_exact():
-    report = check(exact, bound=f(MOST - 1))
-
-    report.raise_if_failed()
-    assert report.finding("global bound").excess == pytest.approx(0, abs=1e-12)
-
-
-def test_under_substitution_twice_the_distance_is_safe():
-    n = 3
-    report = dp.audit.check_admissible(
-        objective_by(lambda table, t: exact(table, 2 * t), f(n - 1), dp.Neighbours.SUBSTITUTE),
-        product(CELLS, repeat=n),
-        dp.Neighbours.SUBSTITUTE,
-    )
-
-    report.raise_if_failed()
-
-
-def test_attributes_of_the_same_records_keep_unit_scores():
-    records = list(product("ab", "xy", "01"))
-    databases = [x for n in range(4) for x in combinations_with_replacement(records, n)]
-
-    def objective_of(x):
-        tables = [
-            counts([(record[i], record[2]) for record in x], values)
-            for i, values in enumerate(("ab", "xy"))
-        ]
-        sensitivity = dp.ElementSensitivity(
-            lambda t: [exact(table, t) for table in tables], f(2), 4, dp.Neighbours.ADD_REMOVE
-        )
-        return dp.Objective([score(table) for table in tables], sensitivity, monotone=True)
-
-    dp.audit.check_admissible(
-        objective_of, databases, dp.Neighbours.ADD_REMOVE
-    ).raise_if_failed()
 
 
 def test_row_19_the_empty_class_counts_too():

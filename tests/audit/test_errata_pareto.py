@@ -1,4 +1,4 @@
-"""The Pareto score: Definition 4.5 of PrivPareto in print, and the directional form.
+"""The Pareto score: Definition 4.5 of PrivPareto in print.
 
 A record votes for one candidate in each of two elections; the objectives are the counts, and
 the score of a candidate is minus the number of others that dominate it.
@@ -62,11 +62,6 @@ def corrected(x, t, r, dominates):
     return sum(flips(x, t, r, dominates))
 
 
-def directional(x, t, r, dominates):
-    (ceases, begins), (ceased, begun) = (flips(x, d, r, dominates) for d in (t, t - 1))
-    return max(ceased + begins, ceases + begun)
-
-
 def with_ties_sure(x, t, r, dominates):
     """A worst case in which both are equal is taken for dominance."""
     return sum(flips(x, t, r, dominates, surely_by=weakly))
@@ -107,25 +102,6 @@ def test_row_4_counting_only_the_others_it_holds():
     check(corrected, kind=Uncut).raise_if_failed()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dominates", [weakly, standard])
-@pytest.mark.parametrize("delta", [corrected, directional])
-def test_both_forms_are_admissible_for_both_notions_of_dominance(delta, dominates):
-    check(delta, dominates).raise_if_failed()
-
-
-@pytest.mark.parametrize("dominates", [weakly, standard])
-def test_under_substitution_the_directional_form_is_admissible(dominates):
-    votes = [(0, 0), (1, 1), (2, 2), (0, 1)]
-
-    check(
-        directional,
-        dominates,
-        databases=product(votes, repeat=3),
-        relation=dp.Neighbours.SUBSTITUTE,
-    ).raise_if_failed()
-
-
 def test_with_standard_dominance_a_tie_in_the_worst_case_is_no_dominance():
     before, after = ((0, 0), (0, 0), (1, 1)), ((0, 0), (2, 2), (1, 1))
     report = check(
@@ -137,45 +113,3 @@ def test_with_standard_dominance_a_tie_in_the_worst_case_is_no_dominance():
 
     assert report.finding("condition (i)").excess == 1
     assert report.finding("condition (i)").worst.candidate == 2
-
-
-def test_the_directional_form_is_nowhere_larger_and_somewhere_smaller():
-    cells = [(x, t, r, weakly) for x in DATABASES for t in range(3) for r in CANDIDATES]
-    gains = [corrected(*cell) - directional(*cell) for cell in cells]
-
-    assert min(gains) == 0
-    assert max(gains) > 0
-
-
-def test_half_of_the_directional_form_is_not_enough():
-    report = check(lambda *cell: directional(*cell) / 2)
-
-    assert not report.finding("condition (i)").ok
-
-
-def rates(combine):
-    """Theorem 5.4 for true positive and true negative rates of one tree."""
-
-    def objective_of(x):
-        hits, misses = x.count("hit"), x.count("miss")
-        passes, alarms = x.count("pass"), x.count("alarm")
-
-        def at(t):
-            positive, negative = hits + misses, passes + alarms
-            return [combine(1 / max(positive - t, 1), 2 / max(negative - t, 1))]
-
-        sensitivity = dp.ElementSensitivity(at, combine(1.0, 2.0), 6, dp.Neighbours.ADD_REMOVE)
-        rate = hits / max(hits + misses, 1) + 2 * passes / max(passes + alarms, 1)
-        return dp.Objective([rate], sensitivity)
-
-    return objective_of
-
-
-@pytest.mark.parametrize("combine", [max, lambda a, b: a + b])
-def test_records_of_one_class_each_need_the_maximum_only(combine):
-    records = ("hit", "miss", "pass", "alarm")
-    databases = [x for n in range(5) for x in combinations_with_replacement(records, n)]
-
-    dp.audit.check_admissible(
-        rates(combine), databases, dp.Neighbours.ADD_REMOVE
-    ).raise_if_failed()

@@ -90,7 +90,7 @@ def test_what_is_no_toml_is_one_line_with_its_number(tmp_path, text, line):
     path = tmp_path / "study.toml"
     path.write_text(text, encoding="utf-8")
 
-    with pytest.raises(ParameterError, match=rf"study\.toml:{line}: ") as raised:
+    with pytest.raises(ParameterError, match=rf"study\.toml:{line}:") as raised:
         Document.read(path)
 
     assert "\n" not in str(raised.value)

@@ -194,5 +194,5 @@ def test_a_table_or_a_ledger_that_is_not_there_has_its_line(clinic):
         request.release()
 
     (clinic / "stays.parquet").unlink()
-    with pytest.raises(DataError, match=r"hospital\.toml:[0-9]+: "):
+    with pytest.raises(DataError, match=r"hospital\.toml:[0-9]+:"):
         request.check()

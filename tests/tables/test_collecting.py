@@ -112,5 +112,5 @@ def test_any_number_of_values_can_be_listed_up_to_what_takes_too_long():
 
     coded = with_codes(rows, {"t": values}).collect()["t"].to_list()
     assert coded == [1999, None, 0, None, 1]
-    with pytest.raises(ParameterError, match="list fewer"):
+    with pytest.raises(ParameterError):
         with_codes(rows, {"t": values * 6})

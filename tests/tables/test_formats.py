@@ -175,7 +175,7 @@ def test_what_does_not_go_with_a_format_is_refused(tmp_path, kind):
 def test_what_is_not_read_has_a_cure(tmp_path, kind):
     (tmp_path / f"rows{kind}").write_text("secret")
 
-    with pytest.raises(DataError, match="file: ") as caught:
+    with pytest.raises(DataError) as caught:
         tables.open_table(tmp_path / f"rows{kind}")
 
     assert CURES[kind] in str(caught.value)

@@ -421,14 +421,3 @@ def test_dp_moet_has_the_inputs_of_algorithm_1():
     first = ev.Breeder(SCHEMA, np.random.default_rng(1), 9).random_tree(query.initial_depth)
     assert ev.size(first) == 2**4 - 1
     assert (query.max_depth, query.population, query.survivors, query.front) == (9, 30, 5, 2)
-
-
-@pytest.mark.parametrize("selection", ["pareto", "weighted-sum"])
-@pytest.mark.parametrize("bound", ["global", "local"])
-def test_dp_moet_has_four_forms(selection, bound):
-    fields = dp.trees.dp_moet(
-        p=6, s=2, k=1, d=2, d_max=3, o=1, selection=selection, rate_bound=bound
-    )
-    drawn_by = {"global": "exponential", "local": "local-dampening"}[bound]
-
-    assert classifier(**fields).plan(["a"]).mechanism == f"{drawn_by} by {selection}, {bound}"

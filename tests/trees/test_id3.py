@@ -2,7 +2,6 @@
 
 import pickle
 from itertools import product
-from math import exp
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,6 @@ from dpselect.trees import (
     Tree,
     records,
 )
-from dpselect.trees.base import Sampler, Simulated
 from dpselect.trees.counts import MemoryCounts
 from dpselect.trees.domains import OUTSIDE, Schema
 from support.refusals import refused
@@ -205,17 +203,6 @@ def test_rho_is_that_of_the_path_where_it_is_largest(
     assert plan.rho == pytest.approx(max(whole))
     assert 2 * max(half) <= plan.rho * (1 + 1e-9)
     assert plan.rho <= rho_of_pure(epsilon) * (1 + 1e-9)
-
-
-def test_exact_counts_follow_discrete_laplace():
-    """Unseeded; the mean absolute value of 4000 draws, 7 standard errors either side."""
-    draws = Sampler().count([0] * 4000, 0.5)
-    p = exp(-0.5)
-
-    assert np.abs(draws).mean() == pytest.approx(2 * p / (1 - p**2), abs=7 * 1.9 / 4000**0.5)
-    assert np.abs(Simulated(np.random.default_rng(1)).count([0] * 4000, 0.5)).mean() == (
-        pytest.approx(2 * p / (1 - p**2), abs=7 * 1.9 / 4000**0.5)
-    )
 
 
 CLEAN = {"colour": "red", "age": 20.0, "noise": 0}

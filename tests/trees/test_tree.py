@@ -47,24 +47,6 @@ def test_adjacent_bins_of_an_answer_are_one_interval():
     ]
 
 
-def test_a_large_tree_is_drawn_on_one_page():
-    sizes = (12, 12, 12)
-    schema = Schema.of([[*range(size)] for size in sizes], CLASSES, ["a", "b", "c"])
-
-    def grown(depth, seed):
-        if depth == len(sizes):
-            return Leaf((float(seed % 2), float(1 - seed % 2)))
-        below = tuple(grown(depth + 1, seed + k) for k in range(sizes[depth]))
-        return Split(depth, tuple(range(sizes[depth])), below)
-
-    ax = Tree(schema, grown(0, 0)).plot()
-    width, height = ax.figure.get_size_inches()
-
-    assert width <= 11
-    assert height <= 8
-    assert len(ax.texts) <= 72
-
-
 def _codes(schema):
     return np.array(list(product(*(range(domain.size) for domain in schema.domains))))
 

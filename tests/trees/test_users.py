@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -91,37 +90,6 @@ def test_a_person_is_protected_and_not_a_record_alone(relation):
     for charged, most in ((1, MOST), (MOST, 9)):
         planted = report(lambda *x, c=charged, m=most: law_of(*x, charged=c, most=m))
         assert not planted.ok
-
-
-def some_rows(n, *, people):
-    rng = np.random.default_rng(4)
-    return pl.DataFrame(
-        {
-            "sky": [None if i == 9 else i for i in rng.integers(0, 2, n).tolist()],
-            "wind": rng.integers(0, 2, n),
-            "weather": rng.choice(["dry", "wet", "fog"], n, p=[0.5, 0.4, 0.1]),
-            "who": rng.integers(-5, people - 5, n),
-        }
-    ).with_columns(who=pl.when(pl.col("who") != 3).then(pl.col("who")))
-
-
-def tables_of(counts):
-    return [table.tolist() for table in next(iter(counts.tables(0, 1)))]
-
-
-@pytest.mark.parametrize("most", [1, 3])
-def test_the_limit_depends_on_each_person_alone(most):
-    rows = some_rows(60, people=9)
-
-    assert tables_of(limited(rows, most)) == tables_of(
-        limited(rows.sample(fraction=1.0, shuffle=True, seed=1), most)
-    )
-    alone = [limited(own, most) for own in rows.drop_nulls("who").partition_by("who")]
-    sums = [np.sum(one, axis=0).tolist() for one in zip(*map(tables_of, alone), strict=True)]
-    assert sums == tables_of(limited(rows, most))
-    known = rows.filter(pl.col("weather") != "fog").drop_nulls("who")
-    sizes = known.group_by("who").len()["len"].to_numpy()
-    assert sum(map(MemoryCounts.number, alone)) == np.minimum(sizes, most).sum()
 
 
 @pytest.mark.parametrize("convert", [pl.DataFrame.to_pandas, pl.DataFrame.lazy])

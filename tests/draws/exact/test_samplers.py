@@ -85,7 +85,7 @@ def test_blocks_nest_and_end_with_an_error():
 
 def test_a_sampler_that_raises_is_not_drawing_afterwards():
     def action():
-        with pytest.raises(ValueError, match="larger than population"):
+        with pytest.raises(ValueError, match="population"):
             uniform.sample([1], 2)
 
     assert seen(action) == ["dpselect.draws.exact.uniform.sample"]
