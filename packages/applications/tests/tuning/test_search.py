@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.trees import Bins, ID3Classifier, MultiObjectiveTreeClassifier
 from dpselect.trees.records import Rows
@@ -20,7 +21,6 @@ from dpselect_applications.tuning import (
 from dpselect_applications.tuning.search import _objective as objective
 from dpselect_applications.tuning.train_validation import Records, validation_part
 from dpselect_conformance import replay
-from support.refusals import refused
 
 DOMAINS = {"colour": ["red", "green", "blue"], "age": Bins(18, 90, bins=4)}
 FEWER = {"age": Bins(18, 90, bins=2)}
@@ -223,5 +223,5 @@ def test_no_record_and_no_part_of_the_key_ends_a_search(kind, method):
 
 def test_noise_that_cannot_be_drawn_is_refused_before_the_fits():
     """It was refused at the choice, when the fits were drawn and paid for."""
-    with refused("epsilon"):
+    with pytest.raises(ParameterError, match="epsilon"):
         search(method="all", mechanism="noisy-sequence", epsilon=1e-12).plan(["colour", "age"])
