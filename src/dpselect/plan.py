@@ -488,8 +488,7 @@ class Receipt:
         answer: Mapping[str, object],
         *,
         refund: float = 0.0,
-        release: Mapping[str, object] | None = None,
-        shown: Mapping[str, object] | None = None,
+        **kept: Mapping[str, object] | None,
     ) -> None:
         """Keep released values beside the spend; call it after the last draw.
 
@@ -499,15 +498,14 @@ class Receipt:
             answer: Released values, by name.
             refund: Epsilon that this outcome did not cost (``dpselect.Budget.refund``); no
                 other function of the library refunds.
-            release: The fields that the release is made of again, if it can be.
-            shown: The answer as a table to print, by column.
+            kept: ``release`` and ``shown``, as ``dpselect.budget.Entry`` has them.
         """
         if self.entry is None or self.budget is None:
             return
         with _warned():
             if refund > 0:
                 self.budget.refund(self.entry, refund)
-            self.budget.record_answer(self.entry, answer, release, shown)
+            self.budget.record_answer(self.entry, answer, **kept)
 
 
 @contextmanager

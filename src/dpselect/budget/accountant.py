@@ -343,22 +343,20 @@ class Budget:
         self,
         entry: Entry,
         answer: Mapping[str, object],
-        release: Mapping[str, object] | None = None,
-        shown: Mapping[str, object] | None = None,
+        **kept: Mapping[str, object] | None,
     ) -> None:
         """Keep the released answer of an entry; every release of the library does.
 
         Args:
             entry: What ``spend`` returned.
             answer: Released values alone, by name.
-            release: The fields that the release is made of again, as JSON has them.
-            shown: The answer as a table to print, by column.
+            kept: ``release`` and ``shown``, as ``Entry`` has them.
 
         Raises:
             LedgerError: It is not an entry of this budget, it has an answer already, or the
                 ledger cannot be written.
         """
-        self._store.answer(entry, answer, release, shown)
+        self._store.answer(entry, answer, **kept)
 
     def record_draw(self, entry: Entry, answer: Mapping[str, object]) -> None:
         """Keep what was drawn of an answer, before more is worked out that costs nothing.

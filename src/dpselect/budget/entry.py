@@ -22,7 +22,7 @@ from functools import cached_property
 from math import expm1, inf
 from typing import Any
 
-from dpselect import validation, writing
+from dpselect import validation
 from dpselect._numbers import LARGEST_EXPONENT, ceiling, exact, floor
 from dpselect.budget import zcdp
 from dpselect.errors import InsufficientBudgetError, ParameterError
@@ -122,21 +122,6 @@ class Entry:
     shown: Mapping[str, Any] | None = field(default=None, hash=False)
     release: Mapping[str, object] | None = field(default=None, hash=False)
     token: str = field(default="", compare=False, repr=False)
-
-    def _repr_html_(self) -> str:
-        delta = f", delta {self.delta:.3g}" if self.delta else ""
-        said = {
-            "entry": self.sequence,
-            "released": self.mechanism,
-            "answer": None
-            if self.answer is None
-            else writing.as_text(self.answer.get("answer")),
-            "price": f"epsilon {self.epsilon:.6g}{delta} ({self.neighbours} neighbours)",
-            "source": self.source,
-            "asked by": self.analyst,
-            "recorded": self.time,
-        }
-        return writing.card("\n".join(writing.stated({k: v for k, v in said.items() if v})))
 
     def given_back(self, epsilon: float) -> float:
         """Return what a refund of the release gives back of the whole.

@@ -27,7 +27,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import partial
-from itertools import product
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,6 +45,10 @@ PATIENCE = 120.0
 
 APPLICATION_ID = int.from_bytes(b"dpsl", "big")
 SCHEMA_VERSION = 7
+_VERSION = (
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
 
 OLDER = range(5, SCHEMA_VERSION)
 """Versions that are upgraded in place. 5 had draws and long lists in tables of their own, 6 no
@@ -61,89 +64,6 @@ _COLUMNS = tuple(one.name for one in fields(Entry) if one.name not in _APART)
 _TEXTS = tuple(one.name for one in fields(Entry) if one.type in {str, "str"})
 _SUMS = ("epsilons", "deltas", "rhos")
 
-
-def _only_growing(*tables: str) -> Iterator[str]:
-    for table, action in product(tables, ("UPDATE", "DELETE")):
-        yield f"""CREATE TRIGGER {table}_no_{action} BEFORE {action} ON {table}
-        BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END"""
-
-
-def _unless(table: str, refused: str, why: str = "a ledger only grows") -> str:
-    # INSERT OR REPLACE deletes a row without the trigger for it.
-    return f"""CREATE TRIGGER {table}_in_order BEFORE INSERT ON {table} WHEN {refused}
-        BEGIN SELECT RAISE(ABORT, '{why}'); END"""
-
-
-_ANSWERS = """CREATE TABLE answers (
-    sequence INTEGER NOT NULL,
-    is_last INTEGER NOT NULL CHECK (is_last IN (0, 1)),
-    token TEXT NOT NULL,
-    answer TEXT NOT NULL,
-    shown TEXT,
-    release TEXT,
-    PRIMARY KEY (sequence, is_last)
-)"""
-_TRIGGERS = (
-    *_only_growing("totals", "entries", "answers", "refunds"),
-    _unless("totals", "EXISTS (SELECT * FROM totals)"),
-    _unless(
-        "entries",
-        "NEW.sequence IS NOT (SELECT coalesce(max(sequence), 0) + 1 FROM entries)",
-    ),
-    _unless(
-        "answers",
-        "NEW.is_last <= (SELECT max(is_last) FROM answers WHERE sequence = NEW.sequence)"
-        " OR NEW.token IS NOT (SELECT token FROM entries WHERE sequence = NEW.sequence)",
-        "an entry has one answer",
-    ),
-    _unless(
-        "refunds",
-        "NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM refunds)"
-        " OR EXISTS (SELECT * FROM refunds WHERE sequence = NEW.sequence) OR NOT EXISTS"
-        " (SELECT * FROM entries WHERE sequence = NEW.sequence AND epsilon >= NEW.epsilon)",
-        "a spend is refunded once",
-    ),
-)
-_CREATE = (
-    """CREATE TABLE totals (
-        epsilon REAL NOT NULL CHECK (epsilon > 0),
-        delta REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
-        neighbours TEXT NOT NULL,
-        terms TEXT NOT NULL,
-        identity TEXT NOT NULL DEFAULT (hex(randomblob(16)))
-    )""",
-    f"""CREATE TABLE entries (
-        sequence INTEGER PRIMARY KEY,
-        epsilon REAL NOT NULL CHECK (epsilon >= 0),
-        delta REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
-        rho REAL NOT NULL CHECK (rho >= 0),
-        question TEXT NOT NULL DEFAULT '{{}}',
-        {", ".join(f"{name} TEXT NOT NULL DEFAULT ''" for name in _TEXTS)},
-        steps INTEGER NOT NULL DEFAULT 1 CHECK (typeof(steps) = 'integer' AND steps > 0),
-        laplace_rounds INTEGER NOT NULL DEFAULT 0 CHECK (laplace_rounds >= 0),
-        epsilons TEXT NOT NULL,
-        deltas TEXT NOT NULL,
-        rhos TEXT NOT NULL,
-        CHECK (typeof(epsilon) = 'real' AND typeof(delta) = 'real' AND typeof(rho) = 'real'),
-        CHECK (typeof(laplace_rounds) = 'integer'),
-        CHECK (delta > 0 OR (epsilon > 0 AND rho > 0))
-    )""",
-    _ANSWERS,
-    """CREATE TABLE refunds (
-        number INTEGER PRIMARY KEY,
-        sequence INTEGER NOT NULL UNIQUE,
-        epsilon REAL NOT NULL CHECK (typeof(epsilon) = 'real' AND epsilon > 0),
-        refunds TEXT NOT NULL,
-        share TEXT NOT NULL DEFAULT '',
-        period TEXT NOT NULL DEFAULT ''
-    )""",
-    "CREATE INDEX entries_of ON entries (period, share)",
-    "CREATE INDEX refunds_of ON refunds (period, share)",
-    "CREATE INDEX entries_like ON entries (key) WHERE key <> ''",
-    *_TRIGGERS,
-    f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {SCHEMA_VERSION}",
-)
 _INSERT = (
     f"INSERT INTO entries ({', '.join(_COLUMNS + _SUMS)}) "  # noqa: S608 -- names of ours
     f"VALUES ({', '.join('?' * len(_COLUMNS + _SUMS))})"
@@ -329,10 +249,9 @@ class Ledger:
         self,
         entry: Entry,
         answer: Mapping[str, object],
-        release: Mapping[str, object] | None = None,
-        shown: Mapping[str, object] | None = None,
         *,
         is_last: bool = True,
+        **kept: Mapping[str, object] | None,
     ) -> None:
         """Add the answer of an entry, on the disk; one that is not the last is replaced by it.
 
@@ -341,8 +260,9 @@ class Ledger:
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
         with self._holding(entry) as (connection, found, _):
-            kept = (None if one is None else json.dumps(one) for one in (shown, release))
-            row = found.sequence, is_last, found.token, json.dumps(strict(answer)), *kept
+            more = (kept.get(name) for name in ("shown", "release"))
+            texts = (None if one is None else json.dumps(one) for one in more)
+            row = found.sequence, is_last, found.token, json.dumps(strict(answer)), *texts
             connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
@@ -366,25 +286,22 @@ class Ledger:
 
     @contextmanager
     def _opened(self, begin: str = "BEGIN") -> Iterator[tuple[sqlite3.Connection, State]]:
-        """Open the file, if it is the one seen before, for one transaction."""
+        """Open the file, if it is the one seen before, for one transaction; remember it."""
         with connected(self.path, begin=begin) as connection:
-            yield connection, self._checked(connection)
-
-    def _checked(self, connection: sqlite3.Connection) -> State:
-        """Return the state of a file that is the one seen before, and remember it."""
-        if _stated(connection, self.path) != self._stated:
-            raise LedgerError(f"the ledger {self.path} was replaced by another one")
-        if self._seen[0] and not connection.execute(_IS_THERE, self._seen).fetchone():
-            raise LedgerError(
-                f"the ledger {self.path} has lost spends: it was emptied or restored from a "
-                "copy"
-            )
-        sequence, token, period = connection.execute(_LAST).fetchone() or (0, "", "")
-        if not (isinstance(sequence, int) and isinstance(token, str)):
-            raise _no_entry(self.path)
-        self._seen = max(self._seen, (sequence, token))
-        # Without the ledger itself, which would then be deleted late.
-        return State(sequence, str(period), partial(_sums, connection, self.path))
+            if _stated(connection, self.path) != self._stated:
+                raise LedgerError(f"the ledger {self.path} was replaced by another one")
+            if self._seen[0] and not connection.execute(_IS_THERE, self._seen).fetchone():
+                raise LedgerError(
+                    f"the ledger {self.path} has lost spends: it was emptied or restored from "
+                    "a copy"
+                )
+            sequence, token, period = connection.execute(_LAST).fetchone() or (0, "", "")
+            if not (isinstance(sequence, int) and isinstance(token, str)):
+                raise _no_entry(self.path)
+            self._seen = max(self._seen, (sequence, token))
+            # Without the ledger itself, which would then be deleted late.
+            sums = partial(_sums, connection, self.path)
+            yield connection, State(sequence, str(period), sums)
 
     def _entries(
         self, connection: sqlite3.Connection, which: str, *values: object
@@ -447,6 +364,13 @@ def _no_place(path: str | Path, why: object) -> LedgerError:
     return LedgerError(f"a ledger cannot be made at {str(path)!r}: {why}")
 
 
+def _schema() -> list[str]:
+    """Return the statements that make a ledger."""
+    from importlib.resources import files
+
+    return files("dpselect.budget").joinpath("ledger.sql").read_text("utf-8").split("\n\n")
+
+
 def _create(totals: Totals, path: Path) -> None:
     """Make a ledger under another name and link it to ``path``, unless one is there by then."""
     check_folder(path, "ledger")
@@ -455,7 +379,7 @@ def _create(totals: Totals, path: Path) -> None:
             made = Path(folder) / "new"
             made.touch()
             with connected(made, begin="BEGIN IMMEDIATE") as connection:
-                for statement in _CREATE:
+                for statement in (*_schema(), *_VERSION):
                     connection.execute(statement)
                 row = totals.epsilon, totals.delta, totals.neighbours.value
                 insert = "INSERT INTO totals VALUES (?, ?, ?, ?, hex(randomblob(16)))"
@@ -519,14 +443,10 @@ def _upgrade(connection: sqlite3.Connection, version: int) -> None:
             f"{fill} 0, token, whole(answer), NULL, NULL FROM draws",
             *(f"DROP TABLE {name}" for name in ("older", "draws", "lists")),
         ]
-    for statement in (
-        "ALTER TABLE answers RENAME TO older",
-        _ANSWERS,
-        *moved,
-        *_TRIGGERS,
-        f"PRAGMA user_version = {SCHEMA_VERSION}",
-        "COMMIT",
-    ):
+    [answers] = [one for one in _schema() if one.startswith("CREATE TABLE answers")]
+    triggers = [one for one in _schema() if one.startswith("CREATE TRIGGER")]
+    renamed = "ALTER TABLE answers RENAME TO older"
+    for statement in (renamed, answers, *moved, *triggers, *_VERSION, "COMMIT"):
         connection.execute(statement)
 
 

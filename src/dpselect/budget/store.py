@@ -111,10 +111,9 @@ class Memory:
         self,
         entry: Entry,
         answer: Mapping[str, object],
-        release: Mapping[str, object] | None = None,
-        shown: Mapping[str, object] | None = None,
         *,
         is_last: bool = True,
+        **kept: Mapping[str, object] | None,
     ) -> None:
         """Add the answer of an entry; one that is not the last is replaced by it.
 
@@ -127,8 +126,7 @@ class Memory:
                 raise LedgerError("an entry has one answer")
             (self._drawn.discard if is_last else self._drawn.add)(found.sequence)
             whole = Question(partial(strict, answer))
-            kept = replace(found, answer=whole, release=release, shown=shown)
-            self._entries[found.sequence - 1] = kept
+            self._entries[found.sequence - 1] = replace(found, answer=whole, **kept)
 
     def refund(self, entry: Entry, epsilon: float) -> None:
         """Give back a part of an entry's epsilon.
