@@ -11,41 +11,39 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dpselect.cli import output
-from dpselect.cli.help import command
+from dpselect.cli.help import add, argument, command, parameter, shared
 from dpselect.errors import ParameterError
+from dpselect.writing import documented
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
 
-NEW = (
-    *("epsilon", "delta", "neighbours", "protects", "rows_per_person", "composition", "share"),
-    *("period", "period_unit"),
-)
-"""Options of a new ledger: its terms."""
+TERMS: dict[str, Any] = {
+    **dict.fromkeys(("epsilon", "delta"), float),
+    **dict.fromkeys(("neighbours", "protects"), str),
+    "rows_per_person": int,
+    "composition": str,
+    "share": list[str],
+    **dict.fromkeys(("period", "period_unit"), str),
+}
+"""Options of a new ledger, with their types: its terms."""
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    command(app, budget, panels=dict.fromkeys(NEW, "New ledger"))
+    words = documented(budget, title="Args")
+    options = [
+        argument("file", Path, words["file"]),
+        argument("entry", int | None, words["entry"], None),
+        parameter("create", bool, words["create"]),
+        *(parameter(one, kind, words[one], "New ledger") for one, kind in TERMS.items()),
+        shared("as_json"),
+    ]
+    add(app, "budget", budget, options, budget.__doc__)
     command(app, report)
 
 
-def budget(
-    file: Path,
-    entry: int | None = None,
-    *,
-    create: bool = False,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    neighbours: str | None = None,
-    protects: str | None = None,
-    rows_per_person: int | None = None,
-    composition: str | None = None,
-    share: list[str] | None = None,
-    period: str | None = None,
-    period_unit: str | None = None,
-    as_json: bool = False,
-) -> None:
+def budget(file: Path, entry: int | None, *, create: bool, as_json: bool, **terms: Any) -> None:
     """Show what a ledger has spent and what remains; or create one.
 
     With the number of an entry it shows all of that release: question, answer, mechanism,
@@ -68,22 +66,21 @@ def budget(
         period_unit: each-period: protects the data of a person in one period. one-period:
             declares that all data of a person lie in one period.
     """
-    asked = locals()
-    terms = {name: asked[name] for name in NEW if asked[name] not in (None, [])}
+    given = {name: one for name, one in terms.items() if one not in (None, [])}
     from dpselect.budget import Budget
 
     if not create:
-        for name in terms:
+        for name in given:
             raise ParameterError(f"`{name}` goes with `create`: a ledger keeps its terms")
         shown = Budget.open(file)
     elif entry is not None:
         raise ParameterError("`entry` is of a ledger that is there, without `create`")
-    elif missing := [name for name in ("epsilon", "neighbours") if name not in terms]:
+    elif missing := [name for name in ("epsilon", "neighbours") if name not in given]:
         raise ParameterError(f"give {' and '.join(f'`{name}`' for name in missing)}")
     elif file.exists():
         raise ParameterError(f"{file} is there already: leave out `create` and its terms")
     else:
-        shown = Budget(path=file, **_granted(terms))
+        shown = Budget(path=file, **_granted(given))
     if entry is not None:
         _show_entry(shown, entry, as_json=as_json)
     elif as_json:
