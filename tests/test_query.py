@@ -120,9 +120,9 @@ class LoggedBudget(dp.Budget):
 
         return charge
 
-    def record_answer(self, *answer):
+    def record_answer(self, *answer, **kept):
         self.data.steps.append("keep")
-        super().record_answer(*answer)
+        super().record_answer(*answer, **kept)
 
     def refund(self, *amounts):
         self.data.steps.append("refund")

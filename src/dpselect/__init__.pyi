@@ -91,6 +91,7 @@ from .plan import (
 )
 from .query import (
     Query as Query,
+    run as run,
 )
 from .release import (
     Release as Release,
@@ -98,7 +99,6 @@ from .release import (
 from .requests import (
     Policy as Policy,
     Request as Request,
-    run as run,
 )
 from .sensitivity import (
     ElementSensitivity as ElementSensitivity,

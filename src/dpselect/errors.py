@@ -36,25 +36,6 @@ from typing import Self, TypeVar
 
 T = TypeVar("T")
 
-__all__ = [
-    "AuditError",
-    "BudgetError",
-    "ColumnError",
-    "DPSelectError",
-    "DataError",
-    "InsufficientBudgetError",
-    "LedgerError",
-    "MissingDependencyError",
-    "MissingPackageError",
-    "NeighboursError",
-    "ParameterError",
-    "PolicyError",
-    "PublicClaimError",
-    "ScoresError",
-    "SensitivityError",
-]
-
-
 NEAR = 0.8
 """Similarity from which on a field of a first line is quoted: one letter of five is another."""
 
@@ -260,6 +241,13 @@ def replaced(compute: Callable[[], T], refusal: Callable[[], DPSelectError]) -> 
             raise
         error = refusal()
     raise error
+
+
+__all__ = [
+    name
+    for name, one in list(globals().items())
+    if isinstance(one, type) and issubclass(one, DPSelectError)
+]
 
 
 def __dir__() -> list[str]:

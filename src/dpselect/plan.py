@@ -13,12 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil, exp, fsum, inf, isfinite, log, log1p
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
 
 from dpselect import passes, validation, writing
 from dpselect._numbers import exact
-from dpselect.budget.entry import Entry
-from dpselect.budget.totals import check_relation
+from dpselect.budget.entry import Entry, Kept
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
@@ -433,31 +432,22 @@ def _priced(plans: Sequence[Plan]) -> list[int]:
 
 def remaining_after(plans: Sequence[Plan], budget: SupportsSpend) -> float:
     """Return the epsilon that would remain after plans; see ``Plan.remaining_after``."""
-    _check_relation(plans, budget)
     return budget.remaining_after([plans[at].asked() for at in _priced(plans)])
 
 
 def reserve(plans: Sequence[Plan], budget: SupportsSpend | None) -> Callable[[], list[Receipt]]:
     """Decide on the prices of plans, all or none; see ``Plan.reserve``."""
-    receipts, priced, charge = [Receipt() for _ in plans], _priced(plans), None
+    priced, charge = _priced(plans), None
     if budget is not None:
-        _check_relation(plans, budget)
         spends = [{**plans[at].asked(), **plans[at]._stated()} for at in priced]  # noqa: SLF001
         charge = budget.reserve(spends) if spends else None
     passes.expect(sum(plan.passes for plan in plans))
 
     def charged() -> list[Receipt]:
-        for at, entry in zip(priced, charge() if charge else (), strict=charge is not None):
-            if isinstance(entry, Entry):
-                receipts[at] = Receipt(budget, entry)
-        return receipts
+        made = dict(zip(priced, charge(), strict=True)) if charge else {}
+        return [Receipt(budget, made.get(at)) for at in range(len(plans))]
 
     return charged
-
-
-def _check_relation(plans: Sequence[Plan], budget: SupportsSpend) -> None:
-    for plan in plans:
-        check_relation(budget.neighbours, plan.neighbours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,7 +478,7 @@ class Receipt:
         answer: Mapping[str, object],
         *,
         refund: float = 0.0,
-        **kept: Mapping[str, object] | None,
+        **kept: Unpack[Kept],
     ) -> None:
         """Keep released values beside the spend; call it after the last draw.
 

@@ -55,6 +55,7 @@ from dpselect.plan import (
     SupportsSpend,
     remaining_after,
     reserve,
+    sequential_plan,
 )
 from dpselect.release import Release
 
@@ -401,7 +402,7 @@ class Query(ABC, Generic[Out]):
             InsufficientBudgetError: The budget does not allow it; nothing was drawn.
             NeighboursError: The budget is kept for another neighbour relation.
         """
-        return released([self], data, budget=budget)[0]
+        return _released([self], data, budget)[0]
 
     @final
     def prepare(self, data: Any) -> Draw[Out]:  # noqa: ANN401 -- each query takes its own data
@@ -520,21 +521,61 @@ class Query(ABC, Generic[Out]):
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-# Whether NumPy warns of an overflow depends on private numbers, so it never does.
-@np.errstate(all="ignore")
-def released(
+def run(
     queries: Sequence[Query[Out]],
     data: Any,  # noqa: ANN401 -- each query takes its own data
     *,
-    budget: SupportsSpend | None,
+    budget: SupportsSpend | None = None,
 ) -> tuple[Out, ...]:
-    """Return releases of the same data, all or nothing as to the budget.
+    """Release several queries of the same data; the budget is charged for all or none.
+
+    The sum of all prices is checked before any row is read. All queries are counted, then all
+    prices are charged in one step, each as an entry of its own, and then all are drawn. If
+    drawing fails after the charge, the charge is not undone. Queries that the budget has
+    answered before cost nothing, as in ``Query.release``.
+
+    Guarantee:
+        That of ``dpselect.sequential_plan`` of the plans, against an analyst who chose all
+        queries before the first answer.
 
     Args:
-        queries: The queries to release, for one neighbour relation.
-        data: Private.
-        budget: Where to record the spends.
+        queries: What is released, for one neighbour relation.
+        data: What to choose from. Private.
+        budget: Where to record the spends, such as a ``Budget``.
+
+    Returns:
+        The releases, in the order of the queries.
+
+    Raises:
+        ParameterError: There is no query.
+        NeighboursError: The queries, or the budget, are for several neighbour relations.
+        InsufficientBudgetError: The budget does not allow the sum; nothing was drawn.
+        ColumnError, DataError, PublicClaimError: As for ``Query.release``.
+
+    Examples:
+        >>> import dpselect as dp
+        >>> wards = dict(column=None, candidates=["heart", "lung"], neighbours="add-remove")
+        >>> first, both = dp.run(
+        ...     [dp.TopKeys(k=1, epsilon=9.0, **wards), dp.TopKeys(k=2, epsilon=1.0, **wards)],
+        ...     ["heart"] * 9 + ["lung"] * 2,
+        ...     budget=dp.Budget(10.0, neighbours="add-remove"),
+        ... )
+        >>> first.answer, sorted(both.answer), both.entry
+        (('heart',), ['heart', 'lung'], 2)
     """
+    asked = [validation.instance("queries", one, Query) for one in queries]
+    sequential_plan([one.plan for one in asked])  # raises what does not go together
+    return _released(asked, data, budget)
+
+
+# Whether NumPy warns of an overflow depends on private numbers, so it never does.
+@np.errstate(all="ignore")
+def _released(
+    queries: Sequence[Query[Out]],
+    data: Any,  # noqa: ANN401 -- each query takes its own data
+    budget: SupportsSpend | None,
+) -> tuple[Out, ...]:
+    """Return releases of the same data, all or nothing as to the budget."""
     for one in queries:
         one.check_where(stated_rows(data).get("where"))
     if isinstance(budget, Budget):

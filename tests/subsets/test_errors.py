@@ -6,7 +6,7 @@ from math import exp
 import pytest
 
 from dpselect.subsets import Subset
-from dpselect.subsets.errors import SHARES, best_share
+from dpselect.subsets.schemes import SHARES, best_share
 
 
 def counted(released, members):

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
 
 from dpselect import validation, writing
 from dpselect._numbers import exact
 from dpselect._optional import version
 from dpselect.budget import words
-from dpselect.budget.entry import Entry, Question, grouped, priced
+from dpselect.budget.entry import Entry, Kept, Question, grouped, priced
 from dpselect.budget.filter import Pot, Sums, admit
 from dpselect.budget.ledger import Ledger
 from dpselect.budget.origin import Origin, stated_rows, text
@@ -343,7 +343,7 @@ class Budget:
         self,
         entry: Entry,
         answer: Mapping[str, object],
-        **kept: Mapping[str, object] | None,
+        **kept: Unpack[Kept],
     ) -> None:
         """Keep the released answer of an entry; every release of the library does.
 

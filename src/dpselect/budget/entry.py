@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import expm1, inf
-from typing import Any
+from typing import Any, TypedDict
 
 from dpselect import validation
 from dpselect._numbers import LARGEST_EXPONENT, ceiling, exact, floor
@@ -57,6 +57,16 @@ class Question(Mapping[str, object]):
 
     def __reduce__(self) -> tuple[object, ...]:
         return dict, (dict(self),)
+
+
+class Kept(TypedDict, total=False):
+    """What an entry keeps beside a released answer; None of what it cannot."""
+
+    release: Mapping[str, object] | None
+    """The fields from which the release can be made again, as JSON has them."""
+
+    shown: Mapping[str, Any] | None
+    """The table of the answer as it was printed, by column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,9 +30,9 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
-from dpselect.budget.entry import Entry, Question
+from dpselect.budget.entry import Entry, Kept, Question
 from dpselect.budget.filter import Sums
 from dpselect.budget.store import Decide, Entries, State, T, sums_of
 from dpselect.budget.totals import Totals
@@ -251,7 +251,7 @@ class Ledger:
         answer: Mapping[str, object],
         *,
         is_last: bool = True,
-        **kept: Mapping[str, object] | None,
+        **kept: Unpack[Kept],
     ) -> None:
         """Add the answer of an entry, on the disk; one that is not the last is replaced by it.
 
@@ -260,7 +260,7 @@ class Ledger:
                 the file is gone, was replaced, emptied or restored, or cannot be written.
         """
         with self._holding(entry) as (connection, found, _):
-            more = (kept.get(name) for name in ("shown", "release"))
+            more = kept.get("shown"), kept.get("release")
             texts = (None if one is None else json.dumps(one) for one in more)
             row = found.sequence, is_last, found.token, json.dumps(strict(answer)), *texts
             connection.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?)", row)

@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from threading import Lock
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar, Unpack
 
-from dpselect.budget.entry import Entry, Question
+from dpselect.budget.entry import Entry, Kept, Question
 from dpselect.budget.filter import Sums
 from dpselect.errors import BudgetError, LedgerError
 from dpselect.writing import strict
@@ -113,7 +113,7 @@ class Memory:
         answer: Mapping[str, object],
         *,
         is_last: bool = True,
-        **kept: Mapping[str, object] | None,
+        **kept: Unpack[Kept],
     ) -> None:
         """Add the answer of an entry; one that is not the last is replaced by it.
 

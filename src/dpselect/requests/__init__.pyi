@@ -7,6 +7,3 @@ from .policy import (
 from .request import (
     Request as Request,
 )
-from .runs import (
-    run as run,
-)

@@ -16,7 +16,7 @@ from dpselect.budget import Budget
 from dpselect.budget.origin import source_name
 from dpselect.errors import ColumnError, NeighboursError, ParameterError
 from dpselect.plan import Plan, sequential_plan
-from dpselect.query import Query
+from dpselect.query import Query, run
 from dpselect.release import Release
 from dpselect.requests import contradictions
 from dpselect.requests.document import (
@@ -30,7 +30,6 @@ from dpselect.requests.document import (
 )
 from dpselect.requests.policy import Policy
 from dpselect.requests.reading import columns_of, query_of
-from dpselect.requests.runs import run
 from dpselect.tables import Source
 from dpselect.tables.opening import checked_engine, held
 from dpselect.writing import strict

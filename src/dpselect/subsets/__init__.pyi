@@ -4,9 +4,7 @@ from .bounds import (
     theorem_2_lower as theorem_2_lower,
     theorem_2_upper as theorem_2_upper,
 )
-from .statuses import (
-    Statuses as Statuses,
-)
 from .subset import (
+    Statuses as Statuses,
     Subset as Subset,
 )
