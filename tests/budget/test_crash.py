@@ -38,7 +38,8 @@ for name in map(str, range(200)):
         os.close(opener)
         os.read(gate, 1)
         os.write(1, f"{spend(name)} {name}\\n".encode())
-        os._exit(0)
+        # Those that are to be killed are alive until then, however busy the machine is.
+        signal.pause() if int(name) % 5 == 0 else os._exit(0)
 os.close(opener)
 for child in children[::5]:
     time.sleep(0.02)
@@ -93,8 +94,7 @@ def test_two_hundred_processes_never_overspend_and_lose_no_spend(tmp_path):
         outcomes.setdefault(outcome, set()).add(name)
     recorded = [entry.note for entry in Budget.open(path).entries]
 
-    assert len(outcomes["code0"] | outcomes["code-9"]) == 200
-    assert outcomes["code-9"]
+    assert [len(outcomes[code]) for code in ("code0", "code-9")] == [160, 40]
     assert outcomes["code0"] <= outcomes["spent"] | outcomes["refused"]
     assert outcomes["spent"] <= set(recorded)
     assert outcomes["refused"].isdisjoint(recorded)

@@ -190,7 +190,7 @@ def release(name):
 
 answers = os.open(published, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 gate, opener = os.pipe()
-children = []
+children, doomed = [], random.sample(range(number), number // 2)
 for name in map(str, range(number)):
     children.append(os.fork())
     if children[-1] == 0:
@@ -200,12 +200,16 @@ for name in map(str, range(number)):
             release(name)
         except InsufficientBudgetError:
             os.write(answers, f"{name} refused\\n".encode())
-        os._exit(0)
+        # Those that are to be killed are alive until then, however busy the machine is.
+        signal.pause() if int(name) in doomed else os._exit(0)
 os.close(opener)
-for child in random.sample(children, number // 2):
+while not os.path.getsize(published):
+    time.sleep(0.001)
+for at in doomed:
     time.sleep(random.expovariate(number / 2))
-    os.kill(child, signal.SIGKILL)
-print(sum(os.waitstatus_to_exitcode(os.waitpid(c, 0)[1]) == -9 for c in children))
+    os.kill(children[at], signal.SIGKILL)
+for child in children:
+    os.waitpid(child, 0)
 """
 
 
@@ -215,10 +219,10 @@ def crowd(tmp_path, refunds, number):
     # Each Budget of the crowd opens this file: none of them is waited for to make it.
     Budget(0.5, 1e-6, neighbours=ADDED, path=path)
     run = [sys.executable, "-c", CROWD, path, published, refunds, str(number)]
-    killed = int(subprocess.run(run, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    subprocess.run(run, check=True)
     lines = dict(line.split() for line in published.read_text().splitlines())
     drawn = {name: int(word) for name, word in lines.items() if word != "refused"}
-    return killed, drawn, Budget.open(path)
+    return drawn, Budget.open(path)
 
 
 def underpaid(drawn, budget):
@@ -234,18 +238,17 @@ needs_kill = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 @needs_kill
 def test_two_hundred_processes_killed_at_any_moment_never_pay_too_little(tmp_path):
     """Half of them get SIGKILL at random moments; dying, they lose epsilon at most."""
-    killed, drawn, budget = crowd(tmp_path, "last", 200)
+    drawn, budget = crowd(tmp_path, "last", 200)
     entries = budget.entries
 
     assert underpaid(drawn, budget) == []
     assert {entry.note for entry in entries if entry.refunded} <= set(drawn)
     assert budget.spent == sum(entry.epsilon - entry.refunded for entry in entries) <= 0.5
-    assert killed
-    assert len(entries) > 8  # as many as fit without refunds
+    assert any(entry.refunded for entry in entries)
 
 
 @needs_kill
 def test_refunds_before_the_draw_are_caught_among_processes(tmp_path):
-    _, drawn, budget = crowd(tmp_path, "first", 40)
+    drawn, budget = crowd(tmp_path, "first", 40)
 
     assert underpaid(drawn, budget)

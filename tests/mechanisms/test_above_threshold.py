@@ -206,11 +206,11 @@ def test_scales_cost_epsilon_and_no_more(epsilon, rise, move, least):
     assert least / first <= Fraction(epsilon)
 
 
-def yes_of_two_threads(stream, inside):
+def yes_of_two_threads(stream, inside, patience):
     """Send two queries above the threshold at once; return how many were found above.
 
     The second is sent while the first is being drawn. Where it can be drawn, too, ``inside``
-    is called; the draw of the first ends after that, or half a second later.
+    is called; the draw of the first ends after that, or when its patience does, in seconds.
     """
     found, first, second = [], Event(), Event()
 
@@ -218,7 +218,7 @@ def yes_of_two_threads(stream, inside):
         if first.is_set():
             second.set()
         first.set()
-        inside(second.wait(0.5))
+        inside(second.wait(patience))
         return draw()
 
     def ask(value):
@@ -240,7 +240,7 @@ def yes_of_two_threads(stream, inside):
 def test_threads_get_one_positive_for_one_stop():
     stream, together = above_threshold(epsilon=1e3).stream(), []
 
-    found = yes_of_two_threads(stream, together.append)
+    found = yes_of_two_threads(stream, together.append, 0.5)
 
     assert found == [
         True,
@@ -254,5 +254,5 @@ def test_planted_a_stream_without_its_lock_answers_twice():
     stream, together = above_threshold(epsilon=1e3).stream(), []
     stream._lock = nullcontext()
 
-    assert yes_of_two_threads(stream, together.append) == [True, True]
+    assert yes_of_two_threads(stream, together.append, 60) == [True, True]
     assert any(together)

@@ -47,9 +47,10 @@ def _server():
 
 @cache
 def _of_sail():
-    from dpselect.tables.spark import session
+    from dpselect.tables import spark as sessions
 
-    return session(_server())
+    sessions.PATIENCE = 60.0  # a busy machine answers late
+    return sessions.session(_server())
 
 
 @cache

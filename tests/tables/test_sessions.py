@@ -19,11 +19,10 @@ def listener():
 
 @pytest.mark.parametrize("scheme", ["sc", "spark"])
 def test_nobody_listens(scheme):
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        place = f"{scheme}://127.0.0.1:{closed.getsockname()[1]}"
-
-    with pytest.raises(DataError):
-        spark.session(place)
+    with socket.socket() as deaf:  # which is bound, so that nobody else listens there
+        deaf.bind(("127.0.0.1", 0))
+        with pytest.raises(DataError):
+            spark.session(f"{scheme}://127.0.0.1:{deaf.getsockname()[1]}")
 
 
 def test_another_program_listens(listener, monkeypatch):
