@@ -8,9 +8,10 @@ Of ``FILE [a=b; c=d / e] + FILE`` the rows of all files are taken, of each those
 brackets name.
 ``rows`` and ``columns`` name the columns that a cell belongs to, and ``values`` what stands in
 it: the median over all other columns, after the mean over repeated runs. Several values are
-beside each other in a cell; without ``columns`` each has a column. ``names a=b; c=d`` selects
-and orders the last of ``rows`` and says what its values are called. ``relative a`` divides all
-by the row of that name, in each cell of the data; ``digits 3`` or ``significant 3`` rounds.
+beside each other in a cell; without ``columns`` each has a column. Rows without any value are
+left out. ``names a=b; c=d`` selects and orders the last of ``rows`` and says what its values
+are called. ``relative a`` divides all by the row of that name, in each cell of the data;
+``digits 3`` or ``significant 3`` rounds.
 
 ``<!-- range ... | row a -->`` is the least and the largest number of one row of such a table.
 """
@@ -106,10 +107,12 @@ class Table:
             }
             body = [[self._text(cells.get((*key, one))) for one in across] for key in keys]
         first = [
-            [*map(str, key[:-1]), self.names.get(str(key[-1]), str(key[-1]))] for key in keys
+            [*map(_words, key[:-1]), self.names.get(str(key[-1]), _words(key[-1]))]
+            for key in keys
         ]
         head = [*("" if one == METHOD else one for one in self.rows), *heads]
-        return [head, *([*labels, *rest] for labels, rest in zip(first, body, strict=True))]
+        rows = zip(first, body, strict=True)
+        return [[*map(_words, head)], *([*one, *rest] for one, rest in rows if any(rest))]
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
@@ -136,6 +139,11 @@ class Table:
     def _head(self, value: object) -> str:
         name = "ε" if self.columns == "epsilon" else self.columns
         return f"{name} = {value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _words(value: object) -> str:
+    """Return the name of a column or of a row as a reader would write it."""
+    return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
 
 
 def with_tables(page: str) -> str:
