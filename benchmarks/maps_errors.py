@@ -8,11 +8,9 @@ point of the data. Results: ``benchmarks/results/maps_errors.csv``.
 
 Mean absolute errors in points, of the quadtree alone, are those of the counts as measured, made
 consistent with the coarse grid, then without negative counts: fitted from the whole box down,
-or by one threshold for all cells. ``within_noise``, ``within_cells`` and ``within`` are the
-shares of answers whose error is at most 1.96 standard errors: of the noise alone, with uneven
-cells as if they were independent of each other, and as stated, with what cells along a side
-have in common. ``width_cells`` and ``width`` are the means of these two bounds over the 95th
-percentile of the errors.
+or by one threshold for all cells. ``within_noise`` and ``within`` are the shares of answers
+whose error is at most 1.96 standard errors: of the noise alone, and as stated. ``width`` is the
+mean of this bound over the 95th percentile of the errors.
 """
 
 from __future__ import annotations
@@ -38,8 +36,7 @@ from dpselect.maps import (
 )
 from dpselect.maps.box import Box
 from dpselect.maps.counting import noisy
-from dpselect.maps.estimates import sums_over
-from dpselect.maps.postprocess import consistent, nonnegative, spread_of_parts
+from dpselect.maps.postprocess import consistent, nonnegative
 from dpselect.typing import Indices, Values
 
 Row: TypeAlias = dict[str, Any]
@@ -113,14 +110,9 @@ def processed(held: Points, epsilon: float) -> Iterator[tuple[str, CountedCells]
 
 
 def bounds_of(map_: MapRelease, queries: Values, exact: Values) -> Values:
-    """Return errors and their bounds: noise, with cells, and as stated; shape ``(4, m)``."""
+    """Return errors and their bounds, of noise and as stated; shape ``(3, m)``."""
     found = map_.estimate(queries)
-    spread = spread_of_parts(map_.counts, map_.non_uniformity, map_.scale)
-    # Without counts no strip differs from those beside it.
-    even = np.zeros(map_.counts.shape)
-    *_, cells = sums_over(queries, map_.box, map_.partition, even, spread)
-    with_cells = np.hypot(found.noise_errors, cells)
-    bounds = np.stack([found.noise_errors, with_cells, found.standard_errors])
+    bounds = np.stack([found.noise_errors, found.standard_errors])
     return np.vstack([np.abs(found.values - exact), 1.96 * bounds])
 
 
@@ -161,16 +153,15 @@ def rows() -> Iterator[Row]:
                 of_forms = list(errors_of_forms(held, epsilon, edges))
             # All sizes at once: sums over cells are made once a map.
             every = np.stack([bounds_of(one, queries, exact) for one in maps])
-            by_side = every.reshape(MAPS, 4, len(SIDES), EACH).transpose(2, 1, 0, 3)
+            by_side = every.reshape(MAPS, 3, len(SIDES), EACH).transpose(2, 1, 0, 3)
             for side, forms, found in zip(SIDES, of_forms, by_side, strict=True):
-                errors, bounds = found[0].ravel(), found[1:].reshape(3, -1)
-                noise, alone, both = (errors <= bounds).mean(axis=1).round(3).tolist()
-                widths = bounds.mean(axis=1) / np.quantile(errors, 0.95)
+                errors, bounds = found[0].ravel(), found[1:].reshape(2, -1)
+                noise, stated = (errors <= bounds).mean(axis=1).round(3).tolist()
+                width = bounds[1].mean() / np.quantile(errors, 0.95)
                 yield {
                     "data": name, "points": len(points), "cells": cells, "epsilon": epsilon,
-                    "side": side, **forms, "within_noise": noise, "within_cells": alone,
-                    "within": both, "width_cells": round(float(widths[1]), 2),
-                    "width": round(float(widths[2]), 2),
+                    "side": side, **forms, "within_noise": noise, "within": stated,
+                    "width": round(float(width), 2),
                 }  # fmt: skip
 
 

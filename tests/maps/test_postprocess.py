@@ -13,6 +13,8 @@ from dpselect.maps.postprocess import non_uniformity, spread_of_parts
 LITTLE = 1e-9
 """Scale of noise that is 0."""
 
+DEVIATION = 3.0
+
 UNIT = (0.0, 0.0, 1.0, 1.0)
 BLOCKS = np.array([[0, 0, 2, 3], [0, 2, 2, 1], [2, 0, 2, 4], [2, 2, 1, 3], [3, 2, 1, 2]])
 MIXED = nested("mixed", 4, np.vstack([BLOCKS, [[2, 3, 1, 1], [3, 3, 1, 2]]]))
@@ -37,8 +39,7 @@ def shares(part, areas):
 
 def sides_by_definition(part, counts, query):
     """Return the variance that cut cells have in common, from the rectangles of cells."""
-    cells, region = part.rectangles(), np.arange(part.cells)
-    region = np.searchsorted(part.regions[:, 5], region, side="right")
+    cells, region = part.rectangles(), part.regions_of(np.arange(part.cells))
     size = cells[:, 2:] - cells[:, :2]
     covered = np.minimum(cells[:, 2:], query[2:]) - np.maximum(cells[:, :2], query[:2])
     covered = np.clip(covered / size, 0, 1)
@@ -50,13 +51,18 @@ def sides_by_definition(part, counts, query):
         for after in (0, 1):
             shift = np.zeros(2)
             shift[axis] = (2 * after - 1) * size[i, axis]
-            same = np.abs(cells[:, :2] - cells[i, :2] - shift).max(axis=1) < 1e-9
-            beside[after] = np.flatnonzero(same & (region == region[i]))
+            other = cells[i] + np.tile(shift, 2)
+            if other.min() > -1e-9 and other.max() < 1 + 1e-9:
+                alpha = shares(part, other[None])[0]
+                in_region = (alpha > 0.5) & (region == region[i])
+                most = np.inf if in_region.any() else 2 * (counts[i] + DEVIATION)
+                beside[after] = min(alpha @ counts, most)
+            elif part.shape is None and part.regions[region[i], 3 + axis] == 1:
+                beside[after] = counts[i]
         for after in (0, 1):
-            one = beside[after] if beside[after].size else beside[1 - after]
-            if one.size:
-                difference = counts[one[0]] - counts[i]
-                sums[axis, side, after] += np.sqrt(share * (1 - share)) * length * difference
+            held = beside.get(after, beside.get(1 - after, counts[i]))
+            weight = np.sqrt(share * (1 - share)) * length
+            sums[axis, side, after] += weight * (held - counts[i])
     return (sums**2).sum() / 8
 
 
@@ -112,16 +118,20 @@ def test_what_cells_have_apart_and_in_common_is_as_by_definition(part):
     narrow = aligned[:, [0, 1, 0, 1]] * 0.9 + [0.01, 0.02, 0.03, 0.05]
     aligned_in_one_region = [[0.625, 0.1, 0.66, 0.9]]
     areas = np.vstack([anywhere, aligned, narrow, aligned_in_one_region])
-    inside, values, norms, uneven = sums_over(areas, Box(*UNIT), part, counts, spread)
+    kept = counts.sum()
+    inside, values, norms, uneven = sums_over(
+        areas, Box(*UNIT), part, counts, spread, deviation=DEVIATION, kept=kept
+    )
     alpha = shares(part, areas)
+    cut, points = alpha * (1 - alpha), alpha @ counts
     sides = [sides_by_definition(part, counts, one) for one in areas]
+    skews = cut @ (2 * spread**2 / np.maximum(counts, 1)) / np.maximum(points, 1)
+    outside = (points / kept) ** 2 * ((1 - alpha) ** 2).sum(axis=1)
 
     assert (inside == 1).all()
     assert values == pytest.approx(alpha @ counts, abs=1e-6)
-    assert norms == pytest.approx(np.linalg.norm(alpha, axis=1), abs=1e-6)
-    assert uneven**2 == pytest.approx(
-        (alpha * (1 - alpha)) @ spread + sides, rel=1e-6, abs=1e-6
-    )
+    assert norms**2 == pytest.approx((alpha**2).sum(axis=1) + outside, abs=1e-6)
+    assert uneven**2 == pytest.approx(cut @ spread + sides + skews, rel=1e-6, abs=1e-6)
 
 
 @every_partition
@@ -129,7 +139,7 @@ def test_rectangles_as_polygons_have_the_same_errors(part):
     shapely = pytest.importorskip("shapely")
     rng = np.random.default_rng(5)
     counts = rng.integers(0, 50, part.cells).astype(float)
-    areas = rectangles(rng, 40, least=0.26)
+    areas = rectangles(rng, 40, least=0.51)  # no cell of several is cut by both sides
     if part.cells == 1:
         areas[:, :2] = 0
     as_rectangles, as_polygons = (

@@ -7,6 +7,11 @@ are one strip, whose share ``s`` is as uncertain as the strip differs from those
 Points that are as uneven within a strip of count ``m`` as across two strips, ``m`` and ``m'``,
 have the variance ``s (1 - s) (m - m')^2 / 4``. It is the mean of both strips beside it, summed
 over the four sides.
+
+Areas are asked about where points are, and where they are in a small part of a cell, so are
+others: seen from one of its points, a number of points of mean ``μ`` and third central moment
+``κ`` is by ``κ/μ`` further from its mean, squared. With ``spread``, ``v``, of a cell of ``c``
+points, ``κ`` is at most ``2 α (1 - α) v^2/c``.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -225,7 +230,14 @@ def shapes_of(box: Box, areas: Any) -> NDArray[Any]:  # noqa: ANN401 -- rectangl
 
 
 def sums_over(
-    shapes: NDArray[Any], box: Box, partition: Partition, counts: Values, spread: Values
+    shapes: NDArray[Any],
+    box: Box,
+    partition: Partition,
+    counts: Values,
+    spread: Values,
+    *,
+    deviation: float = 0.0,
+    kept: float = inf,
 ) -> Values:
     """Return sums over the cells of every area, shape ``(4, m)``; NaN for one off the box.
 
@@ -235,63 +247,79 @@ def sums_over(
         partition: The cells.
         counts: Shape ``(cells,)``, ``c_i``.
         spread: Shape ``(cells,)``, the variance of the points in a part, over ``α_i(1-α_i)``.
+        deviation: That of the noise in a count.
+        kept: The number of all points, where counts were fitted to it: what noise adds outside
+            of an area is then taken from the points inside. Infinite where they were not.
 
     Returns:
-        The share of the area that is in the box; and of this part ``∑_i α_i c_i``,
-        ``‖α‖_2`` and the standard deviation of uneven cells.
+        The share of the area that is in the box; and of this part ``∑_i α_i c_i``, the norm of
+        the noise, ``‖α‖_2``, and the standard deviation of uneven cells.
     """
     over = _over_rectangles if shapes.ndim == 2 else _over_polygons
-    found = over(shapes, box, partition, counts, spread)
-    found[1:, found[0] == 0] = np.nan
+    skew = 2 * spread**2 / np.maximum(counts, 1)
+    differences = _differences(partition, counts, deviation)
+    inside, values, covered, norms, variance, skewed = over(
+        shapes, box, partition, np.stack([counts, spread, skew]), differences
+    )
+    norms += np.clip(values / kept, 0, 1) ** 2 * (partition.cells - 2 * covered + norms)
+    variance += skewed / np.maximum(values, 1)
+    found = np.stack([inside, values, norms, variance])
+    found[1:, inside == 0] = np.nan
     found[2:] = np.sqrt(np.maximum(found[2:], 0))
     return found
 
 
 def _over_rectangles(
-    shapes: Values, box: Box, partition: Partition, counts: Values, spread: Values
+    shapes: Values, box: Box, partition: Partition, cells: Values, differences: Values
 ) -> Values:
-    """Return the sums, with squares of norms and deviations, of blocks of cells."""
+    """Return the share on the map, and sums over cells by their blocks.
+
+    Counts; what is covered, and its square; variances, and third moments.
+    """
     parts = box.cut(shapes)
     inside, whole = (np.prod(one[:, 2:] - one[:, :2], axis=1) for one in (parts, shapes))
     edges = np.column_stack([box.edges(one, i % 2) for i, one in enumerate(parts.T)])
-    differences = _differences(partition, counts).reshape(4, -1)
-    held = [CountedCells(partition, one) for one in (counts, spread, *differences)]
+    held = [CountedCells(partition, one) for one in (*cells, *differences.reshape(4, -1))]
     found = []
     for some in blocks_of(edges):
         blocks = Blocks(partition, some)
-        of_counts, of_spread, *of_differences = (one.held(blocks) for one in held)
+        of_counts, of_spread, of_skew, *of_differences = (one.held(blocks) for one in held)
         shares = blocks.shares
-        variance = blocks.sums(shares * (1 - shares) * of_spread)
+        cut = shares * (1 - shares)
+        variance = blocks.sums(cut * of_spread)
         for axis, of_axis in enumerate((of_differences[:2], of_differences[2:])):
             along, share = list(blocks.along), blocks.along[axis]
             lower = blocks.lower[axis][:, None] & [True, False, False]
             for side, difference in product((lower, ~lower), of_axis):
                 along[axis] = side * np.sqrt(share * (1 - share))
                 variance += blocks.sums(products(along) * difference) ** 2 / 8
-        norms = blocks.sums(blocks.cells * shares**2)
-        found.append([blocks.sums(shares * of_counts), norms, variance])
+        values, skewed = blocks.sums(shares * of_counts), blocks.sums(cut * of_skew)
+        covered, norms = (blocks.sums(blocks.cells * shares**power) for power in (1, 2))
+        found.append([values, covered, norms, variance, skewed])
     return np.vstack([inside / whole, np.concatenate(found, axis=1)])
 
 
 def _over_polygons(
-    shapes: NDArray[Any], box: Box, partition: Partition, counts: Values, spread: Values
+    shapes: NDArray[Any], box: Box, partition: Partition, cells: Values, differences: Values
 ) -> Values:
     """Return the same of polygons, cell by cell."""
     shapely = needed("shapely", extra="geo")
     parts = shapely.intersection(shapes, shapely.box(*box.bounds))
-    found = np.zeros((4, len(shapes)))
+    found = np.zeros((6, len(shapes)))
     found[0] = np.minimum(shapely.area(parts) / shapely.area(shapes), 1.0)
-    differences = _differences(partition, counts)
     for position in np.flatnonzero(found[0]):
-        cells = _near(partition, box, shapely.bounds(parts[position]))
-        alpha, along, side = _covered(parts[position], partition.in_box(box, cells).T)
+        near = _near(partition, box, shapely.bounds(parts[position]))
+        alpha, along, side = _covered(parts[position], partition.in_box(box, near).T)
         weights = side * np.sqrt(along * (1 - along)) * alpha / np.maximum(along, TINY)
         of_sides = [
-            (differences[..., cells] * np.where(which, weights, 0)[:, None]).sum(axis=-1)
+            (differences[..., near] * np.where(which, weights, 0)[:, None]).sum(axis=-1)
             for which in (side > 0, side < 0)
         ]
-        variance = (alpha * (1 - alpha)) @ spread[cells] + np.square(of_sides).sum() / 8
-        found[1:, position] = alpha @ counts[cells], alpha @ alpha, variance
+        counts, spread, skew = cells[:, near]
+        cut = alpha * (1 - alpha)
+        variance = cut @ spread + np.square(of_sides).sum() / 8
+        norms = alpha.sum(), alpha @ alpha
+        found[1:, position] = alpha @ counts, *norms, variance, cut @ skew
     return found
 
 
@@ -330,15 +358,35 @@ def _covered(part: Any, cells: Values) -> tuple[Values, Values, Values]:  # noqa
     return alpha, np.clip(1 - 2 * np.abs(centre), alpha, 1), np.sign(centre)
 
 
-def _differences(partition: Partition, counts: Values) -> Values:
+def _differences(partition: Partition, counts: Values, deviation: float) -> Values:
     """Return how much the cells before and after each, along x and y, hold more than it.
 
-    They are of its region: on its border the same one twice, and itself if there is no other.
+    Beside a region they are rectangles of the size of its cells, and of at most twice the
+    points, since points that grow evenly along a cell are nowhere below 0. At the edge of the
+    box it is the cell of the region on the other side, and the cell itself if there is none.
     Shape ``(2, 2, cells)``.
     """
-    found = []
+    tables = []
     for table in partition.tables(counts):
         held = np.pad(table, 1, mode="reflect")
         beside = held[:-2, 1:-1], held[2:, 1:-1], held[1:-1, :-2], held[1:-1, 2:]
-        found.append((np.stack(beside) - table).reshape(2, 2, -1))
-    return np.concatenate(found, axis=2)
+        tables.append((np.stack(beside) - table).reshape(2, 2, -1))
+    found = np.concatenate(tables, axis=2)
+    if partition.shape is not None:
+        return found
+    answers, cells = CountedCells(partition, counts).answers, np.arange(partition.cells)
+    sides = np.column_stack(
+        [places * POSITIONS // parts for places, parts in partition.corners(cells)]
+    )
+    first, span = np.split(partition.regions[partition.regions_of(cells), :3], [2], axis=1)
+    ends = np.hstack([first, first + span]) * (POSITIONS // partition.base)
+    for axis, after in product((0, 1), repeat=2):
+        side = axis + 2 * after
+        beside = sides.copy()
+        beside[:, axis::2] += (2 * after - 1) * (sides[:, axis + 2] - sides[:, axis])[:, None]
+        on_map = (beside[:, axis] >= 0) & (beside[:, axis + 2] <= POSITIONS)
+        other = np.flatnonzero((sides[:, side] == ends[:, side]) & on_map)
+        most = 2 * (np.maximum(counts[other], 0) + deviation)
+        held = np.minimum(answers(beside[other]), most)
+        found[axis, after, other] = held - counts[other]
+    return found

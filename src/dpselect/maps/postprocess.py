@@ -180,13 +180,15 @@ def _of_single_cells(regions: Indices, counts: Values) -> Values:
 def spread_of_parts(counts: Values, rho: float, scale: float) -> Values:
     """Return the variance of the points in a part of each cell, over ``α(1-α)``.
 
-    That of points placed independently is the count itself, and the least. Shape ``(cells,)``,
-    squared points. What cells have in common is in ``estimates``.
+    That of points placed independently is the count itself, and the least. The square of the
+    exact count is by the variance of the noise larger than that of the count, on average over
+    what it can be. Shape ``(cells,)``, squared points. What cells have in common is in
+    ``estimates``.
 
     Args:
         counts: Noisy counts, shape ``(cells,)``.
         rho: The non-uniformity.
         scale: Noise scale.
     """
-    exact = np.maximum(counts**2 - standard_deviation(scale) ** 2, 0)
-    return np.maximum(rho * exact, np.maximum(counts, 0))
+    squares = counts**2 + standard_deviation(scale) ** 2
+    return np.maximum(rho * squares, counts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -165,7 +166,13 @@ class MapRelease(Release[str]):
         if len(called) != len(shapes):
             raise ParameterError(f"`names` must be {len(shapes)}, one for each area")
         inside, values, norms, uneven = sums_over(
-            shapes, self.box, self.partition, self.counts, spread
+            shapes,
+            self.box,
+            self.partition,
+            self.counts,
+            spread,
+            deviation=self.standard_deviation,
+            kept=self.total if "nonnegative" in self.processing else inf,
         )
         noise = self.standard_deviation * norms
         return Estimates(
