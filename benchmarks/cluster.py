@@ -166,10 +166,10 @@ def one(arguments: list[str]) -> None:
     from pyspark.sql.classic.dataframe import DataFrame
 
     from dpselect.cli import main as command
-    from dpselect.tables import collecting
+    from dpselect.tables.engine import Spark
 
     # To see what Spark says of its compiler.
-    setattr(collecting, "silenced", nullcontext)  # noqa: B010
+    setattr(Spark, "_silenced", nullcontext)  # noqa: B010
     rows: list[int] = []
     for method in ("collect", "toArrow"):
         collect = getattr(DataFrame, method)

@@ -113,7 +113,7 @@ def test_spark_is_silent_while_a_query_of_ours_runs():
     table = tables.open_table(held_by("spark", pl.DataFrame({"v": [1]})))
     spark().sparkContext.setLogLevel("ERROR")
     try:
-        with engine_of(table).silenced():
+        with engine_of(table)._silenced():
             assert level() == "OFF"
             assert all(logging.getLogger(name).disabled for name in LOGGERS)
         assert level() == "ERROR"

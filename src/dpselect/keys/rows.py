@@ -22,7 +22,7 @@ from dpselect import tables, validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, ParameterError
 from dpselect.query import ANYTHING, Columns, Released
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import distinct, engine_of
 from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import (
     KeyColumns,
@@ -434,7 +434,7 @@ def _limited(rows: nw.LazyFrame[Any], asked: KeyRows, cap: PeopleCap) -> nw.Lazy
     if asked.candidates is not None:
         possible = len(asked.candidates) * max(1, len(asked.groups))
         if possible <= cap.most:
-            return engine_of(rows.select(USER, *pair)).distinct()
+            return distinct(rows.select(USER, *pair))
     return cap.limited(rows, order_by=pair, distinct=True)
 
 

@@ -20,7 +20,7 @@ from dpselect.maps.box import RECTANGLES_AT_ONCE, Box, Outside
 from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition
 from dpselect.tables.collecting import with_positions
-from dpselect.tables.engine import Spark, engine_of
+from dpselect.tables.engine import engine_of
 from dpselect.tables.groups import GROUP
 from dpselect.typing import Indices, Values
 
@@ -198,10 +198,8 @@ def _with_cells(
 
 def _quotients(rows: nw.LazyFrame[Any], parts: Mapping[str, str]) -> nw.LazyFrame[Any]:
     """Return rows with columns divided by others, rounded once."""
-    engine = engine_of(rows)
-    if isinstance(engine, Spark):
+    if (f := engine_of(rows).f) is not None:
         # narwhals divides by a function that not every Spark has for floats.
-        f = engine.f
         divided = {name: f.col(name) / f.col(bottom) for name, bottom in parts.items()}
         return nw.from_native(nw.to_native(rows).withColumns(divided))
     return rows.with_columns(nw.col(name) / nw.col(bottom) for name, bottom in parts.items())

@@ -26,6 +26,7 @@ from dpselect.query import Columns, Released
 from dpselect.tables import values
 from dpselect.tables.collecting import without_nan
 from dpselect.tables.engine import engine_of
+from dpselect.tables.opening import unreadable
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.typing import Values
 
@@ -159,7 +160,7 @@ class PointRows:
         located = self._located(data, box)
         if tables.is_lazy(data):
             return EngineCounts(located, box)
-        held = engine_of(located).frame(streaming=True)
+        held = engine_of(located).fetched(lambda: unreadable(data))
         return Points(held["x"].to_numpy(), held["y"].to_numpy(), box)
 
     def _located(self, data: object, box: Box) -> nw.LazyFrame[Any]:

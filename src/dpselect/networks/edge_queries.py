@@ -24,7 +24,7 @@ from dpselect import validation
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.query import Columns, Released
 from dpselect.tables.collecting import collect, counts
-from dpselect.tables.engine import Column, Frame, engine_of
+from dpselect.tables.engine import Column, Frame, distinct, engine_of
 from dpselect.tables.kinds import Kind, named, type_name
 from dpselect.tables.opening import check_columns, schema
 from dpselect.tables.people import PeopleCap, people_cap
@@ -224,7 +224,7 @@ def simple_edges(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     )
     if rows.cap is not None:
         edges = rows.cap.limited(edges, order_by=["low", "high"], distinct=True)
-    return engine_of(edges.select("low", "high")).distinct()
+    return distinct(edges.select("low", "high"))
 
 
 def ends_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
@@ -238,7 +238,7 @@ def ends_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
         table = names_of_frame(table.select(*names))
         types = table.collect_schema()
     listed = 0 if isinstance(rows.nodes, range) else len(rows.nodes)
-    if listed > MOST_LABELS and not table.implementation.is_polars():
+    if listed > MOST_LABELS and not engine_of(table).is_here:
         raise ParameterError(
             f"an engine takes at most {MOST_LABELS:,} labels in a query: number the nodes "
             "from 0 in the table, and give their number as `nodes`"
@@ -400,7 +400,8 @@ def _ego_edges(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def _of_each_node(rows: nw.LazyFrame[Any], count: str) -> nw.LazyFrame[Any]:
     """Return every ``node`` that is in a row, and the number of its rows by another name."""
-    return engine_of(rows).stacked("node").group_by("node").agg(nw.len().alias(count))
+    ends = [rows.select(nw.col(end).alias("node")) for end in rows.collect_schema().names()]
+    return nw.concat(ends).group_by("node").agg(nw.len().alias(count))
 
 
 def _both_directions(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -34,6 +34,7 @@ from dpselect.tables import values
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import Kind
+from dpselect.tables.opening import unreadable
 from dpselect.tables.source import Source, ending
 from dpselect.tables.text import TextFiles
 from dpselect.tables.values import pair, plain_value
@@ -108,8 +109,7 @@ def _read(edges: Any, rows: EdgeRows) -> Ends:  # noqa: ANN401 -- edges of any k
 def _of_table(table: object, rows: EdgeRows) -> Ends:
     """Return every edge of a table once; parallel ones are folded where the rows are."""
     engine, nodes = engine_of(edge_queries.simple_edges(table, rows)), rows.nodes
-    with engine.silenced():
-        both = engine.frame(streaming=True).to_polars()
+    both = engine.fetched(lambda: unreadable(table)).to_polars()
     if not isinstance(nodes, range):
         # Labels are of one type, and ids of 64 bits are signed or not as the column is.
         labels = pl.Series(nodes, dtype=both["low"].dtype, strict=False)

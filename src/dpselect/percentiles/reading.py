@@ -349,8 +349,9 @@ def _numbers(table: tables.Frame, column: str, users: PeopleCap | None) -> table
     ``_tallied`` counts NaN as missing: in polars it may stay.
     """
     from dpselect.tables.collecting import without_nan
+    from dpselect.tables.engine import engine_of
 
-    if users is None and table.implementation.is_polars():
+    if users is None and engine_of(table).is_here:
         return table.select(nw.col(column).cast(nw.Float64).alias(NUMBER))
     number = without_nan(column).alias(NUMBER)
     if users is None:
@@ -414,19 +415,20 @@ def counted_at(
         DataError: The engine refuses the query.
     """
     from dpselect.tables.collecting import with_positions
+    from dpselect.tables.engine import engine_of
 
     starts, number, found = starts_of(np.unique(points), kind), nw.col(NUMBER), []
     keys = [NUMBER] if groups is None else [GROUP, NUMBER]
     size = starts.size + 1
-    is_polars = rows.implementation.is_polars()
-    for first, block in _blocks(starts, at_once=is_polars):
+    is_here = engine_of(rows).is_here
+    for first, block in _blocks(starts, at_once=is_here):
         some = rows.lazy().select(*keys)
         if first:
             some = some.filter(number >= float(starts[first - 1]))
         if first + block.size < starts.size:
             below = number < float(block[-1])
             some = some.filter(below if first else below | number.is_null())
-        if groups is None and is_polars:
+        if groups is None and is_here:
             placed, count = _tallied(some, block), nw.col("count").sum()
         else:
             placed, count = with_positions(some, {NUMBER: block}), nw.len()

@@ -43,7 +43,7 @@ def collect(
         # In this order: of rows that are sorted first, Spark keeps a heap of the first ones,
         # for which each executor allocates memory for all that there could be.
         first = first.sort(*order_by)
-    frame = engine_of(first).fetched(lambda: unreadable(data), streaming=True)
+    frame = engine_of(first).fetched(lambda: unreadable(data))
     if len(frame) > most:
         raise DataError("there are more groups than were declared")
     return {name: _column(frame.get_column(name)) for name in frame.columns}

@@ -12,10 +12,10 @@ which is not.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
-from functools import partial
 from hashlib import md5
 from importlib import import_module
 from importlib.util import find_spec
@@ -33,10 +33,6 @@ from dpselect.typing import Indices, Values
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 Edges: TypeAlias = Mapping[str, Sequence[float] | Indices | Values]
 Column: TypeAlias = np.ndarray[Any, Any]
-
-PATTERN = "*"
-"""The name by which engines mean all columns."""
-
 
 LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python loggers of PySpark that print the message of a failed query."""
@@ -62,27 +58,22 @@ class Engine:
     Attributes:
         table: The rows.
         native: The same as its own library has them.
+        is_here: Whether queries of lazy frames are computed in this process, by polars.
         is_ordered: Whether rows have an order.
+        misread: Names of columns that engines take for something else, and for what.
         refusal: What is said of a query that failed.
+        f: Spark's functions of columns, which look values up in arrays; None for others.
     """
 
+    is_here = True
     is_ordered = True
+    misread = re.compile(r"\*|\^.*\$", re.DOTALL), "a pattern: rename it"
     refusal = "its engine refused the query"
+    f: Any = None
 
     def __init__(self, table: Frame) -> None:
         self.table: Any = table
         self.native: Any = nw.to_native(table)
-
-    def check_name(self, name: str) -> None:
-        """Raise if the engine reads the name of a column as something else.
-
-        Raises:
-            ColumnError: It does.
-        """
-        if name == PATTERN or (name.startswith("^") and name.endswith("$")):
-            raise ColumnError(
-                f"column {name!r} has a name that engines read as a pattern: rename it there"
-            )
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the rows with texts that are compared by their bytes; none is read.
@@ -100,15 +91,6 @@ class Engine:
             f"{self.table.implementation.value} is no engine whose types were compared: "
             "polars, DuckDB and PySpark are; give a file, or a frame in memory of the columns"
         )
-
-    def distinct(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        """Return the rows that differ; narwhals would sort and number those of an engine."""
-        return self.table.unique()
-
-    def stacked(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        """Return the values of all columns as one column."""
-        columns = self.table.collect_schema().names()
-        return nw.concat([self.table.select(nw.col(one).alias(name)) for one in columns])
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         """Return the table with the integers of the first digits of hashes of texts."""
@@ -167,22 +149,18 @@ class Engine:
         """Return values as the engine takes them."""
         return values
 
-    def frame(self, *, streaming: bool = False) -> nw.DataFrame[Any]:
-        """Return all rows in memory."""
-        is_polars = self.table.implementation.is_polars()
-        how: Any = {"engine": "streaming"} if streaming and is_polars else {}
+    def fetched(self, error: Callable[[], DataError]) -> nw.DataFrame[Any]:
+        """Run the query, and return all rows in memory; an error where the engine has one."""
+        with query(), self._silenced():
+            return replaced(self._frame, error)
+
+    def _frame(self) -> nw.DataFrame[Any]:
+        how: Any = {"engine": "streaming"} if self.table.implementation.is_polars() else {}
         found: nw.DataFrame[Any] = self.table.collect(**how)
         return found
 
-    def fetched(
-        self, error: Callable[[], DataError], *, streaming: bool = False
-    ) -> nw.DataFrame[Any]:
-        """Run the query, and return all rows in memory; an error where the engine has one."""
-        with query(), self.silenced():
-            return replaced(partial(self.frame, streaming=streaming), error)
-
     @contextmanager
-    def silenced(self) -> Iterator[None]:
+    def _silenced(self) -> Iterator[None]:
         """Keep an engine from printing why a query fails, which quotes values."""
         yield
 
@@ -198,8 +176,7 @@ class Engine:
 class Remote(Engine):
     """Engines that take queries of SQL."""
 
-    def distinct(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        return nw.from_native(self.native.distinct())
+    is_here = False
 
     def coded(self, goals: Mapping[str, Sequence[Any]]) -> Any:  # noqa: ANN401 -- a frame
         """Return the positions by their binary digits, counted from 1 on."""
@@ -264,32 +241,23 @@ class DuckDB(Remote):
 
 
 class Spark(Remote):
-    """Frames of PySpark.
-
-    Attributes:
-        f: Its functions of columns, for the kind of session that the table is of.
-    """
+    """Frames of PySpark."""
 
     is_ordered = False
+    misread = (
+        re.compile(f"{Engine.misread[0].pattern}|.*[.`].*", re.DOTALL),
+        "a pattern, or for a field of another: rename it without dots and backquotes",
+    )
     refusal = (
         "Spark stopped the query, as it does for a file that is incomplete, not of the types "
         "it declares or not where its executors look for it, and when executors or its server "
         "are lost; their logs say which"
     )
 
-    @property
-    def f(self) -> Any:  # noqa: ANN401 -- a module of PySpark
-        """Spark's functions of columns."""
-        connect = ".connect" if self.table.implementation.is_pyspark_connect() else ""
-        return import_module(f"pyspark.sql{connect}.functions")
-
-    def check_name(self, name: str) -> None:
-        super().check_name(name)
-        if {*name} & {*".`"}:
-            raise ColumnError(
-                f"Spark takes the column {name!r} for a field of another: rename it without "
-                "dots and backquotes"
-            )
+    def __init__(self, table: Frame) -> None:
+        super().__init__(table)
+        connect = ".connect" if table.implementation.is_pyspark_connect() else ""
+        self.f = import_module(f"pyspark.sql{connect}.functions")
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
         f, table = self.f, self.table
@@ -303,10 +271,6 @@ class Spark(Remote):
         ]
         plain = {name: f.collate(f.col(f"`{name}`"), BINARY) for name in collated}
         return nw.from_native(native.withColumns(plain)) if plain else table
-
-    def stacked(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        ends = self.f.explode(self.f.array(*self.table.collect_schema().names())).alias(name)
-        return nw.from_native(self.native.select(ends))
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
         f = self.f
@@ -339,8 +303,8 @@ class Spark(Remote):
         digits = max(len(ascending) for ascending in edges.values()).bit_length()
         # Places before and after the edges hold NaN, which Spark orders above all numbers.
         arrays = {
-            column: self.array(
-                np.pad(np.array(held, float), (1, 2**digits), constant_values=np.nan)
+            column: array_of(
+                f, np.pad(np.array(held, float), (1, 2**digits), constant_values=np.nan)
             )
             for column, held in edges.items()
         }
@@ -363,16 +327,6 @@ class Spark(Remote):
         found = [f.col(place).alias(c) for c, place in places.items()]
         return nw.from_native(native.select(*kept, *found))
 
-    def array(self, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
-        """Return public numbers as an array that is the same for all rows.
-
-        It is sent as one text, and made once a query: a literal for each number takes long to
-        plan, and a method with all of them is not compiled.
-        """
-        f, kind = self.f, "double" if numbers.dtype.kind == "f" else "int"
-        text = f.lit(",".join(map(str, numbers.tolist())))
-        return f.split(text, ",").cast(f"array<{kind}>")
-
     def literals(self, values: Sequence[Any]) -> Sequence[Any]:
         # It has no other integers, and years without leading zeros are not read by Java.
         beyond = [isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values]
@@ -381,9 +335,7 @@ class Spark(Remote):
             return [self.f.lit(one.isoformat()).cast("date") for one in values]
         return values
 
-    def frame(self, *, streaming: bool = False) -> nw.DataFrame[Any]:
-        del streaming
-
+    def _frame(self) -> nw.DataFrame[Any]:
         if find_spec("pyarrow") is not None:
             return nw.from_native(cast("pl.DataFrame", pl.from_arrow(self.native.toArrow())))
         types, rows = self.table.collect_schema(), self.native.collect()
@@ -396,7 +348,7 @@ class Spark(Remote):
         return nw.from_native(pl.DataFrame(columns))
 
     @contextmanager
-    def silenced(self) -> Iterator[None]:
+    def _silenced(self) -> Iterator[None]:
         """Keep Spark from printing why a query fails, which quotes values.
 
         Its driver and the executors in the same process are silent; those of a cluster write
@@ -436,6 +388,23 @@ def engine_of(table: Frame) -> Engine:
     if kind.is_pyspark() or kind.is_pyspark_connect():
         return Spark(table)
     return DuckDB(table) if kind.is_duckdb() else Engine(table)
+
+
+def distinct(rows: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Return the rows that differ; ``unique`` would sort and number those of an engine."""
+    names = rows.collect_schema().names()
+    return rows.group_by(*names).agg(nw.len().alias(f"{max(names)} times")).select(*names)
+
+
+def array_of(f: Any, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
+    """Return public numbers as an array of Spark that is the same for all rows.
+
+    It is sent as one text, and made once a query: a literal for each number takes long to
+    plan, and a method with all of them is not compiled.
+    """
+    kind = "double" if numbers.dtype.kind == "f" else "int"
+    text = f.lit(",".join(map(str, numbers.tolist())))
+    return f.split(text, ",").cast(f"array<{kind}>")
 
 
 def _search(value: nw.Expr, edges: list[float], first: int, last: int) -> nw.Expr:

@@ -112,7 +112,9 @@ def check_columns(
     for column in [*numeric, *plain]:
         if not isinstance(column, str):
             raise ColumnError(f"a column is named by a text, not by a {type(column).__name__}")
-        engine_of(table).check_name(column)
+        misread, what = engine_of(table).misread
+        if misread.fullmatch(column):
+            raise ColumnError(f"engines may take the column {column!r} for {what}")
         if column not in types:
             if source.is_csv:
                 raise no_field(column, types.names())

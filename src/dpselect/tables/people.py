@@ -57,7 +57,7 @@ from numpy.typing import NDArray
 from dpselect import tables, validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ParameterError, replaced
-from dpselect.tables.engine import engine_of
+from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
 from dpselect.tables.opening import unreadable
 from dpselect.typing import Indices
@@ -70,9 +70,6 @@ KEY = "rows of a person"
 
 MOST = 2**20
 """Rows of one person, at most."""
-
-ROWS_AT_ONCE = 2**17
-"""Rows in memory whose numbers are computed together."""
 
 USER = "user"
 """The column of persons in the rows that are limited."""
@@ -141,11 +138,11 @@ class PeopleCap:
         """
         kind = Kind.of_names(rows.collect_schema()[USER], self.user)
         rows = rows.select(USER, *order_by).drop_nulls()
-        if rows.implementation.is_polars():
+        if engine_of(rows).is_here:
             chosen = partial(self._chosen, kind=kind, distinct=distinct, in_turn=in_turn)
             return nw.from_native(nw.to_native(rows).map_batches(chosen))
         if distinct:
-            rows = engine_of(rows).distinct()
+            rows = distinct_rows(rows)
         numbered, order = _with_order(rows, order_by)
         numbered, place = _with_residues(numbered, kind), _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
@@ -181,24 +178,17 @@ class PeopleCap:
         users, row = user[_row_of_each(persons)], _row_of_each(values)
         size = row.size
         every = np.sort(persons * size + values)
-        # So few persons at a time that what is computed of their rows stays in a cache.
-        cuts = np.unique(every.searchsorted(every[::ROWS_AT_ONCE] // size * size))
-        counted = []
-        for some in np.split(every, cuts[1:]):
-            block = some[_changes(some)] if distinct else some
-            sizes = np.diff(np.flatnonzero(_changes(block // size)), append=block.size)
-            many = sizes > self.most
-            crowded = np.repeat(many, sizes)
-            counted.append(block[~crowded])
-            if not many.any():
-                continue
-            block, sizes = block[crowded], sizes[many]
-            person = block // size
-            turn = _joined(person, first[row[block % size]]) if in_turn else person
+        every = every[_changes(every)] if distinct else every
+        sizes = np.diff(np.flatnonzero(_changes(every // size)), append=every.size)
+        crowded = np.repeat(sizes > self.most, sizes)
+        chosen = every[~crowded]
+        if crowded.any():
+            every, sizes = every[crowded], sizes[sizes > self.most]
+            person = every // size
+            turn = _joined(person, first[row[every % size]]) if in_turn else person
             of_each = users[person[np.cumsum(sizes) - 1]].to_frame()
             residues = _with_residues(nw.from_native(of_each), kind)
-            counted.append(block[self._are_least(turn, sizes, residues)])
-        chosen = np.concatenate(counted)
+            chosen = np.append(chosen, every[self._are_least(turn, sizes, residues)])
         return rows[row][chosen % size].with_columns(users[chosen // size])
 
     def _are_least(
@@ -269,7 +259,7 @@ def once(rows: nw.LazyFrame[Any], data: object) -> nw.LazyFrame[Any]:
     Raises:
         DataError: The engine refuses the query.
     """
-    if not rows.implementation.is_polars():
+    if not engine_of(rows).is_here:
         return rows
 
     def computed() -> pl.DataFrame:

@@ -23,7 +23,7 @@ from dpselect.tables.collecting import (
     with_positions,
     without_nan,
 )
-from dpselect.tables.engine import Spark, engine_of
+from dpselect.tables.engine import array_of, engine_of
 from dpselect.tables.kinds import Kind, float_type, rounded
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import refused_type
@@ -111,19 +111,19 @@ class EngineCounts(Counts):
         return np.asarray(self._summed(self._codes, values, {LABEL: self._classes}).sum(axis=1))
 
     def tables(self, splits: Target, leaves: int) -> list[list[Indices]]:
-        sizes, engine = self._public.sizes, engine_of(self._codes)
+        sizes, f = self._public.sizes, engine_of(self._codes).f
         width, classes = int(sizes.sum()), self._classes
-        if isinstance(engine, Spark):
+        if f is not None:
             # One number for each value of a record; null where no leaf counts it.
-            col = engine.f.col
+            col = f.col
             place = (col(LEAF) * classes + col(LABEL)) * width
             starts = np.cumsum([0, *sizes]).tolist()
             keys = [
                 place + start + col(c) for c, start in zip(self._names, starts, strict=False)
             ]
-            each = engine.f.explode(engine.f.when(place.isNotNull(), engine.f.array(*keys)))
+            each = f.explode(f.when(place.isNotNull(), f.array(*keys)))
             most = min(leaves * classes * width, self._most_records * sizes.size)
-            counted = self._reached(engine, [splits]).select(each.alias(KEY))
+            counted = self._reached(f, [splits]).select(each.alias(KEY))
             found = self._tallied(counted, (leaves, classes, width), int(most) + 1)
         else:
             # One wide grouping by leaf and class, a sum for every value: rows are never turned
@@ -135,11 +135,10 @@ class EngineCounts(Counts):
         return [np.split(leaf.T, ends) for leaf in found]
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
-        engine = engine_of(self._codes)
-        if isinstance(engine, Spark):
-            col, classes = engine.f.col, self._classes
-            key = engine.f.when(col(LEAF) == col(LABEL), col(TREE) * classes + col(LABEL))
-            counted = self._reached(engine, trees).select(key.alias(KEY))
+        if (f := engine_of(self._codes).f) is not None:
+            col, classes = f.col, self._classes
+            key = f.when(col(LEAF) == col(LABEL), col(TREE) * classes + col(LABEL))
+            counted = self._reached(f, trees).select(key.alias(KEY))
             shape = len(trees), classes
             return self._tallied(counted, shape, prod(shape) + 1)
         right = [_leaf(tree) == nw.col(LABEL) for tree in trees]
@@ -186,15 +185,15 @@ class EngineCounts(Counts):
         out[counts(table[KEY][known])] = counts(table["count"][known])
         return out.reshape(shape)
 
-    def _reached(self, spark: Spark, trees: Sequence[Target]) -> Any:  # noqa: ANN401 -- Spark's
+    def _reached(self, f: Any, trees: Sequence[Target]) -> Any:  # noqa: ANN401 -- Spark's
         """Return records by tree, with the leaf that each reaches, null for none."""
-        f, node = spark.f, spark.f.col(NODE)
+        node = f.col(NODE)
         columns, firsts, targets, roots = flat(*trees)
         none = columns.size  # nodes are splits before it and leaves after it
         targets, roots = (np.where(at < 0, none - 1 - at, at) for at in (targets, roots))
         native = nw.to_native(self._codes)
-        native = native.select("*", f.posexplode(spark.array(roots)).alias(TREE, NODE))
-        column, first, target = map(spark.array, (columns, firsts, targets))
+        native = native.select("*", f.posexplode(array_of(f, roots)).alias(TREE, NODE))
+        column, first, target = (array_of(f, each) for each in (columns, firsts, targets))
         answers = f.array(*map(f.col, self._names))
         for _ in range(max(map(depth, trees))):
             # What is no split has no column, so its look-ups are null.
