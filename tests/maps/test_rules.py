@@ -91,10 +91,6 @@ def test_noise_alone_halves_no_square_of_a_quadtree():
     assert all(len({*one.regions[:, 2].tolist()}) > 2 for one in planted)
 
 
-def test_an_empty_quadtree_is_one_cell():
-    assert Quadtree(c=10).partition(coarse(), 1.0).shape == (1, 1)
-
-
 def test_methods_are_names_rules_or_several():
     assert rules_of("uniform") == ()
     assert rules_of(("guideline", AdaptiveGrid(3.0))) == (Guideline(10.0), AdaptiveGrid(3.0))

@@ -8,10 +8,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from dpselect.errors import DataError, PublicClaimError
+from dpselect.errors import PublicClaimError
 from dpselect.networks import Graph, reading
 from dpselect.networks.edge_queries import checked_nodes
-from support.refusals import refused
 
 EDGES = [(0, 1), (1, 2), (0, 2), (2, 3)]
 NAMES = ["ann", "bob", "cy", "dee", "eve"]
@@ -53,13 +52,6 @@ def test_nodes_can_be_labels(kind):
         graph = Graph.from_edges(edges, source="from", target="to", nodes=NAMES)
         assert rows(graph) == EXPECTED
         assert list(graph.nodes) == NAMES
-
-
-def test_ids_need_not_count_from_zero():
-    ids = np.array([70, 10, 2**40, 30, 50])
-    frame = pl.DataFrame({"from": ids[[0, 1, 0, 2]], "to": ids[[1, 2, 2, 3]]})
-
-    assert rows(Graph.from_edges(frame, source="from", target="to", nodes=ids)) == EXPECTED
 
 
 FRAME = {"schema": ["from", "to"], "orient": "row"}
@@ -124,29 +116,6 @@ def test_every_end_of_a_list_is_read_by_itself(nodes):
 
     assert together.source.tolist() == [alone[place].source[0] for place in range(len(ODD))]
     assert {-1, 1} <= set(together.source.tolist())
-
-
-@pytest.mark.parametrize("field", ["1.5", "x", "", "-1"])
-def test_a_csv_field_that_is_no_id_is_an_unknown_node(tmp_path, field):
-    path = tmp_path / "edges.csv"
-    path.write_text(f"from,to\n0, 1 \n1,{field}\n")
-    of = {"source": "from", "target": "to", "nodes": 3}
-
-    assert Graph.from_edges(path, **of).degrees.tolist() == [1, 1, 0]
-    with refused("nodes", error=PublicClaimError):
-        Graph.from_edges(path, **of, on_invalid="raise")
-
-
-def test_files_that_are_no_tables_are_refused(tmp_path):
-    broken = tmp_path / "edges.parquet"
-    broken.write_text("secret")
-    of = {"source": "from", "target": "to", "nodes": 2}
-
-    with pytest.raises(DataError) as caught:
-        Graph.from_edges(broken, **of)
-    assert "secret" not in str(caught.value)
-    with pytest.raises(DataError):
-        Graph.from_edges(tmp_path / "none.csv", **of)
 
 
 def test_whether_lists_are_read_depends_on_no_row():

@@ -16,11 +16,3 @@ def or_skip(load, *arguments, **options):
         if Path(os.environ["DPSELECT_DATA"]).is_dir():
             raise
         pytest.skip(f"no data: {error}")
-
-
-def folder_or_skip():
-    """Return the folder of data; skip the test by name if there is none."""
-    folder = Path(os.environ["DPSELECT_DATA"])
-    if not folder.is_dir():
-        pytest.skip(f"no data: there is no folder {folder}")
-    return folder
