@@ -165,7 +165,7 @@ class TestRelease:
         ("data", "total", "relation", "error", "steps", "answers"),
         [
             ({}, 0.1, AR, InsufficientBudgetError, ["ask"], []),
-            ({}, 1.0, "edge", NeighboursError, [], []),
+            ({}, 1.0, "edge", NeighboursError, ["ask"], []),
             ({"error": DataError("no such file")}, 1.0, AR, DataError, ["ask", "prepare"], []),
             ({"late": True}, 1.0, AR, KeyboardInterrupt, [*PAID, "draw"], [None]),
         ],
