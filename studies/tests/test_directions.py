@@ -16,7 +16,7 @@ directions = st.sampled_from(["non-decreasing", "non-increasing"])
 def objective_of(scores, table):
     """Scores with the values of a table by distance (rows), and the bound from there on."""
     rows = np.asarray(table, dtype=float)
-    sensitivity = dp.ElementSensitivity(lambda t: rows[t], BOUND, len(rows), EDGE)
+    sensitivity = dp.ElementSensitivity(lambda t: rows[t], BOUND, EDGE, horizon=len(rows))
     return dp.Objective(scores, sensitivity)
 
 

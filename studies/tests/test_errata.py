@@ -98,7 +98,7 @@ def test_four_of_the_twelve_attributes_of_adult_are_numbers():
 def test_the_exponential_mechanism_can_be_worse_than_shifted_dampening_and_not_better():
     """Section 3.6.1 has it the other way round; Corollary 2, with a falling sensitivity."""
     edge = dp.Neighbours.EDGE
-    local = dp.ElementSensitivity(lambda _: [4.0, 2.0, 1.0], 4.0, 9, edge)
+    local = dp.ElementSensitivity(lambda _: [4.0, 2.0, 1.0], 4.0, edge, horizon=9)
     ours = dp.Objective([3.0, 2.0, 0.0], local)
     whole = dp.Objective([3.0, 2.0, 0.0], dp.GlobalSensitivity(4.0, edge))
     shifted = dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing")

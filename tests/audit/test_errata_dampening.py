@@ -42,8 +42,8 @@ def element(score, x, *, ahead=0, factor=1.0, bound=3.0, horizon=HORIZON):
     return dp.ElementSensitivity(
         lambda t: factor * local(score, x, min(t + ahead, 3)),
         bound,
-        horizon,
         dp.Neighbours.SUBSTITUTE,
+        horizon=horizon,
     )
 
 
@@ -105,7 +105,7 @@ def test_row_9_any_public_horizon_is_admissible(horizon):
 @pytest.mark.parametrize(("table", "error"), [((1, 1, 1, 1), 1.344), ((4, 3, 2, 1), 1.193)])
 def test_row_13_the_function_that_dominates_as_printed_is_worse(table, error):
     """Definition 17 and Lemma 6 with Definition 15; so the least function need not dominate."""
-    local = dp.ElementSensitivity(lambda _: np.array(table), 4.0, 1, dp.Neighbours.EDGE)
+    local = dp.ElementSensitivity(lambda _: np.array(table), 4.0, dp.Neighbours.EDGE, horizon=1)
     objective = dp.Objective([3.0, 2.0, 1.0, 0.0], local)
     shifted = dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing")
     plain = dp.ExponentialMechanism(epsilon=1.0)
@@ -120,7 +120,9 @@ def test_row_13_shifting_up_favours_the_best_only_if_it_has_the_largest_sensitiv
     scores = [3.0, 2.0, 1.0, 0.0]
 
     def expected_error(deltas, direction):
-        sensitivity = dp.ElementSensitivity(lambda _: deltas, 4.0, 3, dp.Neighbours.EDGE)
+        sensitivity = dp.ElementSensitivity(
+            lambda _: deltas, 4.0, dp.Neighbours.EDGE, horizon=3
+        )
         mechanism = dp.ShiftedLocalDampening(epsilon=1.0, direction=direction)
         return mechanism.expected_error(dp.Objective(scores, sensitivity))
 
@@ -182,7 +184,10 @@ def test_distances_rounded_up_to_a_grid_are_not_admissible(stretch):
     report = check(
         lambda _: [0.0],
         lambda x: dp.ElementSensitivity(
-            lambda t: [sum(x) + stretch * -(-t // stretch)], 9.0, 9, dp.Neighbours.SUBSTITUTE
+            lambda t: [sum(x) + stretch * -(-t // stretch)],
+            9.0,
+            dp.Neighbours.SUBSTITUTE,
+            horizon=9,
         ),
     )
 

@@ -75,7 +75,9 @@ in_print = over_cells(removals_only)
 def objective_by(delta, bound, relation=dp.Neighbours.ADD_REMOVE):
     def objective_of(x):
         table = counts(x)
-        sensitivity = dp.ElementSensitivity(lambda t: [delta(table, t)], bound, 12, relation)
+        sensitivity = dp.ElementSensitivity(
+            lambda t: [delta(table, t)], bound, relation, horizon=12
+        )
         return dp.Objective([score(table)], sensitivity)
 
     return objective_of

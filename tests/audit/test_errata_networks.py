@@ -46,8 +46,8 @@ def objective_by(score, delta, n, bound):
         sensitivity = dp.ElementSensitivity(
             lambda t: [delta(around, v, t) for v in range(n)],
             bound,
-            HORIZON,
             dp.Neighbours.EDGE,
+            horizon=HORIZON,
         )
         return dp.Objective([score(around, v) for v in range(n)], sensitivity)
 

@@ -58,8 +58,8 @@ def check(delta, k, n=3, top=TOP, **options):
         sensitivity = dp.ElementSensitivity(
             lambda t: [delta(x, k, r, t) for r in range(n)],
             2 * top,
-            8,
             dp.Neighbours.SUBSTITUTE,
+            horizon=8,
         )
         return dp.Objective([score(x, k, r) for r in range(n)], sensitivity)
 

@@ -28,7 +28,10 @@ def objective_by(delta):
     def objective_of(x):
         hits, misses = x.count("hit"), x.count("miss")
         sensitivity = dp.ElementSensitivity(
-            lambda t: [delta(hits, misses, t)], 1.0, 30, dp.Neighbours.ADD_REMOVE
+            lambda t: [delta(hits, misses, t)],
+            1.0,
+            dp.Neighbours.ADD_REMOVE,
+            horizon=30,
         )
         return dp.Objective([rate(hits, misses)], sensitivity)
 
@@ -121,8 +124,8 @@ def two_trees(delta):
         sensitivity = dp.ElementSensitivity(
             lambda t: [delta(*row, t) for row in counts],
             1.0,
-            6,
             dp.Neighbours.ADD_REMOVE,
+            horizon=6,
         )
         return dp.Objective([rate(*row) for row in counts], sensitivity)
 

@@ -46,7 +46,10 @@ def local(x, t):
 
 def objective_of(x):
     sensitivity = dp.ElementSensitivity(
-        lambda t: local(x, min(t, 3)), [2.0, 8.0, 4.0, 1.0], 4, dp.Neighbours.SUBSTITUTE
+        lambda t: local(x, min(t, 3)),
+        [2.0, 8.0, 4.0, 1.0],
+        dp.Neighbours.SUBSTITUTE,
+        horizon=4,
     )
     return dp.Objective(score(x), sensitivity)
 

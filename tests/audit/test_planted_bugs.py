@@ -25,7 +25,7 @@ def tally(x):
 
 
 def element(at, bound=1.0, horizon=6):
-    return dp.ElementSensitivity(at, bound, horizon, AR)
+    return dp.ElementSensitivity(at, bound, AR, horizon=horizon)
 
 
 def growing(x):

@@ -62,7 +62,10 @@ class Universe:
         kind = self.kinds[i]
         if kind == "element":
             sensitivity = dp.ElementSensitivity(
-                lambda t: self.local_sensitivity(database, i, t), bound, 4, EDGE
+                lambda t: self.local_sensitivity(database, i, t),
+                bound,
+                EDGE,
+                horizon=4,
             )
         elif kind == "flat":
             sensitivity = dp.LocalSensitivity(

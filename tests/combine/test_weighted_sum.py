@@ -26,7 +26,7 @@ def test_disjoint_records_need_only_the_largest_bound():
 
 def test_disjoint_local_sensitivities_are_maximised_at_every_distance():
     local = [
-        dp.ElementSensitivity(lambda t, rows=rows: rows[min(t, 1)], 9.0, 3, ADD_REMOVE)
+        dp.ElementSensitivity(lambda t, rows=rows: rows[min(t, 1)], 9.0, ADD_REMOVE, horizon=3)
         for rows in ([[1.0, 0.0], [2.0, 2.0]], [[0.5, 0.5], [1.0, 4.0]])
     ]
     total = dp.disjoint_sum([dp.Objective([0, 0], each) for each in local], [1, -3])
@@ -40,7 +40,7 @@ def test_disjoint_local_sensitivities_are_maximised_at_every_distance():
 
 @pytest.mark.parametrize(("weight", "lead"), [(1, 2), (-1, 2), (0.25, 2), (3, 0)])
 def test_what_is_not_rounded_keeps_sensitivities_of_0(weight, lead):
-    local = dp.ElementSensitivity(lambda t: [float(t > 1), 1.0], 1.0, 5, ADD_REMOVE)
+    local = dp.ElementSensitivity(lambda t: [float(t > 1), 1.0], 1.0, ADD_REMOVE, horizon=5)
     total = dp.weighted_sum([dp.Objective([0.0, 3.0], local)], [weight])
 
     assert dp.scaling.dampened(total)[0] == lead
@@ -68,7 +68,9 @@ def terms_with_a_direction(draw, n=5):
         weight = draw(st.sampled_from([-3.0, -1.0, 0.5, 1.0]))
         slope = 1 if (weight > 0) == (direction == "non-decreasing") else -1
         widths = 6.0 + slope * scores
-        local = dp.ElementSensitivity(lambda t, widths=widths: widths + t, 40.0, 9, ADD_REMOVE)
+        local = dp.ElementSensitivity(
+            lambda t, widths=widths: widths + t, 40.0, ADD_REMOVE, horizon=9
+        )
         own = "non-decreasing" if slope == 1 else "non-increasing"
         flat = draw(st.booleans())
         parts.append(

@@ -400,8 +400,8 @@ def test_shifted_is_never_worse_where_its_direction_holds(pairs, direction, epsi
     local = dp.ElementSensitivity(
         lambda t: np.minimum((step if direction == "non-decreasing" else step[::-1]) + t, 5.0),
         5.0,
-        9,
         dp.Neighbours.EDGE,
+        horizon=9,
     )
     objective = dp.Objective(scores, local, direction=direction)
     shifted = dp.ShiftedLocalDampening(epsilon=epsilon).probabilities(objective)

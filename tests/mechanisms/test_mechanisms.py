@@ -23,7 +23,9 @@ every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 
 OBJECTIVE = dp.Objective(
     [0.0, 1.0, 3.5, 4.0],
-    dp.ElementSensitivity(lambda t: np.array([0.5, 2.0, 1.0, 1.5]) + t / 4, 3.0, 12, EDGE),
+    dp.ElementSensitivity(
+        lambda t: np.array([0.5, 2.0, 1.0, 1.5]) + t / 4, 3.0, EDGE, horizon=12
+    ),
     candidates=["north", "east", "south", "west"],
 )
 
@@ -86,7 +88,7 @@ def test_later_rounds_of_pairwise_compare_the_candidates_that_are_left():
     mechanism = dp.PairwiseLocalDampening(epsilon=4.0)
     scores = np.array([6.0, 2.0, 0.0])
     sensitivity = dp.ElementSensitivity(
-        lambda t: np.array([0.5, 1.0, 2.0]) + t, 4.0, 6, dp.Neighbours.EDGE
+        lambda t: np.array([0.5, 1.0, 2.0]) + t, 4.0, dp.Neighbours.EDGE, horizon=6
     )
     objective = dp.Objective(scores, sensitivity)
     each = dp.PairwiseLocalDampening(epsilon=2.0)

@@ -12,15 +12,15 @@ from dpselect.errors import NeighboursError, SensitivityError
 from support.refusals import Each, both, refusing
 
 AR, EDGE, SWAP = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE, dp.Neighbours.SWAP
-FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, 5, EDGE)
-OF_TWO = dp.ElementSensitivity(lambda _: np.ones(2), 1.0, 3, EDGE)
-LONG = dp.TabulatedSensitivity([0.5], [0, 0], 1.0, 2**30 + 1, EDGE)
+FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, EDGE, horizon=5)
+OF_TWO = dp.ElementSensitivity(lambda _: np.ones(2), 1.0, EDGE, horizon=3)
+LONG = dp.TabulatedSensitivity([0.5], [0, 0], 1.0, EDGE, horizon=2**30 + 1)
 UNORDERED = [{"a": 1, "b": 2}, {"a", "b"}, iter("ab"), 2]
 """Before, these were refused after the charge, as a candidate was looked up."""
 
 
 def read(values):
-    dp.ElementSensitivity(lambda _: values, 1.0, 5, EDGE).at(0)
+    dp.ElementSensitivity(lambda _: values, 1.0, EDGE, horizon=5).at(0)
 
 
 def dampened(local):
@@ -44,8 +44,8 @@ TWO = [part(), part()]
 MAXIMUM = refusing(sensitivity.maximum)
 ADDED = refusing(sensitivity.weighted_sum, parts=[FIRST, FIRST], weights=[1, 1])
 GLOBAL = refusing(dp.GlobalSensitivity, bound=1, neighbours=EDGE)
-TABLE = refusing(dp.TabulatedSensitivity, table=[1.0], keys=[0], bound=1.0, horizon=3,
-                 neighbours=EDGE)  # fmt: skip
+TABLE = refusing(dp.TabulatedSensitivity, table=[1.0], keys=[0], bound=1.0, neighbours=EDGE,
+                 horizon=3)  # fmt: skip
 SUMS = both(*(refusing(one, TWO) for one in (dp.weighted_sum, dp.disjoint_sum)))
 BY_NAME = both(*(refusing(by_name, name, TWO) for name in COMBINATIONS))
 PARETO = refusing(dp.pareto, TWO)

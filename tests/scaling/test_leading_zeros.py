@@ -38,7 +38,7 @@ def objective_of(line, place, *, horizon=8, monotone=False, beside=()):
     def at(distance):
         return np.array([local_sensitivity(line, place, distance), *np.zeros(len(beside))])
 
-    sensitivity = dp.ElementSensitivity(at, 2.0, horizon, EDGE)
+    sensitivity = dp.ElementSensitivity(at, 2.0, EDGE, horizon=horizon)
     return dp.Objective([line[place], *beside], sensitivity, monotone=monotone)
 
 
@@ -55,7 +55,7 @@ def largest_step(scale):
 def test_the_smallest_case():
     """Two candidates, of which no step changes the best one within three."""
     sensitivity = dp.ElementSensitivity(
-        lambda t: np.array([0.0 if t < 3 else 1.0, 1.0]), 1.0, 10, EDGE
+        lambda t: np.array([0.0 if t < 3 else 1.0, 1.0]), 1.0, EDGE, horizon=10
     )
     objective = dp.Objective([0.0, -1.0], sensitivity)
     moved = dp.Objective([0.7, -0.3], sensitivity, highest=0.7)
@@ -129,7 +129,7 @@ def test_what_is_nearly_0_is_seen(planted, what):
         if what == "score":
             return dp.Objective(np.array([planted]), true.sensitivity)
         widths = [abs(planted) if t == 0 else true.sensitivity.at(t)[0] for t in range(8)]
-        sensitivity = dp.ElementSensitivity(lambda t: widths[t : t + 1], 2.0, 8, EDGE)
+        sensitivity = dp.ElementSensitivity(lambda t: widths[t : t + 1], 2.0, EDGE, horizon=8)
         return dp.Objective(true.scores, sensitivity)
 
     check = partial(

@@ -121,7 +121,10 @@ def local_objectives(draw, scores):
         )
     )
     horizon = len(rows)
-    return dp.Objective(values, dp.ElementSensitivity(lambda t: rows[t], bound, horizon, EDGE))
+    return dp.Objective(
+        values,
+        dp.ElementSensitivity(lambda t: rows[t], bound, EDGE, horizon=horizon),
+    )
 
 
 @given(local_objectives(integers | floats))
@@ -196,7 +199,7 @@ def test_shifted_errs_by_what_the_grid_pays_for(objective, direction):
 @pytest.mark.parametrize("horizon", [2**20, 2**30])
 def test_shifted_errs_by_what_the_grid_pays_for_at_long_horizons(horizon):
     table = [0.1, 0.1 + 0.2, 0.7]
-    long = dp.TabulatedSensitivity(table, [0, 1, 2], 1.0, horizon, EDGE)
+    long = dp.TabulatedSensitivity(table, [0, 1, 2], 1.0, EDGE, horizon=horizon)
     objective = dp.Objective([0.3, 0.2, 0.1], long)
     widths = [Fraction(width) for width in table]
     lacking = [

@@ -7,8 +7,10 @@ import dpselect as dp
 from dpselect.sensitivity import grouped, jump_to_bound, maximum, minimum, weighted_sum
 
 EDGE = dp.Neighbours.EDGE
-FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, 5, EDGE)
-SECOND = dp.ElementSensitivity(lambda t: np.array([1.5, 1.5, 0.5]) + t / 2, 4.0, 3, EDGE)
+FIRST = dp.ElementSensitivity(lambda t: np.array([0.0, 1.0, 2.0]) + t, 9.0, EDGE, horizon=5)
+SECOND = dp.ElementSensitivity(
+    lambda t: np.array([1.5, 1.5, 0.5]) + t / 2, 4.0, EDGE, horizon=3
+)
 ALL = range(8)
 
 
@@ -61,7 +63,7 @@ def test_weights_count_by_their_size():
 @pytest.mark.parametrize("combine", [maximum, lambda parts: weighted_sum(parts, [1.0, 1.0])])
 def test_one_number_for_each_candidate_beyond_the_horizon_of_one_part(combine):
     """Before: an IndexError, at a distance that the scores decide."""
-    short = dp.ElementSensitivity(lambda _: np.array([1.0, 2.0]), 4.0, 3, EDGE)
+    short = dp.ElementSensitivity(lambda _: np.array([1.0, 2.0]), 4.0, EDGE, horizon=3)
     flat = dp.LocalSensitivity(lambda _: 1.0, 2.0, EDGE, horizon=9)
     whole = combine([short, flat])
 
@@ -72,7 +74,7 @@ def test_one_number_for_each_candidate_beyond_the_horizon_of_one_part(combine):
 
 
 def test_a_part_of_horizon_zero_is_taken_from():
-    jumping = dp.ElementSensitivity(lambda _: np.array([1.0, 2.0]), 4.0, 0, EDGE)
+    jumping = dp.ElementSensitivity(lambda _: np.array([1.0, 2.0]), 4.0, EDGE, horizon=0)
     flat = dp.LocalSensitivity(lambda _: 1.0, 2.0, EDGE, horizon=9)
     whole = weighted_sum([jumping, flat], [1.0, 1.0])
 

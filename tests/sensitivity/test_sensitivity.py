@@ -22,7 +22,7 @@ def every_kind(draw):
     keys = draw(st.lists(st.integers(0, 8), min_size=4, max_size=4))
     table = np.cumsum([*draw(st.lists(quarters, min_size=1, max_size=6)), 0.5])
     bound = draw(st.sampled_from([0.5, 2.0, 50.0]))
-    tabulated = dp.TabulatedSensitivity(table, keys, bound, horizon, EDGE)
+    tabulated = dp.TabulatedSensitivity(table, keys, bound, EDGE, horizon=horizon)
     kinds = {
         "tabulated": tabulated,
         "local": dp.LocalSensitivity(lambda t: table[min(t, 1)], bound, EDGE, horizon=horizon),
@@ -92,8 +92,8 @@ def test_the_bound_holds_everywhere_and_from_the_horizon_on_exactly(sensitivity)
 @pytest.mark.slow
 def test_sums_over_many_distances_lose_no_digits():
     """A plain float sum of 10^5 tenths is off by 1.9e-8."""
-    tenth = dp.ElementSensitivity(lambda _: np.array([0.1]), 1.0, 100_000, EDGE)
-    table = dp.TabulatedSensitivity(np.full(100_000, 0.1), [0], 1.0, 100_000, EDGE)
+    tenth = dp.ElementSensitivity(lambda _: np.array([0.1]), 1.0, EDGE, horizon=100_000)
+    table = dp.TabulatedSensitivity(np.full(100_000, 0.1), [0], 1.0, EDGE, horizon=100_000)
 
     assert float(tenth.cumulative(100_000)[0]) == pytest.approx(10_000, rel=1e-15)
     assert float(table.cumulative(100_000)[0]) == pytest.approx(10_000, rel=1e-15)
@@ -104,7 +104,10 @@ def test_a_generic_sensitivity_never_asks_beyond_its_horizon(objective):
     asked = []
     inner = objective.sensitivity
     watched = dp.ElementSensitivity(
-        lambda t: asked.append(t) or inner.at(t), inner.bound, inner.horizon, EDGE
+        lambda t: asked.append(t) or inner.at(t),
+        inner.bound,
+        EDGE,
+        horizon=inner.horizon,
     )
     watched.shortfall()
     watched.locate(np.abs(objective.scores))

@@ -64,10 +64,13 @@ def sensitivities():
         "a bound for each": dp.GlobalSensitivity(
             [0.25, 0.5, 1.0, 1.0, 0.25], AR, horizon=HORIZON
         ),
-        "tabulated": dp.TabulatedSensitivity(table, keys, 1.0, HORIZON, AR),
+        "tabulated": dp.TabulatedSensitivity(table, keys, 1.0, AR, horizon=HORIZON),
         "local": dp.LocalSensitivity(lambda t: table[min(t, 3)], 1.0, AR, horizon=HORIZON),
         "element": dp.ElementSensitivity(
-            lambda t: table[np.minimum(np.array(keys) + t, 3)], 1.0, HORIZON, AR
+            lambda t: table[np.minimum(np.array(keys) + t, 3)],
+            1.0,
+            AR,
+            horizon=HORIZON,
         ),
     }
 

@@ -26,7 +26,7 @@ def element_objectives(draw, *, least=1, most=6, monotone=False):
     table = np.cumsum(np.array(steps), axis=0) / 4
     bound = draw(st.floats(0.25, 8))
     sensitivity = dp.ElementSensitivity(
-        lambda t: table[min(t, 6)], bound, horizon, dp.Neighbours.EDGE
+        lambda t: table[min(t, 6)], bound, dp.Neighbours.EDGE, horizon=horizon
     )
     return dp.Objective(scores, sensitivity, monotone=monotone)
 
@@ -47,13 +47,13 @@ def any_sensitivity(draw, n):
             lambda t: table[min(t, 1)], 4.0, dp.Neighbours.EDGE, horizon=horizon
         ),
         "tabulated": lambda: dp.TabulatedSensitivity(
-            table, keys, 4.0, horizon, dp.Neighbours.EDGE
+            table, keys, 4.0, dp.Neighbours.EDGE, horizon=horizon
         ),
         "element": lambda: dp.ElementSensitivity(
             lambda t: table[np.minimum(np.array(keys) + t, table.size - 1)],
             4.0,
-            horizon,
             dp.Neighbours.EDGE,
+            horizon=horizon,
         ),
     }
     return kinds[draw(st.sampled_from(sorted(kinds)))]()

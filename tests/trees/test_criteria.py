@@ -143,7 +143,7 @@ def some_tables():
 @pytest.mark.parametrize("horizon", [0, 1, 17, 150, 400])
 def test_sums_and_intervals_equal_the_generic_ones(relation, horizon):
     fast = InformationGainSensitivity(some_tables(), 300, relation, horizon)
-    slow = dp.ElementSensitivity(fast._local, fast.bound, horizon, relation)
+    slow = dp.ElementSensitivity(fast._local, fast.bound, relation, horizon=horizon)
     heights = np.array([0.0, 3.0, 50.0, 700.0, 5000.0])
 
     for t in (0, 1, 2, 30, 200, 500):

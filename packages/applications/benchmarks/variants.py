@@ -147,8 +147,8 @@ def by_chi_square(counts: Indices, people: int) -> dp.Objective:
         dp.ElementSensitivity(
             lambda t: changes[:, min(t, HORIZON - 1)],
             bound,
-            HORIZON,
             dp.Neighbours.SUBSTITUTE,
+            horizon=HORIZON,
         ),
         highest=float(people),
         direction="non-decreasing",

@@ -109,7 +109,7 @@ def local(rng):
     # Some candidates cannot change within a few steps.
     deltas[np.arange(horizon)[:, None] < rng.integers(-3, horizon + 1, n)] = 0
     e, rising = epsilon(rng), bool(rng.random() < 0.5)
-    sensitivity = dp.ElementSensitivity(deltas.__getitem__, bound, horizon, "edge")
+    sensitivity = dp.ElementSensitivity(deltas.__getitem__, bound, "edge", horizon=horizon)
     objective = dp.Objective(scores, sensitivity)
     asked = {"scores": scores, "deltas": deltas, "bound": bound, "epsilon": e}
     flip = dp.draws.PermuteAndFlip()

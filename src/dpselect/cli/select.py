@@ -246,7 +246,7 @@ class _Table:
             return GlobalSensitivity(bound, self.relation)
         names = self._local_columns(term.local)
         values = [np.asarray(column(name), dtype=np.float64) for name in names]
-        return ElementSensitivity(values.__getitem__, bound, len(names), self.relation)
+        return ElementSensitivity(values.__getitem__, bound, self.relation, horizon=len(names))
 
     def _local_columns(self, prefix: str) -> list[str]:
         names = tables.open_table(self.held).collect_schema().names()

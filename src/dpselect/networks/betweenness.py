@@ -117,7 +117,9 @@ def by_degrees(degrees: Indices, max_degree: int) -> TabulatedSensitivity:
     """Return the bound ``"degree"`` for given degrees."""
     keys = _keys(max_degree)
     table = np.maximum(keys, _pairs(keys))
-    return TabulatedSensitivity(table, degrees, table[-1], keys.size - 1, Neighbours.EDGE)
+    return TabulatedSensitivity(
+        table, degrees, table[-1], Neighbours.EDGE, horizon=keys.size - 1
+    )
 
 
 def by_codegrees(degrees: Indices, codegrees: Indices, max_degree: int) -> Sensitivity:
@@ -129,10 +131,12 @@ def by_codegrees(degrees: Indices, codegrees: Indices, max_degree: int) -> Sensi
     keys = _keys(max_degree)
     horizon = keys.size - 1
     bound = max(keys[-1], _pairs(keys[-1]))
-    linear = TabulatedSensitivity(keys, degrees, bound, horizon, Neighbours.EDGE)
+    linear = TabulatedSensitivity(keys, degrees, bound, Neighbours.EDGE, horizon=horizon)
     if _pairs(keys[-1]) <= keys[-1]:
         return linear
-    pairs = TabulatedSensitivity(_pairs(keys), codegrees, bound, horizon, Neighbours.EDGE)
+    pairs = TabulatedSensitivity(
+        _pairs(keys), codegrees, bound, Neighbours.EDGE, horizon=horizon
+    )
     return CodegreeSensitivity(linear, pairs, _crossing(degrees, codegrees, horizon))
 
 

@@ -89,7 +89,7 @@ def by_degrees(degrees: Indices, n: int) -> TabulatedSensitivity:
     # The key n - 1 - d + t counts upwards while the degree left, n - 1 - key, falls.
     left = np.arange(n)[::-1]
     table = np.minimum(1, 2 / np.maximum(left, 1))
-    return TabulatedSensitivity(table, n - 1 - degrees, 1.0, n - 1, Neighbours.EDGE)
+    return TabulatedSensitivity(table, n - 1 - degrees, 1.0, Neighbours.EDGE, horizon=n - 1)
 
 
 def by_spread(degrees: Indices, spreads: Indices, n: int) -> SpreadSensitivity:

@@ -8,6 +8,7 @@ every distance, without a loop over either.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,6 @@ from numpy.typing import ArrayLike
 from dpselect.errors import SensitivityError
 from dpselect.neighbours import NeighboursLike
 from dpselect.sensitivity.base import (
-    UNBOUNDED,
     Interval,
     Sensitivity,
     checked_distances,
@@ -23,6 +23,13 @@ from dpselect.sensitivity.base import (
 )
 from dpselect.sensitivity.summation import prefix_sums
 from dpselect.typing import Indices, Values
+
+
+class Public(TypedDict, total=False):
+    """What else can be public of a sensitivity, as ``Sensitivity`` takes it."""
+
+    horizon: int
+    l1: float | None
 
 
 class GlobalSensitivity(Sensitivity):
@@ -51,11 +58,9 @@ class GlobalSensitivity(Sensitivity):
         self,
         bound: ArrayLike,
         neighbours: NeighboursLike,
-        *,
-        horizon: int = UNBOUNDED,
-        l1: float | None = None,
+        **public: Unpack[Public],
     ) -> None:
-        super().__init__(bound, neighbours, horizon, l1=l1)
+        super().__init__(bound, neighbours, **public)
         self.flat = self.bounds.ndim == 0
 
     def _local(self, distance: int) -> Values:  # noqa: ARG002 -- the same at every distance
@@ -67,7 +72,24 @@ class GlobalSensitivity(Sensitivity):
         return inside * self.bounds + (upto - inside) * self.bound
 
 
-class LocalSensitivity(Sensitivity):
+class _OfDistance(Sensitivity):
+    """What a function of the distance returns."""
+
+    def __init__(
+        self,
+        at: Callable[[int], ArrayLike],
+        bound: ArrayLike,
+        neighbours: NeighboursLike,
+        **public: Unpack[Public],
+    ) -> None:
+        super().__init__(bound, neighbours, **public)
+        self._at = at
+
+    def _local(self, distance: int) -> ArrayLike:
+        return self._at(distance)
+
+
+class LocalSensitivity(_OfDistance):
     """A sensitivity function that does not depend on the candidate.
 
     Args:
@@ -85,29 +107,17 @@ class LocalSensitivity(Sensitivity):
 
     flat = True
 
-    def __init__(
-        self,
-        at: Callable[[int], float],
-        bound: float,
-        neighbours: NeighboursLike,
-        *,
-        horizon: int = UNBOUNDED,
-        l1: float | None = None,
-    ) -> None:
-        super().__init__(bound, neighbours, horizon, l1=l1)
-        self._at = at
-
-    def _local(self, distance: int) -> Values:
-        found = self._at(distance)
+    def _local(self, distance: int) -> ArrayLike:
+        found = super()._local(distance)
         if np.ndim(found):
             raise SensitivityError(
                 "`at` must return one number for all candidates; for one of each give an "
                 "ElementSensitivity"
             )
-        return np.asarray(float(found))
+        return found
 
 
-class ElementSensitivity(Sensitivity):
+class ElementSensitivity(_OfDistance):
     """A sensitivity function that differs between candidates.
 
     Args:
@@ -116,33 +126,18 @@ class ElementSensitivity(Sensitivity):
             Where it is 0 it must be 0 exactly, as for ``LocalSensitivity``. Check it with
             ``dpselect.audit.check_admissible``.
         bound: Global sensitivity Δ, or one per candidate, shape ``(n,)``; finite, > 0. Public.
-        horizon: Public distance ``T^*`` from which on the bound is used. Any is admissible; it
-            is required because the shifted mechanism depends on it.
         neighbours: The neighbour relation.
+        horizon: Public distance ``T^*`` from which on the bound is used, by default 2^20. Any
+            is admissible; state it where the shifted mechanism is used, which depends on it.
         l1: As for ``GlobalSensitivity``.
 
     Source: Farias et al., VLDB J. 2023, Definitions 5 and 6.
     """
 
-    def __init__(
-        self,
-        at: Callable[[int], ArrayLike],
-        bound: ArrayLike,
-        horizon: int,
-        neighbours: NeighboursLike,
-        *,
-        l1: float | None = None,
-    ) -> None:
-        super().__init__(bound, neighbours, horizon, l1=l1)
-        self._at = at
-
-    def _local(self, distance: int) -> ArrayLike:
-        return self._at(distance)
-
 
 def at_bound(bound: float, *, neighbours: NeighboursLike) -> ElementSensitivity:
     """Return what is public of a sensitivity that differs between candidates: its bound."""
-    return ElementSensitivity(lambda _: bound, bound, 0, neighbours)
+    return ElementSensitivity(lambda _: bound, bound, neighbours, horizon=0)
 
 
 class TabulatedSensitivity(Sensitivity):
@@ -153,8 +148,8 @@ class TabulatedSensitivity(Sensitivity):
             ``(m,)``. Beyond its end the last value is taken.
         keys: The key ``κ_r ≥ 0`` of each candidate; integers, shape ``(n,)``. Private.
         bound: Global sensitivity Δ; finite, > 0. Public.
-        horizon: Public distance from which on the bound is used.
         neighbours: The neighbour relation.
+        horizon: Public distance from which on the bound is used.
         l1: As for ``GlobalSensitivity``.
 
     Raises:
@@ -169,12 +164,10 @@ class TabulatedSensitivity(Sensitivity):
         table: ArrayLike,
         keys: ArrayLike,
         bound: float,
-        horizon: int,
         neighbours: NeighboursLike,
-        *,
-        l1: float | None = None,
+        **public: Unpack[Public],
     ) -> None:
-        super().__init__(bound, neighbours, horizon, l1=l1)
+        super().__init__(bound, neighbours, **public)
         self._table = np.minimum(_checked_table(table), self.bound)
         self._keys = _checked_keys(keys)
         self._last = self._table.size - 1

@@ -69,7 +69,7 @@ def squared_degrees(matrix):
     degrees = matrix.sum(axis=1)[:4].astype(float)
     # One edge changes d^2 by at most 2 d + 1; at distance t the degree is at most d + t.
     sensitivity = dp.ElementSensitivity(
-        lambda t: np.minimum(2 * (degrees + t) + 1, 9.0), 9.0, 8, EDGE
+        lambda t: np.minimum(2 * (degrees + t) + 1, 9.0), 9.0, EDGE, horizon=8
     )
     return dp.Objective(degrees**2, sensitivity, CANDIDATES, highest=16.0)
 

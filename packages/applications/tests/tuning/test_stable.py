@@ -28,7 +28,7 @@ def local(table):
     def at(t):
         return np.array([(2 * (table.count(r) + t) + 1) / 4 for r in range(3)])
 
-    sensitivity = dp.ElementSensitivity(at, (2 * 8 + 1) / 4, 8, "add-remove")
+    sensitivity = dp.ElementSensitivity(at, (2 * 8 + 1) / 4, "add-remove", horizon=8)
     return dp.Objective(scores, sensitivity)
 
 
@@ -36,7 +36,7 @@ def above_two(table):
     """Votes beyond two: below, candidates tie, and no step changes that."""
     counts = np.array([table.count(r) for r in range(3)])
     sensitivity = dp.ElementSensitivity(
-        lambda t: (counts + t >= 2).astype(float), 1.0, 8, "add-remove"
+        lambda t: (counts + t >= 2).astype(float), 1.0, "add-remove", horizon=8
     )
     return dp.Objective(np.maximum(counts - 2, 0), sensitivity, monotone=True)
 

@@ -233,7 +233,10 @@ class BestScore(Question):
         most = self.bound if self.bounds is None else float(self.bounds.max())
         if mechanism in {"local-dampening", "shifted"}:
             local = ElementSensitivity(
-                self.local.__getitem__, most, len(self.local), self.neighbours
+                self.local.__getitem__,
+                most,
+                self.neighbours,
+                horizon=len(self.local),
             )
             return Objective(self.scores, local, direction="non-decreasing")
         sensitivity = GlobalSensitivity(most, self.neighbours)

@@ -155,7 +155,9 @@ def sum_not_private(
     left = positives - np.arange(positives + positives % 2)
     table = (1 / np.maximum(left, 1)).reshape(-1, 2) @ (weights[1], weights[0])
     keys = np.zeros(trees, dtype=np.int64)
-    return TabulatedSensitivity(table, keys, sum(weights), positives, Neighbours.ADD_REMOVE)
+    return TabulatedSensitivity(
+        table, keys, sum(weights), Neighbours.ADD_REMOVE, horizon=positives
+    )
 
 
 def evolution(schema: Schema, cell: Cell, method: Method, epsilon: float) -> Evolution:

@@ -82,8 +82,8 @@ const RELEASES = {
     };
     const sensitivity = {
       generalized: `dp.GlobalSensitivity(bounds, ${quoted(relation)})`,
-      "local-dampening": `dp.ElementSensitivity(local, ${bound}, len(local), ${quoted(relation)})`,
-      shifted: `dp.ElementSensitivity(local, ${bound}, len(local), ${quoted(relation)})`,
+      "local-dampening": `dp.ElementSensitivity(local, ${bound}, ${quoted(relation)}, horizon=len(local))`,
+      shifted: `dp.ElementSensitivity(local, ${bound}, ${quoted(relation)}, horizon=len(local))`,
     }[mechanism] ?? `dp.GlobalSensitivity(${bound}, ${quoted(relation)})`;
     const facts = [monotone && "monotone=True", mechanism === "shifted" && 'direction="non-decreasing"'].filter(Boolean);
     return {
