@@ -3,7 +3,6 @@
 import gzip
 
 import networkx as nx
-import numpy as np
 import polars as pl
 import pytest
 from scipy import sparse
@@ -119,22 +118,6 @@ def test_a_sparse_matrix_is_an_adjacency(form, kind):
     assert query.release(matrix).answer == (0,)
     with pytest.raises(DataError):
         degrees(matrix, 7)
-
-
-@pytest.mark.parametrize(
-    ("array", "nodes"),
-    [
-        (MATRIX.toarray(), 6),
-        (np.asmatrix(MATRIX.toarray()), 6),
-        (np.array([[0, 1], [1, 0]]), 2),
-        # Neither does its length decide, which is private.
-        (np.array([[0, 1]]), 2),
-        (np.empty((0, 2), dtype=int), 2),
-    ],
-)
-def test_an_array_that_may_be_an_adjacency_is_refused_by_what_is_public(array, nodes):
-    with pytest.raises(DataError):
-        degrees(array, nodes)
 
 
 def test_longer_tuples_and_sets_of_two_are_pairs():

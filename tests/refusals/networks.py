@@ -78,6 +78,7 @@ NX = refusing(Graph.from_networkx, nodes=5)
 IGRAPH = refusing(Graph.from_igraph, nodes=5)
 SIMPLE = refusing(simple_edges)
 AB = SECRET.select("a", "b")
+ADJACENCY = nx.to_numpy_array(nx.star_graph(4), dtype=int)
 WEIGHTED = igraph.Graph(5, EDGES, edge_attrs={"weight": range(6)})
 
 ROWS = [
@@ -157,6 +158,10 @@ ROWS = [
     MEMORY("must name nodes, which are integers", ColumnError, edges=np.zeros((1, 2))),
     MEMORY("or pairs in an array", DataError, edges=np.zeros(0, dtype=np.int64)),
     MEMORY("or pairs in an array", DataError, edges=np.zeros(1, dtype=np.int64)),
+    # An array that may be an adjacency; its length, which is private, does not decide it.
+    MEMORY("", DataError, edges=Each([ADJACENCY, np.asmatrix(ADJACENCY)])),
+    MEMORY("", DataError, nodes=2, edges=Each([1 - np.eye(2, dtype=int), np.array([[0, 1]])])),
+    MEMORY("", DataError, nodes=2, edges=np.empty((0, 2), dtype=int)),
     MEMORY("at least 1", nodes=Each([0, -3])),
     MEMORY("an integer", nodes=2.5),
     MEMORY("nodes", nodes=Each([[], ["a", "b", "a"]])),

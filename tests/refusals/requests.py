@@ -16,12 +16,25 @@ OF = {"user": "patient", "max_per_user": 2}
 END = ', "neighbours": "add-remove"}'
 RECORD = {"query": "PercentileRecord", "column": "days", "p": 50, "upper": 60, "epsilon": 1.0}
 HUBS = {"query": "Hubs", "nodes": 5, "k": 1, "metric": "ego-density", "epsilon": 1.0}
+CELLS = {"query": "HeavyCells", "x": "a", "y": "b", "bounds": [0, 0, 1, 1], "grid": 2}
+CELLS |= {"k": 1, "epsilon": 1.0}
 PERSONS = [{**MEDIAN, **AR}, {**TOP, **AR, **OF}]
 NO_PRICES = Each([-0.1, inf, nan, "1", True, None])
 
 
 def request(**tables):
     dp.Request.from_dict(tables)
+
+
+def policy(unit="add-remove", claims=None, **person):
+    tables = {
+        "ledger": "clinic.budget",
+        "data": {"path": "stays.parquet"},
+        "unit": {"neighbours": unit},
+        "release": {"epsilon": 1.0},
+        "person": {"epsilon": 1.0, **person},
+    }
+    dp.Policy.from_dict(tables if claims is None else {**tables, "claims": claims})
 
 
 def plan(*spends, epsilon=1.0):
@@ -37,6 +50,8 @@ CHOSEN = dp.Selection(mechanism=dp.PermuteAndFlip(epsilon=1), k=1, **AR)
 KEYS = {"column": "ward", "k": 1, "candidates": ["a"], "epsilon": 0.1}
 FIRST, REPLACED = (dp.TopKeys(**KEYS, neighbours=one) for one in ("add-remove", "substitute"))
 ASKED = refusing(request, data={"path": "stays.parquet"}, unit=AR, queries=[TOP])
+GRANTED = refusing(policy)
+CLAIMED = refusing(policy, unit="swap")
 READ = refusing(Query.from_json)
 PRICE = refusing(Spend, "all", epsilon=0.1)
 RUN = refusing(dp.run, data={"ward": ["a"]})
@@ -61,6 +76,22 @@ ROWS = [
     ASKED("and [unit] says", NeighboursError,
           queries=Each([[{**MEDIAN, **OF}], [HUBS], [RECORD]])),
     ASKED("one unit", NeighboursError, unit={}, queries=PERSONS),
+    ASKED("", queries=[{**TOP, "name": "a"}, {**MEDIAN, "name": "A"}]),
+    ASKED("", queries=Each([[{**TOP, "name": one}] for one in ("n" * 300, "\u00e4" * 101)])),
+    ASKED("", queries=[{**TOP, "column": ["a", "b"], "candidates": [["x", "y", "z"]]}]),
+    ASKED("", queries=[{**TOP, "column": ["a", "b"], "candidates": ["x"]}]),
+    ASKED("", queries=[{**MEDIAN, "minus": MEDIAN["column"]}]),
+    ASKED("", queries=[{**CELLS, "delta": 1e-6, "by": {"a": 1}}]),
+    # When the policy is read, and not when its ledger is made, which may be there.
+    GRANTED("", shares=Each([{"alice": 0.7, "bob": 0.4}, {"alice": -0.1}, {"": 0.1}])),
+    GRANTED("", composition="add"),
+    GRANTED("", period="year"),
+    GRANTED("", period="week", period_unit="each-period"),
+    GRANTED("", delta=1.5),
+    CLAIMED("d of [claims] must be an integer", claims={"d": "27"}),
+    CLAIMED("n must be", claims={"n": -1}),
+    CLAIMED("label of [claims] must be a text", claims={"label": 3}),
+    CLAIMED("no key 'max_recrods'; did you mean 'max_records'", claims={"max_recrods": 3}),
     READ("must be one JSON object", text=Each(["[]", "{"])),
     READ("a query must name its class", text=Each(['{"epsilon": 1}', '{"query": 1}'])),
     READ("there is no query 'TopKey'; did you mean 'TopKeys'?", text='{"query": "TopKey"}'),

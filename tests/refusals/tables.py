@@ -10,6 +10,7 @@ import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError
 from dpselect.tables.people import PeopleCap
+from dpselect.tables.text import Dialect
 from dpselect.trees import records
 from support.refusals import Each, refusing, releasing
 
@@ -47,6 +48,7 @@ def above(query):
 
 HALF = releasing(dp.Percentiles, column="days", p=50, upper=9, step=1, **AR)
 TOP = releasing(dp.TopKeys, k=1, candidates=["a"], **AR)
+DIALECT = refusing(Dialect)
 CHECKED = refusing(tables.check_columns, STAYS)
 KEPT = refusing(kept_by)
 
@@ -83,4 +85,13 @@ ROWS = [
     ),
     refusing(above)("must be an integer", query=SECOND),
     TOP("k must be an integer", k=SECOND),
+    DIALECT("encoding", encoding=Each(["rot13", "iso2022_jp", "unicode_escape"])),
+    DIALECT("quote", quote="ab"),
+    DIALECT("", quote=",", separator=","),
+    DIALECT("", thousands="."),
+    DIALECT("date_format", date_format="dd/mm/yy"),
+    DIALECT("time_zone", time_zone="Berlin"),
+    DIALECT("header", header=("a", "a")),
+    DIALECT("comment", comment=""),
+    DIALECT("", skip_lines=-1),
 ]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ParameterError, PolicyError, PublicClaimError
+from dpselect.errors import PolicyError, PublicClaimError
 from dpselect.query import claims_of
 from dpselect.requests.contradictions import file_of
 from dpselect.requests.policy import claims_known
@@ -241,21 +241,6 @@ def test_a_request_that_a_program_made_rests_on_the_same_claims():
 
     with refused("label", error=PolicyError):
         policy.check(dp.Request(queries={"one": query}, source="stays.parquet"))
-
-
-@pytest.mark.parametrize(
-    ("claims", "said"),
-    [
-        ({"d": "27"}, "d of [claims] must be an integer"),
-        ({"n": -1}, "n must be"),
-        ({"label": 3}, "label of [claims] must be a text"),
-        ({"max_recrods": 3}, "no key 'max_recrods'; did you mean 'max_records'"),
-    ],
-)
-def test_a_table_of_claims_is_checked(claims, said):
-    with pytest.raises(ParameterError) as raised:
-        policy_of("swap", ledger="none.budget", claims=claims)
-    assert said in str(raised.value)
 
 
 def test_what_data_can_contradict_needs_a_ledger():

@@ -528,32 +528,6 @@ def test_candidates_of_a_column_can_be_a_file_beside_the_policy(tmp_path):
         dp.Policy.read(tmp_path / "policy.toml")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"shares": {"alice": 0.7, "bob": 0.4}},
-        {"shares": {"alice": -0.1}},
-        {"shares": {"": 0.1}},
-        {"composition": "add"},
-        {"period": "year"},
-        {"period": "week", "period_unit": "each-period"},
-        {"delta": 1.5},
-    ],
-)
-def test_what_a_policy_grants_is_checked_when_it_is_read(wrong):
-    """Before, when the ledger was made: the policy of a ledger that was there said nothing."""
-    with pytest.raises(ParameterError):
-        dp.Policy.from_dict(
-            {
-                "ledger": "clinic.budget",
-                "data": {"path": "stays.parquet"},
-                "unit": {"neighbours": "add-remove"},
-                "release": {"epsilon": 1.0},
-                "person": {"epsilon": 1.0, **wrong},
-            }
-        )
-
-
 def test_whom_a_policy_protects_need_not_be_listed_and_is_not_released():
     tables = {
         "data": {"path": "stays.parquet"},

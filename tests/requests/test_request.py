@@ -9,7 +9,6 @@ import pytest
 
 import dpselect as dp
 from dpselect.errors import (
-    ColumnError,
     DataError,
     LedgerError,
     ParameterError,
@@ -146,24 +145,6 @@ def test_dates_and_durations_are_asked_for_as_in_commands(tmp_path, asked, right
 
     [answer] = dp.Request.from_dict({**tables, "queries": [query]}).release().values()
     assert answer.candidate == right
-
-
-@pytest.mark.parametrize(
-    "tables",
-    [
-        {"queries": [{**TOP, "name": "a"}, {**MEDIAN, "name": "A"}]},
-        {"queries": [{**TOP, "name": "n" * 300}]},
-        {"queries": [{**TOP, "name": "\u00e4" * 101}]},
-        {"queries": [{**TOP, "column": ["a", "b"], "candidates": [["x", "y", "z"]]}]},
-        {"queries": [{**TOP, "column": ["a", "b"], "candidates": ["x"]}]},
-        {"queries": [{**MEDIAN, "minus": MEDIAN["column"]}]},
-        {"queries": [{"query": "HeavyCells", "x": "a", "y": "b", "bounds": [0, 0, 1, 1],
-                       "grid": 2, "k": 1, "epsilon": 1.0, "delta": 1e-6, "by": {"a": 1}}]},
-    ],
-)  # fmt: skip
-def test_what_is_no_request_is_refused(tables):
-    with pytest.raises((ParameterError, ColumnError)):
-        dp.Request.from_dict({**asked(TOP), **tables})
 
 
 def test_a_file_of_values_within_too_many_others_is_refused(tmp_path):

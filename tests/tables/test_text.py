@@ -19,7 +19,6 @@ from dpselect.tables.text import TextFiles
 from support.odd_records import examples
 from support.refusals import refused
 
-NAMES = "xyz"
 TOKENS = (
     *(b"a", b"b", b",", b",", b"\n", b"\n", b'"', b'"', b"\r", b"\r\n", b"\0", b"\xff"),
     *(b"\xc3\xa9", b" ", b"#", b'""', b',"', b'",', b'"\n'),
@@ -214,27 +213,6 @@ def test_a_first_line_that_is_no_header_is_refused_in_no_words_of_it(tmp_path, c
     with pytest.raises(DataError) as caught:
         tables.open_table(path)
     assert "Smith" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("stated", "message"),
-    [
-        ({"encoding": "rot13"}, "encoding"),
-        ({"encoding": "iso2022_jp"}, "encoding"),
-        ({"encoding": "unicode_escape"}, "encoding"),
-        ({"quote": "ab"}, "quote"),
-        ({"quote": ",", "separator": ","}, ""),
-        ({"thousands": "."}, ""),
-        ({"date_format": "dd/mm/yy"}, "date_format"),
-        ({"time_zone": "Berlin"}, "time_zone"),
-        ({"header": ("a", "a")}, "header"),
-        ({"comment": ""}, "comment"),
-        ({"skip_lines": -1}, ""),
-    ],
-)
-def test_a_dialect_that_is_none_is_refused(stated, message):
-    with refused(message):
-        Dialect(**stated)
 
 
 def test_no_pair_that_was_compared_differs():
