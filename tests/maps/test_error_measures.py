@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.maps import ErrorMeasure, RelativeClipped, Weighted, grid_error, uniform_grid
+from dpselect.maps import (
+    ErrorMeasure,
+    MapRelease,
+    RelativeClipped,
+    Weighted,
+    grid_error,
+    uniform_grid,
+)
 from dpselect.maps.box import POSITIONS
 from support.map_definitions import (
     ADD_REMOVE,
@@ -89,7 +96,7 @@ def test_a_query_that_cuts_no_cell_has_no_sensitivity():
     assert claimed(universe, Weighted(neighbours=ADD_REMOVE), 1.0) == ROUNDING
 
 
-def test_more_points_than_a_measure_declares_are_refused():
+def test_more_points_than_a_measure_declares_are_refused(tmp_path):
     class Few(Weighted):
         most_records = 3
 
@@ -106,7 +113,12 @@ def test_more_points_than_a_measure_declares_are_refused():
         query.release([[0.5, 0.5]] * 4, budget=budget)
     assert "4" not in str(caught.value)
     assert budget.entries == ()
-    assert query.release([[0.5, 0.5]] * 3, budget=budget).entry is not None
+    made = query.release([[0.5, 0.5]] * 3, budget=budget)
+    assert made.entry is not None
+    # A measure of one's own has no text: the file has the plan alone.
+    made.to_file(tmp_path / "map.parquet")
+    back = MapRelease.from_parquet(tmp_path / "map.parquet")
+    assert (back.query, back.plan) == (None, query.plan)
 
 
 def clipped(floor, clip, scale, norm):

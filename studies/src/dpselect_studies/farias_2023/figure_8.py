@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from scipy import stats
 
 from dpselect.networks import ego_betweenness
 from dpselect_studies import graphs
-from dpselect_studies.farias_2023.directions import check_direction
 from dpselect_studies.study import Row, Study
 
 if TYPE_CHECKING:
@@ -46,10 +46,11 @@ def measure(cell: Cell, rng: np.random.Generator) -> list[Row]:  # noqa: ARG001 
     graph = graphs.load(cell.graph)
     bound = graphs.own_bound(cell.graph)
     objective = ego_betweenness(graph, max_degree=bound, sensitivity="degree")
+    sensitivity = objective.sensitivity.at(0)
     points = pl.DataFrame(
-        {"betweenness": objective.scores.round(2), "sensitivity": objective.sensitivity.at(0)}
+        {"betweenness": objective.scores.round(2), "sensitivity": sensitivity}
     )
-    correlation = check_direction(objective, distances=1).rank_correlation
+    correlation = float(stats.spearmanr(objective.scores, sensitivity)[0])
     several = points.group_by("betweenness", "sensitivity").len("nodes")
     return [
         {"graph": graphs.TITLES[cell.graph], "rank_correlation": correlation, **row}
