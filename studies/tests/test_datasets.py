@@ -1,11 +1,10 @@
+"""The catalogue of data sets, their publishers' formats, and files that are others."""
+
 import gzip
 import io
 import os
-import threading
 import zipfile
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -100,38 +99,23 @@ def as_published(name, table):
     return buffer.getvalue()
 
 
-@pytest.fixture
-def publisher(tmp_path, monkeypatch):
-    """A server of a folder, and an empty cache for what is fetched from it."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def served(monkeypatch, name, path, **changes):
+    """Let the publisher of a data set send this file."""
     monkeypatch.delenv("DPSELECT_DATA", raising=False)
-    (tmp_path / "files").mkdir()
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(
-        ("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "files"))
-    )
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield tmp_path / "files", f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    known = {name: replace(datasets.about(name), **{"url": "https://publisher/", **changes})}
+    monkeypatch.setattr("dpselect_studies.datasets.catalogue", lambda: known)
+    monkeypatch.setattr("pooch.retrieve", lambda *_, **__: str(path))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["enron", "github_musae", "adult", "hist1d_income", "hist2d_adult_2d"]
 )
-def test_a_publishers_file_becomes_the_same_records(name, publisher, monkeypatch):
-    folder, url = publisher
+def test_a_publishers_file_becomes_the_same_records(name, tmp_path, monkeypatch):
     expected = real(name)
-    (folder / name).write_bytes(as_published(name, expected))
-    served = replace(datasets.about(name), url=f"{url}/{name}", known_hash=None)
-    monkeypatch.setattr("dpselect_studies.datasets.catalogue", lambda: {name: served})
+    path = tmp_path / name
+    path.write_bytes(as_published(name, expected))
+    served(monkeypatch, name, path)
 
     found = datasets.load(name)
 
@@ -139,20 +123,20 @@ def test_a_publishers_file_becomes_the_same_records(name, publisher, monkeypatch
     assert found.rows() == expected.rows()
 
 
-def test_other_records_from_the_publisher_are_refused(publisher, monkeypatch):
-    folder, url = publisher
-    np.save(folder / "other.npy", np.arange(4096))
-    about = datasets.about("hist1d_hepth")
-
-    served = replace(about, url=f"{url}/other.npy")
-    monkeypatch.setattr("dpselect_studies.datasets.catalogue", lambda: {"hist1d_hepth": served})
+def test_other_records_from_the_publisher_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "other.npy"
+    np.save(path, np.arange(4096))
+    served(monkeypatch, "hist1d_hepth", path)
     with pytest.raises(DataError):
         datasets.load("hist1d_hepth")
 
-    served = replace(about, url=f"{url}/other.npy?", known_hash="sha256:" + "0" * 64)
-    with pytest.raises(DataError):
-        datasets.load("hist1d_hepth")
 
-    served = replace(about, url=f"{url}/none.npy")
+def test_what_cannot_be_fetched_is_an_error_of_ours(tmp_path, monkeypatch):
+    served(monkeypatch, "hist1d_hepth", tmp_path)
+
+    def nothing(*_, **__):
+        raise OSError("no network")
+
+    monkeypatch.setattr("pooch.retrieve", nothing)
     with pytest.raises(DataError):
         datasets.load("hist1d_hepth")

@@ -68,7 +68,7 @@ def test_the_printed_corollary_7_9_is_below_what_its_lemmas_give():
 
 
 def test_the_printed_order_of_definition_17_is_worse_where_larger_scores_are_shifted_up_to():
-    """Sensitivities must rise with the scores; Section 3.6.1 has the comparison turned round."""
+    """Sensitivities must rise with the scores; Section 3.6.1 has it turned round."""
     edge, scores = dp.Neighbours.EDGE, [3.0, 2.0, 1.0, 0.0]
     shifted = dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing")
     falling, rising = (

@@ -4,8 +4,6 @@ A pair of databases of the errata: one query of 0.9 of a line, a grid that it cu
 a grid of one cell, 27 points in the query, and two or three more outside it.
 """
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -30,7 +28,7 @@ from dpselect_studies.fanaeepour_2017.published_not_private import (
 from support.real_data import or_skip
 from support.refusals import refused
 
-NINE_TENTHS = Fraction(9, 10)
+NINE_TENTHS = 0.9
 INSIDE = 27
 CELLS = 2**14
 # As near to 0.9 of the box as cells of a power of two allow, so that the query cuts none.
@@ -49,42 +47,6 @@ def pair_on_the_line():
 
 def loss(first, second):
     return np.abs(np.log(first) - np.log(second)).max()
-
-
-def published_in_fractions(size):
-    """Errors and sensitivities of the pair, without a rounding."""
-    floor, inside = NINE_TENTHS * size, Fraction(INSIDE)
-    aligned = Fraction(0), Fraction(9000)
-    one_cell = abs(NINE_TENTHS * size - INSIDE), NINE_TENTHS
-    return [
-        (error(gap, noise, inside, floor), sensitivity(noise, size, NINE_TENTHS))
-        for gap, noise in (aligned, one_cell)
-    ]
-
-
-def test_the_errors_and_sensitivities_of_the_pair_are_exact_fractions():
-    low = Fraction(261, 10)
-
-    def corollary_7_9(noise):
-        return 1 / (NINE_TENTHS * (low + 1)) + noise / (low * (low + 1)) + 1 / Fraction(27)
-
-    assert published_in_fractions(29) == [
-        (Fraction(9000, 27), corollary_7_9(9000)),
-        (Fraction(18, 10) / 27, corollary_7_9(NINE_TENTHS)),
-    ]
-    assert published_in_fractions(30)[1][0] == NINE_TENTHS / 27
-
-
-@pytest.mark.parametrize(("epsilon", "ratio"), [(1.0, 1.0963), (4.0, 1.0963)])
-def test_the_published_choice_loses_more_than_its_epsilon(epsilon, ratio):
-    laws = [
-        PublishedNotPrivate(
-            *np.array(published_in_fractions(size), dtype=float).T
-        ).probabilities(epsilon)
-        for size in (29, 30)
-    ]
-
-    assert loss(*laws) / epsilon == pytest.approx(ratio, abs=5e-4)
 
 
 def test_the_published_utility_fails_with_a_sensitivity_of_each_grid():
@@ -112,7 +74,7 @@ def test_the_published_utility_fails_with_a_sensitivity_of_each_grid():
 
 def published_on_the_line(points):
     return published_not_private(
-        points, LINE, QUERY, scale=1.0, size=points.x.size, delta=float(NINE_TENTHS)
+        points, LINE, QUERY, scale=1.0, size=points.x.size, delta=NINE_TENTHS
     )
 
 
@@ -211,19 +173,13 @@ def _clustered(rng, size):
     return (low + (high - low) * rng.beta(2, 5, (size, 2))).T
 
 
-@pytest.mark.parametrize("name", methods.METHODS)
-def test_every_method_spends_no_more_than_epsilon_and_none_if_it_is_not_private(name):
-    here = case_of_few()
+def test_names_say_which_methods_are_not_private():
+    private = [methods.METHODS[name] for name in PRIVATE]
+    others = [choose for name, choose in methods.METHODS.items() if "(not private)" in name]
 
-    partition, left = methods.METHODS[name](here, 0.5, 0.2, np.random.default_rng(0))
-
-    assert partition.cells >= 1
-    if name.startswith("BestNonPriv"):
-        assert left == np.inf
-    elif name.endswith("(not private)") and not name.startswith("E2EPriv"):
-        assert left == 0.5
-    else:
-        assert left == pytest.approx((0.98 if name == "guideline, noisy N" else 0.8) * 0.5)
+    assert len(others) + len(private) == len(methods.METHODS)
+    assert all(choose.__name__.endswith("_not_private") for choose in others)
+    assert not any("not_private" in choose.__name__ for choose in private)
 
 
 def test_leaky_takes_the_best_noisy_map_and_the_heuristic_the_exact_number():
@@ -250,13 +206,6 @@ def test_simulated_noise_has_the_moments_of_the_discrete_laplace_law(scale):
     assert abs(drawn.mean()) < 5 * np.sqrt(variance / drawn.size)
     assert drawn.var() == pytest.approx(variance, rel=0.03)
     assert np.mean(drawn == 0) == pytest.approx((1 - q) / (1 + q), abs=0.006)
-
-
-def test_a_query_without_points_has_no_error():
-    found = methods.relative_errors(np.array([3.0, 3.0]), np.array([2.0, 0.0]))
-
-    assert found[0] == 0.5
-    assert np.isnan(found[1])
 
 
 def test_a_summary_is_of_medians_over_queries_with_points_and_over_all():
