@@ -12,12 +12,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from dpselect.draws.exact import bits
 
-settings.register_profile("repeating", deadline=None, derandomize=True, max_examples=25)
-settings.register_profile("exploring", deadline=None)
+NO_CLOCK = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("repeating", NO_CLOCK, derandomize=True, max_examples=25)
+settings.register_profile("exploring", NO_CLOCK)
 settings.load_profile(PROFILE := os.environ.get("HYPOTHESIS_PROFILE", "repeating"))
 
 PAGES = Path(__file__).parent / "docs"

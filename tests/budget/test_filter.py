@@ -7,7 +7,7 @@ from math import exp, prod
 from typing import get_args
 
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from dpselect._numbers import exact
 from dpselect.budget import filter as stopping
@@ -180,7 +180,6 @@ def most_revealing(cost):
     return [cost.delta, *hidden, 0.0], [0.0, *hidden[::-1], cost.delta]
 
 
-@settings(deadline=None)
 @given(
     st.floats(0.05, 2),
     st.sampled_from([0.1, 0.5]),

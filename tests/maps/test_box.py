@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from dpselect.maps import even_queries, lattice_rectangles
 from dpselect.maps.box import Box
@@ -11,7 +11,6 @@ UNIT = Box(0, 0, 1, 1)
 awkward = st.floats(allow_nan=True, allow_infinity=True, width=64)
 
 
-@settings(deadline=None)  # the first example compiles
 @given(st.lists(st.tuples(awkward, awkward), max_size=8), st.sampled_from(["drop", "clip"]))
 def test_a_record_is_repaired_whatever_the_others_are(records, outside):
     def located(some):

@@ -50,7 +50,7 @@ def test_cells_fill_the_box_once(partition):
 
 
 @every_partition
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(points=st.lists(st.tuples(positions, positions), max_size=12))
 def test_every_point_is_counted_in_the_cell_that_holds_it(partition, points):
     expected = [sum(inside(x, y, cell) for x, y in points) for cell in cells_of(partition)]
@@ -58,7 +58,7 @@ def test_every_point_is_counted_in_the_cell_that_holds_it(partition, points):
     assert as_points(points).in_cells(partition).tolist() == expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(positions, positions), max_size=12), st.lists(edges(), min_size=1))
 def test_rectangles_hold_the_points_that_are_in_them(points, queries):
     expected = [sum(inside(x, y, query) for x, y in points) for query in queries]
@@ -67,7 +67,7 @@ def test_rectangles_hold_the_points_that_are_in_them(points, queries):
 
 
 @every_partition
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(query=edges(), data=st.data())
 def test_overlaps_are_areas_over_areas(partition, query, data):
     counts = data.draw(

@@ -94,7 +94,7 @@ def test_grids_are_nested(bounds, size, times):
         assert (np.diff(fine) >= 0).all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.sampled_from([*BOUNDS.values(), (0.1 + 0.2, 1 / 3, 1.1, 2 / 3)]),
     st.integers(1, 12),

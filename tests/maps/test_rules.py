@@ -19,7 +19,7 @@ def coarse(*cells, rest=0.0, scale=0.01):
 
 @pytest.mark.slow
 @every_rule
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     counts=st.lists(st.integers(-(10**12), 10**12), min_size=COARSE**2, max_size=COARSE**2),
     epsilon=st.floats(1e-6, 100),

@@ -34,7 +34,6 @@ def common(network, v):
     return [len(set(network[v]) & set(network[w])) for w in network if w != v]
 
 
-@settings(deadline=None)  # the first call compiles
 @given(networks())
 def test_common_neighbours_are_counted_over_all_other_nodes(network):
     least, most = of(network).common_neighbours()
@@ -66,7 +65,7 @@ def test_many_nodes_in_many_pieces_are_counted_once(network):
     ]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(networks(most=9), st.randoms())
 def test_the_order_of_nodes_changes_nothing_not_even_rounding(network, random):
     order = list(network)

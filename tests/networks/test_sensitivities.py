@@ -10,7 +10,7 @@ from math import fsum
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from dpselect.networks.betweenness import by_codegrees, by_degrees as betweenness_by_degrees
 from dpselect.networks.density import by_degrees as density_by_degrees, by_spread
@@ -205,7 +205,6 @@ def test_sums_of_small_terms_keep_their_digits():
     assert sensitivity.cumulative(90_000) == pytest.approx(exact, rel=1e-15, abs=0)
 
 
-@settings(deadline=None)  # the first call compiles
 @given(st.integers(2, 60), st.data())
 def test_the_codegree_form_is_the_larger_of_its_two_terms(max_degree, data):
     d = data.draw(st.integers(0, max_degree))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.networks.betweenness import by_codegrees
@@ -11,7 +11,6 @@ from dpselect.sensitivity import weighted_sum
 from support.strategies import element_objectives, quarters, sum_by_definition
 
 EDGE = dp.Neighbours.EDGE
-compiling = settings(deadline=None)
 """The first call of a kernel compiles it."""
 
 
@@ -41,7 +40,6 @@ def every_kind(draw):
     return kinds[draw(st.sampled_from(sorted(kinds)))]
 
 
-@compiling
 @given(every_kind(), st.lists(st.integers(0, 14), min_size=4, max_size=4))
 def test_cumulative_adds_the_values_below_the_distance(sensitivity, distances):
     expected = [sum_by_definition(sensitivity, t, r, 4) for r, t in enumerate(distances)]
@@ -52,7 +50,6 @@ def test_cumulative_adds_the_values_below_the_distance(sensitivity, distances):
     )
 
 
-@compiling
 @given(every_kind())
 def test_shortfall_adds_what_is_missing_to_the_bound(sensitivity):
     expected = [
@@ -64,7 +61,6 @@ def test_shortfall_adds_what_is_missing_to_the_bound(sensitivity):
     assert np.broadcast_to(sensitivity.shortfall(), 4) == pytest.approx(expected)
 
 
-@compiling
 @given(every_kind(), st.lists(st.floats(0, 60), min_size=4, max_size=4))
 def test_locate_brackets_every_height(sensitivity, heights):
     heights = np.array(heights)
@@ -80,7 +76,6 @@ def test_locate_brackets_every_height(sensitivity, heights):
         assert i == sensitivity.horizon or heights[r] <= below + width[r] + 1e-9
 
 
-@compiling
 @given(every_kind())
 def test_the_bound_holds_everywhere_and_from_the_horizon_on_exactly(sensitivity):
     horizon = sensitivity.horizon
@@ -115,7 +110,6 @@ def test_a_generic_sensitivity_never_asks_beyond_its_horizon(objective):
     assert all(t < inner.horizon for t in asked)
 
 
-@compiling
 @given(
     every_kind(),
     st.permutations(range(4)),
