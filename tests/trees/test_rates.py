@@ -50,7 +50,7 @@ def test_the_sensitivity_under_substitution_equals_the_definition(cells):
 @pytest.mark.parametrize("total", [0, 1, 2, 7, 20])
 def test_sums_equal_the_generic_ones(total, horizon):
     hits = np.arange(total + 1)
-    rates = trees.true_positive_rate(hits, total, "add-remove", horizon=horizon)
+    rates = trees.true_positive_rate(hits, total, horizon=horizon, neighbours="add-remove")
     fast = rates.sensitivity
     slow = dp.ElementSensitivity(
         lambda t: np.broadcast_to(fast._local(t), hits.shape),
@@ -85,7 +85,9 @@ def test_a_public_denominator_makes_rates_of_counts():
 def both(hits, totals, weights, horizon=2**20):
     fast = trees.weighted_rates(hits, totals, weights=weights, horizon=horizon)
     parts = [
-        trees.true_positive_rate(np.array(hits)[:, k], totals[k], "add-remove", horizon=horizon)
+        trees.true_positive_rate(
+            np.array(hits)[:, k], totals[k], horizon=horizon, neighbours="add-remove"
+        )
         for k in (0, 1)
     ]
     return fast, dp.disjoint_sum(parts, weights)
