@@ -16,9 +16,8 @@ import numpy as np
 
 from dpselect import validation, writing
 from dpselect._optional import pl
-from dpselect.errors import ParameterError
-from dpselect.mechanisms import Mechanism, NoisySequence
-from dpselect.mechanisms.base import checked_k
+from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence
+from dpselect.mechanisms.base import checked_k, with_any_option
 from dpselect.objective import Objective
 from dpselect.typing import Scores
 
@@ -107,7 +106,7 @@ class Comparison:
 
 def compare(
     objective: Objective,
-    mechanisms: Iterable[Mechanism],
+    mechanisms: Iterable[Mechanism | MechanismLike],
     epsilons: Iterable[float] | None = None,
     *,
     k: int = 1,
@@ -122,7 +121,7 @@ def compare(
 
     Args:
         objective: Public or synthetic scores; the result is as private as they are.
-        mechanisms: At least one.
+        mechanisms: At least one; by its short name, if ``epsilons`` are given.
         epsilons: Compare each mechanism at each of these; at its own if not given.
         k: Number of candidates in a release; 1 to ``n``.
         simulations: Number of simulated releases where the distribution is not computed; >= 1.
@@ -149,21 +148,20 @@ def compare(
     validation.instance("objective", objective, Objective)
     k = checked_k(k, objective)
     simulations = validation.at_least("simulations", simulations, 1)
-    chosen = list(mechanisms)
-    if not chosen:
-        raise ParameterError("give at least one mechanism to compare")
-    for mechanism in chosen:
-        validation.instance("each of mechanisms", mechanism, Mechanism)
-    if epsilons is not None:
-        levels = list(epsilons)
-        chosen = [replace(one, epsilon=level) for one in chosen for level in levels]
-    uniform = _uniform(objective.scores, k)
-    if k == 1:
-        rows = tuple(_row_of_one(objective, mechanism) for mechanism in chosen)
-        return Comparison(rows, uniform=uniform)
+    levels: list[float | None] = [None] if epsilons is None else list(epsilons)
+    chosen = [_at(one, level) for one in mechanisms for level in levels]
+    validation.some("mechanisms", chosen)
     rng = np.random.default_rng(0) if rng is None else rng
-    several = (_row_of_several(objective, one, k, simulations, rng) for one in chosen)
-    return Comparison(tuple(several), k, uniform)
+    rows = tuple(_row(objective, one, k, simulations, rng) for one in chosen)
+    return Comparison(rows, k, _uniform(objective.scores, k))
+
+
+def _at(mechanism: MechanismLike | Mechanism, epsilon: float | None) -> Mechanism:
+    """Return a mechanism at an epsilon, or at its own."""
+    if epsilon is None or isinstance(mechanism, Mechanism):
+        made = validation.instance("each of mechanisms", mechanism, Mechanism)
+        return made if epsilon is None else replace(made, epsilon=epsilon)
+    return with_any_option(mechanism, epsilon)
 
 
 def _uniform(scores: Scores, k: int) -> Row:
@@ -180,37 +178,30 @@ def _uniform(scores: Scores, k: int) -> Row:
     return Row("uniform choice", 0.0, float(top.mean() - scores.mean()), best, 0.0, hits / k)
 
 
-def _row_of_one(objective: Objective, mechanism: Mechanism) -> Row:
-    gaps = objective.scores.max() - objective.scores
-    law = mechanism.probabilities(objective)
-    best = float(law[gaps == 0].sum())
-    rho = _rho(objective, mechanism, 1)
-    return Row(mechanism.label, mechanism.epsilon, float(law @ gaps), best, rho, best)
-
-
-def _rho(objective: Objective, mechanism: Mechanism, k: int) -> float:
-    return mechanism.for_objective(objective).spend("", k).rho_of_all
-
-
-def _row_of_several(
+def _row(
     objective: Objective,
     mechanism: Mechanism,
     k: int,
     simulations: int,
     rng: np.random.Generator,
 ) -> Row:
-    scores, rho = objective.scores, _rho(objective, mechanism, k)
+    scores, law = objective.scores, None
     top = np.partition(scores, scores.size - k)[scores.size - k :]
     last = float(top.min())
     right = scores >= last
-    # Where candidates tie for the last places, the recall is no sum of probabilities.
-    if isinstance(mechanism, NoisySequence) and int(right.sum()) == k:
+    rho = mechanism.for_objective(objective).spend("", k).rho_of_all
+    if k == 1:
+        law = mechanism.probabilities(objective)
+    elif isinstance(mechanism, NoisySequence) and int(right.sum()) == k:
+        # Where candidates tie for the last places, the recall is no sum of probabilities.
         law = mechanism.inclusion(objective, k)
-        if law is not None:
-            gap = float(top.mean() - law @ scores / k)
+    if law is not None:
+        recall = float(law[right].sum() / k)
+        best = recall
+        if isinstance(mechanism, NoisySequence) and k > 1:
             best = mechanism.set_probability(objective, right)
-            recall = float(law[right].sum() / k)
-            return Row(mechanism.label, mechanism.epsilon, gap, best, rho, recall)
+        gap = float(law @ (top.mean() - scores) / k)
+        return Row(mechanism.label, mechanism.epsilon, gap, best, rho, recall)
     drawn = scores[mechanism.simulate(objective, k, size=simulations, rng=rng)]
     places = k - int((scores > last).sum())
     hits = ((drawn > last).sum(axis=1) + np.minimum((drawn == last).sum(axis=1), places)) / k

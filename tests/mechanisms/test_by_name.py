@@ -1,19 +1,12 @@
-from typing import get_args
-
 import pytest
 
 import dpselect as dp
-from dpselect.mechanisms import MECHANISMS, by_name
-from dpselect.mechanisms.base import MechanismName
+from dpselect.mechanisms import by_name
 from support.refusals import refused
 
 EDGE = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
 
 PUBLIC = {"domains": {"a": [0, 1], "b": [0, 1]}, "classes": [0, 1], "max_records": 99}
-
-
-def test_editors_complete_every_name():
-    assert get_args(MechanismName) == tuple(MECHANISMS)
 
 
 def test_public_facts_of_the_objective_reach_the_mechanism():

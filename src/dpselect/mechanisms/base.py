@@ -22,7 +22,6 @@ from typing import (
     Annotated,
     Any,
     ClassVar,
-    Literal,
     NamedTuple,
     Protocol,
     Self,
@@ -77,20 +76,7 @@ class MechanismFactory(Protocol):
         """Return the mechanism."""
 
 
-MechanismName: TypeAlias = Literal[
-    "exponential",
-    "permute-and-flip",
-    "noisy-max",
-    "local-dampening",
-    "shifted",
-    "anchored",
-    "pairwise",
-    "generalized",
-    "noisy-sequence",
-]
-"""The short names of the library's mechanisms, which editors complete."""
-
-MechanismLike: TypeAlias = MechanismName | str | Mapping[str, Any] | MechanismFactory
+MechanismLike: TypeAlias = str | Mapping[str, Any] | MechanismFactory
 """A short name, a mapping of ``name`` and options, or a callable that takes ``epsilon=``."""
 
 MECHANISMS: dict[str, type[Mechanism]] = {}

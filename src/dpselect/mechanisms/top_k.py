@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -47,6 +47,16 @@ END = 80.0
 def gap(unit: str, *, one: bool) -> str:
     """Return the unit of an error bound on ``one`` candidate, or on each of several."""
     return f"{unit} below the best" + ("" if one else " not yet drawn, in each draw")
+
+
+class Known(TypedDict, total=False):
+    """What can be known of scores on all data."""
+
+    attained: float | None
+    """The best score, if it is the same on all data."""
+
+    largest: float
+    """The largest error that there can be."""
 
 
 @dataclass(frozen=True)
@@ -129,12 +139,7 @@ class TopK:
         return self.mechanism.spend(self.mechanism.purpose, self.k)
 
     def error(
-        self,
-        facts: Objective | Facts,
-        unit: str,
-        *,
-        attained: float | None = None,
-        largest: float = inf,
+        self, facts: Objective | Facts, unit: str, **known: Unpack[Known]
     ) -> ErrorBound | None:
         """Return a bound on the distance of a drawn candidate below one that is left out.
 
@@ -143,8 +148,7 @@ class TopK:
         Args:
             facts: What is public of the objective.
             unit: Unit of the scores.
-            attained: The best score, if it is the same on all data.
-            largest: The largest error that there can be.
+            known: Of the scores, as ``Mechanism.error_bound`` takes it.
         """
         if self.above is not None:
             return None
@@ -152,9 +156,8 @@ class TopK:
             candidates=len(facts),
             bound=facts.sensitivity.bound,
             unit=gap(unit, one=self.k == 1),
-            attained=attained,
-            largest=largest,
             monotone=facts.monotone,
+            **known,
         )
 
     def plan(
@@ -164,8 +167,7 @@ class TopK:
         *,
         public: tuple[str, ...],
         passes: int = 0,
-        attained: float | None = None,
-        largest: float = inf,
+        **known: Unpack[Known],
     ) -> Plan:
         """Return the plan of a release of this draw alone.
 
@@ -174,8 +176,7 @@ class TopK:
             unit: What scores count.
             public: What is declared public.
             passes: How many queries of an engine the counts take.
-            attained: As for ``error``.
-            largest: As for ``error``.
+            known: As for ``error``.
         """
         return Plan(
             mechanism=str(self.mechanism),
@@ -184,7 +185,7 @@ class TopK:
             delta=self.spend.times * self.spend.delta,
             neighbours=facts.sensitivity.neighbours,
             public=public,
-            error=self.error(facts, unit, attained=attained, largest=largest),
+            error=self.error(facts, unit, **known),
             passes=passes,
         )
 
