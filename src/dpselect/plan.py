@@ -292,11 +292,7 @@ class Plan:
             "public": list(self.public),
             "error_bound": None
             if self.error is None or self.error.says_nothing
-            else {
-                "value": self.error.value,
-                "unit": self.error.unit,
-                "probability": self.error.probability,
-            },
+            else {one: getattr(self.error, one) for one in ("value", "unit", "probability")},
         }
 
     @property

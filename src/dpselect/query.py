@@ -378,7 +378,7 @@ class Query(ABC, Generic[Out]):
             ColumnError: A column is missing, or not of its type.
             DataError: The data cannot be opened.
         """
-        with _naming_columns(self._values(), self._given):
+        with self._naming_columns():
             self._designed.check(data)
 
     @final
@@ -411,7 +411,7 @@ class Query(ABC, Generic[Out]):
         Raises:
             ColumnError, DataError, PublicClaimError: As for ``release``.
         """
-        with _naming_columns(self._values(), self._given):
+        with self._naming_columns():
             return self._designed.prepare(data)
 
     def to_dict(self) -> dict[str, Any]:
@@ -469,6 +469,20 @@ class Query(ABC, Generic[Out]):
 
     def _with(self, **changed: object) -> Self:
         return type(self)(**{**self._values(), **changed})
+
+    @contextmanager
+    def _naming_columns(self) -> Iterator[None]:
+        """Add to the error of a missing column which field names it, if none was given."""
+        try:
+            yield
+        except ColumnError as error:
+            for name, value in self._values().items():
+                named = value if isinstance(value, tuple) else (value,)
+                if error.missing is None or name in self._given:
+                    continue
+                if error.missing in named:
+                    raise error.adding(f"; name yours by `{name}`") from None
+            raise
 
     def _values(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _defaults(type(self))}
@@ -625,24 +639,6 @@ def _repeated(query: Query[Out], entry: Entry) -> Out:
     kind = _kind_of_release(type(query))
     made: Out = kind.remade(entry.release or {}, plan=query.plan, **more)
     return made
-
-
-@contextmanager
-def _naming_columns(values: Mapping[str, object], given: Sequence[str]) -> Iterator[None]:
-    """Add to the error of a missing column by which argument it is named, if none was given.
-
-    Args:
-        values: All arguments.
-        given: Those that are not at their defaults.
-    """
-    try:
-        yield
-    except ColumnError as error:
-        for name, value in values.items():
-            named = value if isinstance(value, tuple) else (value,)
-            if error.missing is not None and error.missing in named and name not in given:
-                raise error.adding(f"; name yours by `{name}`") from None
-        raise
 
 
 @cache

@@ -118,19 +118,17 @@ class Release(Generic[T_co]):
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
-        more: dict[str, Any] = {}
-        if self.noisy_scores is not None:
-            more["noisy_scores"] = list(self.noisy_scores)
-        if self.refunded:
-            more["refunded"] = self.refunded
-        if self.interval is not None:
-            more["interval"] = [list(ends) for ends in self.interval]
-            more["meaning"] = self.meaning
-        if self.certain is not None:
-            more["certain"] = list(self.certain)
-        if self.usable is not None:
-            more["usable"] = list(self.usable)
-        return {"answer": list(self.answer), **more}
+        known = {
+            "noisy_scores": self.noisy_scores,
+            "refunded": self.refunded or None,
+            "interval": self.interval and tuple(map(list, self.interval)),
+            "meaning": self.meaning,
+            "certain": self.certain,
+            "usable": self.usable,
+        }
+        stated = {name: one for name, one in known.items() if one is not None}
+        plain = {n: list(one) if isinstance(one, tuple) else one for n, one in stated.items()}
+        return {"answer": list(self.answer), **plain}
 
     @property
     def usable(self) -> tuple[bool, ...] | None:

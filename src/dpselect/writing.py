@@ -195,7 +195,7 @@ def to_json(value: object, otherwise: Callable[[object], object]) -> Any:  # noq
         return value
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, bool | int | str | None) or _is_finite(value):
+    if isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value)):
         return value
     if isinstance(value, tuple | list):
         return [to_json(one, otherwise) for one in value]
@@ -203,10 +203,6 @@ def to_json(value: object, otherwise: Callable[[object], object]) -> Any:  # noq
         made = {key: to_json(one, otherwise) for key, one in value.items()}
         return {MAPPING: made} if len(made) == 1 and made.keys() <= {*TAGS, MAPPING} else made
     return _object(value, otherwise)
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, float) and isfinite(value)
 
 
 def _object(value: object, otherwise: Callable[[object], object]) -> object:
@@ -331,33 +327,31 @@ def from_json(name: str, value: object) -> Any:  # noqa: ANN401 -- of any field
         raise ParameterError(f"`{name}` holds a value that is not a {tag}") from None
 
 
-def strict(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
-    """Return a value as strict JSON can hold it: numbers, texts, lists and objects."""
+def strict(value: Any, *, short: bool = False) -> Any:  # noqa: ANN401 -- any value
+    """Return a value as strict JSON can hold it: numbers, texts, lists and objects.
+
+    Args:
+        value: Any.
+        short: Return a long sequence as its length and ends.
+    """
     if _is_array(value):
-        return strict(value.tolist())
+        value = value.tolist()
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return value if isfinite(value) else str(value)
     if isinstance(value, Mapping):
-        return {str(name): strict(one) for name, one in value.items()}
-    if isinstance(value, Sequence):
-        return [strict(one) for one in value]
-    return str(value)
+        named = {str(name): strict(one, short=short) for name, one in value.items()}
+        return _ends(list(named)) if short and len(named) > MOST_NAMES else named
+    if not isinstance(value, Sequence):
+        return str(value)
+    whole = not short or len(value) <= SHOWN
+    return [strict(one, short=short) for one in value] if whole else _ends(value)
 
 
-def summary(value: Any) -> object:  # noqa: ANN401 -- any value
+def summary(value: object) -> object:
     """Return a public argument as plain values, a long sequence as its length and ends."""
-    if _is_array(value):
-        return summary(value.tolist())
-    if isinstance(value, str | bool | int | float) or value is None:
-        return value
-    if isinstance(value, Mapping):
-        named = {str(name): summary(one) for name, one in value.items()}
-        return _ends(list(named)) if len(named) > MOST_NAMES else named
-    if isinstance(value, Sequence):
-        return _ends(value) if len(value) > SHOWN else [summary(one) for one in value]
-    return str(value)
+    return strict(value, short=True)
 
 
 def _ends(values: Sequence[object]) -> str:

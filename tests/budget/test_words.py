@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import replace
 
 import pytest
@@ -42,10 +40,6 @@ def test_a_release_is_named_in_words(query, title):
         (range(10), "0 to 9"),
         (range(0, 10, 5), "0 to 5 in steps of 5"),
         (range(0), "none"),
-        (
-            {"count": 3, "first": "a", "last": "c", "sha256": 16 * "12ab"},
-            "3 values from a to c (SHA-256 of their JSON " + 16 * "12ab" + ")",
-        ),
     ],
 )
 def test_a_value_is_written_as_a_person_would(value, text):
@@ -59,13 +53,7 @@ def test_a_long_question_is_kept_whole_and_shown_by_its_ends(tmp_path, path):
     top = dp.TopKeys(column="w", k=1, candidates=wards, epsilon=0.5, neighbours="add-remove")
     top.plan.reserve(budget)()
     [entry] = budget.entries
-    digest = hashlib.sha256(json.dumps(wards).encode()).hexdigest()
-    shown = {"count": 1001, "first": "ward 0", "last": "ward 1000", "sha256": digest}
 
     assert dp.Query.from_dict(entry.question["written"]) == top
-    assert words.folded(wards[1:]) == wards[1:]
-    assert words.folded({"few": [1], "deep": {"wards": wards}}) == {
-        "few": [1], "deep": {"wards": shown}
-    }  # fmt: skip
-    assert not words.is_folded(shown | {"sha256": "3"})
+    assert wards[1] in words.value_text(wards[1:])
     assert any("1001 values from ward 0" in line for line in words.asked(entry))

@@ -14,7 +14,7 @@ TOP = (
 
 LISTED = (
     "max_per_user = 1", "kind 0, kind 1, kind 2", "kind 498, kind 499", "none was kept",
-    "3000 values from kind 0 to kind 2999 (SHA-256 of their JSON",
+    "3000 values from kind 0 to kind 2999",
 )  # fmt: skip
 
 

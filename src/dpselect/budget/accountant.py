@@ -463,7 +463,6 @@ class Budget:
     def to_json(self) -> str:
         """Return totals and their terms, what is left of each share and entries as strict JSON.
 
-        Of a list of more than 1,000 values its length, its ends and its SHA-256 are there.
         What a release is made of again (``Entry.release``) and how it was printed are left out:
         its answer is there. So is what tells entries of several budgets apart.
         """
@@ -478,7 +477,7 @@ class Budget:
             "spent": float(sum(exact(pot.spent) for pot in pots)),
             "pots": [asdict(pot) for pot in pots],
             "entries": [
-                words.folded({name: writing.strict(getattr(entry, name)) for name in shown})
+                {name: writing.strict(getattr(entry, name)) for name in shown}
                 for entry in self.entries
             ],
         }

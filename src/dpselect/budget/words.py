@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from dpselect import writing
 from dpselect.budget.entry import Entry
@@ -70,16 +68,11 @@ MOST_ROWS = 200
 SHORT = 60
 """Characters of a title or an answer in a list."""
 
-LONGEST_END = 200
-"""Characters that are shown of the first and the last value of a folded list, as JSON."""
-
-FOLDED = {"count", "first", "last", "sha256"}
-
 LARGEST_FACTOR = 1e6
 """Odds that grow by more are written as such, without digits."""
 
 MOST_LISTED = 1_000
-"""Values of a list, with those of lists in it, that are written one by one."""
+"""Values of a list that are written one by one."""
 
 
 def hidden(totals: Totals) -> str:
@@ -236,7 +229,7 @@ def asked(entry: Entry) -> Iterator[str]:
     stated: Any = entry.question.get("written") or entry.question.get("arguments") or {}
     for name, value in stated.items():
         if name not in NO_FIELDS and value not in (None, False, [], ""):
-            kept = writing.from_json(name, folded(value))
+            kept = writing.from_json(name, value)
             yield f"{name} = {value_text(writing.readable(kept))}"
 
 
@@ -247,7 +240,7 @@ def answer_of(entry: Entry) -> str:
             "none was kept: the program ended between spend and answer, or only the spend was "
             "recorded"
         )
-    shown = folded(dict(entry.answer))
+    shown = dict(entry.answer)
     return value_text(shown["answer"] if {*shown} == {"answer"} else shown)
 
 
@@ -255,10 +248,6 @@ def value_text(value: object) -> str:
     """Return a plain value as a person would write it."""
     if isinstance(value, float):
         return f"{value:.10g}"
-    if is_folded(value):
-        ends = " to ".join(value_text(value[end]) for end in ("first", "last"))
-        digest = f"SHA-256 of their JSON {value['sha256']}"
-        return f"{value['count']} values from {ends} ({digest})"
     if isinstance(value, range):
         by = "" if value.step == 1 else f" in steps of {value.step}"
         return f"{value[0]} to {value[-1]}{by}" if value else "none"
@@ -268,6 +257,8 @@ def value_text(value: object) -> str:
         return f"{value.get('name', '')} {more}".strip()
     if isinstance(value, str) or not isinstance(value, Sequence):
         return str(value)
+    if len(value) > MOST_LISTED:
+        return str(writing.summary(value))
     return ", ".join(
         f"({value_text(one)})" if isinstance(one, list | tuple) else value_text(one)
         for one in value
@@ -284,33 +275,3 @@ def odds(epsilon: float) -> str:
 def suspicion(epsilon: float, before: float) -> float:
     """Return the largest probability that a suspicion of probability ``before`` can get."""
     return before / (before + (1 - before) * exp(-epsilon))
-
-
-def folded(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
-    """Return a plain value with the number, the ends and the SHA-256 of each long list."""
-    if isinstance(value, Mapping):
-        return {name: folded(one) for name, one in value.items()}
-    if not isinstance(value, list) or _values_in(value) <= MOST_LISTED:
-        return value
-    digest = hashlib.sha256(json.dumps(value).encode(errors="surrogatepass")).hexdigest()
-    first, last = (_end(value[end]) for end in (0, -1))
-    return {"count": len(value), "first": first, "last": last, "sha256": digest}
-
-
-def is_folded(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Return whether a value stands for a long list.
-
-    A mapping of somebody's own with the same names is none, unless it names a hash, too.
-    """
-    if not isinstance(value, Mapping) or set(value) != FOLDED:
-        return False
-    return re.fullmatch("[0-9a-f]{64}", str(value["sha256"])) is not None
-
-
-def _values_in(value: object) -> int:
-    return sum(map(_values_in, value)) if isinstance(value, list) else 1
-
-
-def _end(value: object) -> object:
-    text = json.dumps(value)
-    return value if len(text) <= LONGEST_END else f"{text[:LONGEST_END]} ..."
