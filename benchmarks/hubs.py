@@ -46,7 +46,6 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
     true = graph.ego_betweenness()
     top = set(np.argsort(-true, kind="stable")[:K].tolist())
     degrees, rng = graph.degrees, np.random.default_rng(15)
-    metric = hubs.HUB_METRICS["ego-betweenness"]
 
     @cache
     def flow(hub: int, cap: int) -> int:
@@ -65,12 +64,12 @@ def rows(name: str) -> Iterator[tuple[object, ...]]:
             noisy = np.rint(degrees + rng.laplace(0, 2 / (share * epsilon), degrees.size))
             chosen = np.argsort(-noisy, kind="stable")[:HUBS]
             held = np.clip(noisy[chosen], 2, degrees.size - 1)
-            caps = metric.caps(held, HUBS, hubs.largest_cap(len(graph)))
+            caps = hubs.caps_of(held, HUBS, hubs.largest_cap(len(graph)))
             scales = 2 * caps * hubs.moved_together(1 / caps) / ((1 - share) * epsilon)
             counts = [flow(*one) for one in zip(chosen.tolist(), caps.tolist(), strict=True)]
             edges = np.rint(counts + rng.laplace(0, 1, HUBS) * scales) / 2
             densities = hubs.estimated_densities(edges, scales / np.sqrt(2), held)
-            estimates = metric.estimate(densities, held)
+            estimates = hubs.estimated_betweenness(densities, held)
             best = np.argsort(-estimates, kind="stable")[:K]
             found[0] += len(top & set(chosen[best].tolist())) / K
             ratios.extend((estimates[best] / np.maximum(true[chosen[best]], 1)).tolist())

@@ -82,7 +82,7 @@ QUERIES: list[dict[str, Any]] = [
     },
     {"query": "TopNodes", "metric": "degree", **EDGES},
     {"query": "TopNodes", "metric": "ego-betweenness", **EDGES},
-    {"query": "Hubs", "metric": "ego-density", **EDGES},
+    {"query": "Hubs", "metric": "ego-betweenness", **EDGES},
     {"query": "Levels", "column": "a", "tree": {"u": "1", "v": "1"}, **AR},
     {"query": "Subset", "column": "a", "positive": "u", "n": 2, "d": 1, "epsilon": 1.0},
 ]

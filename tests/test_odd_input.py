@@ -115,7 +115,7 @@ COMMANDS = {
     "nodes": f"nodes DATA {NODES}",
     "nodes in an engine": f"nodes DATA {NODES} --engine polars",
     "nodes of persons": f"nodes DATA {NODES} --user y --max-per-user 2",
-    "hubs": f"hubs DATA {NODES}".replace("degree", "ego-density"),
+    "hubs": f"hubs DATA {NODES}".replace("degree", "ego-betweenness"),
     "map": f"map DATA {BOX} --out FOLDER/map.json",
     "select": "select DATA --objective f:global=1 --neighbours add-remove --epsilon 1",
     "top": f"top DATA {KEYS} --k 2 --candidates 0,1,2",

@@ -29,7 +29,7 @@ def test_files_of_networks_are_read(run, tmp_path):
     """As tests/networks/test_edge_files.py has it for every format."""
     path = tmp_path / "star.gml"
     nx.write_gml(nx.star_graph(9), path)
-    hubs = ("--k", 1, "--metric", "ego-density", "--epsilon", 9)
+    hubs = ("--k", 1, "--metric", "ego-betweenness", "--epsilon", 9)
     shown = " ".join(run("hubs", path, "--nodes", 10, *hubs).out.split())
 
     assert run("nodes", path, "--nodes", 10, *DEGREE, "--json").json["answer"] == [0]

@@ -18,7 +18,6 @@ HUBS = (RNG.pareto(1, 300) * 4).astype(int) % NODES
 EDGES = pl.DataFrame({"a": RNG.integers(0, NODES, 300), "b": HUBS})
 METRICS = {
     "degree": degree,
-    "ego-density, degree": partial(ego_density, sensitivity="degree"),
     "ego-density": ego_density,
     "ego-betweenness": ego_betweenness,
     "ego-betweenness, degree": partial(ego_betweenness, sensitivity="degree"),

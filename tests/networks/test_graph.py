@@ -1,6 +1,5 @@
 """Graphs from any source, and what is refused."""
 
-import igraph
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -34,13 +33,11 @@ def test_sparse_matrices_of_either_triangle_or_both_give_the_same_graph():
         assert rows(Graph.from_edges(matrix, nodes=5)) == EXPECTED
 
 
-def test_networkx_and_igraph_give_the_same_graph():
+def test_networkx_gives_the_same_graph():
     network = nx.MultiGraph(EDGES)
     network.add_node(4)
 
     assert rows(Graph.from_networkx(network, nodes=network.nodes)) == EXPECTED
-    assert rows(Graph.from_igraph(igraph.Graph(5, EDGES), nodes=5)) == EXPECTED
-    assert rows(Graph.from_igraph(igraph.Graph(5), nodes=NAMES)) == [[], [], [], [], []]
 
 
 @pytest.mark.parametrize("kind", [pl.String, pl.Categorical, pl.Enum(NAMES)])

@@ -48,13 +48,10 @@ def test_example_2_the_local_sensitivity_of_two_hubs_by_enumeration(two_hubs):
     assert worst[2:].tolist() == [1.0] * 6
 
 
-BY_DEGREE = [
-    partial(ego_density, sensitivity="degree"),
-    partial(ego_betweenness, sensitivity="degree"),
-]
+BY_DEGREE = partial(ego_betweenness, sensitivity="degree")
 
 
-@pytest.mark.parametrize("metric", [degree, ego_density, ego_betweenness, *BY_DEGREE])
+@pytest.mark.parametrize("metric", [degree, ego_density, ego_betweenness, BY_DEGREE])
 def test_every_metric_passes_the_audit_on_all_graphs_of_four_nodes(metric):
     report = dp.audit.check_admissible(
         lambda edges: metric(of(edges, 4)), GRAPHS_ON_FOUR, dp.Neighbours.EDGE

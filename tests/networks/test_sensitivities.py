@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dpselect.networks.betweenness import by_codegrees, by_degrees as betweenness_by_degrees
-from dpselect.networks.density import by_degrees as density_by_degrees, by_spread
+from dpselect.networks.density import by_spread
 
 N = 6
 PAIRS = list(combinations(range(N), 2))
@@ -115,15 +115,6 @@ def test_the_global_bound_of_betweenness_is_attained(max_degree):
     assert by_codegrees(degrees, most, max_degree).bound == pytest.approx(worst)
 
 
-def test_density_by_degrees_is_the_worst_graph_of_each_degree():
-    sensitivity = density_by_degrees(degrees, N)
-
-    for t, exact in enumerate(local_sensitivities(density(), everywhere, 7)):
-        delta = np.broadcast_to(sensitivity.at(t), masks.shape)
-        for d in range(1 if t == 0 else 0, N):
-            assert delta[degrees == d] == pytest.approx(exact[degrees == d].max())
-
-
 def test_an_isolated_node_has_no_density_to_lose():
     isolated = degrees == 0
 
@@ -131,22 +122,14 @@ def test_an_isolated_node_has_no_density_to_lose():
     assert not by_spread(degrees, most - least, N).at(0)[isolated].any()
 
 
-@pytest.mark.parametrize("form", ["degree", "spread"])
-def test_density_is_admissible(form):
-    sensitivity = (
-        density_by_degrees(degrees, N)
-        if form == "degree"
-        else by_spread(degrees, most - least, N)
-    )
-
-    assert_admissible(sensitivity, density(), everywhere, 7)
+def test_density_is_admissible():
+    assert_admissible(by_spread(degrees, most - least, N), density(), everywhere, 7)
 
 
 def test_tighter_forms_are_never_looser():
     for t in range(8):
-        assert (
-            by_spread(degrees, most - least, N).at(t) <= density_by_degrees(degrees, N).at(t)
-        ).all()
+        by_degree = np.minimum(1, 2 / np.maximum(degrees - t, 1))
+        assert (by_spread(degrees, most - least, N).at(t) <= by_degree).all()
         for max_degree in range(2, N):
             tight = by_codegrees(degrees, most, max_degree).at(t)
             assert (tight <= betweenness_by_degrees(degrees, max_degree).at(t)).all()

@@ -106,7 +106,7 @@ EXAMPLES = {
     "levels": Example("levels --column code --tree FOLDER/codes.csv", answer=[*CODES]),
     "nodes": Example("nodes --nodes 61 --k 1 --metric degree", Neighbours.EDGE, [0]),
     "hubs": Example(
-        "hubs --nodes 61 --k 1 --metric ego-density", Neighbours.EDGE, engines=False
+        "hubs --nodes 61 --k 1 --metric ego-betweenness", Neighbours.EDGE, engines=False
     ),
     "subset": Example(
         "subset --column result --positive positive --label name",

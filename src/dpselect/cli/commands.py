@@ -87,7 +87,7 @@ COMMANDS = {
     "keys": _ours("releases", "Release the values of a column that enough people have."),
     "map": _ours("map", "Release noisy counts of points in privately selected cells."),
     "nodes": _ours("releases", "Release the k most influential nodes of a network."),
-    "hubs": _ours("releases", "Release the k hubs of a network by ego betweenness or density."),
+    "hubs": _ours("releases", "Release the k hubs of a network by ego betweenness."),
     "tree": _ours("tree", "Train a decision tree privately."),
     "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),
     "subset": _ours("releases", "Release who tested positive, with a few errors."),

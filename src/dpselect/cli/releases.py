@@ -290,7 +290,7 @@ class Nodes(_OfNodes):
 
 
 class Hubs(_OfNodes):
-    """Release the k hubs of a network by ego betweenness or density, in two steps.
+    """Release the k hubs of a network by ego betweenness, in two steps.
 
     First the degrees of all nodes get noise, then the edges around the few nodes with the
     largest ones. The estimates are released with the nodes. --nodes is as for 'dpselect nodes'.

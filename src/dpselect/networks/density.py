@@ -4,47 +4,37 @@
 
 with ``d`` neighbours and ``A`` edges between them; 0 where ``d < 2``.
 
-Source: PrivPareto, section 7. Its Lemma 7.2 is not admissible; both bounds here are ours.
+Source: PrivPareto, section 7. Its Lemma 7.2 is not admissible; the bound here is ours.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from dpselect import validation
 from dpselect._twofold import quotient
 from dpselect.neighbours import Neighbours
 from dpselect.networks import kernels
 from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Facts, Objective
-from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity, at_bound
+from dpselect.sensitivity import Interval, Sensitivity, at_bound
 from dpselect.sensitivity.base import checked_distances
 from dpselect.typing import Indices, Values
 
-DensityBound: TypeAlias = Literal["spread", "degree"]
-"""Which sensitivity bound: by degrees and common neighbours, or by degrees alone."""
 
-
-def ego_density(graph: AnyGraph, *, sensitivity: DensityBound = "spread") -> Objective:
+def ego_density(graph: AnyGraph) -> Objective:
     """Return the ego density of every node as an objective.
 
-    ``Δ = 1``, and with ``d`` the degree and ``k = d - t``
-
-    * ``"degree"``: ``δ(t) = min(1, 2/max(k, 1))``, attained by some graph for every ``d`` and
-      ``t``, except that an isolated node has 0 at ``t = 0``;
-    * ``"spread"``: at most that, and much smaller in sparse graphs, where no other node has
-      many neighbours in common with this one; see ``SpreadSensitivity``.
+    ``Δ = 1``. The bound at a distance, ``SpreadSensitivity``, is much smaller in sparse graphs,
+    where no other node has many neighbours in common with this one, than any by degrees alone.
 
     Guarantee:
-        Both are admissible under ``Neighbours.EDGE`` among all graphs on the public nodes.
-        The horizon is ``n - 1``, where both have reached 1.
+        Admissible under ``Neighbours.EDGE`` among all graphs on the public nodes. The horizon
+        is ``n - 1``, where it has reached 1.
 
     Args:
         graph: The graph, in memory or in an engine.
-        sensitivity: The bound to use. Public.
 
     Returns:
         Scores in [0, 1], shape ``(n,)``; ``highest`` is 1. The densest ego networks are
@@ -52,23 +42,16 @@ def ego_density(graph: AnyGraph, *, sensitivity: DensityBound = "spread") -> Obj
         ``"non-decreasing"``. Where they are not, shifted and anchored dampening miss the best
         node at any epsilon.
 
-    Raises:
-        ParameterError: ``sensitivity`` is neither.
-
     Examples:
         >>> from dpselect.networks import Graph
         >>> paw = Graph.from_edges([(0, 1), (0, 2), (1, 2), (0, 3)], nodes=4)
         >>> ego_density(paw).scores.round(3)
         array([0.333, 1.   , 1.   , 0.   ])
     """
-    validation.one_of("sensitivity", sensitivity, get_args(DensityBound))
     held = node_counts(graph)
     degrees, n = held.degrees, len(held)
-    if sensitivity == "spread":
-        least, most = held.common_neighbours()
-        change: Sensitivity = by_spread(degrees, most - least, n)
-    else:
-        change = by_degrees(degrees, n)
+    least, most = held.common_neighbours()
+    change = by_spread(degrees, most - least, n)
     pairs = degrees * (degrees - 1) // 2
     facts = replace(ego_density_facts(n), sensitivity=change)
     return facts.of(quotient(held.triangles(), np.maximum(pairs, 1)), held.nodes)
@@ -82,14 +65,6 @@ def ego_density_facts(nodes: int) -> Facts:
         highest=1.0,
         direction="non-decreasing",
     )
-
-
-def by_degrees(degrees: Indices, n: int) -> TabulatedSensitivity:
-    """Return the bound ``"degree"`` for degrees in a graph of ``n`` nodes."""
-    # The key n - 1 - d + t counts upwards while the degree left, n - 1 - key, falls.
-    left = np.arange(n)[::-1]
-    table = np.minimum(1, 2 / np.maximum(left, 1))
-    return TabulatedSensitivity(table, n - 1 - degrees, 1.0, Neighbours.EDGE, horizon=n - 1)
 
 
 def by_spread(degrees: Indices, spreads: Indices, n: int) -> SpreadSensitivity:

@@ -134,10 +134,7 @@ class NodeRows(EdgeRows):
     def _same(self, graph: NodeCounts) -> NodeCounts:
         """Return a graph if it is on the same nodes and limited to the same edges."""
         if graph.nodes != self.nodes and set(graph.nodes) != set(self.nodes):
-            raise ParameterError(
-                "`nodes` must be those of the graph: `nodes`=graph.nodes; of igraph their "
-                "names, graph.vs['name'], or else their number"
-            )
+            raise ParameterError("`nodes` must be those of the graph: `nodes`=graph.nodes")
         limit = graph.max_per_user
         if limit is not None and limit != self.max_per_user:
             raise ParameterError(

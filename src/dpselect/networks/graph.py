@@ -14,20 +14,19 @@ from numpy.typing import NDArray
 from dpselect import _compiled
 from dpselect.errors import DataError, ParameterError
 from dpselect.networks import kernels, reading
-from dpselect.networks.edge_queries import EdgeRows, Nodes, checked_nodes, refuse_weights
+from dpselect.networks.edge_queries import EdgeRows, Nodes, checked_nodes
 from dpselect.networks.kernels import Ranked
 from dpselect.networks.reading import Edges, Ends
 from dpselect.typing import Indices, OnInvalid, Values
 
 if TYPE_CHECKING:
-    import igraph
     import networkx as nx
 
 
 Number = TypeVar("Number", np.int64, np.float64)
-AnyGraph: TypeAlias = "NodeCounts | nx.Graph[Any] | igraph.Graph"
+AnyGraph: TypeAlias = "NodeCounts | nx.Graph[Any]"
 """A ``Graph`` or ``EdgeTable``; or an
-undirected graph of networkx or igraph, whose node set is thereby declared public."""
+undirected graph of networkx, whose node set is thereby declared public."""
 
 NODES_PER_PIECE = 256
 MOST_PIECES = 64
@@ -164,8 +163,8 @@ class Graph(NodeCounts):
     argument instead of reading them from the edges. The edges and their number are private.
 
     Parallel edges and both directions of one edge are folded into one edge, without attributes.
-    Edges that are declared to have weights are refused: by a column of a table or an attribute
-    of igraph of that name, by a sparse matrix or a MatrixMarket file of real numbers. What else
+    Edges that are declared to have weights are refused: by a column of a table of that name,
+    by a sparse matrix or a MatrixMarket file of real numbers. What else
     is in a record, as in networkx, is left out. One individual is one edge after
     folding, whatever the number of its records. A record that joins a node to itself, or has an
     end that is missing or not among the nodes, is not an edge and is dropped by default.
@@ -270,78 +269,43 @@ class Graph(NodeCounts):
             PublicClaimError: A record is not an edge and ``on_invalid="raise"``.
         """
         labels = checked_nodes(nodes)
-        _refuse_directed(directed=graph.is_directed(), remedy="graph.to_undirected()")
+        if graph.is_directed():
+            raise DataError(
+                "the graph is directed, and the metrics are of undirected graphs: give "
+                "graph.to_undirected() if the direction does not matter"
+            )
         ends = reading.of_pairs(graph.edges(), labels)
         return built(reading.without_invalid(ends, on_invalid), labels)
 
-    @classmethod
-    def from_igraph(
-        cls, graph: igraph.Graph, *, nodes: Nodes, on_invalid: OnInvalid = "repair"
-    ) -> Graph:
-        """Take the edges of an undirected igraph graph.
-
-        Args:
-            graph: The graph.
-            nodes: The number of vertices, or an id or label for each, in vertex order.
-                Public.
-            on_invalid: ``"repair"`` drops loops; ``"raise"`` refuses them.
-
-        Raises:
-            DataError: The graph is directed, or has another number of vertices.
-            ParameterError: Its edges are declared to have weights.
-            PublicClaimError: There is a loop and ``on_invalid="raise"``.
-        """
-        labels = checked_nodes(nodes)
-        _refuse_directed(directed=graph.is_directed(), remedy="graph.as_undirected()")
-        if graph.vcount() != len(labels):
-            raise DataError(
-                f"nodes must name the vertices of the graph one by one; it has another number "
-                f"of vertices than {len(labels)}"
-            )
-        refuse_weights(graph.es.attributes())
-        pairs = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-        return built(reading.without_invalid(reading.of_array(pairs), on_invalid), labels)
-
 
 def node_counts(graph: AnyGraph) -> NodeCounts:
-    """Return a graph that can count, from one of this library, networkx or igraph.
+    """Return a graph that can count, from one of this library or networkx.
 
-    Of a graph of networkx or igraph the nodes are the candidates: by giving it the caller
-    declares its node set public. Vertices of igraph go by their ``name``, if they have one.
+    Of a graph of networkx the nodes are the candidates: by giving it the caller declares its
+    node set public.
 
     Raises:
         ParameterError: It is no graph.
         DataError: It is directed.
     """
     # Whoever holds such a graph has imported its package: nothing is imported here.
-    networkx, igraph = (sys.modules.get(name) for name in ("networkx", "igraph"))
+    networkx = sys.modules.get("networkx")
     if networkx is not None and isinstance(graph, networkx.Graph):
         return Graph.from_networkx(graph, nodes=list(graph.nodes))
-    if igraph is not None and isinstance(graph, igraph.Graph):
-        named = "name" in graph.vs.attributes()
-        return Graph.from_igraph(graph, nodes=graph.vs["name"] if named else graph.vcount())
     if not isinstance(graph, NodeCounts):
         kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
         raise ParameterError(
             f"graph must be a Graph or an EdgeTable of dpselect.networks, or an undirected "
-            f"graph of networkx or igraph, not a {kind}; a list of edges is read by "
-            "Graph.from_edges"
+            f"graph of networkx, not a {kind} (graph.to_networkx() of igraph); a list of edges "
+            "is read by Graph.from_edges"
         )
     return graph
 
 
 def is_graph(data: object) -> TypeGuard[AnyGraph]:
     """Return whether data are a graph that ``node_counts`` takes, not edges."""
-    others = (getattr(sys.modules.get(name), "Graph", None) for name in ("networkx", "igraph"))
-    return isinstance(data, (NodeCounts, *(kind for kind in others if kind is not None)))
-
-
-def _refuse_directed(*, directed: bool, remedy: str) -> None:
-    if directed:
-        raise DataError(
-            f"the graph is directed, and the metrics are of undirected graphs: give {remedy} "
-            "if the direction does not matter"
-        )
+    networkx = sys.modules.get("networkx")
+    return isinstance(data, (NodeCounts, *([] if networkx is None else [networkx.Graph])))
 
 
 def built(ends: Ends, nodes: Sequence[Hashable], max_per_user: int | None = None) -> Graph:

@@ -65,10 +65,9 @@ Bayes), so that with much noise the order is that of the degrees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, nextafter
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -106,6 +105,9 @@ MANY_NODES = 10_000
 
 STEPS = 64
 """Ego betweenness is rounded to this part of 1, which moves two counts by at most that more."""
+
+CAP_SHARE = 0.1
+"""The cap of a node over its noisy degree, at least."""
 
 IN_MEMORY = "hubs are counted in memory: give a file, a frame that is not lazy, or a Graph"
 
@@ -147,44 +149,20 @@ def estimated_betweenness(densities: Values, degrees: Values) -> Values:
     return pairs_of(degrees) * (1 - densities) * np.minimum(shares, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class HubMetric:
-    """Estimates of hubs.
+def caps_of(degrees: Values, candidates: int, most: int) -> Indices:
+    """Return the caps of nodes by their noisy degrees, from 1 to ``most``.
 
-    Attributes:
-        cap_share: The cap of a node over its noisy degree, at least.
-        estimate: From densities and degrees.
-        follows_degrees: Whether the order of the degrees is nearly that of the metric, so that
-            at a small epsilon it is better than an estimate.
+    A cap below ``candidates / 2`` would hardly save noise: caps of ``m`` nodes that are all
+    ``L`` have the scale ``2L ℓ_1 ~ 2(2L + m)``.
     """
-
-    cap_share: float
-    estimate: Callable[[Values, Values], Values]
-    follows_degrees: bool = False
-
-    def caps(self, degrees: Values, candidates: int, most: int) -> Indices:
-        """Return the caps of nodes by their noisy degrees, from 1 to ``most``.
-
-        A cap below ``candidates / 2`` would hardly save noise: caps of ``m`` nodes that are all
-        ``L`` have the scale ``2L ℓ_1 ~ 2(2L + m)``.
-        """
-        least = np.minimum(degrees, candidates / 2)
-        caps = np.ceil(np.maximum(self.cap_share * degrees, least))
-        return np.clip(caps, 1, most).astype(np.int64)
-
-
-HUB_METRICS: Mapping[str, HubMetric] = MappingProxyType(
-    {
-        "ego-betweenness": HubMetric(0.1, estimated_betweenness, follows_degrees=True),
-        "ego-density": HubMetric(1.0, lambda densities, _degrees: densities),
-    }
-)
-"""The metrics that ``Hubs`` knows, by name."""
+    least = np.minimum(degrees, candidates / 2)
+    caps = np.ceil(np.maximum(CAP_SHARE * degrees, least))
+    return np.clip(caps, 1, most).astype(np.int64)
 
 
 @query
 class Hubs(Query[Release[Any]]):
-    """The hubs of the largest ego betweenness or density, by estimates.
+    """The hubs of the largest ego betweenness, by estimates.
 
     First noise is added to all degrees, for ``degrees_share`` of epsilon, and the
     ``candidates`` nodes with the largest noisy degrees are kept. The rest of epsilon is spent
@@ -213,10 +191,9 @@ class Hubs(Query[Release[Any]]):
         source: Column of one end.
         target: Column of the other end.
         k: Number of nodes; at most ``candidates``.
-        metric: Metric of the hubs: ``"ego-betweenness"`` or ``"ego-density"``.
+        metric: Metric of the hubs: ``"ego-betweenness"``.
         candidates: Number of nodes with the largest noisy degrees that are estimated. By
-            default ``3 k``, at most ``n``. The density is thus that of hubs, without nodes of
-            small degree.
+            default ``3 k``, at most ``n``.
         degrees_share: Share of epsilon for the degrees; in (0, 1). By default 1/2, or all of it
             where the degrees alone find more.
         user: Column of the person that a row belongs to. Text, integers, booleans or
@@ -240,7 +217,7 @@ class Hubs(Query[Release[Any]]):
     source: str = "source"
     target: str = "target"
     k: Annotated[int, validation.integers(1)]
-    metric: Literal["ego-betweenness", "ego-density"]
+    metric: Literal["ego-betweenness"] = "ego-betweenness"
     candidates: Annotated[int | None, validation.integers(1)] = None
     degrees_share: Annotated[float | None, validation.share] = None
     user: str | None = None
@@ -264,10 +241,9 @@ class Hubs(Query[Release[Any]]):
                 "`k` must be at most `candidates`, and `candidates` at most the number of "
                 f"nodes, {n}; not {self.k} and {candidates}"
             )
-        metric, epsilon = HUB_METRICS[self.metric], self.epsilon
+        epsilon = self.epsilon
         least = ESTIMATED_FROM * times * (1 if n >= MANY_NODES else 5)
-        alone = metric.follows_degrees and epsilon < least
-        share = self.degrees_share or (1.0 if alone else 0.5)
+        share = self.degrees_share or (1.0 if epsilon < least else 0.5)
         facts = of_persons(degree_facts(n), rows.max_per_user)
         first = NoisySequence(epsilon=epsilon * share).for_objective(facts)
         rest = epsilon - first.epsilon
@@ -275,8 +251,7 @@ class Hubs(Query[Release[Any]]):
         largest = max(most / rest if rest else 0, 2 * times / first.epsilon)
         noisy_counts.check_scale(largest, most=noisy_counts.LARGEST_SCALE / 2)
         counted = (
-            metric is HUB_METRICS["ego-betweenness"]
-            and epsilon >= COUNTED_FROM * times
+            epsilon >= COUNTED_FROM * times
             and STEPS * n * n * (candidates + 2) * times / rest <= noisy_counts.LARGEST_SCALE
         )
         spends = [first.spend("noise on all degrees")]
@@ -297,7 +272,6 @@ class Hubs(Query[Release[Any]]):
             rows=rows,
             k=self.k,
             candidates=candidates,
-            metric=metric,
             counted=counted,
         )
 
@@ -307,7 +281,6 @@ class _Hubs(Design[Release[Any]]):
     rows: NodeRows
     k: int
     candidates: int
-    metric: HubMetric
     counted: bool
 
     def check(self, data: object) -> None:
@@ -347,12 +320,12 @@ class _Hubs(Design[Release[Any]]):
             steps = np.rint(STEPS * betweenness(graph, chosen, caps.tolist())).astype(np.int64)
             sums = self._noisy(steps, STEPS * at_node * moved_together(between / at_node))
             return chosen, np.clip(sums / STEPS, 0, pairs_of(degrees))
-        caps = self.metric.caps(degrees, self.candidates, largest_cap(len(graph)))
+        caps = caps_of(degrees, self.candidates, largest_cap(len(graph)))
         units = 2 * caps.astype(np.float64) * moved_together(1 / caps)
         edges = self._noisy(flows(graph, chosen, caps.tolist()), units) / 2
         deviations = self._scales(units) / np.sqrt(2)
         densities = estimated_densities(edges, deviations, degrees)
-        return chosen, self.metric.estimate(densities, degrees)
+        return chosen, estimated_betweenness(densities, degrees)
 
     def _scales(self, units: Values) -> Values:
         """Return the scale of each count, of which one edge moves all by one of its units."""

@@ -124,7 +124,8 @@ def _of_array(edges: object, nodes: Sequence[Hashable]) -> object:
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise DataError(
             "edges must be a file, a data frame, or pairs in an array of shape (m, 2); an "
-            "adjacency is a sparse matrix of SciPy, as scipy.sparse.coo_array(rows)"
+            "adjacency is a sparse matrix of SciPy, as scipy.sparse.coo_array(rows), and a "
+            "graph one of networkx"
         )
     if len(nodes) == 2:
         raise DataError(

@@ -49,9 +49,9 @@ class TopNodes(Query[Release[Any]]):
 
     Data are a table of edges: a frame, the path of a Parquet or CSV file, or pairs in an array
     or list. From a lazy frame (polars, DuckDB, PySpark) only counts of nodes leave the engine.
-    Data can also be a ``Graph``, an ``EdgeTable``, or an undirected graph of networkx or
-    igraph, on the same nodes. An edge counts once: a table or graph of igraph with a column or
-    attribute of weights is refused. The answer has the nodes in the order drawn.
+    Data can also be a ``Graph``, an ``EdgeTable``, or an undirected graph of networkx, on the
+    same nodes. An edge counts once: a table with a column of weights is refused. The answer
+    has the nodes in the order drawn.
 
     Guarantee:
         ``epsilon``-DP under ``Neighbours.EDGE``: neighbours differ in one edge. All fields are

@@ -1,7 +1,5 @@
 """Releases of nodes of a network: two graphs that differ by one edge, or by one person."""
 
-from functools import partial
-
 import polars as pl
 
 import dpselect as dp
@@ -13,7 +11,6 @@ NODES = 12
 PUBLIC = {"nodes": NODES, "source": "a", "target": "b", "epsilon": 0.8}
 OF_PERSONS = {"user": "who", "max_per_user": 2}
 
-DENSITY = partial(ego_density, sensitivity="degree")
 TWO = {"metric": ["degree", "ego-density"]}
 PAIRWISE = {"metric": "ego-betweenness", "mechanism": "pairwise"}
 ASKED = {
@@ -26,7 +23,7 @@ ASKED = {
     "ego-density, local-dampening": {"metric": "ego-density", "mechanism": "local-dampening"},
     "ego-betweenness": {"metric": "ego-betweenness"},
     "ego-betweenness, pairwise": {**PAIRWISE, "max_degree": NODES - 1},
-    "a metric of one's own": {"metric": Metric(DENSITY, ego_density_facts)},
+    "a metric of one's own": {"metric": Metric(ego_density, ego_density_facts)},
     "pareto": {"metric": ["degree", "ego-betweenness"], "combine": "pareto"},
     "pareto, weak": {**TWO, "combine": "pareto", "dominance": "weak"},
     "pareto among the remaining": {**TWO, "combine": "pareto", "redraw": "remaining"},
@@ -109,8 +106,8 @@ CASES = [
     ),
     of_persons("degree, a graph", ASKED["degree"], data=graph_of_persons),
     of_persons("degree, polars", ASKED["degree"], k=1, data=lazy),
-    hubs("ego-density", data=frame, **OF_PERSONS),
-    *(hubs(metric, data=graph) for metric in ("ego-betweenness", "ego-density")),
+    hubs("ego-betweenness", data=frame, **OF_PERSONS),
+    hubs("ego-betweenness", data=graph),
     hubs("ego-betweenness", data=graph, degrees_share=None),
     hubs("ego-betweenness", data=graph, epsilon=100.0),
     hubs("ego-betweenness", data=frame, epsilon=200.0, **OF_PERSONS),

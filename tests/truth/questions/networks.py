@@ -341,6 +341,5 @@ QUESTIONS = {
     "TopNodes of edges as csv.reader has them": top(["degree"], held="written"),
     "TopNodes above": above(),
     "TopNodes of persons": of_persons(),
-    "Hubs ego-density": hubs("ego-density"),
     "Hubs ego-betweenness": hubs("ego-betweenness"),
 }

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from dpselect import ElementSensitivity, Objective, combine, scaling
+from dpselect import ElementSensitivity, Neighbours, Objective, combine, scaling
 from dpselect.draws import Exponential, PermuteAndFlip
 from dpselect.networks import Graph, degree, ego_density
-from dpselect.typing import Scores, Values
+from dpselect.sensitivity import TabulatedSensitivity
+from dpselect.typing import Indices, Scores, Values
 from dpselect_studies import graphs
 from dpselect_studies.panels import marked, panels
 from dpselect_studies.study import Null, Printed, Row, Spread, Study, of_parts, of_shares
@@ -66,13 +67,24 @@ class Cell:
     runs: int
 
 
+def density_by_degrees(degrees: Indices, n: int) -> TabulatedSensitivity:
+    """Return ``min(1, 2/max(d - t, 1))``, which ego density attains, by degrees alone."""
+    # The key n - 1 - d + t counts upwards while the degree left, n - 1 - key, falls.
+    table = np.minimum(1, 2 / np.maximum(np.arange(n)[::-1], 1))
+    return TabulatedSensitivity(table, n - 1 - degrees, 1.0, Neighbours.EDGE, horizon=n - 1)
+
+
 @cache
 def sum_of(
     graph: str, weights: tuple[float, float], bound: DensityBound = "spread"
 ) -> Objective:
     """Return the weighted sum of degree and ego density, with Theorem 5.4's sensitivity."""
     found = graphs.load(graph)
-    parts = [degree(found), ego_density(found, sensitivity=bound)]
+    density = ego_density(found)
+    if bound == "degree":
+        change = density_by_degrees(found.degrees, len(found))
+        density = Objective(density.scores_twofold, change, density.candidates, highest=1.0)
+    parts = [degree(found), density]
     return combine.weighted_sum(parts, weights)
 
 
