@@ -6,7 +6,7 @@ import pytest
 
 import dpselect as dp
 from dpselect import passes, tables
-from dpselect.maps import Weighted, even_queries
+from dpselect.maps import even_queries
 from dpselect.networks import Metric, degree
 from dpselect.networks.metrics import degree_facts
 from dpselect.tables.engine import Engine
@@ -56,12 +56,6 @@ def top(**asked):
     return dp.TopKeys(**asked).plan, lambda held: dp.TopKeys(**asked).release(held)
 
 
-class Declared(Weighted):
-    """An error of at most so many points, who are counted first."""
-
-    most_records = 5000
-
-
 def points(**asked):
     query = dp.Map(**UNIT, queries=even_queries((0, 0, 1, 1))[:150], **asked)
     return query.plan, query.release
@@ -94,9 +88,6 @@ COUNTED = {
     "columns of a table": lambda: tree(dp.BestColumns, k=1),
     "cells": heavy,
     "grids": lambda: points(grids=[(2, 8), 4]),
-    "a declared number": lambda: points(
-        grids=[(2, 8), 4], measure=Declared(neighbours="add-remove")
-    ),
     "a metric of one's own": lambda: nodes(Metric(degree, degree_facts, ["degrees"])),
     "values": lambda: top(column="day", k=2, candidates=[0, 1, 2, 3]),
     "values that are not public": lambda: top(column="day", k=2, delta=1e-6),

@@ -29,7 +29,6 @@ from support.map_definitions import (
     queries,
     square,
 )
-from support.refusals import refused
 
 ROUNDING = ErrorMeasure.rounding
 UNIT = (0, 0, 1, 1)
@@ -96,28 +95,16 @@ def test_a_query_that_cuts_no_cell_has_no_sensitivity():
     assert claimed(universe, Weighted(neighbours=ADD_REMOVE), 1.0) == ROUNDING
 
 
-def test_more_points_than_a_measure_declares_are_refused(tmp_path):
-    class Few(Weighted):
-        most_records = 3
+def test_a_measure_of_ones_own_has_no_text_and_its_map_the_plan_alone(tmp_path):
+    class Mine(Weighted):
+        pass
 
-    budget = dp.Budget(2.0, neighbours="add-remove")
-    query = dp.Map(
-        bounds=(0, 0, 1, 1),
-        grids=[2, 4],
-        measure=Few(neighbours="add-remove"),
-        epsilon=1.0,
-        neighbours="add-remove",
-    )
-
-    with refused("measure", error=dp.errors.PublicClaimError) as caught:
-        query.release([[0.5, 0.5]] * 4, budget=budget)
-    assert "4" not in str(caught.value)
-    assert budget.entries == ()
-    made = query.release([[0.5, 0.5]] * 3, budget=budget)
-    assert made.entry is not None
-    # A measure of one's own has no text: the file has the plan alone.
-    made.to_file(tmp_path / "map.parquet")
+    measure = Mine(neighbours="add-remove")
+    asked = {"bounds": (0, 0, 1, 1), "grids": [2, 4], "neighbours": "add-remove"}
+    query = dp.Map(**asked, measure=measure, epsilon=1.0)
+    query.release([[0.5, 0.5]] * 3).to_file(tmp_path / "map.parquet")
     back = MapRelease.from_parquet(tmp_path / "map.parquet")
+
     assert (back.query, back.plan) == (None, query.plan)
 
 

@@ -23,11 +23,11 @@ from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect._twofold import exact_sum
-from dpselect.errors import ParameterError, PublicClaimError
+from dpselect.errors import ParameterError
 from dpselect.maps.box import lattice_rectangles
 from dpselect.maps.counting import Counts, Points
 from dpselect.maps.overlap import CountedCells, Overlap
-from dpselect.maps.partition import CoarseGrid, Partition, uniform_grid, uniform_grids
+from dpselect.maps.partition import CoarseGrid, Partition, uniform_grids
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity
@@ -88,11 +88,6 @@ class ErrorMeasure(ABC):
     @abstractmethod
     def sensitivity(self, overlap: Overlap, noise: Values) -> float:
         """Return a bound on the change of a partition's mean error by one neighbour step."""
-
-    @property
-    def most_records(self) -> int | None:
-        """Largest number of points that the measure declares; None if it declares none."""
-        return None
 
     def noise(self, overlap: Overlap, scale: float) -> Values:
         """Return ``L_t``, at least the mean noise of every answer.
@@ -226,11 +221,9 @@ def grid_error(
     a bound on the noise (``error_measures``).
 
     Guarantee:
-        The sensitivity holds under ``measure.relation``, for a measure that declares
-        ``most_records``, on data of at most that many points; whether more points raise is not
-        protected. The bounds, grids, queries, scale and the measure's own arguments are public,
-        the points are not. There is one bound per grid, as ``GeneralizedExponential`` uses
-        them; other mechanisms take the largest.
+        The sensitivity holds under ``measure.relation``. The bounds, grids, queries, scale and
+        the measure's own arguments are public, the points are not. There is one bound per grid,
+        as ``GeneralizedExponential`` uses them; other mechanisms take the largest.
 
     Args:
         x: Shape ``(n,)``. Points outside the bounds and points with a NaN are dropped.
@@ -244,7 +237,6 @@ def grid_error(
     Raises:
         ParameterError: An argument is out of its range.
         DataError: ``x`` and ``y`` are not columns of one length.
-        PublicClaimError: There are more points than the measure declares.
 
     Source: Fanaeepour and Rubinstein, section 7, Corollary 7.6, with the corrections that
         ``error_measures`` names. O(n + cells + m) for each grid.
@@ -254,7 +246,6 @@ def grid_error(
     validation.positive("scale", scale)
     validation.instance("measure", measure, ErrorMeasure)
     points = Points.of(x, y, bounds=bounds)
-    check_number(points, measure)
     objective = partition_error(
         points, partitions=partitions, queries=edges, scale=scale, measure=measure
     )
@@ -281,7 +272,7 @@ def partition_error(
         scale: Scale of the Laplace noise.
         measure: The error.
         max_per_user: Number of points that one neighbour step can add, remove or replace; more
-            than one only for measures of this module that declare no ``most_records``.
+            than one only for measures of this module.
     """
     exact = points.in_rectangles(queries)
     private, public, bounds = (np.empty(len(partitions)) for _ in range(3))
@@ -295,14 +286,3 @@ def partition_error(
     sensitivity = GlobalSensitivity(bounds, measure.relation)
     # A float of their sum would round the private term by the size of the public one.
     return Objective(exact_sum(public, private), sensitivity, highest=0.0)
-
-
-def check_number(points: Counts, measure: ErrorMeasure) -> None:
-    """Refuse more points than a measure declares.
-
-    Raises:
-        PublicClaimError: There are more; the message has no number.
-    """
-    most = measure.most_records
-    if most is not None and points.in_cells(uniform_grid(1)).sum() > most:
-        raise PublicClaimError("there are more points than the `measure` declares")

@@ -19,7 +19,6 @@ from dpselect.maps.error_measures import (
     ErrorMeasure,
     RelativeClipped,
     Weighted,
-    check_number,
     partition_error,
 )
 from dpselect.maps.partition import (
@@ -165,7 +164,6 @@ class Map(Query[MapRelease]):
             measure.errors(*np.zeros((3, len(edges))))
         # In an engine the counts are one query, and so is what each other step counts.
         passes = 1 + (steps.coarse_scale is not None)
-        passes += measure is not None and measure.most_records is not None
         if choice is not None:
             passes += len(blocks_of(edges)) + len(candidates)
         chosen = f"cells chosen by {choice.name} among" if choice else "the cells of"
@@ -224,10 +222,7 @@ class _MapDesign(Design[MapRelease]):
     measure: ErrorMeasure | None
 
     def prepare(self, data: object) -> Callable[[Plan], MapRelease]:
-        points, box = self.rows.read(data), self.rows.box_of(data)
-        if self.measure is not None:
-            check_number(points, self.measure)
-        return partial(self._draw, points, box)
+        return partial(self._draw, self.rows.read(data), self.rows.box_of(data))
 
     def _draw(self, points: Counts, box: Box, plan: Plan) -> MapRelease:
         """Draw everything; the plan has been charged."""
@@ -300,8 +295,7 @@ def _measure(asked: Map, relation: Neighbours, max_per_user: int) -> ErrorMeasur
     if not isinstance(given, ErrorMeasure):
         return None if named == "relative" else Weighted(neighbours=relation)
     validation.same_neighbours("the `measure`", given.relation, "the release", relation)
-    several = isinstance(given, Weighted | RelativeClipped) and given.most_records is None
-    if max_per_user > 1 and not several:
+    if max_per_user > 1 and not isinstance(given, Weighted | RelativeClipped):
         raise ParameterError(
             "with several points of a `user`, `measure` must be a name, Weighted or "
             "RelativeClipped: the others are for one point at a time"
