@@ -29,10 +29,10 @@ import numpy as np
 import polars as pl
 
 import dpselect as dp
-from dpselect.percentiles.choice import AfterCount, Choice, size_of
+from dpselect.percentiles.choice import AfterCount, size_of
 from dpselect.percentiles.methods import ByBins, ByRank, Method, OneByOne
 from dpselect.percentiles.prediction import Simulated
-from dpselect.percentiles.reading import Ranks, Records, ranks_of
+from dpselect.percentiles.reading import Ranks, Records, counts_of
 from dpselect.percentiles.sparse_vector import ByThreshold, InParts
 from dpselect.typing import Values
 from dpselect_studies import datasets
@@ -87,7 +87,7 @@ class Column:
     @cached_property
     def ranks(self) -> Ranks:
         """The ranks of the candidates."""
-        return ranks_of(self.values, self.points)
+        return counts_of(self.values, self.points).ranks()
 
     def truth(self, p: float) -> float:
         """Return the percentile."""
@@ -130,7 +130,7 @@ class Column:
         """Return the least expected error of a percentile that has the whole epsilon."""
         of = p, self.points, OF, epsilon
         ways = (ByThreshold(*of, up, self.values.size) for up in (True, False))
-        by_rank = ByRank(p, self.points, OF, dp.PermuteAndFlip(epsilon=epsilon))
+        by_rank = ByRank(p, self.points, OF, epsilon)
         return min(self.of_single(by_rank), *map(self.of_single, ways))
 
     def errors(self, method: Method, percents: tuple[float, ...], scale: float) -> Values:
@@ -148,13 +148,13 @@ def methods(
     column: Column, percents: tuple[float, ...], epsilon: float
 ) -> Iterator[tuple[str, Method, float]]:
     """Yield the default and every single method, and the scale of a noisy number."""
-    of_all = Choice(percents=percents, points=column.points, records=OF, epsilon=epsilon)
-    after = of_all.method(None)
-    assert isinstance(after, AfterCount)  # noqa: S101 -- for type checkers
-    number, left = column.values.size, after.choice.epsilon
+    after, each = AfterCount(percents, column.points, OF, epsilon), epsilon / len(percents)
+    number, left = column.values.size, after.epsilon
+    of = [(p, column.points, OF, each) for p in percents]
     yield "default", after.of_size(size_of(number)), after.scale
-    yield "one-by-one", of_all.method("one-by-one"), 0.0
-    yield "above-threshold", of_all.method("above-threshold"), 0.0
+    yield "one-by-one", OneByOne(tuple(ByRank(*one) for one in of)), 0.0
+    upwards = (ByThreshold(*one, upwards=True, assumed=number) for one in of)
+    yield "above-threshold", OneByOne(tuple(upwards)), 0.0
     if len(percents) > 1:
         yield "parts", InParts(percents, column.points, OF, left, number), after.scale
         yield "bins", ByBins(percents, column.points, OF, left, number), after.scale

@@ -29,33 +29,33 @@ import polars as pl
 import dpselect as dp
 from dpselect.percentiles.methods import ByRank
 from dpselect.percentiles.prediction import Simulated
-from dpselect.percentiles.reading import Ranks, Records, ranks_of
+from dpselect.percentiles.reading import Counts, Records, counts_of
 from dpselect.typing import Values
 from percentiles_predicted import columns
 
 RESULTS = Path(__file__).parent / "results" / "percentiles_intervals.csv"
 REPEATS, PROBABILITY, BINS, BAND = 200, 0.95, 256, 2.9
 RECORDS, PERCENTS, EPSILONS = (2_000, 20_000), (50.0, 90.0), (0.5, 1.0, 4.0)
-Question = tuple[Ranks, Values, float, float]
+Question = tuple[Counts, Values, float, float]
 """Ranks of the candidates, these, the percentile and epsilon."""
 
 
 def ours(asked: Question, rng: np.random.Generator) -> Values:
     """Return intervals, shape ``(REPEATS, 2)``."""
-    ranks, points, p, epsilon = asked
+    counts, points, p, epsilon = asked
     design: Any = dp.Percentiles(
         p=p, candidates=points, epsilon=epsilon, neighbours="add-remove", interval=PROBABILITY
     ).design()
-    by, some = Simulated(rng), ranks.some(np.zeros(REPEATS, dtype=np.int64))
+    by, some = Simulated(rng), counts.ranks().some(np.zeros(REPEATS, dtype=np.int64))
     drawn = design.method.draw(some, by.laplace(some.numbers, design.method.scale), by)
-    return np.array([design.intervals.draw(ranks, one, by)()[0] for one in drawn.tolist()])
+    return np.array([design.intervals.draw(counts, one, by)()[0] for one in drawn.tolist()])
 
 
 def three(asked: Question, rng: np.random.Generator) -> Values:
     """Return what two more percentiles include."""
-    ranks, points, p, epsilon = asked
-    records, each = Records(dp.Neighbours.ADD_REMOVE), dp.PermuteAndFlip(epsilon=epsilon / 3)
-    bound = 2 * records.rank_bound(p) / each.epsilon * log(2 * points.size / (1 - PROBABILITY))
+    held, points, p, epsilon = asked
+    ranks, records, each = held.ranks(), Records(dp.Neighbours.ADD_REMOVE), epsilon / 3
+    bound = 2 * records.rank_bound(p) / each * log(2 * points.size / (1 - PROBABILITY))
     ends = np.tile([points[0], points[-1]], (REPEATS, 1))
     for end, off in enumerate((-bound, bound)):
         if 1 <= (near := p + 100 * off / ranks.numbers[0]) <= 100:
@@ -66,12 +66,12 @@ def three(asked: Question, rng: np.random.Generator) -> Values:
 
 def histogram(asked: Question, rng: np.random.Generator) -> Values:
     """Return the bins that noisy counts do not tell from the percentile."""
-    ranks, points, p, epsilon = asked
+    held, points, p, epsilon = asked
     share, edges = (
         p / 100,
         np.unique(np.linspace(0, points.size - 1, BINS + 1).round().astype(int)),
     )
-    counts = np.diff(ranks.upto[0, edges[1:]], prepend=0)
+    counts = np.diff(held.ranks().upto[0, edges[1:]], prepend=0)
     noisy = counts + rng.laplace(scale=1 / epsilon, size=(REPEATS, counts.size))
     sums, before = np.cumsum(noisy, axis=1), np.arange(1, counts.size + 1)
     spread = before * (1 - share) ** 2 + (counts.size - before) * share**2
@@ -97,14 +97,14 @@ def rows() -> Iterator[dict[str, object]]:
         for records in RECORDS:
             values = np.random.default_rng(5).choice(numbers, records)
             placed = np.sort(points[np.abs(values[:, None] - points).argmin(axis=1)])
-            ranks = ranks_of(placed, points)
+            counts = counts_of(placed, points)
             for p in PERCENTS:
                 rank = p / 100 * (records - 1)
                 low, high = placed[floor(rank)], placed[ceil(rank)]
                 for epsilon in EPSILONS:
                     found = {}
                     for way, made in WAYS.items():
-                        ends = made((ranks, points, p, epsilon), np.random.default_rng(7))
+                        ends = made((counts, points, p, epsilon), np.random.default_rng(7))
                         holds = float(((ends[:, 0] <= low) & (high <= ends[:, 1])).mean())
                         found[way] = max(float(np.diff(ends).mean()) / step, 0), holds
                     for way, (width, holds) in found.items():

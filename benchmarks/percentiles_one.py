@@ -23,10 +23,10 @@ import numpy as np
 import dpselect as dp
 from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles import percentile_rank
-from dpselect.percentiles.choice import AfterCount, size_of
+from dpselect.percentiles.choice import size_of
 from dpselect.percentiles.methods import Method, OneByOne, unit_scores
 from dpselect.percentiles.percentiles import PercentilesDesign
-from dpselect.percentiles.reading import Places, Ranks, Records
+from dpselect.percentiles.reading import Counts, Ranks, Records
 from dpselect.percentiles.sparse_vector import ByThreshold
 from dpselect.typing import Probabilities, Values
 from dpselect_studies import datasets
@@ -117,14 +117,12 @@ def ours(case: Case, upper: float | None) -> float:
     """Return the error of a release of a percentile, by the method of its number of records."""
     design = query_of(case, upper).design()
     assert isinstance(design, PercentilesDesign)  # noqa: S101 -- for type checkers
-    after = design.method
-    assert isinstance(after, AfterCount)  # noqa: S101 -- for type checkers
-    method = after.of_size(size_of(case.values.size))
+    method = design.method.of_size(size_of(case.values.size))
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
     counted = design.records.counted(case.values, design.points)
-    law, points = law_of(method.singles[0], design.listed(counted)), method.points
+    law, points = law_of(method.singles[0], counted.ranks(design.edges)), method.points
     far = np.abs(points - case.truth)
-    if isinstance(counted, Places) and design.refined is not None:
+    if design.refined is not None:
         # Within the cells that are likely; of others the first candidate stands for all.
         for cell in np.flatnonzero(law > LIKELY).tolist():
             low, high = design.refined.edges[cell : cell + 2].tolist()
@@ -146,12 +144,12 @@ def law_of(single: Method, ranks: Ranks) -> Probabilities:
     return law if single.upwards else law[::-1]
 
 
-def within(design: PercentilesDesign, places: Places, case: Case, low: int, high: int) -> float:
+def within(design: PercentilesDesign, counts: Counts, case: Case, low: int, high: int) -> float:
     """Return the expected error of the draw within a cell."""
     assert design.refined is not None  # noqa: S101 -- of a range
     points = np.asarray(design.points.at(np.arange(low, high)))  # type: ignore[union-attr]
     scores = unit_scores(
-        places.ranks(np.arange(low, high + 1)),
+        counts.ranks(np.arange(low, high + 1)),
         p=case.p,
         points=points,
         bound=design.records.rank_bound(case.p),
@@ -167,7 +165,8 @@ def one_per_cent(case: Case) -> float:
     while visited[-1] < case.upper:
         visited.append(min(max(visited[-1] + 1, int(visited[-1] * 1.01)), case.upper))
     points = np.array(visited, dtype=float)
-    single = ByThreshold(case.p, points, Records(ADD_REMOVE), case.epsilon, upwards=True)
+    of = case.p, points, Records(ADD_REMOVE), case.epsilon
+    single = ByThreshold(*of, upwards=True, assumed=case.values.size)
     # Records count at the next one above, and no threshold is raised.
     upto = np.searchsorted(case.values, points, side="right")[None]
     queries = single.queries(Ranks(upto, upto, upto[:, -1])) + single.raised

@@ -78,8 +78,8 @@ def of_cells(each, values):
 
 
 def of_percentiles(each, values):
-    counted = each.records.counted(np.array(values, dtype=float), each.points)
-    return each.method.probabilities(counted)[0]
+    counts = each.records.counted(np.array(values, dtype=float), each.points)
+    return each.method.probabilities(counts.ranks())[0]
 
 
 CELLS = {"x": "lon", "y": "lat", "bounds": (0, 0, 2, 1), "grid": (2, 1), "k": 1}
@@ -98,14 +98,9 @@ EVERY = {
         )
         for name in ("permute-and-flip", "exponential")
     },
-    **{
-        f"percentiles, {method}": GroupedCase(
-            dp.Percentiles, {**NUMBERS, "method": method}, of_percentiles
-        )
-        for method in ("one-by-one", "above-threshold", None)
-    },
+    "percentiles": GroupedCase(dp.Percentiles, NUMBERS, of_percentiles),
 }
-ONE_OF_EACH = ["cells", "top keys, permute-and-flip", "percentiles, one-by-one"]
+ONE_OF_EACH = ["cells", "top keys, permute-and-flip", "percentiles"]
 every_case = pytest.mark.parametrize("case", EVERY.values(), ids=EVERY)
 of_each = pytest.mark.parametrize("case", [EVERY[one] for one in ONE_OF_EACH], ids=ONE_OF_EACH)
 relations = pytest.mark.parametrize("relation", [ADDED, REPLACED])
@@ -277,7 +272,7 @@ def test_groups_that_are_not_paid_for_are_seen(case):
 
 
 def test_rows_without_a_group_beyond_the_limit_are_seen():
-    case = EVERY["percentiles, one-by-one"]
+    case = EVERY["percentiles"]
     asked = case.query(delta=1e-3, groups_share=0.1, p=50, other=True, **PERSONS)
     pairs = pairs_of(ADDED, PERSONS)
 
@@ -295,11 +290,13 @@ def test_the_price_is_that_of_what_one_individual_changes_whatever_the_groups(
     changed = (1 if relation is ADDED else 2) * (2 if persons else 1)
     for number in (1, 1000):
         design = case.query(relation, groups=range(number), **persons).design()
-        [spend], [of_one] = design.plan.spends, design.each.plan.spends
+        spends, of_one = design.plan.spends, design.each.plan.spends
 
         assert design.each.plan.epsilon == EPSILON / changed
-        assert spend.epsilon == pytest.approx(EPSILON)
-        assert spend.rho == pytest.approx(changed**2 * of_one.rho)
+        assert sum(one.epsilon for one in spends) == pytest.approx(EPSILON)
+        for whole, part in zip(spends, of_one, strict=True):
+            most = changed**2 * part.rho_of_all
+            assert 0.9 * most <= whole.rho_of_all <= most * (1 + 1e-9)
 
 
 RNG = np.random.default_rng(5)

@@ -72,9 +72,6 @@ def keys(**asked):
 
 
 COUNTED = {
-    "several percentiles by ranks": lambda: percentiles(
-        p=[50, 60], candidates=range(500), method="one-by-one", mechanism="exponential"
-    ),
     "several": lambda: percentiles(p=[25, 50, 75], candidates=range(500)),
     "two ways to draw": lambda: percentiles(p=[50, 99], candidates=range(600)),
     "numbers of a range": lambda: percentiles(p=50, upper=1000, step=1e-3),

@@ -10,8 +10,8 @@ import pytest
 import dpselect as dp
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.percentiles import choice as choices
-from dpselect.percentiles.choice import AfterCount, Choice, chances_of_sizes, size_of
-from dpselect.percentiles.reading import Records, ranks_of
+from dpselect.percentiles.choice import AfterCount, chances_of_sizes, size_of
+from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import ByThreshold
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
@@ -23,15 +23,14 @@ SMALL = [x for n in range(5) for x in combinations_with_replacement(range(3), n)
 
 
 def after_count(p=(90.0,)):
-    choice = Choice(percents=p, points=POINTS, records=Records(ADDED), epsilon=EPSILON)
-    return AfterCount.of(choice)
+    return AfterCount(p, POINTS, Records(ADDED), EPSILON)
 
 
 def report(method, chances):
     """Check both outcomes together, the size and the value."""
 
     def law(database):
-        ranks = ranks_of(np.array(database, dtype=float), POINTS)
+        ranks = counts_of(np.array(database, dtype=float), POINTS).ranks()
         of_sizes = chances(len(database), method.scale)[:16]
         values = [method.of_size(size).probabilities(ranks)[0] for size in range(16)]
         return np.concatenate([c * v for c, v in zip(of_sizes, values, strict=True)])
@@ -77,7 +76,7 @@ def test_the_law_is_the_sum_over_the_sizes():
     values = [0, 1, 1, 2, 2, 2]
     law = query.probabilities(values)
     method = query.design().method
-    ranks = ranks_of(np.array(values), POINTS)
+    ranks = counts_of(np.array(values), POINTS).ranks()
     chances = chances_of_sizes(6, method.scale)
     each = [method.of_size(size).probabilities(ranks) for size in range(97)]
 
@@ -89,10 +88,7 @@ def test_the_law_is_the_sum_over_the_sizes():
 def test_the_noisy_number_alone_chooses_with_noise_for_a_person(most):
     """Whatever the number is: what is drawn for it is the size, and the method is of that."""
     users = PeopleCap("person", most)
-    choice = Choice(
-        percents=(90.0,), points=POINTS, records=Records(ADDED, users=users), epsilon=EPSILON
-    )
-    method, asked = AfterCount.of(choice), []
+    method, asked = AfterCount((90.0,), POINTS, Records(ADDED, users=users), EPSILON), []
 
     def handle(name, draw, args, _kwargs):
         if not name.endswith("discrete_laplace"):
@@ -101,12 +97,12 @@ def test_the_noisy_number_alone_chooses_with_noise_for_a_person(most):
         return np.array([4096])
 
     for number in (0, 7):
-        ranks = ranks_of(np.arange(float(number)), POINTS)
+        ranks = counts_of(np.arange(float(number)), POINTS).ranks()
         with intercepted(handle):
             assert [one.records for one in method.drawn(ranks)] == [4096]
     assert [int(counts[0]) for counts, _ in asked] == [0, 7]
     [scale] = {scale for _, scale in asked}
-    assert scale * method.epsilon == pytest.approx(most, rel=1e-12)
+    assert scale * method.number_epsilon == pytest.approx(most, rel=1e-12)
 
 
 def test_under_substitution_usable_values_are_counted_and_not_rows():
@@ -155,15 +151,17 @@ def test_the_smallest_epsilon_has_a_method_for_every_number(p, relation):
         middle = (low * high) ** 0.5
         low, high = (low, middle) if is_enough(middle, asked) else (middle, high)
 
-    method = AfterCount.of(Choice(**asked, epsilon=high))
-    assert all(method.of_size(size).spends for size in range(97))
+    method = AfterCount(**asked, whole=high)
+    assert all(method.of_size(size).mechanism for size in range(97))
     with refused("epsilon", error=dp.errors.ParameterError):
-        ByThreshold(p[-1], points, Records(relation), high / len(p) / 64, upwards=True)
+        ByThreshold(
+            p[-1], points, Records(relation), high / len(p) / 64, upwards=True, assumed=1
+        )
 
 
 def is_enough(epsilon, asked):
     try:
-        AfterCount.of(Choice(**asked, epsilon=epsilon))
+        AfterCount(**asked, whole=epsilon)
     except dp.errors.ParameterError:
         return False
     return True

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.budget.zcdp import rho_of_pure
 from dpselect.percentiles.methods import FEWEST, MOST, ByBins
-from dpselect.percentiles.reading import Records, numbers_in_memory, ranks_of
+from dpselect.percentiles.reading import Records, counts_of, numbers_in_memory
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
 
@@ -24,7 +23,7 @@ def bins(relation, *, points=POINTS, users=None, epsilon=1.0, assumed=10.0, p=DE
 
 
 def counts(by, database):
-    return by.counts(ranks_of(np.array(database, dtype=float), by.points))
+    return by.counts(counts_of(np.array(database, dtype=float), by.points).ranks())
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
@@ -61,33 +60,6 @@ def test_a_person_changes_as_much_for_each_record(relation):
     changes = [int(abs(counted(one) - counted(other)).sum()) for one, other in of_step]
 
     assert max(changes) == by.records.changed
-
-
-@pytest.mark.parametrize("most", [1, 2, 5])
-@pytest.mark.parametrize("relation", BOTH, ids=str)
-def test_rho_pays_for_all_records_of_a_person_in_one_bin(relation, most):
-    """The Rényi divergences of the noise on counts that each move by ``most``."""
-    by = bins(relation, users=PeopleCap("who", most))
-    [spend] = by.spends
-    noise = np.arange(-600 * most, 600 * most + 1)
-    near, far = (-abs(noise - moved) / by.scale for moved in (0, most))
-    moved = by.records.changed // most
-    for order in (1.001, 1.5, 2.0, 4.0, 16.0):
-        log_sum = np.logaddexp.reduce(order * near + (1 - order) * far)
-        divergence = moved * (log_sum - np.logaddexp.reduce(near)) / (order - 1)
-        assert divergence <= order * spend.rho
-
-    assert spend.rho <= rho_of_pure(by.epsilon)
-
-
-@pytest.mark.parametrize("relation", BOTH, ids=str)
-def test_integer_noise_is_not_taken_for_the_laplace_mechanism(relation):
-    """On counts that move by 1 each it has atoms of probability above 1/2 at its loss."""
-    by = bins(relation, epsilon=8.0)
-    top = 1 / (1 + np.exp(-1 / by.scale))  # of each count
-
-    assert top**by.records.changed > 1 / 2
-    assert not any(spend.laplace for spend in by.spends)
 
 
 @pytest.mark.parametrize(("records", "found"), [(1, FEWEST), (300, 100), (10**6, MOST)])

@@ -10,18 +10,24 @@ from dpselect.draws.above_threshold import first_above_of_each, stop_probabiliti
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.exact.selection import largest_of_each
 from dpselect.percentiles import PercentileRelease
+from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.prediction import Simulated
-from dpselect.percentiles.reading import counted_at, numbers_of_groups, ranks_of
+from dpselect.percentiles.reading import counts_of, counts_of_groups
 from support.engines import held_by
 
 ADDED = dp.Neighbours.ADD_REMOVE
 
 
 def drawn_from(name, release):
-    """Return the private inputs of a sampler, of all its calls in a release."""
+    """Return the private inputs of a sampler, of all its calls in a release.
+
+    The noisy number of records is that of a method by rank, or by a threshold from 85 on.
+    """
     seen = []
 
     def handle(sampler, draw, args, _kwargs):
+        if sampler.endswith("discrete_laplace"):
+            return np.full(args[0].shape, 5000)
         if sampler.endswith(name):
             seen.append(np.array(args[0]))
         return draw()
@@ -46,19 +52,21 @@ NAMES = tuple(f"ward {one}" for one in range(6))
 
 
 @pytest.mark.parametrize("whole", [True, False])
-@pytest.mark.parametrize("method", ["one-by-one", "above-threshold"])
-def test_all_groups_are_drawn_from_what_one_is_drawn_from(rng, whole, method):
+@pytest.mark.parametrize(("p", "name"), [(70, "largest"), (90, "first_above")])
+def test_all_groups_are_drawn_from_what_one_is_drawn_from(rng, whole, p, name):
     """The scores, or queries, of each group are those of its numbers alone, to the last bit."""
     rows = table(rng, whole=whole)
-    asked = {"p": 70, "upper": 12, "step": 1, "method": method, "epsilon": 1.0}
+    asked = {"p": p, "upper": 12, "step": 1, "epsilon": 1.0}
     of_all = dp.Percentiles(column="v", by="g", groups=NAMES, neighbours="add-remove", **asked)
     of_one = dp.Percentiles(neighbours="add-remove", **asked)
 
-    [together] = drawn_from("_of_each", lambda: of_all.release(rows))
+    [together] = drawn_from(f"{name}_of_each", lambda: of_all.release(rows))
 
-    for name, held in zip(NAMES, together, strict=True):
-        numbers = rows.filter(pl.col("g") == name)["v"].to_numpy().astype(float)
-        [[alone]] = drawn_from("_of_each", lambda numbers=numbers: of_one.release(numbers))
+    for ward, held in zip(NAMES, together, strict=True):
+        numbers = rows.filter(pl.col("g") == ward)["v"].to_numpy().astype(float)
+        [[alone]] = drawn_from(
+            f"{name}_of_each", lambda numbers=numbers: of_one.release(numbers)
+        )
         np.testing.assert_array_equal(held, alone)
 
 
@@ -91,19 +99,22 @@ def test_ranks_of_groups_are_those_of_their_numbers(rng, engine, candidates):
     ).design()
 
     read = design.grouping.rows(data, {"number": "v"}, NAMES)
-    parts = list(counted_at(read, points, data, groups=len(NAMES)).parts())
-    numbers = numbers_of_groups(read, NAMES, data)
-
-    found = [
-        part.some(np.array([place])) for part in parts for place in range(part.numbers.size)
+    long, edges = Range(-1000, 1000, 1e-3), np.array([0, 10**6, 10**6 + 5000, 2 * 10**6 + 1])
+    counts = [
+        counts_of_groups(read, one, data, len(NAMES), np.float64) for one in (points, long)
     ]
-    for name, ranks, listed in zip(NAMES, found, numbers, strict=True):
-        alone = np.sort(rows.filter(pl.col("g") == name)["v"].to_numpy())
-        right = ranks_of(alone, points)
-        np.testing.assert_array_equal(listed, alone)
-        assert ranks.numbers == right.numbers
-        for part in ("below", "upto"):
-            np.testing.assert_array_equal(getattr(ranks, part), getattr(right, part))
+
+    found = zip(*(one.parts() for one in counts), strict=True)
+    for name, (few, many) in zip(NAMES, found, strict=True):
+        alone = rows.filter(pl.col("g") == name)["v"].to_numpy()
+        pairs = (
+            (few.ranks(), counts_of(alone, points).ranks()),
+            (many.ranks(edges), counts_of(alone, long).ranks(edges)),
+        )
+        for ranks, right in pairs:
+            assert ranks.numbers == right.numbers
+            for part in ("below", "upto"):
+                np.testing.assert_array_equal(getattr(ranks, part), getattr(right, part))
 
 
 def test_without_any_group_there_is_no_answer():
@@ -126,13 +137,6 @@ def test_an_empty_column_is_called_noise_and_a_full_one_is_not(interval):
 
     assert sum(map(any, nothing)) <= 9
     assert all(map(all, full))
-
-
-def test_without_a_noisy_number_nothing_is_called_noise():
-    asked = {"p": 50, "upper": 60, "step": 1, "epsilon": 1.0, "interval": 0.95}
-    release = dp.Percentiles(**asked, method="one-by-one", neighbours=ADDED).release([3] * 9)
-
-    assert release.usable is None
 
 
 def test_what_is_noise_is_a_function_of_what_was_released():
@@ -159,7 +163,7 @@ def test_values_that_are_noise_are_called_so_and_others_are_not(p, epsilon):
     for rows in (20, 200, 700, 2000, 5000):
         values = np.ceil(np.random.default_rng(rows).lognormal(1.2, 1, rows))
         by = Simulated(np.random.default_rng(1))
-        ranks = ranks_of(values, points).some(np.zeros(times, dtype=int))
+        ranks = counts_of(values, points).ranks().some(np.zeros(times, dtype=int))
         noisy = by.laplace(ranks.numbers, method.scale)
         drawn = method.draw(ranks, noisy, by)
         usable = np.array([method.are_usable(one) for one in noisy.tolist()])

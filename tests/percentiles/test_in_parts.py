@@ -12,7 +12,7 @@ from dpselect.draws import above_threshold
 from dpselect.errors import ParameterError
 from dpselect.percentiles.methods import Draws
 from dpselect.percentiles.prediction import Simulated
-from dpselect.percentiles.reading import Records, ranks_of
+from dpselect.percentiles.reading import Records, counts_of
 from dpselect.percentiles.sparse_vector import InParts
 from dpselect.tables.people import PeopleCap
 from support.neighbours import are_neighbours
@@ -79,7 +79,7 @@ class Told(Draws):
 
 def transcripts(method, database, number):
     """Return the probability of each outcome of every draw after a noisy number of records."""
-    ranks = ranks_of(np.array(database, dtype=float), method.points)
+    ranks = counts_of(np.array(database, dtype=float), method.points).ranks()
     found, waiting = {}, [((), 1.0)]
     while waiting:
         path, chance = waiting.pop()
@@ -206,7 +206,7 @@ def test_any_records_have_ascending_answers_among_the_candidates(values, number)
     for way in WAYS:
         for epsilon in (1e-3, 1.0, 100.0):
             method = of(way, epsilon=epsilon, assumed=1000)
-            ranks = ranks_of(np.array(values), POINTS)
+            ranks = counts_of(np.array(values), POINTS).ranks()
             with np.errstate(all="raise", under="ignore"):
                 for _ in range(5):
                     [found] = method.draw(ranks, np.array([number])).tolist()
@@ -236,7 +236,7 @@ def test_exact_draws_and_experiments_have_one_law(p):
     """Each value of 4,000 draws, within 5 standard deviations of a count."""
     values = np.repeat(np.arange(20.0), 5)
     method = of(p, points=np.arange(20.0), epsilon=0.5, assumed=100)
-    ranks = ranks_of(values, method.points).some(np.zeros(4000, dtype=int))
+    ranks = counts_of(values, method.points).ranks().some(np.zeros(4000, dtype=int))
     noisy = np.full(4000, 100)
     both = (
         method.draw(ranks, noisy),
@@ -250,7 +250,7 @@ def test_exact_draws_and_experiments_have_one_law(p):
 
 def test_there_is_no_closed_law_and_no_epsilon_below_the_limit_of_the_noise():
     with pytest.raises(ParameterError):
-        of("both").probabilities(ranks_of(np.arange(3.0), POINTS))
+        of("both").probabilities(counts_of(np.arange(3.0), POINTS).ranks())
     with refused("epsilon"):
         of("both", epsilon=1e-300)
 

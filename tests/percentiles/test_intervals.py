@@ -280,11 +280,12 @@ def test_without_noise_the_interval_is_the_value():
 
 
 def test_intervals_cost_an_eleventh_or_the_share_that_is_given():
-    usual = query(epsilon=11.0, method="one-by-one").plan
-    given = query(epsilon=11.0, method="one-by-one", interval_share=0.5).plan
+    usual = query(epsilon=11.0).plan
+    given = query(epsilon=11.0, interval_share=0.5).plan
 
-    assert [spend.epsilon for spend in usual.spends] == pytest.approx([10.0, 1.0])
-    assert [spend.epsilon for spend in given.spends] == pytest.approx([5.5, 5.5])
+    for plan, left in ((usual, 10.0), (given, 5.5)):
+        *values, intervals = (spend.epsilon for spend in plan.spends)
+        assert (sum(values), intervals) == pytest.approx((left, 11.0 - left))
 
 
 def test_under_a_cap_an_interval_says_that_it_is_of_the_counted_rows():

@@ -8,6 +8,9 @@ import dpselect as dp
 from dpselect.errors import DataError
 from dpselect.mechanisms import by_name
 from dpselect.percentiles import percentile, percentile_rank
+from dpselect.percentiles.methods import ByRank, OneByOne
+from dpselect.percentiles.reading import Records
+from dpselect.percentiles.sparse_vector import ByThreshold
 
 DATABASES = list(product(range(4), repeat=3))
 
@@ -47,46 +50,38 @@ def test_noise_on_all_scores_of_records_is_made_for_their_number():
     assert report.ok, str(report)
 
 
-@pytest.mark.parametrize(("relation", "bound"), [("add-remove", 0.9), ("substitute", 1.0)])
-@pytest.mark.parametrize("most", [1, 3])
-def test_noise_on_all_scores_of_values_is_made_for_what_a_person_moves(relation, bound, most):
-    users = {"column": "v", "user": "u", "max_per_user": most} if most > 1 else {}
-    query = dp.Percentiles(
-        p=[50, 90], candidates=range(4), epsilon=1.0, mechanism="noisy-sequence",
-        neighbours=relation, **users,
-    )  # fmt: skip
-
-    assert query.design().method.singles[1].drawn_by.l1 == 4 * most * bound
-
-
 WITH_MISSING = list(product((0, 1, 3, None), repeat=3))
 
 
-@pytest.mark.parametrize("method", ["one-by-one", "above-threshold", None])
+@pytest.mark.parametrize("p", [(90.0,), (30.0, 90.0)], ids=str)
+@pytest.mark.parametrize("upwards", [None, False, True])
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(6.0, marks=pytest.mark.slow)])
-def test_a_number_that_goes_missing_is_hidden_by_every_method(method, epsilon):
+def test_a_number_that_goes_missing_is_hidden_by_every_method(p, upwards, epsilon):
     """It is dropped, at no price: how many numbers there are changes, of as many records."""
-    query = dp.Percentiles(
-        p=90 if method is None else [30, 90],
-        candidates=range(4),
-        method=method,
-        epsilon=epsilon,
-        neighbours="substitute",
-        mechanism="exponential" if method == "one-by-one" else None,
+    of, points, each = Records(dp.Neighbours.SUBSTITUTE), np.arange(4.0), epsilon / len(p)
+    method = OneByOne(
+        tuple(
+            ByRank(one, points, of, each)
+            if upwards is None
+            else ByThreshold(one, points, of, each, upwards, assumed=3)
+            for one in p
+        )
     )
 
     report = dp.audit.check_private(
-        lambda x: query.probabilities(x)[0], WITH_MISSING, dp.Neighbours.SUBSTITUTE, epsilon
+        lambda x: method.probabilities(of.counted(list(x), points).ranks())[0],
+        WITH_MISSING,
+        dp.Neighbours.SUBSTITUTE,
+        epsilon,
     )
 
     assert report.ok, str(report)
 
 
-@pytest.mark.parametrize("method", ["one-by-one", "above-threshold", None])
 @pytest.mark.parametrize("values", [[None, None], [None, 2.0]])
-def test_where_numbers_are_missing_a_candidate_is_released(method, values):
+def test_where_numbers_are_missing_a_candidate_is_released(values):
     query = dp.Percentiles(
-        p=[30, 90], candidates=range(4), method=method, epsilon=1.0, neighbours="substitute"
+        p=[30, 90], candidates=range(4), epsilon=1.0, neighbours="substitute"
     )
 
     for data in (values, np.array(values, dtype=float)):

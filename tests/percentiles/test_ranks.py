@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.percentiles.reading import ranks_in, ranks_of
 from support.engines import held_by
 from support.placing import placed
+from support.ranks import ranks_in
 from support.refusals import refused
 
 RNG = np.random.default_rng(5)
@@ -26,12 +26,12 @@ def ranks_by_definition(candidates):
 def test_ranks_in_memory_are_those_of_the_definition():
     candidates = np.array([5.0, -5.0, 0.3, 0.1 + 0.2, 5.0, 1e9, -1e9])
 
-    ranks = ranks_of(np.array(NUMBERS, dtype=float), candidates)
+    ranks, missing = ranks_in(np.array(NUMBERS, dtype=float), candidates)
 
     assert np.concatenate([ranks.below, ranks.upto]).T.tolist() == ranks_by_definition(
         candidates
     )
-    assert (ranks.numbers, ranks.missing) == ([len(NUMBERS) - 2], 2)
+    assert (ranks.numbers, missing) == ([len(NUMBERS) - 2], 2)
 
 
 @given(
@@ -42,12 +42,12 @@ def test_memory_and_engine_count_the_same(numbers, candidates):
     data = pl.LazyFrame({"v": numbers}, schema={"v": pl.Float64})
     points = np.array(candidates)
 
-    theirs = ranks_in(data, points, "v")
-    ours = ranks_of(np.array(numbers, dtype=float), points)
+    theirs, their_missing = ranks_in(data, points, "v")
+    ours, missing = ranks_in(np.array(numbers, dtype=float), points)
 
     assert theirs.below.tolist() == ours.below.tolist()
     assert theirs.upto.tolist() == ours.upto.tolist()
-    assert (theirs.numbers, theirs.missing) == (ours.numbers, ours.missing)
+    assert (theirs.numbers, their_missing) == (ours.numbers, missing)
 
 
 @pytest.mark.parametrize(("engine", "several"), [("polars", False), ("duckdb", True)])
@@ -55,7 +55,7 @@ def test_many_candidates_take_several_passes(engine, several, crossing):
     """In polars, which looks up all of them at once, only one."""
     data = held_by(engine, pl.DataFrame({"v": np.arange(2000)}))
 
-    ranks = ranks_in(data, np.arange(1100) + 0.5, "v")
+    ranks, _ = ranks_in(data, np.arange(1100) + 0.5, "v")
 
     assert ranks.upto.tolist() == [[*range(1, 1100), 2000]]
     assert (len(crossing) >= 3) == several

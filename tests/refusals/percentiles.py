@@ -36,12 +36,10 @@ VALUE = releasing(dp.Percentiles, data=[1], p=50, candidates=range(101), **AR)
 LABEL = releasing(dp.PercentileRecord, data=[1], p=50, upper=100, epsilon=1.0)
 EITHER = both(VALUE, LABEL)
 LABELS = releasing(dp.PercentileRecord, data=TABLE, column="pay", p=50, upper=100, epsilon=1.0)
-SEVERAL = releasing(dp.Percentiles, p=[25, 50, 75], candidates=range(4), **AR)
-ABOVE = releasing(dp.Percentiles, p=50, candidates=range(9), method="above-threshold", **AR)
 RANGE = releasing(dp.Percentiles, p=50, upper=3, step=1e-6, **AR)
 GROUPED = releasing(
     dp.Percentiles, data=ROWS_OF_GROUPS, column="v", by="g", p=60, candidates=(0, 1),
-    method="one-by-one", **AR,
+    **AR,
 )  # fmt: skip
 OF_PERSONS = releasing(
     dp.Percentiles, data=PERSONS, column="v", user="who", max_per_user=2, p=50,
@@ -68,8 +66,8 @@ ROWS = [
     VALUE("give 90 for the share 0.9", p=0.9),
     EITHER("epsilon", epsilon=Each(["1", 0])),
     EITHER("on_invalid", on_invalid="drop"),
-    EITHER("mechanism", mechanism="median"),
-    EITHER("must be a Mechanism", mechanism=lambda epsilon: epsilon),
+    LABEL("mechanism", mechanism="median"),
+    LABEL("must be a Mechanism", mechanism=lambda epsilon: epsilon),
     EITHER("there is no file no.parquet", DataError, data="no.parquet", column="pay"),
     LABELS("upper", upper=0),
     LABELS("column", column=None, label="who"),
@@ -80,10 +78,8 @@ ROWS = [
     VALUE("candidates", step=1),
     VALUE("step", candidates=None),
     LABEL("horizon", horizon=-1),
-    SEVERAL("method", method=Each(["halves", "recursive"])),
-    ABOVE("mechanism", p=50, mechanism="noisy-max"),
-    ABOVE("epsilon is too small", p=50, epsilon=1e-300),
-    ABOVE("assumed_records", p=50, assumed_records=0),
+    VALUE("epsilon is too small", epsilon=1e-300),
+    VALUE("assumed_records", assumed_records=0),
     GROUPED("groups", groups=["a"], by=None),
     GROUPED("other", other=True, by=None),
     GROUPED("delta", delta=0.1, by=None),
@@ -128,7 +124,7 @@ ROWS = [
     RANGE("at least one record", DataError, data=[], neighbours="substitute"),
     RANGE("a value is missing", DataError, data=[nan], on_invalid="raise"),
     LAWS("too many values", p=50, lower=-5, upper=4.00009, step=9e-5),
-    LAWS("too many values", p=[25, 50, 75], upper=3, step=1e-6, mechanism="exponential"),
+    LAWS("too many values", p=[25, 50, 75], upper=3, step=1e-6),
     VALUE("epsilon", p=99, epsilon=1e-15),
     VALUE("epsilon", p=99, epsilon=1e-15, neighbours="substitute"),
     RECORDS("p", p=Each([0, -5, 100.1, nan, "50"])),

@@ -122,7 +122,6 @@ def stream(values):
     return asked.release
 
 
-METHODS = ("above-threshold", "one-by-one")
 READ = {
     "values": {
         "a record of values": {
@@ -130,10 +129,7 @@ READ = {
             "percentile": lambda values: percentiles.percentile(values, p=50, upper=9),
         },
         "numbers": {
-            **{
-                f"Percentiles, {how}": dp.Percentiles(**{**MEDIAN, "p": [25, 50]}, method=how)
-                for how in METHODS
-            },
+            "Percentiles": dp.Percentiles(**{**MEDIAN, "p": [25, 50]}),
             "Percentiles of a range": dp.Percentiles(
                 p=[25, 75], upper=9, step=0.1, epsilon=1.0, neighbours="substitute"
             ),

@@ -23,10 +23,10 @@ import pytest
 import dpselect as dp
 from dpselect.errors import ColumnError, DataError
 from dpselect.keys.rows import KeyRows
-from dpselect.percentiles.reading import ranks_in
 from dpselect.tables.people import PeopleCap
 from support.engines import JAVA, spark
 from support.placing import placed
+from support.ranks import ranks_in
 
 DAY = date(2024, 2, 29)
 NOON = datetime(2024, 2, 29, 12, tzinfo=UTC)
@@ -172,8 +172,8 @@ def candidates(data):
 
 
 def numbers(data):
-    found = ranks_in(data, np.array(EDGES), "v")
-    return [*found.below[0].tolist(), *found.upto[0].tolist(), found.numbers[0], found.missing]
+    found, missing = ranks_in(data, np.array(EDGES), "v")
+    return [*found.below[0].tolist(), *found.upto[0].tolist(), found.numbers[0], missing]
 
 
 def expected(kind):

@@ -12,7 +12,6 @@ from dpselect.maps.box import Box
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
 from dpselect.networks import EdgeTable, Graph
-from dpselect.percentiles.reading import ranks_in
 from dpselect.tables import values
 from dpselect.tables.kinds import texts
 from dpselect.tables.people import PeopleCap
@@ -21,6 +20,7 @@ from dpselect.trees import Bins, Categories, records
 from dpselect.trees.domains import Schema
 from dpselect.trees.engine import EngineCounts
 from support.odd_records import LARGE, NAMED, examples, odd_tables
+from support.ranks import ranks_in
 
 MIXED = Categories([0, 1, LARGE - 1, LARGE, "a", "1"], other="else")
 COUNTS = Bins(0, 4, bins=4)
@@ -77,8 +77,8 @@ def test_a_record_of_a_tree(odd):
 @examples
 def test_a_number_of_a_percentile(odd):
     def ranks(data):
-        found = ranks_in(data, EDGES, "v")
-        return np.array([*found.below[0], *found.upto[0], found.numbers[0] + found.missing])
+        found, missing = ranks_in(data, EDGES, "v")
+        return np.array([*found.below[0], *found.upto[0], found.numbers[0] + missing])
 
     def read(data):
         if odd.container in {"rows", "tuples"}:

@@ -20,12 +20,12 @@ from dpselect import tables
 from dpselect.errors import DataError
 from dpselect.maps.partition import uniform_grid
 from dpselect.maps.points import PointRows
-from dpselect.percentiles.reading import ranks_in
 from dpselect.tables.people import people_cap
 from dpselect.trees import Bins
 from dpselect.trees.domains import Schema
 from dpselect.trees.engine import EngineCounts
 from support.engines import JAVA, every_engine, spark
+from support.ranks import ranks_in
 
 CANDIDATES = np.array([0.0, 2.0, 4.0, 50.0])
 SCHEMA = Schema.of({name: Bins(0, 4, bins=4) for name in "xy"}, ["a", "b"], "xy")
@@ -47,10 +47,10 @@ CONSTANTS = {
 
 
 def ranks(data, **persons):
-    found = ranks_in(
+    found, missing = ranks_in(
         data, CANDIDATES, "x", people_cap(**({"user": None, "max_per_user": None} | persons))
     )
-    return [*found.below[0], *found.upto[0], found.numbers[0], found.missing]
+    return [*found.below[0], *found.upto[0], found.numbers[0], missing]
 
 
 def points(data, outside, **persons):

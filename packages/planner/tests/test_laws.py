@@ -7,6 +7,8 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import dpselect as dp
+from dpselect.extend import sorted_probabilities
+from dpselect.mechanisms import by_name
 from dpselect.percentiles import percentile_rank
 from dpselect_planner import assembly, clocks
 
@@ -188,15 +190,10 @@ def one_by_one(rng):
     if asked["neighbours"] == "substitute" and asked["values"].size == 0:
         asked["values"] = candidates[:1]
     for draw, name in (("exponential", "exponential"), ("permuteAndFlip", "permute-and-flip")):
-        query = dp.Percentiles(
-            p=percents,
-            candidates=candidates,
-            method="one-by-one",
-            epsilon=asked["epsilon"],
-            neighbours=asked["neighbours"],
-            mechanism=name,
-        )
-        laws = query.probabilities(asked["values"])
+        each = by_name(name, asked["epsilon"] / percents.size)
+        of = {"candidates": candidates, "neighbours": asked["neighbours"], "form": "signed"}
+        objectives = (percentile_rank(asked["values"], p=p, **of) for p in percents)
+        laws = sorted_probabilities([each.probabilities(one) for one in objectives])
         yield dict(asked, law="one_by_one", draw=draw), laws
 
 

@@ -161,11 +161,9 @@ def test_percentiles_cost_what_the_plan_of_their_release_states(neighbours):
     for p in ((60.0,), (10.0, 50.0, 60.0, 90.0)):
         question = percentile(p, neighbours)
         for mechanism in question.mechanisms:
-            name, _, method = mechanism.partition(", ")
             plan = dp.Percentiles(
-                p=list(p), candidates=GRID, method=method or None, epsilon=0.9,
-                neighbours=neighbours, mechanism=name,
-            ).plan  # fmt: skip
+                p=list(p), candidates=GRID, epsilon=0.9, neighbours=neighbours
+            ).plan
             assert question.rho(mechanism, epsilon=0.9) == pytest.approx(plan.rho, rel=1e-12)
 
 
@@ -192,10 +190,10 @@ def test_counts_of_values_stand_for_people(neighbours):
         form="signed",
         neighbours=neighbours,
     )
-    law = by_name("exponential", 0.7).probabilities(objective)
+    law = by_name("permute-and-flip", 0.7).probabilities(objective)
 
     np.testing.assert_allclose(
-        question.probabilities("exponential", epsilon=0.7)[0], law, atol=1e-15
+        question.probabilities("permute-and-flip", epsilon=0.7)[0], law, atol=1e-15
     )
 
 
@@ -256,7 +254,7 @@ const copied = (task, mechanism) => {
     ("task", "mechanism", "query"),
     [
         ("most-common", "permute-and-flip", dp.TopKeys),
-        ("percentile", "exponential", dp.Percentiles),
+        ("percentile", "permute-and-flip", dp.Percentiles),
         ("keys", "optimal", dp.Keys),
         ("subset", "optimal", dp.Subset),
         ("subset", "pure", dp.Subset),

@@ -48,37 +48,31 @@ them. It is a function of what was released.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, log, log2
-from typing import get_args
+from typing import NamedTuple
 
 import numpy as np
 
-from dpselect import validation
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, scale_for
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import Mechanism, MechanismLike, PermuteAndFlip, by_name
-from dpselect.objective import Facts
 from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.intervals import laplace_upto
 from dpselect.percentiles.methods import (
     EXACT as BY_SAMPLERS,
     ByBins,
     ByRank,
-    Drawn,
     Draws,
     Method,
-    MethodName,
     OneByOne,
     named,
     unit_scores,
 )
-from dpselect.percentiles.reading import Places, Ranks, Records
+from dpselect.percentiles.reading import Counts, Ranks, Records
 from dpselect.percentiles.sparse_vector import ByThreshold, InParts, parts_of_record
 from dpselect.plan import Spend
-from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, Probabilities, Values
 
 RANKS, NEAR = 2.0, 10.0
@@ -126,41 +120,83 @@ CELLS, AT_ONCE = 2**15, 2**19
 """Cells of a range on each side of 0, about, and candidates of one that are listed at once."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Choice:
-    """Public arguments by which the method is chosen.
+class Drawn(NamedTuple):
+    """What was drawn in one group.
+
+    Attributes:
+        values: Ascending.
+        records: The noisy number of its records.
+        chosen: The mechanism that this number chose.
+        ends: Works out the intervals around the values, if they were asked for.
+    """
+
+    values: tuple[float, ...]
+    records: int
+    chosen: str
+    ends: Callable[[], tuple[tuple[float, float], ...]] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class AfterCount(Method):
+    """The method that a noisy number of records chooses, which is released.
 
     Attributes:
         percents: The percentiles, increasing.
         points: The candidates, increasing; of a range the first ones of its cells.
         records: How records are read.
-        epsilon: Epsilon of the percentiles.
-        mechanism: How a value is drawn, if that is given.
+        whole: Epsilon of the percentiles and of the number of records.
         values: How many values the range has, whose cells the candidates are.
+
+    Raises:
+        ParameterError: Epsilon is too small.
     """
 
     percents: tuple[float, ...]
     points: Values
     records: Records
-    epsilon: float
-    mechanism: MechanismLike | None = None
+    whole: float
     values: int = 0
 
-    def method(self, name: MethodName | None) -> Method:
-        """Return the method of a release: the one that was named, if one was.
+    def __post_init__(self) -> None:
+        # Whatever the number is, the method can be drawn. None has less epsilon than one
+        # percentile, of which noise in parts of a record (``ByThreshold``) has a scale of at
+        # most 3 times what one step moves.
+        parts = max(parts_of_record(p).denominator for p in self.percents)
+        largest = scale_for(self.each, 3 * self.records.changed * parts)
+        if max(self.scale, largest) > LARGEST_SCALE:
+            raise ParameterError("`epsilon` is too small for any number of records")
 
-        Raises:
-            ParameterError: It is unknown or does not fit the other arguments.
-        """
-        if name is None and self.mechanism is None:
-            return AfterCount.of(self)
-        if name is not None:
-            validation.one_of("method", name, get_args(MethodName))
-        if name == "above-threshold":
-            if self.mechanism is not None:
-                raise ParameterError(f"`method`={name!r} has no other `mechanism`")
-            return OneByOne(tuple(self._by_threshold(p, None) for p in self.percents))
-        return OneByOne(tuple(map(self._by_rank, self.percents)))
+    @property
+    def number_epsilon(self) -> float:
+        """The epsilon of the number of records."""
+        return SHARE * min(len(self.percents), 2) * self.whole
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon of all percentiles."""
+        return self.whole - self.number_epsilon
+
+    @property
+    def each(self) -> float:
+        """The epsilon of one percentile, one by one."""
+        return self.epsilon / len(self.percents)
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise on the number."""
+        return scale_for(self.number_epsilon, self.records.per_user)
+
+    @property
+    def mechanism(self) -> str:
+        return f"method chosen by a noisy number of records (scale={self.scale!r})"
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        """What a record pays."""
+        return (
+            Spend("number of records", self.number_epsilon),
+            Spend(named(self.percents), self.epsilon),
+        )
 
     def of_number(self, records: float) -> Method:
         """Return the method for a number of records; a function of public numbers."""
@@ -172,50 +208,39 @@ class Choice:
                 return in_parts
         if self._are_in_bins(records):
             return ByBins(self.percents, *of)
-        each = {p: self.found(p, records) for p in self.percents}
-        return OneByOne(tuple(one or self._by_threshold(p, records) for p, one in each.items()))
+        asked = ((p, records, self.each) for p in self.percents)
+        return OneByOne(tuple(self.found(*one) or self._by_threshold(*one) for one in asked))
+
+    def of_size(self, size: int) -> Method:
+        """Return the method of numbers of a size."""
+        return self.of_number(max(2 ** (size / 2) - CAUTION * self.scale, 1.0))
 
     def _are_in_bins(self, records: float) -> bool:
         """Return whether noise would hide one that had all of epsilon, as bins have."""
         several = len(self.percents)
         if self.epsilon >= EXACT * several.bit_length() * self.records.per_user:
             return False
-        if self._number <= NARROW:
-            alone = replace(self, percents=self.percents[:1])
-            if any(alone.found(p, records) is None for p in self.percents if p <= UPPER):
-                return True
+        if self._number <= NARROW and any(
+            self.found(p, records, self.epsilon) is None for p in self.percents if p <= UPPER
+        ):
+            return True
         return 1 < several < 2 * sum(TAIL < p < 100 - TAIL for p in self.percents)
 
-    def found(self, p: float, records: float) -> Method | None:
+    def found(self, p: float, records: float, epsilon: float) -> Method | None:
         """Return how one percentile is found, None if noise may hide it in each way."""
-        beyond, each = self._beyond(p, records), self.each
-        score = beyond * each / (2 * self.records.rank_bound(p))
+        beyond = self._beyond(p, records) * epsilon
+        score = beyond / (2 * self.records.rank_bound(p))
         is_safe = score >= RANKS * log(max(self._number / NEAR, 1.0))
-        is_tail = 100 - p <= TAIL and beyond * each < MANY
-        upwards = self._by_threshold(p, records)
+        is_tail = 100 - p <= TAIL and beyond < MANY
+        upwards = self._by_threshold(p, records, epsilon)
         downwards = upwards if upwards.share == 1 else replace(upwards, upwards=False)
         few, many = (upwards, downwards) if p <= 50 else (downwards, upwards)
         if (is_tail or not is_safe) and self._finds(few, records):
             return few
         if is_safe:
-            return self._by_rank(p)
+            return ByRank(p, self.points, self.records, epsilon)
         is_narrow = self._number <= NARROW
         return many if is_narrow and self._finds(many, records) else None
-
-    @property
-    def each(self) -> float:
-        """The epsilon of one percentile, one by one."""
-        return self.epsilon / len(self.percents)
-
-    @property
-    def largest_scale(self) -> float:
-        """A scale that no noise of the methods for any number of records exceeds.
-
-        None has less epsilon than one percentile. Of that, noise in parts of a record
-        (``ByThreshold``) has a scale of at most 3 times what one step moves.
-        """
-        parts = max(parts_of_record(p).denominator for p in self.percents)
-        return scale_for(self.each, 3 * self.records.changed * parts)
 
     @property
     def _number(self) -> int:
@@ -236,72 +261,9 @@ class Choice:
         """Return whether AboveThreshold is quiet."""
         return by.records_per_noise(float(by.share) * records) >= self._quiet
 
-    def _by_rank(self, p: float) -> ByRank:
-        return ByRank(p, self.points, self.records, self._mechanism(p))
-
-    def _by_threshold(self, p: float, records: float | None) -> ByThreshold:
+    def _by_threshold(self, p: float, records: float, epsilon: float) -> ByThreshold:
         """Return AboveThreshold upwards."""
-        of = p, self.points, self.records, self.each
-        return ByThreshold(*of, upwards=True, assumed=records)
-
-    def _mechanism(self, p: float) -> Mechanism:
-        """Return the mechanism of one percentile, by what a neighbour step moves its scores."""
-        if self.mechanism is None:
-            return PermuteAndFlip(epsilon=self.each)
-        facts = Facts(
-            candidates=len(self.points),
-            sensitivity=GlobalSensitivity(self.records.rank_bound(p), self.records.neighbours),
-            highest=0.0,
-            direction="non-decreasing",
-        )
-        return by_name(self.mechanism, self.each).for_objective(facts)
-
-
-@dataclass(frozen=True, eq=False)
-class AfterCount(Method):
-    """The method that a noisy number of records chooses, which is released.
-
-    Attributes:
-        choice: Choice of the methods, with what is left of epsilon.
-        epsilon: Epsilon of the number of records.
-    """
-
-    choice: Choice
-    epsilon: float
-
-    @classmethod
-    def of(cls, choice: Choice) -> AfterCount:
-        """Return it with a share of epsilon for the number of records.
-
-        Raises:
-            ParameterError: Epsilon is too small.
-        """
-        epsilon = SHARE * min(len(choice.percents), 2) * choice.epsilon
-        made = cls(replace(choice, epsilon=choice.epsilon - epsilon), epsilon)
-        # Whatever the number is, the method can be drawn.
-        if max(made.scale, made.choice.largest_scale) > LARGEST_SCALE:
-            raise ParameterError("`epsilon` is too small for any number of records")
-        return made
-
-    @property
-    def points(self) -> Values:  # type: ignore[override] # those of the choice
-        return self.choice.points
-
-    @property
-    def scale(self) -> float:
-        """Scale of the noise on the number."""
-        return scale_for(self.epsilon, self.choice.records.per_user)
-
-    @property
-    def mechanism(self) -> str:
-        return f"method chosen by a noisy number of records (scale={self.scale!r})"
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        return (
-            Spend("number of records", self.epsilon),
-            Spend(named(self.choice.percents), self.choice.epsilon),
-        )
+        return ByThreshold(p, self.points, self.records, epsilon, True, records)  # noqa: FBT003
 
     def probabilities(self, ranks: Ranks) -> Probabilities:
         chances = chances_of_sizes(int(ranks.numbers[0]), self.scale)
@@ -310,29 +272,25 @@ class AfterCount(Method):
             for size in np.flatnonzero(chances > NEGLIGIBLE).tolist()
         )
 
-    def of_size(self, size: int) -> Method:
-        """Return the method of numbers of a size."""
-        return self.choice.of_number(max(2 ** (size / 2) - CAUTION * self.scale, 1.0))
-
     def are_usable(self, number: int) -> list[bool]:
         """Return which percentiles of so many records, by the noisy number, are no noise."""
         if number < self.scale * log(1 / (2 * EMPTY)):
-            return [False for _ in self.choice.percents]
+            return [False for _ in self.percents]
         is_each_alone = isinstance(self.of_size(size_of(number)), OneByOne)
-        epsilon = self.choice.each if is_each_alone else self.choice.epsilon
-        least = USABLE * self.choice.records.changed / epsilon
-        return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.choice.percents]
+        least = USABLE * self.records.changed / (self.each if is_each_alone else self.epsilon)
+        return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.percents]
 
     def draw(self, ranks: Ranks, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
         """Draw the values of each group, by the method of its noisy number."""
         sizes = np.array([size_of(one) for one in records.tolist()])
-        values = np.empty((sizes.size, len(self.choice.percents)))
+        values = np.empty((sizes.size, len(self.percents)))
         for size in np.unique(sizes).tolist():
             which = np.flatnonzero(sizes == size)
             values[which] = self.of_size(size).draw(ranks.some(which), records[which], by)
         return values
 
     def drawn(self, ranks: Ranks) -> list[Drawn]:
+        """Draw the number and the values of each group exactly."""
         noisy = BY_SAMPLERS.laplace(ranks.numbers, self.scale)
         values, numbers = self.draw(ranks, noisy).tolist(), noisy.tolist()
         chosen = {size: self.of_size(size).mechanism for size in set(map(size_of, numbers))}
@@ -382,23 +340,23 @@ class Refined:
         return Spend("candidates of a cell, by rank", self.epsilon)
 
     def draw(
-        self, cells: Sequence[float], places: Places, by: Draws = BY_SAMPLERS
+        self, cells: Sequence[float], counts: Counts, by: Draws = BY_SAMPLERS
     ) -> tuple[float, ...]:
         """Draw a candidate of each cell, ascending, for the first ones of the cells."""
         at = np.searchsorted(self.first, cells)
         drawn = [
-            self._within(p, int(self.edges[one]), int(self.edges[one + 1]), places, by)
+            self._within(p, int(self.edges[one]), int(self.edges[one + 1]), counts, by)
             for p, one in zip(self.percents, at.tolist(), strict=True)
         ]
         return tuple(self.points.at(sorted(drawn)).tolist())
 
-    def _within(self, p: float, low: int, high: int, places: Places, by: Draws) -> int:
+    def _within(self, p: float, low: int, high: int, counts: Counts, by: Draws) -> int:
         """Draw a position from ``low`` to before ``high``."""
         bound = self.records.rank_bound(p)
         while high - low > 1:
             edges = np.linspace(low, high, min(AT_ONCE, high - low) + 1).astype(np.int64)
             points = self.points.at(edges[:-1])
-            scores = unit_scores(places.ranks(edges), p=p, points=points, bound=bound)
+            scores = unit_scores(counts.ranks(edges), p=p, points=points, bound=bound)
             [at] = by.largest(scores, self.each)
             low, high = int(edges[at]), int(edges[at + 1])
         return low

@@ -44,12 +44,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.mechanisms.score_intervals import checked_interval
 from dpselect.percentiles.candidates import Range, places_of
-from dpselect.percentiles.methods import EXACT, Draws, counts_spend
+from dpselect.percentiles.methods import EXACT, Draws
 from dpselect.percentiles.objectives import exact_fraction
-from dpselect.percentiles.reading import Places, Ranks, Records
+from dpselect.percentiles.reading import Counts, Records
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -102,12 +103,13 @@ class Intervals:
     @property
     def spend(self) -> Spend:
         """What all intervals cost together."""
-        return counts_spend(
-            "intervals: noise on the counts of bins", self.epsilon, self.records
-        )
+        most, changed = self.records.per_user, self.records.changed
+        # rho grows faster than epsilon: most if all records of a person are in one bin.
+        rho = changed / most * rho_of_pure(most / self.scale)
+        return Spend("intervals: noise on the counts of bins", self.epsilon, rho=rho)
 
     def draw(
-        self, counted: Ranks | Places, released: Sequence[float], by: Draws = EXACT
+        self, counted: Counts, released: Sequence[float], by: Draws = EXACT
     ) -> Callable[[], Ends]:
         """Draw the counts around released values of one group.
 

@@ -14,37 +14,21 @@ Guarantee:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from dpselect._twofold import Twofold, add
-from dpselect.budget.zcdp import rho_of_pure
 from dpselect.draws import above_threshold
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.draws.exact.selection import largest_of_each
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import (
-    ExponentialMechanism,
-    Mechanism,
-    PermuteAndFlip,
-    ReportNoisyMax,
-)
-from dpselect.objective import Objective
+from dpselect.mechanisms import PermuteAndFlip
 from dpselect.percentiles.candidates import around
 from dpselect.percentiles.objectives import by_rank, rank_scores
 from dpselect.percentiles.reading import Ranks, Records
-from dpselect.plan import SEQUENTIAL, ErrorBound, Spend
 from dpselect.typing import Indices, Probabilities, Values
-
-PROPORTIONAL = (ExponentialMechanism, PermuteAndFlip, ReportNoisyMax)
-"""Mechanisms that look at differences of scores alone, not for the highest score."""
-
-MethodName: TypeAlias = Literal["one-by-one", "above-threshold"]
-"""How percentiles are drawn."""
 
 FEWEST, MOST, RECORDS = 16, 256, 3.0
 """Bins: at least, at most, and how many records each has, in scales of its noise."""
@@ -78,22 +62,6 @@ class Draws:
 EXACT = Draws()
 
 
-class Drawn(NamedTuple):
-    """What was drawn in one group.
-
-    Attributes:
-        values: Ascending.
-        records: The noisy number of its records, if it was paid for.
-        chosen: The mechanism that this number chose.
-        ends: Works out the intervals around the values, if they were asked for.
-    """
-
-    values: tuple[float, ...]
-    records: int | None = None
-    chosen: str | None = None
-    ends: Callable[[], tuple[tuple[float, float], ...]] | None = None
-
-
 class Method(ABC):
     """A way to draw percentiles in groups of numbers, with its public facts.
 
@@ -104,28 +72,9 @@ class Method(ABC):
     points: Values
 
     @property
-    def exact(self) -> bool:
-        """Whether all is drawn by the library's own samplers."""
-        return True
-
-    @property
     @abstractmethod
     def mechanism(self) -> str:
         """The mechanism with its public parameters."""
-
-    @property
-    @abstractmethod
-    def spends(self) -> tuple[Spend, ...]:
-        """What a record pays."""
-
-    @property
-    def composition(self) -> str:
-        """The composition theorem by which the spends add up to the whole, in words."""
-        return SEQUENTIAL
-
-    def error(self, probability: float) -> ErrorBound | None:  # noqa: ARG002
-        """Return a bound on the error that holds on all data, if one is known."""
-        return None
 
     def probabilities(self, ranks: Ranks) -> Probabilities:  # noqa: ARG002
         """Return the distribution over the candidates, a row for each percentile; private.
@@ -141,75 +90,45 @@ class Method(ABC):
 
         Args:
             ranks: Ranks of all candidates; private.
-            records: The noisy number of each group, if it was released; public.
+            records: The noisy number of each group; public.
             by: What draws.
         """
-
-    def drawn(self, ranks: Ranks) -> list[Drawn]:
-        """Draw the values of each group exactly, with all else that is released."""
-        values = self.draw(ranks, np.zeros_like(ranks.numbers))
-        return [Drawn(tuple(one)) for one in values.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
 class ByRank(Method):
-    """One percentile by a mechanism, of candidates by their ranks.
+    """One percentile by permute-and-flip, of candidates by their ranks.
 
     Attributes:
         p: The percentile, in [1, 100].
         points: The candidates, increasing.
         records: How records are read.
-        drawn_by: The mechanism.
+        epsilon: In nats.
     """
 
     p: float
     points: Values
     records: Records
-    drawn_by: Mechanism
+    epsilon: float
 
     @property
     def mechanism(self) -> str:
-        return str(self.drawn_by)
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        return (self.drawn_by.spend(named([self.p])),)
-
-    @property
-    def exact(self) -> bool:
-        return self.drawn_by.exact
-
-    def error(self, probability: float) -> ErrorBound:
-        return self.drawn_by.error_bound(
-            candidates=len(self.points),
-            bound=self.records.rank_bound(self.p),
-            unit="ranks",
-            attained=0.0,
-            probability=probability,
-        )
+        return str(PermuteAndFlip(epsilon=self.epsilon))
 
     def probabilities(self, ranks: Ranks) -> Probabilities:
-        return self.drawn_by.probabilities(self._objective(ranks))[None]
-
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
-        if type(self.drawn_by) is PermuteAndFlip:
-            bound = self.records.rank_bound(self.p)
-            scores = unit_scores(ranks, p=self.p, points=self.points, bound=bound)
-            at = by.largest(scores, self.drawn_by.epsilon)
-        else:
-            each = map(self._objective, ranks.each())
-            at = np.concatenate([self.drawn_by.draw_positions(one) for one in each])
-        return self.points[at, None]
-
-    def _objective(self, ranks: Ranks) -> Objective:
-        return by_rank(
+        objective = by_rank(
             ranks,
             p=self.p,
             points=self.points,
-            form="signed" if type(self.drawn_by) in PROPORTIONAL else "interpolated",
             neighbours=self.records.neighbours,
             per_user=self.records.per_user,
         )
+        return PermuteAndFlip(epsilon=self.epsilon).probabilities(objective)[None]
+
+    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
+        bound = self.records.rank_bound(self.p)
+        scores = unit_scores(ranks, p=self.p, points=self.points, bound=bound)
+        return self.points[by.largest(scores, self.epsilon), None]
 
 
 def unit_scores(
@@ -220,13 +139,13 @@ def unit_scores(
     Args:
         ranks: Ranks of the candidates.
         p: The percentile, or that of each group.
-        points: The candidates.
+        points: The candidates, increasing.
         bound: What one step moves, of all groups or of each, shape ``(groups, 1)``.
     """
-    scores = rank_scores(ranks, p=p, points=points, form="signed")
-    best = scores.high.max(axis=1, keepdims=True)
-    low = np.where(scores.high == best, scores.low, -np.inf).max(axis=1, keepdims=True)
-    return add(scores, Twofold(-best, -low)).high / bound
+    scores = rank_scores(ranks, p=p, points=points)
+    scores -= scores.max(axis=1, keepdims=True)
+    scores /= bound
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,23 +163,8 @@ class OneByOne(Method):
         return self.singles[0].points
 
     @property
-    def exact(self) -> bool:
-        return all(one.exact for one in self.singles)
-
-    @property
     def mechanism(self) -> str:
         return "; ".join(dict.fromkeys(one.mechanism for one in self.singles))
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        return tuple(spend for one in self.singles for spend in one.spends)
-
-    def error(self, probability: float) -> ErrorBound | None:
-        # The union of all percentiles.
-        each = 1 - (1 - probability) / len(self.singles)
-        bounds = [bound for one in self.singles if (bound := one.error(each)) is not None]
-        worst = max(bounds, key=lambda one: one.value, default=None)
-        return worst and replace(worst, probability=probability)
 
     def probabilities(self, ranks: Ranks) -> Probabilities:
         return sorted_probabilities([one.probabilities(ranks)[0] for one in self.singles])
@@ -309,11 +213,6 @@ class ByBins(Method):
     def mechanism(self) -> str:
         return f"discrete Laplace noise (scale={self.scale!r}) on {self.ends.size} bins"
 
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        # rho grows faster than epsilon: most if all records of a person are in one bin.
-        return (counts_spend("noise on the counts of all bins", self.epsilon, self.records),)
-
     def counts(self, ranks: Ranks) -> Indices:
         """Return the counts of the bins; private."""
         upto = ranks.upto[:, self.ends[:-1]]
@@ -338,13 +237,6 @@ class ByBins(Method):
         # The first candidates that are not below: so a bin of one has its records there.
         at = self.points.searchsorted(found - ROUNDING * np.abs(found))
         return self.points[at.clip(max=self.points.size - 1)]
-
-
-def counts_spend(purpose: str, epsilon: float, records: Records) -> Spend:
-    """Return the price of noisy counts of which each record is in one."""
-    most, changed = records.per_user, records.changed
-    rho = changed / most * rho_of_pure(most / scale_for(epsilon, changed))
-    return Spend(purpose, epsilon, rho=rho)
 
 
 def named(percents: Sequence[float]) -> str:

@@ -13,15 +13,14 @@ from math import ceil, floor, isfinite
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpselect import tables, validation
-from dpselect._twofold import Twofold, exact_sum
 from dpselect.errors import ParameterError, PublicClaimError, missing_value
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.percentiles.candidates import exact_decimal
-from dpselect.percentiles.reading import Ranks, no_records, rank_bound, ranks_in
+from dpselect.percentiles.reading import Ranks, counts_in, no_records, rank_bound
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
@@ -176,12 +175,12 @@ def percentile_rank(
     points = checked_candidates(candidates)
     validation.on_invalid(on_invalid)
     form = validation.one_of("form", form, get_args(RankForm))
-    ranks = ranks_in(data, points, column)
-    if on_invalid == "raise" and ranks.missing > 0:
+    counts = counts_in(data, np.unique(points), column)
+    if on_invalid == "raise" and counts.missing > 0:
         raise missing_value()
-    if relation is Neighbours.SUBSTITUTE and ranks.numbers[0] + ranks.missing == 0:
+    if relation is Neighbours.SUBSTITUTE and counts.numbers[0] + counts.missing == 0:
         raise no_records()
-    return by_rank(ranks, p=p, points=points, form=form, neighbours=relation)
+    return by_rank(counts.ranks(), p=p, points=points, form=form, neighbours=relation)
 
 
 def by_rank(
@@ -196,15 +195,18 @@ def by_rank(
     """Return the objective of ``percentile_rank`` from the ranks of its candidates.
 
     Args:
-        ranks: Ranks of one group; missing numbers are left out. Private.
+        ranks: Ranks of the different candidates, ascending, of one group; missing numbers are
+            left out. Private.
         p: The percentile.
         points: The candidates.
         form: The form of the ranks.
         neighbours: Add/remove or substitution of a person.
         per_user: How many records a person has at most.
     """
+    ascending, at = np.unique(points, return_inverse=True)
+    scores = rank_scores(ranks, p=p, points=ascending)[0, at]
     return Objective(
-        rank_scores(ranks, p=p, points=points, form=form).at(np.array(0)),
+        scores if form == "signed" else np.minimum(scores, 0.0),
         GlobalSensitivity(per_user * rank_bound(p / 100, neighbours), neighbours),
         candidates=points.tolist(),
         highest=None if form == "signed" else 0.0,
@@ -213,31 +215,22 @@ def by_rank(
     )
 
 
-def rank_scores(ranks: Ranks, *, p: float | Values, points: Values, form: RankForm) -> Twofold:
-    """Return the scores of ``by_rank`` in each group, in the shape of the ranks; private.
+def rank_scores(ranks: Ranks, *, p: float | Values, points: Values) -> Values:
+    """Return the signed scores of each group, in the shape of the ranks; private.
 
     Args:
         ranks: Ranks of the candidates.
         p: The percentile, or that of each group.
-        points: The candidates.
-        form: The form of the ranks.
+        points: The candidates, increasing.
     """
     holds = ranks.upto > ranks.below
-    low, high = ranks.below + holds, ranks.upto
-    between = share_of_gap(ranks, points).clip(AROUND, 1 - AROUND)
-    least, most = np.where(holds, -AROUND, between), np.where(holds, AROUND, between)
-    # Integers and what is left of them apart: ranks of billions of records lose no digits.
+    between = share_of_gap(holds, points).clip(AROUND, 1 - AROUND)
+    # The integers of both ranks are subtracted first: next to the wanted one no digit is lost,
+    # however many records there are.
     whole, part = _wanted(np.asarray(p) / 100, ranks.numbers)
-    before = exact_sum((low - whole).astype(np.float64), least - part)
-    beyond = exact_sum((whole - high).astype(np.float64), part - most)
-    ahead = (before.high > beyond.high) | (
-        (before.high == beyond.high) & (before.low > beyond.low)
-    )
-    off, rest = (np.where(ahead, *pair) for pair in zip(before, beyond, strict=True))
-    if form != "signed":
-        inside = off <= 0
-        off, rest = (np.where(inside, 0.0, part) for part in (off, rest))
-    return Twofold(0.0 - off, 0.0 - rest)
+    beyond = (ranks.upto - whole) + (np.where(holds, AROUND, between) - part)
+    before = (whole - ranks.below) + (part - np.where(holds, 1 - AROUND, between))
+    return np.minimum(beyond, before)
 
 
 def _wanted(fractions: Values, numbers: Indices) -> tuple[Indices, Values]:
@@ -251,22 +244,15 @@ def _wanted(fractions: Values, numbers: Indices) -> tuple[Indices, Values]:
     return whole[:, None], part[:, None]
 
 
-def share_of_gap(ranks: Ranks, points: Values) -> Values:
+def share_of_gap(holds: NDArray[np.bool_], points: Values) -> Values:
     """Return where each empty candidate lies between those that hold numbers, in [0, 1].
 
-    The ends of the candidates stand in for the ones that do not.
+    The ends of the candidates, which increase, stand in for the ones that do not.
     """
-    order = np.argsort(points, kind="stable")
-    held, ordered = (ranks.upto > ranks.below)[..., order], points[order]
-    low = np.maximum.accumulate(np.where(held, ordered, ordered[0]), axis=-1)
-    high = np.where(held, ordered, ordered[-1])[..., ::-1]
-    high = np.minimum.accumulate(high, axis=-1)[..., ::-1]
-    gap = high - low
-    share = np.empty(held.shape)
-    share[..., order] = np.divide(
-        ordered - low, gap, out=np.full(gap.shape, 0.5), where=gap > 0
-    )
-    return share
+    low = np.maximum.accumulate(np.where(holds, points, points[0]), axis=-1)
+    high = np.where(holds, points, points[-1])[..., ::-1]
+    gap = np.minimum.accumulate(high, axis=-1)[..., ::-1] - low
+    return np.divide(points - low, gap, out=np.full(gap.shape, 0.5), where=gap > 0)
 
 
 def rank_of(p: float, n: int) -> int:

@@ -21,21 +21,17 @@ from numpy.typing import ArrayLike
 from dpselect import tables, validation
 from dpselect.errors import ParameterError
 from dpselect.keys.keys import groups_first
-from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles.candidates import Range
-from dpselect.percentiles.choice import REFINED, AfterCount, Choice, Refined
+from dpselect.percentiles.choice import REFINED, AfterCount, Drawn, Refined
 from dpselect.percentiles.intervals import SHARE, Intervals
-from dpselect.percentiles.methods import Drawn, Method, MethodName
 from dpselect.percentiles.objectives import checked_candidates, percent
 from dpselect.percentiles.reading import (
     NUMBER,
-    Places,
-    Ranks,
+    Counts,
     Records,
     checked_type,
-    counted_at,
-    numbers_of_groups,
+    counts_of_groups,
     passes,
     records_cap,
 )
@@ -46,11 +42,14 @@ from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, ke
 from dpselect.tables.columns import Measure
 from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped
 from dpselect.tables.kinds import checked_names
-from dpselect.typing import OnInvalid, Probabilities, Values
+from dpselect.typing import Indices, OnInvalid, Probabilities, Values
 from dpselect.writing import as_text, digits, six_digits
 
 MOST_LISTED = 100_001
 """Values of a range up to which they are listed; more are drawn from cells."""
+
+RANKED_AT_ONCE = 2**20
+"""Candidates, of all groups together, that are ranked at a time."""
 
 
 @query
@@ -73,11 +72,7 @@ class Percentiles(Query[PercentileRelease]):
     answer has one value per percentile, ascending; with ``by``, pairs of a group and these
     values.
 
-    The plan has the spend of the number of records and that of the percentiles. If a method is
-    named it has one spend per percentile. For ``"one-by-one"`` it has an error bound in ranks:
-    the distance of the ranks of the released value from that of the percentile, minus the
-    distance of the best candidate; for several percentiles, the largest distance minus the
-    largest one of their best candidates.
+    The plan has the spend of the number of records and that of the percentiles.
 
     Guarantee:
         ``epsilon``-DP under ``neighbours``, or ``(epsilon, delta)``-DP if groups are released
@@ -116,9 +111,6 @@ class Percentiles(Query[PercentileRelease]):
             groups are released first, it also limits the counted groups of a person.
         assumed_records: Number of records, with ``by`` of one group, for which errors are
             predicted. It changes neither the method nor the guarantee.
-        method: Method of the draw, by default chosen. ``"one-by-one"`` draws each of ``m``
-            percentiles with ``epsilon / m`` by its rank, ``"above-threshold"`` by visiting
-            values from the smallest on.
         interval: Probability with which an interval around a value contains the percentile, as
             0.95. For each percentile separately it holds on all data. It shows the effect of
             the noise, not of sampling: with ``user`` it is the percentile of the rows that are
@@ -129,10 +121,6 @@ class Percentiles(Query[PercentileRelease]):
         delta: Delta of the guarantee, far below one over the number of people; in (0, 1). Only
             if groups are released first.
         neighbours: ``"add-remove"`` or ``"substitute"``, of a record or of a person.
-        mechanism: Mechanism that draws a value. A short name
-            (``dpselect.mechanisms.MECHANISMS``), or a function of ``epsilon=``; percentiles are
-            then drawn one by one. The default is permute-and-flip, whose expected rank error is
-            never larger than that of the exponential mechanism.
         on_invalid: ``"repair"`` or ``"raise"``, for missing values. Repair drops them, at no
             cost; use raise if it is public that none is missing.
 
@@ -162,13 +150,11 @@ class Percentiles(Query[PercentileRelease]):
     user: str | None = None
     max_per_user: int | None = None
     assumed_records: Annotated[int | None, Claim(None, can_fail=False)] = None
-    method: MethodName | None = None
     interval: float | None = None
     interval_share: float | None = None
     epsilon: float
     delta: float = 0.0
     neighbours: NeighboursLike
-    mechanism: MechanismLike | None = None
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
 
     def predicted(self) -> dict[str, object]:
@@ -238,14 +224,8 @@ class Percentiles(Query[PercentileRelease]):
         if isinstance(points, Range):
             refined = Refined(percents, points, records, REFINED * left)
             left -= refined.epsilon
-        method = Choice(
-            percents=percents,
-            points=refined.first if refined is not None else np.asarray(points),
-            records=records,
-            epsilon=left,
-            mechanism=self.mechanism,
-            values=len(points),
-        ).method(self.method)
+        listed = refined.first if refined is not None else np.asarray(points)
+        method = AfterCount(percents, listed, records, left, len(points))
         if self.assumed_records is not None:
             validation.at_least("assumed_records", self.assumed_records, 1, validation.EXACT)
         more = tuple(one.spend for one in (refined, intervals) if one is not None)
@@ -259,11 +239,8 @@ class Percentiles(Query[PercentileRelease]):
                 epsilon=epsilon,
                 neighbours=relation,
                 public=tuple(public),
-                composition=method.composition,
-                error=method.error(0.95) if refined is None else None,
                 passes=passes(points),
             ),
-            exact=method.exact,
             percents=percents,
             points=points,
             records=records,
@@ -325,8 +302,8 @@ class Percentiles(Query[PercentileRelease]):
             Shape ``(m, n)`` for listed candidates, ascending; each row sums to 1.
 
         Raises:
-            ParameterError: There are too many values to list, or the method that draws several
-                percentiles has no closed form.
+            ParameterError: There are too many values to list, or a method that can be chosen
+                has no closed form.
             ColumnError, DataError: As for the release.
 
         Examples:
@@ -345,8 +322,7 @@ class Percentiles(Query[PercentileRelease]):
             raise ParameterError(
                 "a range has too many values for their probabilities: give fewer"
             )
-        ranks = design.listed(design.records.counted(data, design.points))
-        return design.method.probabilities(ranks)
+        return design.method.probabilities(design.records.counted(data, design.points).ranks())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,7 +333,7 @@ class PercentilesDesign(Design[PercentileRelease]):
         percents: The percentiles, in [1, 100], increasing.
         points: The values that may be released, increasing.
         records: How records are read.
-        method: How percentiles are drawn, from a list of candidates.
+        method: How percentiles are drawn, from a list of candidates or cells.
         refined: How they are drawn within cells of a range.
         intervals: Those around the values, if they were asked for.
         unit: What answers become.
@@ -366,7 +342,7 @@ class PercentilesDesign(Design[PercentileRelease]):
     percents: tuple[float, ...]
     points: Values | Range
     records: Records
-    method: Method
+    method: AfterCount
     refined: Refined | None = None
     intervals: Intervals | None = None
     unit: Unit
@@ -383,35 +359,36 @@ class PercentilesDesign(Design[PercentileRelease]):
                 self.in_units(found.values),
                 plan,
                 p=self.percents,
-                chosen=found.chosen and six_digits(found.chosen),
+                chosen=six_digits(found.chosen),
                 records=found.records,
             )
             return self.with_intervals(drawn, [found])
 
         return draw
 
-    def listed(self, counted: Ranks | Places) -> Ranks:
-        """Return the ranks of what the method draws from: of a range its cells."""
-        if isinstance(counted, Ranks):
-            return counted
-        assert self.refined is not None  # noqa: S101 -- of a range
-        return counted.ranks(self.refined.edges)
+    @property
+    def edges(self) -> Indices:
+        """The first position of each candidate, or of a range of each cell, and the end."""
+        if self.refined is not None:
+            return self.refined.edges
+        return np.arange(len(self.points) + 1)
 
-    def answers(self, counted: Ranks | Places) -> list[Drawn]:
+    def answers(self, counted: Counts) -> list[Drawn]:
         """Draw the values of each group."""
-        answers = self.method.drawn(self.listed(counted))
-        each: Iterable[Ranks | Places] = [counted]
-        if isinstance(counted, Ranks):
-            each = counted.each()
-        elif self.refined is not None:
-            [cells] = answers
-            answers = [cells._replace(values=self.refined.draw(cells.values, counted))]
-        if (intervals := self.intervals) is None:
-            return answers
-        return [
-            answer._replace(ends=intervals.draw(one, answer.values))
-            for answer, one in zip(answers, each, strict=True)
-        ]
+        edges, refined, intervals = self.edges, self.refined, self.intervals
+        parts = counted.parts(max(1, RANKED_AT_ONCE // edges.size))
+        answers = [one for part in parts for one in self.method.drawn(part.ranks(edges))]
+        if refined is not None:
+            answers = [
+                one._replace(values=refined.draw(one.values, counts))
+                for one, counts in zip(answers, counted.parts(), strict=True)
+            ]
+        if intervals is not None:
+            answers = [
+                one._replace(ends=intervals.draw(counts, one.values))
+                for one, counts in zip(answers, counted.parts(), strict=True)
+            ]
+        return answers
 
     def with_intervals(
         self, drawn: PercentileRelease, answers: Iterable[Drawn]
@@ -460,26 +437,21 @@ class GroupedPercentiles(GroupedDesign[PercentileRelease, Drawn]):
         self, groups: tuple[Hashable, ...], answers: list[Drawn], plan: Plan
     ) -> PercentileRelease:
         values = (self.each.in_units(one.values) for one in answers)
-        numbers = tuple(one.records for one in answers if one.records is not None)
         drawn = PercentileRelease(
             tuple(zip(groups, values, strict=True)),
             plan,
             p=self.each.percents,
             groups=groups,
-            records=numbers if isinstance(self.each.method, AfterCount) else None,
+            records=tuple(one.records for one in answers),
         )
         return self.each.with_intervals(drawn, answers)
 
     def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
-        each, points, data = self.each, self.each.points, self._measured(data)
+        points, data = self.each.points, self._measured(data)
         rows = self.grouping.rows(data, {NUMBER: self.column}, groups)
         kind = checked_type(data, self.column, points)
-        if isinstance(points, Range):
-            numbers = numbers_of_groups(rows, groups, data)
-            places = [Places(points.places(one, kind)) for one in numbers]
-            return lambda: [answer for one in places for answer in each.answers(one)]
-        cells = counted_at(rows, points, data, groups=len(groups), kind=kind)
-        return lambda: [answer for ranks in cells.parts() for answer in each.answers(ranks)]
+        counts = counts_of_groups(rows, points, data, len(groups), kind)
+        return lambda: self.each.answers(counts)
 
 
 def _grouped(asked: Percentiles) -> GroupedPercentiles:

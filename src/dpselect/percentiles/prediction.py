@@ -23,7 +23,7 @@ import numpy as np
 from dpselect.percentiles.candidates import Range, places_of
 from dpselect.percentiles.choice import AfterCount, size_of
 from dpselect.percentiles.methods import ByRank, Draws, Method, OneByOne
-from dpselect.percentiles.reading import Places, Ranks, ranks_of
+from dpselect.percentiles.reading import Counts, Ranks, counts_of
 from dpselect.typing import Indices, Values
 from dpselect.writing import digits, lines
 
@@ -161,15 +161,13 @@ def widths(design: PercentilesDesign, records: int) -> Values:
     return worst
 
 
-def _shaped(points: Values | Range, records: int) -> Iterator[tuple[Values, Ranks | Places]]:
+def _shaped(points: Values | Range, records: int) -> Iterator[tuple[Values, Counts]]:
     """Yield values of each shape, ascending candidates, and how they count."""
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     for shares in shapes(min(records, MOST_RECORDS)).values():
         places = places_of(points, low + (high - low) * shares)
-        if isinstance(points, Range):
-            yield points.at(places), Places(places)
-        else:
-            yield points[places], ranks_of(points[places], points)
+        values = points.at(places) if isinstance(points, Range) else points[places]
+        yield values, counts_of(values, points)
 
 
 def predicted(design: PercentilesDesign, records: int, probability: float) -> Values:
@@ -185,7 +183,7 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     """
     worst = np.zeros(len(design.percents))
     for values, counted in _shaped(design.points, records):
-        ranks, width = design.listed(counted), np.zeros(1)
+        ranks, width = counted.ranks(design.edges), np.zeros(1)
         if design.refined is not None:
             last = float(design.points[len(design.points) - 1])
             width = np.diff(design.refined.first, append=last)
@@ -202,13 +200,11 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     return worst
 
 
-def simulated(method: Method, ranks: Ranks, rng: np.random.Generator) -> Values:
+def simulated(method: AfterCount, ranks: Ranks, rng: np.random.Generator) -> Values:
     """Return simulated values, shape ``(times, m)``, from the ranks of one group."""
     times = int(np.clip(AT_ONCE // method.points.size, LEAST, MOST))
-    by, numbers = Simulated(rng), ranks.numbers.repeat(times)
-    if not isinstance(method, AfterCount):
-        return _drawn(method, ranks, numbers, by)
-    numbers = by.laplace(numbers, method.scale)
+    by = Simulated(rng)
+    numbers = by.laplace(ranks.numbers.repeat(times), method.scale)
     sizes = np.array([size_of(one) for one in numbers.tolist()])
     found = [
         _drawn(method.of_size(size), ranks, numbers[sizes == size], by)

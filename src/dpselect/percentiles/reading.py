@@ -6,8 +6,8 @@ an engine: one grouping by the position among so many candidates at a time, for 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,73 +32,77 @@ MOST_NUMBERS = 10**9
 NUMBERS_AT_ONCE = 2**17
 """Numbers in memory that are sorted together."""
 
-CELLS_AT_ONCE = 2**20
-"""Positions, of all groups together, that are ranked at a time."""
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ranks:
     """Counts of numbers below and up to each candidate, in groups of numbers; private.
 
-    Numbers that are in no group are those of one group.
-
     Attributes:
         below: Numbers at smaller candidates, shape ``(groups, k)``.
         upto: Numbers at the candidate or smaller ones, of this shape.
         numbers: How many numbers each group has, shape ``(groups,)``.
-        missing: How many records have none, of all groups together.
     """
 
     below: Indices
     upto: Indices
     numbers: Indices
-    missing: int = 0
 
     def some(self, groups: Indices) -> Ranks:
         """Return those of some groups."""
         return Ranks(self.below[groups], self.upto[groups], self.numbers[groups])
 
-    def each(self) -> Iterator[Ranks]:
-        """Yield those of one group after the other."""
-        return (self.some(np.array([group])) for group in range(self.numbers.size))
-
-    def at(self, places: Indices) -> Ranks:
-        """Return those of some of the candidates."""
-        return replace(self, below=self.below[:, places], upto=self.upto[:, places])
-
-    def upto_cuts(self, cuts: Sequence[int]) -> Indices:
-        """Return the numbers of one group up to cuts (``intervals``), and all of them."""
-        counts = np.stack([self.below[0], self.upto[0]], axis=1).ravel()
-        return np.append(counts[cuts], self.numbers)
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Places:
-    """The positions in a range that the numbers of one group count at; private.
+class Counts:
+    """The candidates that numbers count at, in groups of numbers; private.
+
+    Numbers that are in no group are those of one group.
 
     Attributes:
-        held: Ascending.
-        missing: How many records have no number.
+        groups: How many groups there are.
+        candidates: How many candidates.
+        group: Position of a group, ascending.
+        place: Position of a candidate that numbers of this group count at, ascending in it.
+        held: How many do.
+        missing: How many records have no number, of all groups together.
     """
 
+    groups: int
+    candidates: int
+    group: Indices
+    place: Indices
     held: Indices
     missing: int = 0
 
     @property
     def numbers(self) -> Indices:
-        """How many numbers there are, shape ``(1,)``."""
-        return np.array([self.held.size])
+        """How many numbers each group has, shape ``(groups,)``."""
+        return np.bincount(self.group, self.held, self.groups).astype(np.int64)
 
-    def ranks(self, edges: Indices) -> Ranks:
-        """Return the ranks of cells between ascending edges, from one to before the next."""
-        before = self.held.searchsorted(edges)[None]
+    def parts(self, size: int = 1) -> Iterator[Counts]:
+        """Yield those of so many groups at a time, by default of one group after the other."""
+        for first in range(0, self.groups, size):
+            last = min(first + size, self.groups)
+            some = slice(*self.group.searchsorted([first, last]).tolist())
+            group, place, held = self.group[some] - first, self.place[some], self.held[some]
+            yield Counts(last - first, self.candidates, group, place, held)
+
+    def before(self, ends: Indices) -> Indices:
+        """Return how many numbers of each group count before ascending positions."""
+        at = self.group * (ends.size + 1) + ends.searchsorted(self.place, side="right")
+        counts = np.bincount(at, self.held, self.groups * (ends.size + 1))
+        return counts.reshape(self.groups, -1)[:, :-1].cumsum(axis=1).astype(np.int64)
+
+    def ranks(self, edges: Indices | None = None) -> Ranks:
+        """Return the ranks of all candidates, or of cells between ascending edges."""
+        before = self.before(np.arange(self.candidates + 1) if edges is None else edges)
         return Ranks(before[:, :-1], before[:, 1:], self.numbers)
 
     def upto_cuts(self, cuts: Sequence[int]) -> Indices:
-        """Return the numbers up to cuts (``intervals``), and all of them."""
+        """Return the numbers of one group up to cuts (``intervals``), and all of them."""
         # A cut is beyond every candidate before the half of it.
-        before = self.held.searchsorted((np.array(cuts, dtype=np.int64) + 1) // 2)
-        return np.append(before, self.held.size)
+        before = self.before((np.array(cuts, dtype=np.int64) + 1) // 2)
+        return np.append(before, self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,28 +163,19 @@ class Records:
                 raise no_records()
             checked_type(data, column, points)
 
-    def counted(self, data: object, points: Values | Range) -> Ranks | Places:
+    def counted(self, data: object, points: Values | Range) -> Counts:
         """Count the numbers of some data; of a lazy frame no row is read, but for a range.
 
         Raises:
             ColumnError, DataError: As for the release.
         """
-        found = self._counted(self.measure.of(data, self.column), points)
+        data = self.measure.of(data, self.column)
+        found = counts_in(data, points, self.column, self.users)
         if self.are_public and found.numbers[0] + found.missing == 0:
             raise no_records()
         if self.on_invalid == "raise" and found.missing > 0:
             raise missing_value()
         return found
-
-    def _counted(self, data: object, points: Values | Range) -> Ranks | Places:
-        if not isinstance(points, Range):
-            ranks = ranks_in(data, points, self.column, self.users)
-            checked_type(data, self.column, points)
-            return ranks
-        values = numbers_in_memory(data, self.column, self.users)
-        known = values[~np.isnan(values)]
-        places = points.places(known, checked_type(data, self.column, points))
-        return Places(np.sort(places), values.size - known.size)
 
 
 def rank_bound(fraction: float, neighbours: Neighbours) -> float:
@@ -253,38 +248,45 @@ def no_records() -> DataError:
     return DataError("there must be at least one record")
 
 
-def ranks_of(values: Values, points: Values, kind: Float = np.float64) -> Ranks:
-    """Return the ranks of candidates among numbers in memory.
+def counts_of(values: Values, points: Values | Range, kind: Float = np.float64) -> Counts:
+    """Return what numbers in memory count at.
 
     Args:
         values: Shape ``(n,)``, float64, a missing number as NaN. Private.
-        points: The candidates, in any order.
+        points: The candidates, increasing.
         kind: The type of floats that the numbers are of.
     """
-    ascending, at = np.unique(points, return_inverse=True)
-    starts = starts_of(ascending, kind)
     missing = int(np.isnan(values).sum())
-    before = np.zeros(starts.size, dtype=np.int64)
-    # Few candidates are looked for among many numbers, and not the other way round: among as
-    # many as a cache holds while they are sorted, NaN last.
-    for first in range(0, values.size, NUMBERS_AT_ONCE):
-        before += np.sort(values[first : first + NUMBERS_AT_ONCE]).searchsorted(starts)
-    counts = np.concatenate([[0], before, [values.size - missing]])
-    return Ranks(counts[at][None], counts[at + 1][None], counts[-1:], missing)
+    if isinstance(points, Range):
+        place = np.sort(points.places(values[~np.isnan(values)], kind))
+        held = np.ones_like(place)
+    else:
+        starts = starts_of(points, kind)
+        before = np.zeros(points.size + 1, dtype=np.int64)
+        before[-1] = values.size - missing
+        # Few candidates are looked for among many numbers, and not the other way round: among
+        # as many as a cache holds while they are sorted, NaN last.
+        for first in range(0, values.size, NUMBERS_AT_ONCE):
+            block = np.sort(values[first : first + NUMBERS_AT_ONCE])
+            before[1:-1] += block.searchsorted(starts)
+        held = np.diff(before)
+        place = np.flatnonzero(held)
+        held = held[place]
+    return Counts(1, len(points), np.zeros_like(place), place, held, missing)
 
 
-def ranks_in(
+def counts_in(
     data: object,
-    points: Values,
+    points: Values | Range,
     column: str | None = None,
     users: PeopleCap | None = None,
-) -> Ranks:
-    """Return the ranks of candidates in a table's column, or in an array, list or Series.
+) -> Counts:
+    """Return what the numbers of a table's column, or of an array, list or Series, count at.
 
     Args:
         data: A frame, the path of a Parquet or CSV file, or the numbers themselves. Of a
-            lazy frame no row is read.
-        points: The candidates, shape ``(k,)``, finite, in any order.
+            lazy frame no row is read, but for a range.
+        points: The candidates, increasing.
         column: The numeric column, if ``data`` is a table.
         users: The persons of the records, if one can have several.
 
@@ -296,16 +298,15 @@ def ranks_in(
     if users is not None:
         users.check(data)
     if (
-        column is None
+        isinstance(points, Range)
+        or column is None
         or not tables.is_table(data)
         or isinstance(opened := tables.check_columns(data, numeric=[column]), nw.DataFrame)
     ):
         values = numbers_in_memory(data, column, users)
-        return ranks_of(values, points, tables.declared_float(data, column))
-    kind, table = tables.declared_float(data, column), tables.as_numbers(opened, data, [column])
-    cells = counted_at(_numbers(table.lazy(), column, users), points, data, kind=kind)
-    [ranks] = cells.parts()
-    return replace(ranks.at(np.unique(points, return_inverse=True)[1]), missing=cells.missing)
+        return counts_of(values, points, checked_type(data, column, points))
+    kind, table = checked_type(data, column, points), tables.as_numbers(opened, data, [column])
+    return counted_at(_numbers(table.lazy(), column, users), points, data, kind=kind)
 
 
 def numbers_in_memory(
@@ -321,26 +322,29 @@ def numbers_in_memory(
     return np.concatenate([known, numbers[missing & persons.is_not_null().to_numpy()]])
 
 
-def numbers_of_groups(
-    rows: nw.LazyFrame[Any], groups: Sequence[Hashable], data: object
-) -> list[Values]:
-    """Return the numbers of each group, ascending, read into memory.
+def counts_of_groups(
+    rows: nw.LazyFrame[Any], points: Values | Range, data: object, groups: int, kind: Float
+) -> Counts:
+    """Return what the numbers of groups count at; of a range they are read into memory.
 
     Args:
         rows: With the columns ``group``, its position, and ``number``. Private.
-        groups: In the order of the answers.
+        points: The candidates, increasing.
         data: What the rows were made from.
+        groups: How many there are.
+        kind: The type of floats that the numbers are of.
 
     Raises:
         DataError: The engine refuses the query.
     """
+    if not isinstance(points, Range):
+        return counted_at(rows, points, data, groups=groups, kind=kind)
     grouped = rows.group_by(GROUP, NUMBER).agg(nw.len().alias("count"))
     found = tables.collect(grouped, data, most=MOST_NUMBERS)
-    codes, numbers = tables.counts(found[GROUP]), found[NUMBER].astype(np.float64)
-    order = np.lexsort((numbers, codes))
-    counts = tables.counts(found["count"])[order]
-    ends = np.searchsorted(np.repeat(codes[order], counts), range(1, len(groups)))
-    return np.split(np.repeat(numbers[order], counts), ends)
+    group, held = tables.counts(found[GROUP]), tables.counts(found["count"])
+    place = points.places(found[NUMBER].astype(np.float64), kind)
+    order = np.lexsort((place, group))
+    return Counts(groups, len(points), group[order], place[order], held[order])
 
 
 def _numbers(table: tables.Frame, column: str, users: PeopleCap | None) -> tables.Frame:
@@ -362,38 +366,6 @@ def _numbers(table: tables.Frame, column: str, users: PeopleCap | None) -> table
     return nw.concat([counted.select(NUMBER), missing.select(NUMBER)])
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Cells:
-    """The candidates that hold numbers, of all groups; private.
-
-    Attributes:
-        groups: How many groups there are.
-        candidates: How many different candidates.
-        places: The group's number times the number of candidates, and the position of the
-            candidate, ascending.
-        counts: Count of each place.
-        missing: How many records have no number.
-    """
-
-    groups: int
-    candidates: int
-    places: Indices
-    counts: Indices
-    missing: int = 0
-
-    def parts(self) -> Iterator[Ranks]:
-        """Yield the ranks of ascending candidates, of some groups at a time."""
-        size = max(1, CELLS_AT_ONCE // self.candidates)
-        for first in range(0, self.groups, size):
-            last = min(first + size, self.groups)
-            here = np.array([first, last]) * self.candidates
-            start, end = self.places.searchsorted(here).tolist()
-            held = np.zeros((last - first, self.candidates), dtype=np.int64)
-            held.flat[self.places[start:end] - here[0]] = self.counts[start:end]
-            upto = np.cumsum(held, axis=1)
-            yield Ranks(below=upto - held, upto=upto, numbers=upto[:, -1])
-
-
 def counted_at(
     rows: tables.Frame,
     points: Values,
@@ -401,12 +373,12 @@ def counted_at(
     *,
     groups: int | None = None,
     kind: Float = np.float64,
-) -> Cells:
+) -> Counts:
     """Count the numbers at each candidate: each once, in blocks of as many as are looked up.
 
     Args:
         rows: With the column ``number``; with groups also their positions, ``group``.
-        points: The candidates, finite, in any order.
+        points: The candidates, increasing.
         data: What the rows were made from.
         groups: How many there are; None for numbers that are in none, and may be missing.
         kind: The type of floats that the numbers are of.
@@ -417,7 +389,7 @@ def counted_at(
     from dpselect.tables.collecting import with_positions
     from dpselect.tables.engine import engine_of
 
-    starts, number, found = starts_of(np.unique(points), kind), nw.col(NUMBER), []
+    starts, number, found = starts_of(points, kind), nw.col(NUMBER), []
     keys = [NUMBER] if groups is None else [GROUP, NUMBER]
     size = starts.size + 1
     is_here = engine_of(rows).is_here
@@ -443,9 +415,8 @@ def counted_at(
     order = np.argsort(places, kind="stable")
     places, counts = places[order], counts[order]
     known = int(np.searchsorted(places, 0))
-    return Cells(
-        groups or 1, starts.size + 1, places[known:], counts[known:], int(counts[:known].sum())
-    )
+    group, place = np.divmod(places[known:], size)
+    return Counts(groups or 1, size, group, place, counts[known:], int(counts[:known].sum()))
 
 
 def _tallied(rows: nw.LazyFrame[Any], starts: Values) -> nw.LazyFrame[Any]:

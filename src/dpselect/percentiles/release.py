@@ -21,15 +21,15 @@ class PercentileRelease(Release[Any]):
 
     Attributes:
         p: The percentile of each value.
-        chosen: The method that was chosen by a noisy number of records, if it was.
-        records: That number, if it was paid for; with groups one for each, in their order.
+        chosen: The method that was chosen by a noisy number of records; None with groups.
+        records: That number; with groups one for each, in their order.
         groups: The groups that are answered, public ones or those that were released; None
             without groups.
     """
 
     p: tuple[float, ...] = ()
     chosen: str | None = None
-    records: int | tuple[int, ...] | None = None
+    records: int | tuple[int, ...] = 0
     groups: tuple[Hashable, ...] | None = None
 
     @property
@@ -53,28 +53,27 @@ class PercentileRelease(Release[Any]):
         return asked.each.method
 
     @property
-    def usable(self) -> tuple[bool, ...] | None:
+    def usable(self) -> tuple[bool, ...]:
         """Whether each value is more than noise, one for each row of the table.
 
-        The noisy number of records says so (``dpselect.percentiles.choice``); None where it was
-        not paid for.
+        The noisy number of records says so (``dpselect.percentiles.choice``).
         """
-        if self.records is None:
-            return None
-        numbers = self.records if isinstance(self.records, tuple) else (self.records,)
-        return tuple(found for one in numbers for found in self._method.are_usable(one))
+        return tuple(found for one in self._numbers for found in self._method.are_usable(one))
 
     @property
-    def records_error(self) -> int | None:
+    def _numbers(self) -> tuple[int, ...]:
+        """The noisy number of each group."""
+        return self.records if isinstance(self.records, tuple) else (self.records,)
+
+    @property
+    def records_error(self) -> int:
         """Distance of a noisy number from the true one with probability 0.95, in records."""
-        if self.records is None:
-            return None
         return ceil(self._method.scale * log(1 / (1 - 0.95)))
 
     @property
     def records_in_words(self) -> str | None:
-        """The noisy number of records and its error; None if there is none, or one by group."""
-        if not isinstance(self.records, int):
+        """The noisy number of records and its error; None if there is one by group."""
+        if isinstance(self.records, tuple):
             return None
         near = f"within {self.records_error:,} with probability 0.95"
         return f"about {max(self.records, 0):,} ({near})"
@@ -90,7 +89,7 @@ class PercentileRelease(Release[Any]):
         from dpselect.percentiles.prediction import expected
 
         asked: Any = self.plan.query
-        if self.interval is not None or not isinstance(self.records, int):
+        if self.interval is not None or isinstance(self.records, tuple):
             return None
         return expected(asked, [max(self.records, 1)])
 
@@ -104,10 +103,9 @@ class PercentileRelease(Release[Any]):
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
-        more: dict[str, Any] = {} if self.chosen is None else {"chosen": self.chosen}
-        if self.records is not None:
-            more["records"] = _plain(self.records)
-        return {**super().released(), **more}
+        more = {} if self.chosen is None else {"chosen": self.chosen}
+        records = self.records if self.groups is None else list(self._numbers)
+        return {**super().released(), **more, "records": records}
 
     @property
     def by_group(self) -> Mapping[Hashable, tuple[float, ...]]:
@@ -135,13 +133,10 @@ class PercentileRelease(Release[Any]):
             "p": list(self.p) * len(groups),
             self._name: [one for of_group in values for one in of_group],
         }
-        columns |= self.ends()
-        if self.usable is not None:
-            columns["usable"] = list(self.usable)
+        columns |= self.ends() | {"usable": list(self.usable)}
         if self.groups is None:
             return columns
-        if isinstance(self.records, tuple):
-            columns["records"] = [one for one in self.records for _ in self.p]
+        columns["records"] = [one for one in self._numbers for _ in self.p]
         by: Any = self.arguments["by"]
         listed = [by] if isinstance(by, str) else list(by)
         names = tuple(f"group {one}" if one in columns else str(one) for one in listed)
@@ -159,16 +154,12 @@ class PercentileRelease(Release[Any]):
         if low:
             ends = zip(*(map(as_text, one) for one in (values, low, high)), strict=True)
             values = [f"{one} ({a} to {b})" for one, a, b in ends]
-        if usable:
-            pairs = zip(values, usable, strict=True)
-            values = [as_text(one) if fine else TOO_FEW for one, fine in pairs]
+        pairs = zip(values, usable, strict=True)
+        values = [as_text(one) if fine else TOO_FEW for one, fine in pairs]
         if self.groups is None:
             return table | {self._name: values}
         del table["p"]
+        records = table.pop("records")[::times]
         shown = {name: column[::times] for name, column in table.items()}
-        records = {"records": shown.pop("records")} if "records" in shown else {}
-        return shown | {f"p{p:g}": values[at::times] for at, p in enumerate(self.p)} | records
-
-
-def _plain(one: Any) -> Any:  # noqa: ANN401 -- a number or several
-    return list(one) if isinstance(one, tuple) else one
+        shown |= {f"p{p:g}": values[at::times] for at, p in enumerate(self.p)}
+        return shown | {"records": records}

@@ -71,10 +71,9 @@ from dpselect.draws import above_threshold
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.methods import EXACT, Draws, Method, named, unit_scores
+from dpselect.percentiles.methods import EXACT, Draws, Method, unit_scores
 from dpselect.percentiles.objectives import FIRST, exact_fraction
 from dpselect.percentiles.reading import Ranks, Records
-from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
 FINEST = 10**6
@@ -89,8 +88,8 @@ OUT = -(2.0**30)
 COUNTS = 3 / 8
 """Share of epsilon for the noisy count of a part."""
 
-GROWTH, COARSEST = 0.003, 0.1
-"""The growth if no number of records is assumed, and the largest one."""
+COARSEST = 0.1
+"""The largest growth."""
 
 EULER = 0.5772156649015329
 """Mean of the largest of ``n`` exponential variables, less ``ln n``."""
@@ -111,7 +110,7 @@ class ByThreshold(Method):
         records: How records are read.
         epsilon: In nats.
         upwards: Whether the smallest candidate is visited first.
-        assumed: About how many records there are, if that is known.
+        assumed: About how many records there are.
 
     Raises:
         ParameterError: ``epsilon`` is too small, or the 100th percentile is sought downwards.
@@ -122,7 +121,7 @@ class ByThreshold(Method):
     records: Records
     epsilon: float
     upwards: bool
-    assumed: float | None = None
+    assumed: float
 
     def __post_init__(self) -> None:
         if self.share == 0:
@@ -160,8 +159,6 @@ class ByThreshold(Method):
     @cached_property
     def growth(self) -> float:
         """The growth γ of distances within which one false alarm is as likely."""
-        if self.assumed is None:
-            return GROWTH
         few = float(min(self.share, 1 - self.share))
         first, second = self.scales
         noise = 1 / self.records_per_noise(max(few * self.assumed, 1e-9))
@@ -183,10 +180,6 @@ class ByThreshold(Method):
         way = "upwards" if self.upwards else "downwards"
         over = f"{way} over {self.points.size} candidates"
         return f"AboveThreshold(epsilon={self.epsilon!r}) {over}"
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        return (Spend(f"{named([self.p])}, by AboveThreshold", self.epsilon),)
 
     def probabilities(self, ranks: Ranks) -> Probabilities:
         [queries] = self.queries(ranks)
@@ -305,14 +298,6 @@ class InParts(Method):
             f"AboveThreshold(epsilon={self.epsilon!r} each) from both ends in "
             f"{len(self.percents)} parts over {self.points.size} candidates"
         )
-
-    @property
-    def spends(self) -> tuple[Spend, ...]:
-        return (Spend(named(self.percents), self.epsilon),)
-
-    @property
-    def composition(self) -> str:
-        return "parallel over the parts, each record in one"
 
     def raised(self, part: Part) -> Indices:
         """Return by how much the threshold at each visited candidate is raised."""

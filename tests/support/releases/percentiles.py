@@ -94,7 +94,6 @@ CASES = [
         for case in (
             _groups("of groups", relation, **PUBLIC),
             _groups("of groups of persons", relation, **PUBLIC, **PERSONS),
-            _groups("of groups by ranks", relation, **PUBLIC, method="one-by-one"),
             _groups("several of groups", relation, **PUBLIC),
             _groups("of groups of a range", relation, **PUBLIC, step=1e-5),
             _groups("of groups with intervals", relation, **PUBLIC, interval=0.95),
@@ -108,19 +107,13 @@ CASES = [
         for relation in PAIRS
         for case in (
             _users("of persons", relation, 2),
-            _values("by a threshold", relation, 75, method="above-threshold"),
-            _values("by thresholds", relation, method="above-threshold"),
+            _values("of a list", relation),
             _values("of a range", relation, **OF_A_RANGE),
             _values("several of a range", relation, (25, 50, 75), **OF_A_RANGE),
             _values("after a count", relation, 99),
             _values("with intervals", relation, interval=0.9),
             _values("with intervals of a range", relation, **OF_A_RANGE, interval=0.9),
-            _values("one by one", relation, (25, 50, 75), method="one-by-one"),
-            *(
-                _values(f"by {name}", relation, p, mechanism=name)
-                for name in ("permute-and-flip", "exponential", "noisy-max")
-                for p in (75,)
-            ),
+            _values("of a list", relation, 75),
         )
     ),
     *(_record(name, N) for name in ("shifted", "local-dampening", "anchored", "exponential")),

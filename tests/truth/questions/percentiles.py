@@ -400,12 +400,7 @@ def records_asked(draw):
 
 
 LARGE = st.sampled_from([1e3, 1e4, 1e6])
-MECHANISMS = ["exponential", "permute-and-flip", "noisy-max", "local-dampening", "pairwise"]
 small, of_numbers = ranges(most=200), ranges(kinds=("number",))
-
-
-def named(method, percents=several, source=small, **more):
-    return values_asked(source, percents, epsilons=LARGE, method=st.just(method), **more)
 
 
 QUESTIONS = {
@@ -420,9 +415,6 @@ QUESTIONS = {
         epsilons=LARGE,
         assumed_records=st.sampled_from([1, 30, 1000, 10**6]),
     ),
-    "one-by-one": named("one-by-one"),
-    "above-threshold": named("above-threshold", one_percent, loose=0.01),
-    "mechanism": values_asked(small, one_percent, mechanism=st.sampled_from(MECHANISMS)),
     "interval": values_asked(
         of_numbers, epsilons=st.sampled_from([1e4, 1e6]), interval=st.just(0.95)
     ),

@@ -27,6 +27,7 @@ from dpselect.extend import (
     by_rank,
     places_of,
     rho_of_pure,
+    sorted_probabilities,
     validation,
 )
 from dpselect.mechanisms import ExponentialMechanism, NoisySequence, by_name
@@ -278,26 +279,21 @@ class Percentile(Question):
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        return OF_ONE if len(self.p) == 1 else OF_ONE[:2]
+        return OF_ONE[:1]
 
-    def query(self, mechanism: str, *, epsilon: float) -> dp.Percentiles:
-        """Return the query of a mechanism, which draws percentiles one by one."""
+    def query(self, *, epsilon: float) -> dp.Percentiles:
+        """Return the query, whose noisy number of records may choose a nearer method."""
         return dp.Percentiles(
-            p=self.p,
-            candidates=self.candidates,
-            method="one-by-one",
-            epsilon=epsilon,
-            neighbours=self.neighbours,
-            mechanism=mechanism,
+            p=self.p, candidates=self.candidates, epsilon=epsilon, neighbours=self.neighbours
         )
 
     def probabilities(self, mechanism: str, *, epsilon: float) -> Probabilities:
-        """Return the probability of each candidate, a row for each percentile."""
-        method = self.query(mechanism, epsilon=epsilon).design().method  # type: ignore[union-attr] # of no groups
-        return method.probabilities(self._ranks)
+        """Return the probability of each candidate by rank, a row for each percentile."""
+        each = by_name(mechanism, epsilon / len(self.p))
+        return sorted_probabilities([each.probabilities(one) for one in self._objectives])
 
-    def rho(self, mechanism: str, *, epsilon: float) -> float:
-        return self.query(mechanism, epsilon=epsilon).plan.rho
+    def rho(self, mechanism: str, *, epsilon: float) -> float:  # noqa: ARG002
+        return self.query(epsilon=epsilon).plan.rho
 
     def outcome(self, mechanism: str, *, epsilon: float) -> Outcome:
         rows = self.probabilities(mechanism, epsilon=epsilon)
@@ -312,22 +308,23 @@ class Percentile(Question):
     def _distances(self) -> list[Values]:
         """How far each candidate is from the nearest that is best, for each percentile."""
         found = []
-        for p in self.p:
-            scores = by_rank(
-                self._ranks, p=p, points=self.candidates, neighbours=self.neighbours
-            ).scores
+        for scores in (one.scores for one in self._objectives):
             best = self.candidates[scores == scores.max()]
             found.append(np.abs(self.candidates[:, None] - best).min(axis=1))
         return found
 
     @cached_property
-    def _ranks(self) -> Ranks:
-        ascending, which = np.unique(self.candidates, return_inverse=True)
+    def _objectives(self) -> list[Objective]:
+        """The objective of each percentile."""
+        ascending = np.unique(self.candidates)
         places = places_of(ascending, self.values)
         held = np.bincount(places, weights=self.counts, minlength=ascending.size)
         upto = np.cumsum(held)
-        numbers = np.array([round(self.people)])
-        return Ranks((upto - held)[which][None], upto[which][None], numbers)
+        ranks = Ranks((upto - held)[None], upto[None], np.array([round(self.people)]))
+        return [
+            by_rank(ranks, p=p, points=self.candidates, neighbours=self.neighbours)
+            for p in self.p
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,8 +58,7 @@ const RELEASES = {
       command: `dpselect top data.parquet --column column --k ${k} --candidates ${shell(options)},... --epsilon ${epsilon} --neighbours ${relation}${named(chosen, ` --mechanism ${mechanism}`)} --ledger project.budget`,
     };
   },
-  percentile: (read, epsilon, mechanism, question, chosen) => {
-    const [name, method] = mechanism.split(", ");
+  percentile: (read, epsilon, mechanism, question) => {
     const [p, relation] = [read.text("p"), read.text("neighbours")];
     const [low, high, step] = ["lower", "upper", "step"].map((name) => read.text(name));
     const count = question.labels.length;
@@ -67,10 +66,10 @@ const RELEASES = {
       name: "Percentiles",
       what: `${p.includes(",") ? "percentiles" : "percentile"} ${p} among ${count} public values from ${low} to ${high} ${read.text("unit")}`,
       python: released("Percentiles", [
-        `column="column", p=[${p}], lower=${low}, upper=${high}, step=${step},${named(chosen && method, ` method=${quoted(method)},`)}`,
-        `epsilon=${epsilon}, neighbours=${quoted(relation)},${named(chosen, ` mechanism=${quoted(name)},`)}`,
+        `column="column", p=[${p}], lower=${low}, upper=${high}, step=${step},`,
+        `epsilon=${epsilon}, neighbours=${quoted(relation)},`,
       ]),
-      command: `dpselect percentile data.parquet --column column --p ${p} --lower ${low} --upper ${high} --step ${step}${named(chosen && method, ` --method ${method}`)} --epsilon ${epsilon} --neighbours ${relation}${named(chosen, ` --mechanism ${name}`)} --ledger project.budget`,
+      command: `dpselect percentile data.parquet --column column --p ${p} --lower ${low} --upper ${high} --step ${step} --epsilon ${epsilon} --neighbours ${relation} --ledger project.budget`,
     };
   },
   scores: (read, epsilon, mechanism, question) => {

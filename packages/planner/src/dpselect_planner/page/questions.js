@@ -152,7 +152,7 @@ export function percentile({ values, counts, candidates, p, within = 0, neighbou
   }
 
   return {
-    mechanisms: p.length === 1 ? OF_ONE : OF_ONE.slice(0, 2),
+    mechanisms: OF_ONE.slice(0, 1),
     unit: unit || "units",
     people,
     labels: candidates.map(String),
@@ -173,8 +173,10 @@ export function percentile({ values, counts, candidates, p, within = 0, neighbou
         error: total(each.map((one) => one.error)) / each.length,
       };
     },
+    // A part of epsilon is for the noisy number of records, by which the method is chosen.
     rho(mechanism, epsilon) {
-      return p.length * rhoOf(mechanism, epsilon / p.length);
+      const number = 0.06 * Math.min(p.length, 2) * epsilon;
+      return rhoOfPure(number) + rhoOfPure(epsilon - number);
     },
     of: (more) => percentile({
       values, candidates, p, within, neighbours, unit,
