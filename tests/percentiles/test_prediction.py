@@ -1,6 +1,7 @@
 """Predicted errors in units: the same every time, exact laws, and held by the assumed data."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import dpselect as dp
@@ -72,3 +73,15 @@ def test_the_stated_error_is_met_and_not_much_too_wide(p, upper, records):
         assert (far <= stated).mean(axis=0).min() >= 0.88
 
     assert (stated <= 1.5 * met + 1).all()
+
+
+def test_groups_have_it_for_the_least_and_the_largest_that_are_more_than_noise():
+    values, ward = np.arange(2_200) % 1000, ["a"] * 200 + ["b"] * 2000
+    asked = ASKED | {"by": "ward", "groups": ["a", "b", "nobody"], "epsilon": 1000}
+    del asked["assumed_records"]
+
+    release = dp.Percentiles(column="days", p=50, **asked).release(
+        pl.DataFrame({"days": values, "ward": ward})
+    )
+
+    assert release.facts["likely error"].splitlines()[0] == "p   200 rows  2,000 rows"

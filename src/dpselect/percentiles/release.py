@@ -82,16 +82,19 @@ class PercentileRelease(Release[Any]):
     def expected_error(self) -> str | None:
         """Predicted distance of the values from their percentiles, in words; None if unknown.
 
-        It assumes a shape of the data and the number of records that was released
-        (``dpselect.percentiles.prediction``). Beside an interval there is none, and with
-        groups, which have different numbers.
+        It assumes a shape of the data and the number of records that was released, of groups
+        the least and the largest (``dpselect.percentiles.prediction``). Beside an interval,
+        and of noise alone, there is none.
         """
         from dpselect.percentiles.prediction import expected
 
         asked: Any = self.plan.query
-        if self.interval is not None or isinstance(self.records, tuple):
+        if self.interval is not None:
             return None
-        return expected(asked, [max(self.records, 1)])
+        usable = [one for one in self._numbers if any(self._method.are_usable(one))]
+        if not usable:
+            return None
+        return expected(asked, dict.fromkeys((max(min(usable), 1), max(usable))))
 
     @property
     def meaning(self) -> str | None:
