@@ -118,10 +118,10 @@ class Release(Generic[T_co]):
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
-        known = {
+        known: dict[str, Any] = {
             "noisy_scores": self.noisy_scores,
             "refunded": self.refunded or None,
-            "interval": self.interval and tuple(map(list, self.interval)),
+            "interval": self.interval and tuple(list(ends) for ends in self.interval),
             "meaning": self.meaning,
             "certain": self.certain,
             "usable": self.usable,

@@ -4,17 +4,6 @@
 set of keys that enough people have.
 """
 
-from dpselect.keys.keys import Keys
-from dpselect.keys.release import Chances, KeyRelease
-from dpselect.keys.top import TopKeys
+from dpselect.lazy import attach
 
-__all__ = [
-    "Chances",
-    "KeyRelease",
-    "Keys",
-    "TopKeys",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from math import inf, log, nextafter
 from typing import (
     Annotated,
@@ -26,8 +27,6 @@ from typing import (
     Protocol,
     Self,
     TypeAlias,
-    TypeVar,
-    dataclass_transform,
 )
 
 import numpy as np
@@ -79,19 +78,6 @@ class MechanismFactory(Protocol):
 MechanismLike: TypeAlias = str | Mapping[str, Any] | MechanismFactory
 """A short name, a mapping of ``name`` and options, or a callable that takes ``epsilon=``."""
 
-MECHANISMS: dict[str, type[Mechanism]] = {}
-"""Every mechanism of the library by its short name, with its defaults."""
-
-Kind = TypeVar("Kind", bound="type[Mechanism]")
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def listed(kind: Kind) -> Kind:
-    """Make a class of mechanisms, known by its short name."""
-    dataclass(frozen=True, kw_only=True)(kind)  # which it changes
-    MECHANISMS[kind.name] = kind
-    return kind
-
 
 def by_name(mechanism: MechanismLike, epsilon: float) -> Mechanism:
     """Return a mechanism for an objective whose sensitivity is known.
@@ -134,7 +120,10 @@ def with_any_option(mechanism: MechanismLike, epsilon: float) -> Mechanism:
         options = {key: one for key, one in mechanism.items() if key != "name"}
         mechanism = mechanism.get("name", "")
     if not callable(mechanism):
-        mechanism = MECHANISMS[validation.one_of("mechanism", mechanism, MECHANISMS)]
+        # What it lists derives from what is here.
+        catalogue = import_module("dpselect.mechanisms.catalogue")
+        known: dict[str, type[Mechanism]] = catalogue.MECHANISMS
+        mechanism = known[validation.one_of("mechanism", mechanism, known)]
     try:
         made = mechanism(epsilon=epsilon, **options)
     except TypeError:

@@ -33,7 +33,8 @@ from dpselect.draws import (
     PermuteAndFlip as PermuteAndFlipDraw,
 )
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import Mechanism, listed
+from dpselect.mechanisms.base import Mechanism
+from dpselect.mechanisms.sequence import NoisySequence
 from dpselect.objective import Objective
 from dpselect.scaling.envelope import LARGEST_PENALTY
 from dpselect.typing import Direction, Scores
@@ -47,7 +48,7 @@ class _ByGlobalSensitivity(Mechanism):
     gap: ClassVar[float] = 1.0
 
 
-@listed
+@dataclass(frozen=True, kw_only=True)
 class ExponentialMechanism(_ByGlobalSensitivity):
     """Draw with probability proportional to ``exp(ε u_r / 2Δ)``.
 
@@ -67,7 +68,7 @@ class ExponentialMechanism(_ByGlobalSensitivity):
     draw: ClassVar[Draw] = Exponential()
 
 
-@listed
+@dataclass(frozen=True, kw_only=True)
 class PermuteAndFlip(_ByGlobalSensitivity):
     """Accept in random order with probability ``exp(ε (u_r - u_*)/2Δ)``.
 
@@ -81,7 +82,7 @@ class PermuteAndFlip(_ByGlobalSensitivity):
     draw: ClassVar[Draw] = PermuteAndFlipDraw()
 
 
-@listed
+@dataclass(frozen=True, kw_only=True)
 class ReportNoisyMax(_ByGlobalSensitivity):
     """Add Laplace noise to every score and release the position of the largest.
 
@@ -130,7 +131,7 @@ class _EitherDraw(Mechanism):
         return self.name if self.draw == _EXPONENTIAL else f"{self.name}, {self.draw.name}"
 
 
-@listed
+@dataclass(frozen=True, kw_only=True)
 class LocalDampening(_EitherDraw):
     """Draw by ``exp(ε D(u_r) / 2)``, with scores dampened locally.
 
@@ -146,7 +147,7 @@ class LocalDampening(_EitherDraw):
         return 1.0 if attained == 0 else inf
 
 
-@listed
+@dataclass(frozen=True, kw_only=True)
 class ShiftedLocalDampening(_EitherDraw):
     """Local dampening of scores shifted by infinity, in closed form.
 
@@ -164,7 +165,7 @@ class ShiftedLocalDampening(_EitherDraw):
     facts: ClassVar[dict[str, str]] = {"direction": "direction"}
 
 
-@listed
+@dataclass(frozen=True, kw_only=True)
 class AnchoredLocalDampening(_EitherDraw):
     """Local dampening of the distance to a public anchor.
 
@@ -183,7 +184,7 @@ class AnchoredLocalDampening(_EitherDraw):
         return 1.0 if attained is not None and attained == self.anchor else inf
 
 
-@listed
+@dataclass(frozen=True, kw_only=True)
 class PairwiseLocalDampening(_EitherDraw):
     """Local dampening of the differences between candidates: the best is always first.
 
@@ -196,7 +197,7 @@ class PairwiseLocalDampening(_EitherDraw):
     gap: ClassVar[float] = 2.0
 
 
-@listed
+@dataclass(frozen=True, kw_only=True)
 class GeneralizedExponential(_EitherDraw):
     """The exponential mechanism for one global sensitivity per candidate.
 
@@ -214,3 +215,14 @@ class GeneralizedExponential(_EitherDraw):
     def unit_scores(self, objective: Objective) -> Scores:
         default = min(2 / self.epsilon * log(len(objective) / 0.05), LARGEST_PENALTY)
         return scaling.generalized(objective, default if self.t is None else self.t)
+
+
+MECHANISMS: dict[str, type[Mechanism]] = {
+    one.name: one
+    for one in (
+        *(ExponentialMechanism, PermuteAndFlip, ReportNoisyMax),
+        *(LocalDampening, ShiftedLocalDampening, AnchoredLocalDampening),
+        *(PairwiseLocalDampening, GeneralizedExponential, NoisySequence),
+    )
+}
+"""Every mechanism of the library by its short name, with its defaults."""

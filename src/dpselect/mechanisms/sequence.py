@@ -9,7 +9,7 @@ this.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, exp, floor, inf, log, nextafter, sqrt
 from typing import Annotated, ClassVar, Literal, NamedTuple, Self, TypeAlias
@@ -24,7 +24,7 @@ from dpselect.draws.base import CHUNK
 from dpselect.draws.grid import Steps, steps_for, to_steps
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace, Noise
 from dpselect.errors import ParameterError
-from dpselect.mechanisms.base import Drawn, Mechanism, checked_k, listed
+from dpselect.mechanisms.base import Drawn, Mechanism, checked_k
 from dpselect.mechanisms.score_intervals import ScoreIntervals
 from dpselect.objective import Facts, Objective
 from dpselect.plan import Spend
@@ -47,7 +47,7 @@ class Noisy(NamedTuple):
     unit: float
 
 
-@listed
+@dataclass(frozen=True, kw_only=True)
 class NoisySequence(Mechanism):
     """Add discrete noise to every score once and release the ``k`` largest.
 

@@ -148,7 +148,7 @@ class TopK:
         Args:
             facts: What is public of the objective.
             unit: Unit of the scores.
-            known: Of the scores, as ``Mechanism.error_bound`` takes it.
+            known: Facts of the scores, as ``Mechanism.error_bound`` takes them.
         """
         if self.above is not None:
             return None

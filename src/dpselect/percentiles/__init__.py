@@ -3,22 +3,6 @@
 ``docs/report/measurements.md`` compares the two by exact expected errors.
 """
 
-from dpselect.percentiles.objectives import percentile, percentile_rank, rank_of
-from dpselect.percentiles.percentiles import Percentiles
-from dpselect.percentiles.record import PercentileRecord
-from dpselect.percentiles.release import PercentileRelease
-from dpselect.percentiles.sensitivity import PercentileSensitivity
+from dpselect.lazy import attach
 
-__all__ = [
-    "PercentileRecord",
-    "PercentileRelease",
-    "PercentileSensitivity",
-    "Percentiles",
-    "percentile",
-    "percentile_rank",
-    "rank_of",
-]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = attach(__name__)
