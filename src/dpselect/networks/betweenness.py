@@ -26,7 +26,7 @@ from dpselect.errors import PublicClaimError
 from dpselect.neighbours import Neighbours
 from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Facts, Objective
-from dpselect.sensitivity import Interval, Sensitivity, TabulatedSensitivity, at_bound
+from dpselect.sensitivity import Sensitivity, TabulatedSensitivity, at_bound
 from dpselect.sensitivity.base import checked_distances
 from dpselect.typing import Indices, Values
 
@@ -172,17 +172,6 @@ class CodegreeSensitivity(Sensitivity):
         upto = checked_distances(distance)
         later = self._second.cumulative(np.maximum(upto, self._crossing)) - self._skipped
         return self._first.cumulative(np.minimum(upto, self._crossing)) + later
-
-    def locate(self, heights: Values) -> Interval:
-        early = heights < self._sum_of_first
-        before = self._first.locate(np.where(early, heights, 0.0))
-        beyond = np.where(early, 0.0, heights - self._sum_of_first)
-        after = self._second.locate(self._skipped + beyond)
-        return Interval(
-            np.where(early, before.steps, after.steps),
-            np.where(early, before.start, after.start - self._skipped + self._sum_of_first),
-            np.where(early, before.width, after.width),
-        )
 
 
 def _crossing(degrees: Indices, codegrees: Indices, horizon: int) -> Indices:

@@ -18,7 +18,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.networks import kernels
 from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Facts, Objective
-from dpselect.sensitivity import Interval, Sensitivity, at_bound
+from dpselect.sensitivity import Sensitivity, at_bound
 from dpselect.sensitivity.base import checked_distances
 from dpselect.typing import Indices, Values
 
@@ -106,30 +106,9 @@ class SpreadSensitivity(Sensitivity):
         self._degrees, self._spreads = degrees, spreads
 
     def _local(self, distance: int) -> Values:
-        return kernels.density_changes(
-            self._degrees, self._spreads, np.full_like(self._degrees, distance)
-        )
+        return kernels.density_changes(self._degrees, self._spreads, distance)
 
     def cumulative(self, distance: int | Indices) -> Values:
         # Beyond the horizon as before it: no degree is above the horizon, so all are at 1.
         upto = np.broadcast_to(checked_distances(distance), self._degrees.shape)
-        return self._summed(np.inf, upto[:, None])[1][:, 0]
-
-    def sums(self, distances: Indices) -> Values:
-        order = np.argsort(distances)
-        found = np.empty((order.size, self._degrees.size))
-        upto = np.broadcast_to(distances[order], found.shape[::-1])
-        found[order] = self._summed(np.inf, upto)[1].T
-        return found
-
-    def locate(self, heights: Values) -> Interval:
-        upto = np.full((self._degrees.size, 1), self.horizon)
-        steps, start = self._summed(heights, upto)
-        width = kernels.density_changes(self._degrees, self._spreads, steps[:, 0])
-        return Interval(steps[:, 0].astype(np.float64), start[:, 0], width)
-
-    def _summed(self, heights: Values | float, upto: Indices) -> tuple[Indices, Values]:
-        each = np.broadcast_to(np.asarray(heights, dtype=np.float64), self._degrees.shape)
-        return kernels.summed_density_changes(
-            self._degrees, self._spreads, np.ascontiguousarray(each), np.ascontiguousarray(upto)
-        )
+        return kernels.summed_density_changes(self._degrees, self._spreads, upto)

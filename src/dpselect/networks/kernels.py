@@ -249,48 +249,30 @@ def density_change(degree: int, spread: int, distance: int) -> float:
 
 
 @compiled
-def density_changes(degrees: Indices, spreads: Indices, distances: Indices) -> Values:
-    """Return ``density_change`` for all nodes, each at its own distance."""
+def density_changes(degrees: Indices, spreads: Indices, distance: int) -> Values:
+    """Return ``density_change`` for all nodes."""
     values = np.empty(degrees.size)
     for node in range(degrees.size):
-        values[node] = density_change(degrees[node], spreads[node], distances[node])
+        values[node] = density_change(degrees[node], spreads[node], distance)
     return values
 
 
 @compiled
-def summed_density_changes(
-    degrees: Indices, spreads: Indices, heights: Values, most: Indices
-) -> tuple[Indices, Values]:
-    """Sum ``density_change`` over distances until the next would exceed ``heights``.
+def summed_density_changes(degrees: Indices, spreads: Indices, upto: Indices) -> Values:
+    """Sum ``density_change`` up to a distance of each node.
 
     From the degree less 2 on it is 1, so the work at a node is at most its degree.
-
-    Args:
-        degrees: Degree of every node, shape ``(n,)``. Private.
-        spreads: Spread of every node, shape ``(n,)``. Private.
-        heights: What no sum exceeds, one for each node, shape ``(n,)``.
-        most: The distances to sum up to, ascending for each node, shape ``(n, d)``.
-
-    Returns:
-        The distances reached and the sums up to them, both of shape ``(n, d)``.
     """
-    steps, sums = np.empty(most.shape, np.int64), np.empty(most.shape)
+    sums = np.empty(degrees.size)
     for node in range(degrees.size):
-        degree, height = degrees[node], heights[node]
-        t, total, lost = 0, 0.0, 0.0
-        for i in range(most.shape[1]):
-            varying = min(most[node, i], max(degree - 2, 1))
-            while t < varying:
-                delta = density_change(degree, spreads[node], t)
-                raised = total + delta
-                # Neumaier's sum: a unit score divides it by a term as small as 2/d^2.
-                rest = (total - raised) + delta if total >= delta else (delta - raised) + total
-                if raised + (lost + rest) > height:
-                    break
-                total, lost, t = raised, lost + rest, t + 1
-            steps[node, i], sums[node, i] = t, total + lost
-            if t == varying:
-                further = min(most[node, i] - t, np.floor(height - sums[node, i]))
-                steps[node, i] += int(further)
-                sums[node, i] += further
-    return steps, sums
+        degree = degrees[node]
+        varying = min(upto[node], max(degree - 2, 1))
+        total, lost = 0.0, 0.0
+        for t in range(varying):
+            delta = density_change(degree, spreads[node], t)
+            raised = total + delta
+            # Neumaier's sum: a unit score divides it by a term as small as 2/d^2.
+            lost += (total - raised) + delta if total >= delta else (delta - raised) + total
+            total = raised
+        sums[node] = (total + lost) + (upto[node] - varying)
+    return sums
