@@ -59,7 +59,7 @@ ROWS = [
     refusing(tables.open_table)(
         "data must be a frame", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])
     ),
-    HALF("give a table of it, as connection.table('stays')", DataError, data=duckdb.connect()),
+    HALF("not a DuckDBPyConnection", DataError, data=duckdb.connect()),
     CHECKED("in commands 60d and 1d", ColumnError, numeric=["stay"]),
     CHECKED("in commands 2024-01-01 and 1d", ColumnError, numeric=["admitted"]),
     KEPT("users must be text, integers", ColumnError, user="user"),

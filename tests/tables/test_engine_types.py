@@ -63,14 +63,12 @@ NATIVE = {
     "enumeration, NOCASE of the connection": ["flu", "FLU", "flu", None],
     "CHAR(5)": TEXTS,
     "UUID": [str(UUID(int=one)) for one in (7, 7, 2**100)],
-    "period": ["2024-01", "2024-01", "2024-02", None],
 }
 """Types that only some engines have, each made there."""
 
 EVERY = [*VALUES, *NATIVE]
-MEMORY = ["polars", "pandas", "pyarrow"]
 EDGES = [0.0, 0.3, 3.0]
-ENGINES = [*MEMORY, "polars lazy", "DuckDB", "Spark"]
+ENGINES = ["polars", "pandas", "pyarrow", "polars lazy", "DuckDB", "Spark"]
 OF_JAVA = {"dictionary": "keys", "date64": "keys"}
 """What Spark in Java reads as text and as dates, which Sail refuses."""
 
@@ -127,17 +125,9 @@ def _native(engine, kind):
             return None
         frame = frame.with_columns(who=pl.int_range(pl.len()))
         return frame if engine == "polars" else frame.lazy()
-    if kind == "period" and engine == "pandas":
-        return pd.DataFrame({"v": pd.PeriodIndex(NATIVE[kind], freq="M"), "who": range(4)})
-    if kind == "UUID" and engine in MEMORY:
-        stored = pa.array([UUID(one).bytes for one in NATIVE[kind]], pa.binary(16))
-        table = pa.table(
-            {"v": pa.ExtensionArray.from_storage(pa.uuid(), stored), "who": [0, 1, 2]}
-        )
-        return table.to_pandas(types_mapper=pd.ArrowDtype) if engine == "pandas" else table
     path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.db"
     rows = [*zip(NATIVE[kind], range(len(NATIVE[kind])), strict=True)]
-    if engine != "DuckDB" or kind == "period":
+    if engine != "DuckDB":
         return None
     connection = duckdb.connect(str(path))
     connection.execute("CREATE TYPE spelt AS ENUM ('flu', 'FLU')")

@@ -261,17 +261,6 @@ def test_categories_that_are_no_texts_are_values_of_their_type(data):
     assert top.release(data).answer == (7,)
 
 
-def test_a_day_of_64_bits_that_is_no_midnight_ends_no_release():
-    """Arrow refused to cast all of them."""
-    days = pa.array([0] * 60 + [5], pa.int64()).cast(pa.date64(), safe=False)
-    for data in (
-        pa.table({"day": days}),
-        pd.DataFrame({"day": pd.Series(days, dtype=pd.ArrowDtype(days.type))}),
-    ):
-        keys = dp.Keys(column="day", epsilon=900.0, delta=1e-6, neighbours="add-remove")
-        assert keys.release(data).answer == (date(1970, 1, 1),)
-
-
 # Values of columns of objects, and of lists.
 
 SURROGATE = "\ud800"

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from dpselect._optional import needed, nw, pl
 from dpselect.errors import ColumnError, DataError, replaced
 from dpselect.passes import query
-from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment, unit_of
+from dpselect.tables.kinds import DAY, DIGITS, FIRST, ORIGINS, Kind, Moment
 from dpselect.typing import Indices, Values
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
@@ -224,8 +224,9 @@ class DuckDB(Remote):
         from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
 
         # A subtraction refuses all rows where one is infinite.
-        since = map(ConstantExpression, unit_of(moment))
-        number = FunctionExpression("date_diff", *since, ColumnExpression(column))
+        since = ("day", FIRST) if moment == "day" else ("microsecond", ORIGINS[moment])
+        begin = map(ConstantExpression, since)
+        number = FunctionExpression("date_diff", *begin, ColumnExpression(column))
         others = [ColumnExpression(one) for one in self.table.collect_schema() if one != column]
         return nw.from_native(self.native.select(*others, number.alias(column)))
 

@@ -288,28 +288,14 @@ PARQUET = frozenset(kind for kind, one in FORMATS.items() if one is _PARQUET)
 CURES: dict[str, str] = _by_ending(
     (".zip .bz2 .xz .7z .rar .tar .tgz .z", "unpack it"),
     (".json", "write one object a line (.jsonl), or give the frame of polars.read_json"),
-    (
-        ".xls .xlsb .ods .numbers",
-        "save the sheet as .xlsx or CSV UTF-8, or give the frame of polars.read_excel",
-    ),
+    (".xls .xlsb .ods .numbers", "save the sheet as .xlsx or CSV UTF-8"),
     (".rds .rda .rdata", "write it by arrow::write_parquet or write.csv of R"),
-    (
-        ".duckdb .db",
-        "read a table of DuckDB as clinic.duckdb::stays by --engine duckdb",
-    ),
+    (".duckdb .db", "read a table of DuckDB as clinic.duckdb::stays by --engine duckdb"),
     (".sqlite .sqlite3 .mdb .accdb .sql", "give the frame of polars.read_database"),
-    (
-        ".shp .gpkg .geojson .fgb .kml .gml .gpx",
-        "give the frame of geopandas.read_file, or a table with columns of coordinates",
-    ),
-    (
-        ".graphml .gexf .net .mtx .graph",
-        "for a network give the graph of networkx.read_graphml, or of its like",
-    ),
-    (
-        ".orc .h5 .hdf5 .hdf .pkl .pickle .avro .por .html .xml",
-        "give the frame of its reader, such as pandas.read_orc or pandas.read_xml",
-    ),
+    (".shp .gpkg .geojson .fgb .kml .gml .gpx", "give the frame of geopandas.read_file"),
+    (".graphml .gexf .net .mtx .graph", "for a network give the graph of networkx"),
+    (".orc .h5 .hdf5 .hdf .pkl .pickle", "give the frame of pandas.read_orc or its like"),
+    (".avro .por .html .xml", "give the frame of its reader, such as pandas.read_xml"),
 )
 """What to do with a file that is not read, by ending."""
 

@@ -184,15 +184,15 @@ class KeyColumns:
         columns = [named(nw.col(name), types[name]) for name in self.names]
         if not self.encoded:
             return columns[0]
-        return nw.concat_str([self._encoded(one.cast(nw.String)) for one in columns])
-
-    def _encoded(self, text: nw.Expr) -> nw.Expr:
-
-        size = text.str.len_chars().cast(nw.String)
-        whole = nw.concat_str([size, nw.lit(":"), text])
-        if not self.missing:
-            return whole
-        return nw.when(text.is_null()).then(nw.lit(ABSENT)).otherwise(whole)
+        texts = [one.cast(nw.String) for one in columns]
+        sizes = [text.str.len_chars().cast(nw.String) for text in texts]
+        pairs = zip(sizes, texts, strict=True)
+        parts = [nw.concat_str([size, nw.lit(":"), text]) for size, text in pairs]
+        if self.missing:
+            parts = [
+                nw.when(~one.is_null()).then(one).otherwise(nw.lit(ABSENT)) for one in parts
+            ]
+        return nw.concat_str(parts)
 
     def encode(self, candidate: Hashable) -> Hashable:
         """Return a public candidate as the engine has it.
@@ -200,7 +200,8 @@ class KeyColumns:
         Raises:
             ParameterError: It is not of the column's kind, or has another number of parts.
         """
-        parts = self._parts(candidate)
+        check_parts("candidates", [candidate], self.kinds)
+        parts: Any = candidate if len(self.kinds) > 1 else (candidate,)
         plain = [_as_kind(part, kind) for part, kind in zip(parts, self.kinds, strict=True)]
         if not self.encoded:
             return plain[0]
@@ -225,10 +226,6 @@ class KeyColumns:
             parts.append(kind.decode(rest[: int(size)]))
             rest = rest[int(size) :]
         return parts[0] if len(parts) == 1 else tuple(parts)
-
-    def _parts(self, candidate: Any) -> tuple[Hashable, ...]:  # noqa: ANN401 -- of any type
-        check_parts("candidates", [candidate], self.kinds)
-        return candidate if len(self.kinds) > 1 else (candidate,)
 
 
 def check_parts(field: str, values: Iterable[object], columns: Sequence[object]) -> None:
@@ -334,11 +331,6 @@ def texts(values: Iterable[object]) -> list[str | None]:
         return [None if is_missing(value) else _text(value) for value in listed]
 
 
-def unit_of(moment: Moment) -> tuple[str, date]:
-    """Return the unit that days or points in time are counted in, and the first one."""
-    return ("day", FIRST) if moment == "day" else ("microsecond", ORIGINS[moment])
-
-
 def named(column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
     """Return a column of names in an engine, null where Python has no such value.
 
@@ -394,8 +386,7 @@ def with_known_types(native: Any) -> Any:  # noqa: ANN401 -- of any library
     """Return a frame or Series of pandas or Arrow in types that narwhals knows, or as it is.
 
     Points in time are in UTC: narwhals does not know zones such as America/New_York there, and
-    the points stay the same. Categories that are no texts are values of their type. Periods and
-    UUIDs are texts.
+    the points stay the same. Categories that are no texts are values of their type.
     """
     pandas, arrow = map(sys.modules.get, ("pandas", "pyarrow"))
     if arrow is not None and isinstance(native, arrow.Table):
@@ -410,10 +401,7 @@ def with_known_types(native: Any) -> Any:  # noqa: ANN401 -- of any library
         return _known_of_pandas(native, pandas, arrow)
     if pandas is None or not isinstance(native, pandas.DataFrame):
         return native
-    kinds = (
-        *(pandas.DatetimeTZDtype, pandas.CategoricalDtype),
-        *(pandas.PeriodDtype, pandas.ArrowDtype),
-    )
+    kinds = pandas.DatetimeTZDtype, pandas.CategoricalDtype, pandas.ArrowDtype
     named = [name for name, kind in native.dtypes.items() if isinstance(kind, kinds)]
     found = {name: _known_of_pandas(native[name], pandas, arrow) for name in named}
     return native.assign(**found) if found else native
@@ -421,11 +409,6 @@ def with_known_types(native: Any) -> Any:  # noqa: ANN401 -- of any library
 
 def _known_of_arrow(column: Any, arrow: Any) -> Any:  # noqa: ANN401 -- of Arrow
     kind = column.type
-    if arrow.types.is_date64(kind):
-        return column.cast(arrow.date32(), safe=False)
-    if isinstance(kind, arrow.UuidType):
-        texts = [None if one is None else str(one) for one in column.to_pylist()]
-        return arrow.chunked_array([arrow.array(texts, arrow.string())])
     if arrow.types.is_dictionary(kind) and "string" not in str(kind.value_type):
         return column.cast(kind.value_type, safe=False)
     return column
@@ -435,9 +418,6 @@ def _known_of_pandas(series: Any, pandas: Any, arrow: Any) -> Any:  # noqa: ANN4
     kind = series.dtype
     if isinstance(kind, pandas.DatetimeTZDtype):
         return series.dt.tz_convert("UTC")
-    if isinstance(kind, pandas.PeriodDtype):
-        texts = [None if one is pandas.NaT else str(one) for one in series.astype(object)]
-        return pandas.Series(texts, series.index, "string")
     if isinstance(kind, pandas.ArrowDtype):
         held = series.array.__arrow_array__()
         known = _known_of_arrow(held, arrow)

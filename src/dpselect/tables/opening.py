@@ -46,12 +46,6 @@ ENGINES = ("memory", "polars", "duckdb", "spark")
 TABLE = "::"
 """Between a file of DuckDB and the name of a table in it."""
 
-HOLDERS = {
-    "DuckDBPyConnection": "connection.table('stays')",
-    "SparkSession": "spark.table('stays')",
-}
-"""Types of engines that hold tables, with how one is named."""
-
 
 def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
     """Return a table as a narwhals frame, without reading its rows.
@@ -81,11 +75,9 @@ def open_table(data: object, *, numbers: Collection[str] = ()) -> Frame:
         replaced(lambda: check_names(data), lambda: unreadable(data))
     frame = nw.from_native(with_known_types(data), pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        kind = type(data).__name__
-        cure = f": give a table of it, as {HOLDERS[kind]}" if kind in HOLDERS else ""
         raise DataError(
-            "data must be a frame (polars, pandas, pyarrow, DuckDB, ...) or the path of a "
-            f".parquet or .csv file, not a {kind}{cure}"
+            "data must be a frame (polars, pandas, pyarrow, a table of DuckDB, ...) or the "
+            f"path of a .parquet or .csv file, not a {type(data).__name__}"
         )
     if isinstance(frame, nw.LazyFrame):
         return replaced(lambda: engine_of(frame).compared(), lambda: unreadable(data))

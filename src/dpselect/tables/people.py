@@ -269,12 +269,8 @@ def once(rows: nw.LazyFrame[Any], data: object) -> nw.LazyFrame[Any]:
     return nw.from_native(replaced(computed, lambda: unreadable(data)).lazy())
 
 
-def _words() -> tuple[int, int]:
-    text = md5(KEY.encode(), usedforsecurity=False).hexdigest()
-    return int(text[:8], 16) % 2**29, int(text[8:16], 16) % 2**29
-
-
-WORDS = _words()
+_DIGEST = md5(KEY.encode(), usedforsecurity=False).hexdigest()
+WORDS = int(_DIGEST[:8], 16) % 2**29, int(_DIGEST[8:16], 16) % 2**29
 """The words of the key."""
 
 
