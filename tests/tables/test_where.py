@@ -180,6 +180,7 @@ def test_times_and_short_floats_are_compared_as_their_columns_hold_them(engine):
         lambda frame: frame.to_pandas(use_pyarrow_extension_array=True),
         pl.DataFrame.to_arrow,
         lambda frame: frame.with_columns(pl.col("t").cast(pl.Datetime("ns"))),
+        lambda frame: frame.with_columns(pl.col("f").cast(pl.Float16)),
     ],
 )
 def test_so_are_those_in_memory(hold):

@@ -29,6 +29,7 @@ from dpselect.tables.kinds import (
     Kind,
     Moment,
     declares_nothing,
+    float_type,
     native_type,
     type_name,
 )
@@ -189,11 +190,10 @@ def declared_float(data: object, column: str | None = None) -> type[np.floating[
     It is float64 of all that is no shorter float.
     """
     if is_table(data):
-        dtype = schema(open_table(data), data)[str(column)]
-        return np.float32 if dtype == nw.Float32 else np.float64
+        return float_type(schema(open_table(data), data)[str(column)]).type
     series = as_series(data)
     if isinstance(series, nw.Series):
-        return np.float32 if series.dtype == nw.Float32 else np.float64
+        return float_type(series.dtype).type
     kind = np.float64 if is_listed(data) else np.asarray(data).dtype.type
     return kind if kind in {np.float16, np.float32} else np.float64
 

@@ -40,7 +40,7 @@ STATEFUL = ("iso2022", "hz", "utf_7", "utf7")
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = "[T ][0-9]{2}:[0-9]{2}(:[0-5][0-9]([.][0-9]{1,9})?)?"
-_ZONE = "(Z|[+-][0-9]{2}:?[0-9]{2})"
+_ZONE = "(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
 # The parsers of polars take more than that, each something else.
 _FORMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "date": (f"^{_DAY}$", ("%Y-%m-%d",)),
@@ -264,9 +264,9 @@ def _by_form(field: pl.Expr, form: str, dialect: Dialect) -> pl.Expr:
         return field.str.to_date(form, strict=False).cast(pl.Datetime("us"))
     if "%z" not in form:
         return field.str.to_datetime(form, time_unit="us", strict=False)
-    moments = field.str.replace("Z$", "+0000").str.to_datetime(
-        form, time_unit="us", time_zone="UTC", strict=False
-    )
+    # That of offsets without minutes, as PostgreSQL writes them, reads all others, too.
+    form = form.replace("%z", "%#z")
+    moments = field.str.to_datetime(form, time_unit="us", time_zone="UTC", strict=False)
     zone = dialect.time_zone or "UTC"
     return moments.dt.convert_time_zone(zone).dt.replace_time_zone(None)
 

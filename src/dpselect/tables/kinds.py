@@ -369,7 +369,8 @@ def rounded(number: Any, kind: np.dtype[Any]) -> Any:  # noqa: ANN401 -- other v
 
 def float_type(dtype: nw.dtypes.DType) -> np.dtype[Any]:
     """Return the type of NumPy that has the floats of one of narwhals."""
-    return np.dtype(np.float32 if dtype == nw.Float32 else np.float64)
+    short = {"Float16": np.float16, "Float32": np.float32}
+    return np.dtype(short.get(str(dtype), np.float64))
 
 
 def numbers_alone(value: nw.Expr) -> nw.Expr:
