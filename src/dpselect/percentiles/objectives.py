@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from math import ceil, floor, isfinite
+from math import ceil, isfinite
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -235,13 +235,14 @@ def rank_scores(ranks: Ranks, *, p: float | Values, points: Values) -> Values:
 
 def _wanted(fractions: Values, numbers: Indices) -> tuple[Indices, Values]:
     """Return the wanted rank of so many numbers: integers, and what is left of them."""
-    exact = [
-        1 + Fraction(float(fraction)) * (int(n) - 1)
-        for fraction, n in np.broadcast(fractions, numbers)
-    ]
-    whole = np.array([floor(one) for one in exact])
-    part = np.array([float(one - floor(one)) for one in exact])
-    return whole[:, None], part[:, None]
+    whole, part = [], []
+    each = np.broadcast_to(fractions, numbers.shape).tolist()
+    for fraction, number in zip(each, numbers.tolist(), strict=True):
+        share, of = fraction.as_integer_ratio()
+        quotient, rest = divmod(share * (number - 1), of)
+        whole.append(1 + quotient)
+        part.append(rest / of)
+    return np.array(whole)[:, None], np.array(part)[:, None]
 
 
 def share_of_gap(holds: NDArray[np.bool_], points: Values) -> Values:

@@ -412,7 +412,7 @@ def counted_at(
         part = tables.collect(grouped, data, most=(block.size + 2) * (groups or 1))
         found.append(np.stack([tables.counts(part["place"]), tables.counts(part["count"])]))
     places, counts = np.concatenate(found, axis=1)
-    order = np.argsort(places, kind="stable")
+    order = np.argsort(places)
     places, counts = places[order], counts[order]
     known = int(np.searchsorted(places, 0))
     group, place = np.divmod(places[known:], size)

@@ -51,10 +51,11 @@ def test_draws_of_two_are_two_rounds_without_replacement(draw):
 def test_noise_is_made_for_what_a_step_moves_of_scores_on_the_grid(epsilon, monkeypatch):
     """Two scores move apart by twice that; each of k draws costs its part. Rounded up."""
     made = []
-    known = selection.bounds
-    monkeypatch.setattr(
-        selection, "bounds", lambda noise, *of: made.append(of[1]) or known(noise, *of)
-    )
+    for name in ("bounds", "bounds_of"):
+        known = getattr(selection, name)
+        monkeypatch.setattr(
+            selection, name, lambda noise, *of, by=known: made.append(of[1]) or by(noise, *of)
+        )
     draws = {
         selection.top_k_exponential_noise: 3,
         selection.top_k_laplace_noise: 3,

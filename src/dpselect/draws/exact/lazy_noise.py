@@ -89,7 +89,7 @@ class Bounds(NamedTuple):
             *(np.concatenate(pair, axis=-1) for pair in zip(self, others, strict=True))
         )
 
-    def of(self, which: NDArray[np.bool_]) -> Bounds:
+    def of(self, which: NDArray[np.bool_] | Indices) -> Bounds:
         """Return some of them."""
         return Bounds(self.low[which], self.high[which], self.words[:, which])
 

@@ -14,7 +14,18 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dpselect.draws.exact.lazy_noise import CHUNK, Bounds, Noise, Refined, bounds, larger
+from dpselect.draws.exact import bits as source
+from dpselect.draws.exact.lazy_noise import (
+    CHUNK,
+    FIRST_BYTE,
+    Bounds,
+    Noise,
+    Refined,
+    bounds,
+    bounds_of,
+    larger,
+    small_words,
+)
 from dpselect.draws.exact.samplers import sampler
 from dpselect.draws.grid import SENSITIVITY, to_grid
 from dpselect.errors import ParameterError
@@ -70,20 +81,29 @@ def largest_of_each(scores: Scores, epsilon: float) -> Indices:
 
 
 def _of_rows(grid: Indices, scale: float, drawn: Indices) -> None:
-    """Write the position of the largest noisy number of each row."""
-    if grid.shape[1] > CHUNK:
-        drawn[:] = [_largest(Noise.EXPONENTIAL, row, scale, 1)[0] for row in grid]
-        return
-    below_best = grid - grid.max(axis=1, keepdims=True)
-    noisy = bounds(Noise.EXPONENTIAL, below_best.ravel(), scale)
-    low, high = noisy.low.reshape(grid.shape), noisy.high.reshape(grid.shape)
-    can_win = high >= low.max(axis=1, keepdims=True)
-    drawn[:] = can_win.argmax(axis=1)
-    for row in np.flatnonzero(can_win.sum(axis=1) > 1).tolist():
-        [places] = can_win[row].nonzero()
-        at = row * grid.shape[1] + places
-        [best] = _sorted(Noise.EXPONENTIAL, below_best[row], scale, places, noisy.of(at))[:1]
-        drawn[row] = best
+    """Write the position of the largest noisy number of each row.
+
+    It is at least the largest number, since no noise is below 0. Of most numbers that are far
+    below that one the first byte of their bits tells that they do not reach it.
+    """
+    size = grid.shape[1]
+    below_best = (grid - grid.max(axis=1, keepdims=True)).ravel()
+    is_far = below_best < -scale * FIRST_BYTE
+    near, far = np.flatnonzero(~is_far), np.flatnonzero(is_far)
+    small, whole = small_words(far.size)
+    places = np.concatenate([near, far[small]])
+    words = np.concatenate([source.words(near.size), whole])
+    order = np.argsort(places)
+    places, row = places[order], places[order] // size
+    noisy = bounds_of(Noise.EXPONENTIAL, below_best[places], scale, words[order][None])
+    least = np.maximum.reduceat(noisy.low, row.searchsorted(np.arange(len(grid))))
+    [left] = (noisy.high >= least[row]).nonzero()
+    drawn[row[left]] = places[left] % size
+    for one in np.flatnonzero(np.bincount(row[left]) > 1).tolist():
+        at = left[row[left] == one]
+        drawn[one] = (
+            _sorted(Noise.EXPONENTIAL, below_best, scale, places[at], noisy.of(at))[0] % size
+        )
 
 
 def in_rounds(largest: Largest, scores: Scores, epsilon: float, k: int) -> list[int]:
