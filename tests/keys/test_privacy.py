@@ -74,7 +74,7 @@ def test_keys_of_one_person_cost_their_own_part_of_delta(law, keys):
     z = np.arange(-6000, 6001) / chosen.scale
     mass = np.exp(-np.abs(z) if law is LaplaceSelection else -(z**2) / 2)
     of_one = [
-        mass[6000 + chosen.threshold - 1 - lower :].sum() / mass.sum() for lower in (0, 1)
+        mass[6000 + chosen.noise.threshold - 1 - lower :].sum() / mass.sum() for lower in (0, 1)
     ]
     of_any, too_low = (1 - (1 - one) ** keys for one in of_one)
 

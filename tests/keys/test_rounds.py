@@ -321,7 +321,9 @@ def test_every_engine_sums_the_weights_of_the_definition(engine, among):
     weights = np.array([0, 100, 70, 57])
     question = KeyRows(columns=("key",), cap=PeopleCap("person", 3))
 
-    found = question.read(held_by(engine, rows)).weighed(weights, among and list(among))
+    found = question.read(held_by(engine, rows)).weighed(
+        weights, among and np.array(list(among))
+    )
 
     exact = Counter()
     for person, keys in held.items():

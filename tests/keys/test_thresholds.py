@@ -54,7 +54,7 @@ def law_of(scale, threshold):
 
 def laplace(relation, per_user, epsilon=EPSILON):
     law = LaplaceSelection(epsilon, DELTA, per_user * (2 if relation is REPLACED else 1))
-    return law.scale, law.threshold
+    return law.scale, law.noise.threshold
 
 
 @pytest.mark.parametrize("per_user", [1, 2])
@@ -98,7 +98,7 @@ def test_laplace_noise_and_its_threshold_are_those_of_opendp(epsilon, per_user):
             threshold=threshold,
         ).map((per_user, per_user, 1))[1]
 
-    assert delta(ours.threshold - 1) <= 1e-6 < delta(ours.threshold - 2)
+    assert delta(ours.noise.threshold - 1) <= 1e-6 < delta(ours.noise.threshold - 2)
 
 
 def test_the_rest_is_all_that_is_not_released_above_the_threshold_too():

@@ -170,8 +170,7 @@ class ByCount:
 
     def _excess(self, people: Indices) -> Indices:
         """Return ``max(people - (least - 1), 0)``; one person changes it by at most 1."""
-        excess: Indices = (people - (self.least - 1)).clip(min=0)
-        return excess
+        return np.maximum(people - (self.least - 1), 0)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 from dpselect._numbers import least
 from dpselect.release import Release
 from dpselect.tables.groups import OTHER, columns_of_groups
+from dpselect.tables.kinds import checked_names
 from dpselect.typing import Indices, Probabilities
 
 FRESH = "noise on the counts of the chosen keys"
@@ -106,7 +107,7 @@ class ReleaseByGroup(Release[Any], ABC):
             return found
         if self.arguments.get("missing_keys") == "key":
             rest = None  # the group of rows without a group
-        by = _listed(self.arguments["by"])
+        by = checked_names(self.arguments["by"])
         return columns_of_groups(by, [group for group, _ in lines], other=rest) | found
 
     def released(self) -> dict[str, Any]:
@@ -131,7 +132,7 @@ class KeyRelease(ReleaseByGroup):
 
     @property
     def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
-        names = list(_listed(self.arguments.get("column"))) or ["key"]
+        names = list(checked_names(self.arguments.get("column"))) or ["key"]
         return names, "people", self.counts
 
     @property
@@ -176,10 +177,6 @@ class KeyRelease(ReleaseByGroup):
         if self.counts is not None:
             more = {"counts": list(self.counts), "scale_of_counts": self.scale}
         return {**super().released(), **more}
-
-
-def _listed(one: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- of any type
-    return () if one is None else _parts(one)
 
 
 def _parts(one: Any) -> tuple[Any, ...]:  # noqa: ANN401 -- of any type

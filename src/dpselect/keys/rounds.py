@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from math import ceil, erfc, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +123,6 @@ class RoundsSelection:
     delta: float
     per_user: int
     persons: int
-    name: ClassVar[Literal["rounds"]] = "rounds"
 
     def __post_init__(self) -> None:
         # An epsilon that is too small is refused here, before anything is spent.
@@ -259,7 +258,7 @@ class RoundsSelection:
             sums = np.zeros(keys.size, dtype=np.int64)
             for number, (low, high) in enumerate(self.bounds):
                 if number:
-                    weighed = people.weighed(self.weights, list(keys))
+                    weighed = people.weighed(self.weights, keys)
                 places = np.searchsorted(keys, weighed.keys)
                 held = np.zeros(keys.size, dtype=np.int64)
                 held[places] = weighed.people

@@ -32,7 +32,8 @@ from dpselect.tables.kinds import (
     is_missing,
     plain_key,
 )
-from dpselect.tables.people import USER, PeopleCap, once, people_cap
+from dpselect.tables.opening import unreadable
+from dpselect.tables.people import USER, PeopleCap, people_cap
 from dpselect.tables.values import is_listed, names_of_frame, names_of_values
 from dpselect.typing import Indices
 
@@ -228,10 +229,15 @@ class PersonKeys:
     @cached_property
     def table(self) -> nw.LazyFrame[Any]:
         """One row for each key of a person that is counted."""
-        cap = self.asked.cap
-        if cap is None:
-            return self.every
-        return once(_limited(self.every, self.asked, cap), self.source)
+        return _limited(self.every, self.asked, self.source)
+
+    @cached_property
+    def _kept(self) -> nw.LazyFrame[Any]:
+        """The same for several queries: DuckDB, which is in this process, leaves it here."""
+        if not self.table.implementation.is_duckdb():
+            return self.table
+        found = engine_of(self.table).fetched(lambda: unreadable(self.source))
+        return found.lazy(backend="polars")
 
     def of(
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
@@ -269,21 +275,18 @@ class PersonKeys:
         nothing = Counted((), np.zeros(0, dtype=np.int64), keys)
         return [(one, held.get(group.encode(one), nothing)) for one in self.asked.groups]
 
-    def weighed(self, weights: Indices, among: Sequence[Any] | None) -> Counted:
+    def weighed(self, weights: Indices, among: NDArray[Any] | None) -> Counted:
         """Return the keys that people have, in order, with the sums of their people's weights.
 
         A person's weight is that of the number of keys that are counted of this person and are
         ``among`` some, as the engine has them, if these are given.
         """
-        table = self.table
+        table = self._kept
         if among is not None:
-            table = _among(table, _KEY, [plain_key(key) for key in among])
+            table = _among(table, _KEY, among.tolist())
         together = nw.lit(1) if self.asked.cap is None else nw.len().over("user")
-        by_size = (
-            table.with_columns(together.cast(nw.Int64).alias("together"))
-            .group_by("key", "together")
-            .agg(nw.len().alias("people"))
-        )
+        sized = table.with_columns(together.cast(nw.Int64).alias("together"))
+        by_size = sized.group_by("key", "together").agg(nw.len().alias("people"))
         found = tables.collect(by_size, self.source, most=MOST_KEYS, order_by=["key"])
         firsts = _firsts(found["key"])
         people, each = tables.counts(found["people"]), weights[tables.counts(found["together"])]
@@ -426,16 +429,19 @@ def checked_delta(delta: float) -> float:
     return float(delta)
 
 
-def _limited(rows: nw.LazyFrame[Any], asked: KeyRows, cap: PeopleCap) -> nw.LazyFrame[Any]:
+def _limited(rows: nw.LazyFrame[Any], asked: KeyRows, source: object) -> nw.LazyFrame[Any]:
+    cap = asked.cap
+    if cap is None:
+        return rows
     pair = [_GROUP, _KEY] if asked.by else [_KEY]
     if asked.in_turn:
         firsts = rows.group_by(USER, _KEY).agg(nw.col(_GROUP).min())
-        return cap.limited(firsts, order_by=pair, in_turn=True)
+        return cap.limited(firsts, order_by=pair, in_turn=True, source=source)
     if asked.candidates is not None:
         possible = len(asked.candidates) * max(1, len(asked.groups))
         if possible <= cap.most:
             return distinct(rows.select(USER, *pair))
-    return cap.limited(rows, order_by=pair, distinct=True)
+    return cap.limited(rows, order_by=pair, distinct=True, source=source)
 
 
 def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.LazyFrame[Any]:

@@ -190,28 +190,23 @@ class NoisyCountSelection(KeySelection):
         return sqrt(self.law(self.scale).variance)
 
     @property
-    def threshold(self) -> int:
-        """The least noisy count that is released."""
-        return self.noise.threshold
-
-    @property
     def half(self) -> int:
         # At least half of the noise is not negative.
-        return self.threshold
+        return self.noise.threshold
 
     @property
     def label(self) -> str:
         noise = f"discrete {self.name.capitalize()}, scale {self.scale:.6g}"
-        return f"noisy counts of at least {self.threshold} ({noise})"
+        return f"noisy counts of at least {self.half} ({noise})"
 
     def probabilities(self, people: Indices) -> Probabilities:
-        z = self.threshold - people
+        z = self.noise.threshold - people
         tail, head = self.tail(np.maximum(z, 0)), 1 - self.tail(np.maximum(1 - z, 0))
         return np.where(people > 0, np.where(z >= 1, tail, head), 0.0)
 
     def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices]:
         noisy = self.law(self.scale).sample(people)
-        return noisy >= self.threshold, noisy
+        return noisy >= self.noise.threshold, noisy
 
     def spends(self) -> tuple[Spend, ...]:
         price = self.noise.price

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from hashlib import md5
 from importlib import import_module
 from importlib.util import find_spec
@@ -97,7 +98,8 @@ class Engine:
 
         def numbers(texts: pl.Series) -> pl.Series:
             each = texts.cast(pl.Binary).to_list()
-            digests = b"".join(md5(one, usedforsecurity=False).digest() for one in each)
+            hashes_of = map(partial(md5, usedforsecurity=False), each)
+            digests = b"".join([one.digest() for one in hashes_of])
             hashes = np.frombuffer(digests, dtype=">u8")[::2] >> 64 - 4 * DIGITS
             return pl.Series(hashes.astype(np.int64))
 

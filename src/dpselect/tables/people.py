@@ -71,6 +71,9 @@ KEY = "rows of a person"
 MOST = 2**20
 """Rows of one person, at most."""
 
+OFTEN = 4
+"""How often texts occur in the mean of which categories are made."""
+
 USER = "user"
 """The column of persons in the rows that are limited."""
 
@@ -119,6 +122,7 @@ class PeopleCap:
         order_by: Sequence[str],
         distinct: bool = False,
         in_turn: bool = False,
+        source: object = None,
     ) -> nw.LazyFrame[Any]:
         """Return the rows that count, in the engine that holds them.
 
@@ -129,18 +133,29 @@ class PeopleCap:
                 dropped.
             distinct: Whether equal rows of a person are one.
             in_turn: Whether rows count in order of the first of these columns.
+            source: What rows were made from, to name in an error, if several queries of what
+                is returned follow. Rows of polars, which is in this process, are then computed
+                here: persons are numbers, and texts that occur often have codes.
 
         Returns:
             The columns ``user`` and ``order_by``.
 
         Raises:
-            DataError: Persons are text, and the engine has no hash of it.
+            DataError: Persons are text, and the engine has no hash of it; or rows that are
+                computed cannot be read.
         """
         kind = Kind.of_names(rows.collect_schema()[USER], self.user)
         rows = rows.select(USER, *order_by).drop_nulls()
         if engine_of(rows).is_here:
             chosen = partial(self._chosen, kind=kind, distinct=distinct, in_turn=in_turn)
-            return nw.from_native(nw.to_native(rows).map_batches(chosen))
+            native = nw.to_native(rows)
+            if source is None:
+                return nw.from_native(native.map_batches(chosen))
+
+            def computed() -> pl.DataFrame:
+                return chosen(native.collect(), coded=True)
+
+            return nw.from_native(replaced(computed, lambda: unreadable(source)).lazy())
         if distinct:
             rows = distinct_rows(rows)
         numbered, order = _with_order(rows, order_by)
@@ -159,7 +174,13 @@ class PeopleCap:
         return numbered.filter(_rank(number) <= self.most).select(USER, *order_by)
 
     def _chosen(
-        self, rows: pl.DataFrame, *, kind: Kind, distinct: bool, in_turn: bool
+        self,
+        rows: pl.DataFrame,
+        *,
+        kind: Kind,
+        distinct: bool,
+        in_turn: bool,
+        coded: bool = False,
     ) -> pl.DataFrame:
         """Return the rows that count of rows in memory, which are sorted as integers.
 
@@ -168,12 +189,13 @@ class PeopleCap:
             kind: That of persons.
             distinct: As for ``limited``.
             in_turn: Likewise.
+            coded: Whether persons are returned as numbers, and texts that occur often as codes.
         """
         if rows.is_empty():
             return rows
         user, *columns = rows
         persons = _ids(user) if kind == Kind.TEXT else _codes(user)
-        first, *others = map(_codes, columns)
+        first, *others = codes = [*map(_codes, columns)]
         values = reduce(_joined, others, first)
         users, row = user[_row_of_each(persons)], _row_of_each(values)
         size = row.size
@@ -189,7 +211,11 @@ class PeopleCap:
             of_each = users[person[np.cumsum(sizes) - 1]].to_frame()
             residues = _with_residues(nw.from_native(of_each), kind)
             chosen = np.append(chosen, every[self._are_least(turn, sizes, residues)])
-        return rows[row][chosen % size].with_columns(users[chosen // size])
+        persons, values = np.divmod(chosen, size)
+        if not coded:
+            return rows[row][values].with_columns(users[persons])
+        held = pl.DataFrame(map(_as_categories, columns, codes))
+        return held[row][values].with_columns(pl.Series(USER, persons))
 
     def _are_least(
         self, turn: Indices, sizes: Indices, residues: nw.DataFrame[Any]
@@ -249,26 +275,6 @@ def people_cap(user: str | None, max_per_user: object) -> PeopleCap | None:
     return PeopleCap(user, validation.at_least("max_per_user", max_per_user, 1, MOST))
 
 
-def once(rows: nw.LazyFrame[Any], data: object) -> nw.LazyFrame[Any]:
-    """Return rows that several queries follow; of polars, which is in this process, computed.
-
-    Args:
-        rows: The query of the rows. Private.
-        data: What it was made from, to name in an error.
-
-    Raises:
-        DataError: The engine refuses the query.
-    """
-    if not engine_of(rows).is_here:
-        return rows
-
-    def computed() -> pl.DataFrame:
-        found: pl.DataFrame = nw.to_native(rows).collect()
-        return found
-
-    return nw.from_native(replaced(computed, lambda: unreadable(data)).lazy())
-
-
 _DIGEST = md5(KEY.encode(), usedforsecurity=False).hexdigest()
 WORDS = int(_DIGEST[:8], 16) % 2**29, int(_DIGEST[8:16], 16) % 2**29
 """The words of the key."""
@@ -313,10 +319,24 @@ def _codes(column: pl.Series) -> Indices:
         if highest - lowest < min(4 * column.len(), 2**31):
             return np.subtract(column.to_numpy(), lowest, dtype=np.int64)
     if column.dtype == pl.String:
-        codes = column.cast(pl.Enum(column.unique().sort())).to_physical()
-    else:
-        codes = column.rank("dense")
-    return codes.to_numpy().astype(np.int64)
+        # Of texts that occur often one of each is compared with others.
+        ids = _ids(column)
+        return _ranks(column[_row_of_each(ids)])[ids]
+    return _ranks(column)
+
+
+def _ranks(column: pl.Series) -> Indices:
+    return column.rank("dense").to_numpy().astype(np.int64)
+
+
+def _as_categories(values: pl.Series, codes: Indices) -> pl.Series:
+    """Return texts that occur often as categories, in order, and other values as they are."""
+    if values.dtype != pl.String:
+        return values
+    every = values[_row_of_each(codes)[1:]]
+    if every.len() * OFTEN > values.len():
+        return values
+    return every.cast(pl.Enum(every))[codes - 1]
 
 
 def _ids(texts: pl.Series) -> Indices:
@@ -324,7 +344,7 @@ def _ids(texts: pl.Series) -> Indices:
     codes = _codes(texts.hash())
     are_one = texts[_row_of_each(codes)][codes] == texts
     # Two texts may have one hash.
-    return codes if are_one.all() else _codes(texts)
+    return codes if are_one.all() else _ranks(texts)
 
 
 def _with_order(

@@ -30,7 +30,7 @@ def test_words_are_what_the_operating_system_gives(monkeypatch):
     monkeypatch.setattr(bits, "urandom", lambda size: asked.append(size) or given[:size])
 
     assert bits.words(2, 3).tolist() == np.frombuffer(given, np.uint64).reshape(2, 3).tolist()
-    assert bits.octets(3).tolist() == [1, 2, 3]
+    assert bits.words(3, bits=8).tolist() == [1, 2, 3]
     assert asked == [48, 3]
 
 

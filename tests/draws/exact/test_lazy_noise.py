@@ -88,17 +88,23 @@ def test_a_number_that_many_are_compared_with_is_refined_once(monkeypatch):
     assert {number.bits for number in (pivot, *others)} == {128}
 
 
+def given(monkeypatch, octets, words):
+    """Give the first bytes and the words that are drawn."""
+    monkeypatch.setattr(
+        bits, "words", lambda size, *, bits=64: (octets if bits == 8 else words)[:size]
+    )
+
+
 @pytest.mark.parametrize("scale", [0.3, 1.0, 40.0])
 def test_what_geometric_variables_reach_is_decided_by_all_their_bits(scale, monkeypatch):
     """Every first byte, before and after the gap from which first bytes are read alone."""
     rest = np.random.default_rng(1).integers(0, END, 256, np.uint64)
     octets = np.arange(256, dtype=np.uint8)
     firsts = octets.astype(np.uint64) << np.uint64(56)
-    monkeypatch.setattr(bits, "octets", lambda size: octets[:size])
     near = rest >> np.uint64(8) | firsts
     for gap in np.unique((scale * np.array([0, 0.5, 3, 5.5, 5.7, 9, 40])).astype(int)):
         far = gap > scale * lazy_noise.FIRST_BYTE
-        monkeypatch.setattr(bits, "words", lambda size, far=far: (rest if far else near)[:size])
+        given(monkeypatch, octets, rest if far else near)
         words = np.append(rest[0] >> np.uint64(8), np.full(255, END)) if far else near
         true = [-scale * np.log((float(w) + 0.5) / 2**64) >= gap for w in words.tolist()]
 
@@ -116,8 +122,7 @@ def test_further_bits_decide_where_the_first_ones_do_not(rest, scale, gap, monke
     far = gap > scale * lazy_noise.FIRST_BYTE
     near = [edge + one for one in (-(2**9), -2, -1, 0, 1, 2, 2**9)]
     words = np.array(near, dtype=np.uint64) << np.uint64(8 * far)
-    monkeypatch.setattr(bits, "octets", lambda size: np.zeros(size, dtype=np.uint8))
-    monkeypatch.setattr(bits, "words", lambda size: words[:size])
+    given(monkeypatch, np.zeros(words.size, dtype=np.uint8), words)
     monkeypatch.setattr(bits, "randbits", lambda size: rest * (2**size - 1))
 
     found = lazy_noise.reaches(np.full(words.size, gap), scale)

@@ -50,16 +50,21 @@ def test_bounds_enclose_the_probability_at_any_precision(x, odds):
 
 def words(monkeypatch, first, later):
     """Give the words that are drawn, the first of each event and what is drawn after it."""
-    monkeypatch.setattr(bits, "words", lambda *shape: np.full(shape, first, np.uint64))
+
+    def drawn(*shape, bits=64):
+        return np.full(shape, first, f"u{bits // 8}")
+
+    monkeypatch.setattr(bits, "words", drawn)
     monkeypatch.setattr(bits, "randbits", lambda _: later)
 
 
 def test_an_open_word_is_resolved_by_more_bits(monkeypatch):
     x = Fraction(1, 2)
     event = noisy_counts.Events.of([x], odds=True)
-    low, high = noisy_counts._bounds(x, 64, odds=True)
+    size = noisy_counts.SHORT
+    low, high = noisy_counts._bounds(x, size, odds=True)
     assert high - low == 1
-    deeper = noisy_counts._bounds(x, 128, odds=True)[0] - (low << 64)
+    deeper = noisy_counts._bounds(x, 2 * size, odds=True)[0] - (low << size)
     for later, below in ((deeper - 1, True), (deeper + 1, False)):
         words(monkeypatch, low, later)
         assert noisy_counts._ones(3, event).tolist() == [[below] * 3]
@@ -128,11 +133,12 @@ def test_every_block_of_variables_has_bits_of_its_own(monkeypatch):
     calls = iter(range(2 * blocks))
     size = blocks * noisy_counts.CHUNK
 
-    def words(events, many):
+    def words(events, many, *, bits):
         assert many == noisy_counts.CHUNK
-        return np.full((events, many), 0 if next(calls) == 4 else 2**64 - 1, np.uint64)
+        return np.full((events, many), 0 if next(calls) == 4 else 2**bits - 1, f"u{bits // 8}")
 
     monkeypatch.setattr(bits, "words", words)
+    monkeypatch.setattr(bits, "randbits", lambda _: 0)
     drawn = noisy_counts.geometric(size, 2.0)
 
     assert drawn.nonzero()[0].tolist() == list(range(2 * size // 3, size))

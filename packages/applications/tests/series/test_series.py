@@ -236,13 +236,13 @@ def rho_of(query):
 # Faults that the enumeration must find.
 
 
-def _every_period(rows, _question, cap):
-    return cap.limited(rows, order_by=["group", "key"], distinct=True)
+def _every_period(rows, question, _source):
+    return question.cap.limited(rows, order_by=["group", "key"], distinct=True)
 
 
-def _any_period(rows, _question, cap):
+def _any_period(rows, question, _source):
     firsts = rows.group_by("user", "key").agg(nw.col("group").min())
-    return cap.limited(firsts, order_by=["group", "key"])
+    return question.cap.limited(firsts, order_by=["group", "key"])
 
 
 @pytest.mark.parametrize("rule", [_every_period, _any_period])

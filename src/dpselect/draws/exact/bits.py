@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from os import urandom
 from secrets import SystemRandom, randbelow, randbits, token_bytes
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +15,10 @@ WORD = 64
 
 system = SystemRandom()
 
-__all__ = ["WORD", "octets", "randbelow", "randbits", "system", "token_bytes", "words"]
+__all__ = ["WORD", "randbelow", "randbits", "system", "token_bytes", "words"]
 
 
-def words(*shape: int) -> NDArray[np.uint64]:
-    """Return independent uniform words."""
-    return np.frombuffer(urandom(WORD // 8 * prod(shape)), dtype=np.uint64).reshape(shape)
-
-
-def octets(size: int) -> NDArray[np.uint8]:
-    """Return independent uniform bytes."""
-    return np.frombuffer(urandom(size), dtype=np.uint8)
+def words(*shape: int, bits: int = WORD) -> NDArray[Any]:
+    """Return independent uniform words of so many bits: unsigned integers."""
+    size = bits // 8
+    return np.frombuffer(urandom(size * prod(shape)), dtype=f"u{size}").reshape(shape)

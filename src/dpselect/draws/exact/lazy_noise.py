@@ -144,7 +144,7 @@ def small_words(size: int) -> tuple[Indices, NDArray[np.uint64]]:
     Returns:
         The positions of those whose first byte is 0, and these words, of equal shapes.
     """
-    places = np.flatnonzero(source.octets(size) == 0)
+    places = np.flatnonzero(source.words(size, bits=8) == 0)
     return places, source.words(places.size) >> np.uint64(8)
 
 

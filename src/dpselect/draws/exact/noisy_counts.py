@@ -12,7 +12,7 @@ accepted with probability ``e^(-(|Z| - σ^2/t)^2/2σ^2)``, since
 
     |z|/t + (|z| - σ^2/t)^2/(2σ^2) = z^2/(2σ^2) + σ^2/(2t^2).
 
-Every digit, and every acceptance, compares a uniform real number with its probability: 64
+Every digit, and every acceptance, compares a uniform real number with its probability: 16 or 64
 random bits against bounds of it, and where these leave it open, which is rare, more bits
 against closer bounds (``dpselect.draws.exact.inversion``). So the distribution is the stated
 one.
@@ -40,6 +40,9 @@ from dpselect.typing import Indices, Values
 
 LARGEST_SCALE = 2.0**50
 """Above it the noise of a count could meet the ends of 64-bit integers."""
+
+SHORT = 16
+"""Bits that decide nearly every digit; reading more of them would be what noise costs."""
 
 FAR = 45
 """e^-45 is below 2^-64: digits from there on are 1 for less than one word in 2^64."""
@@ -163,7 +166,7 @@ def _accepted(noise: Indices, scale: float) -> NDArray[np.bool_]:
     accepted = known.low > high
     for place in np.flatnonzero((known.high >= low) & ~accepted):
         word, x = int(known.words[0, place]), _exponent(int(noise[place]), scale)
-        accepted[place] = _resolved(word, x, odds=False)
+        accepted[place] = _resolved(word, WORD, x, odds=False)
     return accepted
 
 
@@ -202,16 +205,16 @@ class Events(NamedTuple):
 
     exponents: list[Fraction]
     odds: bool
-    bounds: NDArray[np.uint64]
+    bounds: NDArray[np.uint16]
     """Shape ``(2, events, 1)``: integers that decide a word (``_bounds``)."""
 
     @classmethod
     def of(cls, exponents: list[Fraction], *, odds: bool) -> Events:
         """Return events with their bounds."""
-        pairs = [_bounds(x, WORD, odds=odds) for x in exponents]
+        pairs = [_bounds(x, SHORT, odds=odds) for x in exponents]
         # A scale below 1/45 has no digits.
-        ends = [[min(end, 2**WORD - 1) for end in pair] for pair in pairs]
-        bounds = np.array(ends, dtype=np.uint64).reshape(-1, 2).T[:, :, None]
+        ends = [[min(end, 2**SHORT - 1) for end in pair] for pair in pairs]
+        bounds = np.array(ends, dtype=np.uint16).reshape(-1, 2).T[:, :, None]
         return cls(exponents, odds, bounds)
 
 
@@ -230,24 +233,24 @@ def _digits(scale: float) -> int:
 
 def _ones(size: int, events: Events) -> NDArray[np.bool_]:
     """Return which events occur, independently, ``size`` times: shape ``(events, size)``."""
-    words = source.words(len(events.exponents), size)
+    words = source.words(len(events.exponents), size, bits=SHORT)
     low, high = events.bounds
     ones = words < low
     # Between low and high the word's interval meets the enclosure of the probability.
     for event, place in np.argwhere(ones ^ (words < high)):
         word, x = int(words[event, place]), events.exponents[event]
-        ones[event, place] = _resolved(word, x, odds=events.odds)
+        ones[event, place] = _resolved(word, SHORT, x, odds=events.odds)
     return ones
 
 
-def _resolved(word: int, x: Fraction, *, odds: bool) -> bool:
+def _resolved(word: int, size: int, x: Fraction, *, odds: bool) -> bool:
     """Return whether a uniform number that starts with these bits is below the probability."""
 
     def weights(bits: int) -> Weights:
         low, high = _bounds(x, bits, odds=odds)
         return Weights.of([(low, high), ((1 << bits) - high, (1 << bits) - low)])
 
-    return inversion.resume(weights, word, WORD) == 0
+    return inversion.resume(weights, word, size) == 0
 
 
 @lru_cache(maxsize=256)
