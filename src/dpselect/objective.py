@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect._twofold import Twofold, add, exact_sum, largest
+from dpselect._twofold import Twofold, add, largest
 from dpselect.errors import ParameterError, ScoresError, SensitivityError, replaced
 from dpselect.neighbours import Neighbours
 from dpselect.sensitivity import Sensitivity
@@ -251,7 +251,7 @@ def _rounded_away(values: ArrayLike, vector: Values) -> Values:
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         # 32 bits each: both halves are floats.
         top, bottom = ((array >> 32) << 32).astype(np.float64), array & 0xFFFFFFFF
-        return exact_sum(top, bottom.astype(np.float64)).low
+        return bottom - (vector - top)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         return np.asarray(array - vector, dtype=np.float64)
     if array.dtype.kind == "O":

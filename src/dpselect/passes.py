@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -34,6 +34,12 @@ def note(said: str) -> None:
     notes = _READ.get()
     if notes is not None and said not in notes:
         notes.append(said)
+
+
+def stated_rows(data: object) -> Mapping[str, object]:
+    """Return which rows of a source are read, if data say so; public."""
+    # Of the class: to a frame of pandas such a name is a column.
+    return getattr(data, "stated_rows", {}) if hasattr(type(data), "stated_rows") else {}
 
 
 def of_sums(number: int) -> int:

@@ -40,7 +40,6 @@ from dpselect import _optional, validation, writing
 from dpselect._numbers import largest_to_three_digits
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
-from dpselect.budget.origin import stated_rows
 from dpselect.errors import (
     ColumnError,
     InsufficientBudgetError,
@@ -48,7 +47,7 @@ from dpselect.errors import (
     nearest,
     not_installed,
 )
-from dpselect.passes import noting
+from dpselect.passes import noting, stated_rows
 from dpselect.plan import (
     Plan,
     Receipt,

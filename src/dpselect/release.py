@@ -121,7 +121,7 @@ class Release(Generic[T_co]):
         known: dict[str, Any] = {
             "noisy_scores": self.noisy_scores,
             "refunded": self.refunded or None,
-            "interval": self.interval and tuple(list(ends) for ends in self.interval),
+            "interval": None if self.interval is None else [[*ends] for ends in self.interval],
             "meaning": self.meaning,
             "certain": self.certain,
             "usable": self.usable,

@@ -16,11 +16,12 @@ from dpselect.budget import words
 from dpselect.budget.entry import Entry, Kept, Question, grouped, priced
 from dpselect.budget.filter import Pot, Sums, admit
 from dpselect.budget.ledger import Ledger
-from dpselect.budget.origin import Origin, stated_rows, text
+from dpselect.budget.origin import Origin, text
 from dpselect.budget.store import Entries, Memory, State
 from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals, part
 from dpselect.errors import BudgetError, InsufficientBudgetError
 from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.passes import stated_rows
 
 if TYPE_CHECKING:
     import dp_accounting

@@ -59,12 +59,6 @@ class Origin:
         return question
 
 
-def stated_rows(data: object) -> Mapping[str, object]:
-    """Return which rows of a source are read, if data say so; public."""
-    # Of the class: to a frame of pandas such a name is a column.
-    return getattr(data, "stated_rows", {}) if hasattr(type(data), "stated_rows") else {}
-
-
 def source_name(source: str, ledger: Path) -> str:
     """Return a file by its way from the ledger, one name wherever it is asked from.
 

@@ -33,7 +33,6 @@ from dpselect.budget.left_out import (
 )
 from dpselect.budget.origin import (
     source_name as source_name,
-    stated_rows as stated_rows,
 )
 from dpselect.budget.store import (
     Decide as Decide,
@@ -136,6 +135,9 @@ from dpselect.neighbours import (
 )
 from dpselect.objective import (
     exact_scores as exact_scores,
+)
+from dpselect.passes import (
+    stated_rows as stated_rows,
 )
 from dpselect.percentiles.candidates import (
     Range as Range,

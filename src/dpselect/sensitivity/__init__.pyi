@@ -1,6 +1,11 @@
 from .base import (
+    ElementSensitivity as ElementSensitivity,
+    GlobalSensitivity as GlobalSensitivity,
     Interval as Interval,
+    LocalSensitivity as LocalSensitivity,
     Sensitivity as Sensitivity,
+    TabulatedSensitivity as TabulatedSensitivity,
+    at_bound as at_bound,
 )
 from .combinators import (
     floored as floored,
@@ -9,11 +14,4 @@ from .combinators import (
     maximum as maximum,
     minimum as minimum,
     weighted_sum as weighted_sum,
-)
-from .given import (
-    ElementSensitivity as ElementSensitivity,
-    GlobalSensitivity as GlobalSensitivity,
-    LocalSensitivity as LocalSensitivity,
-    TabulatedSensitivity as TabulatedSensitivity,
-    at_bound as at_bound,
 )

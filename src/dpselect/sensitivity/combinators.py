@@ -23,8 +23,7 @@ from numpy.typing import ArrayLike
 from dpselect import validation
 from dpselect.errors import NeighboursError, ParameterError, SensitivityError
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.sensitivity.base import Sensitivity, checked_distances
-from dpselect.sensitivity.given import GlobalSensitivity
+from dpselect.sensitivity.base import GlobalSensitivity, Sensitivity, checked_distances
 from dpselect.typing import Indices, Values
 
 LEAST = 5e-324
