@@ -15,7 +15,6 @@ from dpselect.trees import (
     Bins,
     Categories,
     ID3Tree,
-    domains_of_public_data,
     domains_template,
     read_domains,
     records,
@@ -201,19 +200,6 @@ def test_a_template_of_a_csv_file_reads_no_value(tmp_path):
     assert template["columns"]["flag"] == {"values": [], "other": "other"}
 
 
-def test_public_columns_of_a_csv_file_hold_numbers_if_all_their_fields_do(tmp_path):
-    rows = [f"{k % 2},{k / 2},{k},{'x' if k == 7 else k},{k % 3 == 0}" for k in range(30)]
-    text = "\n".join(["bit,half,whole,text,label", *rows, ",,,,"])
-    (tmp_path / "data.csv").write_text(text, encoding="utf-8")
-    found = domains_of_public_data(tmp_path / "data.csv", "label")
-
-    assert found["columns"]["bit"] == {"values": [0, 1]}
-    assert found["columns"]["half"] == {"low": 0.0, "high": 14.5, "bins": 8}
-    assert found["columns"]["whole"] == {"low": 0.0, "high": 29.0, "bins": 8}
-    assert "x" in found["columns"]["text"]["values"]
-    assert found["classes"] == ["False", "True"]
-
-
 def test_domains_are_of_the_dialect_that_is_stated_and_of_no_times(tmp_path):
     day, (text, parquet) = date(2020, 1, 1), (tmp_path / "a.csv", tmp_path / "a.parquet")
     text.write_text("size;label\n1,5;a\n9;b\n", encoding="utf-8")
@@ -223,6 +209,4 @@ def test_domains_are_of_the_dialect_that_is_stated_and_of_no_times(tmp_path):
     german = Source(text, separator=";", decimal=",")
 
     for data in (german, parquet):
-        found = domains_of_public_data(data, "label")["columns"]
-        assert found == {"size": {"low": 1.5, "high": 9.0, "bins": 8}}
         assert list(domains_template(data, "label")["columns"]) == ["size"]

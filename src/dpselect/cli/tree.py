@@ -152,13 +152,11 @@ def domains(
     *,
     label: str,
     out: Path | None = None,
-    data_is_public: bool = False,
     **dialect: Any,
 ) -> None:
     """Write a template of a domains file from column names and types.
 
-    No value is read. With --data-is-public bounds, categories and classes are read from the
-    values. Columns of dates and times are left out.
+    No value is read. Columns of dates and times are left out.
 
     $ dpselect domains adult.parquet --label income > adult.json
 
@@ -167,12 +165,11 @@ def domains(
         label: The column of the labels.
         out: The file to write, such as domains.json; by default it is printed.
     """
-    from dpselect.trees import domains_of_public_data, domains_template
+    from dpselect.trees import domains_template
 
     source = options.rows_of(data, dialect)
     output.check_outputs({"out": out}, source)
-    make = domains_of_public_data if data_is_public else domains_template
-    text = json.dumps(make(source, label), indent=2)
+    text = json.dumps(domains_template(source, label), indent=2)
     if out is None:
         print(text)  # noqa: T201 -- rich would fold it
         return

@@ -5,7 +5,6 @@ from .criteria import (
 from .domains import (
     Bins as Bins,
     Categories as Categories,
-    domains_of_public_data as domains_of_public_data,
     domains_template as domains_template,
     read_domains as read_domains,
 )
@@ -13,7 +12,6 @@ from .estimators import (
     ID3Classifier as ID3Classifier,
     MultiObjectiveTreeClassifier as MultiObjectiveTreeClassifier,
     PrivateSelectKBest as PrivateSelectKBest,
-    expected_failed_checks as expected_failed_checks,
 )
 from .front import (
     FrontRelease as FrontRelease,

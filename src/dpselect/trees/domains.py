@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
-from math import isfinite, isnan
+from math import isnan
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -33,16 +33,13 @@ from numpy.typing import DTypeLike
 from dpselect import tables, validation
 from dpselect._numbers import lines
 from dpselect.errors import ColumnError, DataError, ParameterError
-from dpselect.tables.kinds import WHOLE, Kind, rounded, texts
+from dpselect.tables.kinds import Kind, rounded, texts
 from dpselect.tables.lists import text_of
 from dpselect.tables.values import ColumnValues, number
 from dpselect.typing import Indices, Values
 
 OUTSIDE = -1
 """Code of a value that is outside of its domain and has nowhere to go."""
-
-MOST_CATEGORIES = 20
-"""A column of integers with more values than this is proposed in bins."""
 
 
 @dataclass(frozen=True)
@@ -470,68 +467,13 @@ def domains_template(data: object, label: str) -> dict[str, Any]:
     """
     numbers: dict[str, Any] = {"low": None, "high": None, "bins": 8}
     texts: dict[str, Any] = {"values": [], "other": "other"}
+    types = tables.check_columns(data, plain=[label]).collect_schema()
     columns = {
         name: dict(numbers if kind.is_numeric() else texts)
-        for name, kind in _split_on(data, label).items()
+        for name, kind in types.items()
+        if name != label and not kind.is_temporal()
     }
     return {"label": label, "classes": [], "max_records": None, "columns": columns}
-
-
-def domains_of_public_data(data: object, label: str) -> dict[str, Any]:
-    """Return a complete domains file from the values of a table that is public.
-
-    Bounds, categories, classes and the number of records are read off the values, which no
-    epsilon protects: only for public or synthetic data. A column of a CSV file holds numbers
-    if all of its fields do.
-
-    Raises:
-        ColumnError: There is no column ``label``.
-    """
-    names = list(_split_on(data, label))
-    table = tables.read_columns(data, numeric=[], plain=[*names, label])
-    untyped = [name for name in names if tables.Source.of(data).is_untyped(name)]
-    read = tables.read_columns(data, numeric=untyped, plain=[label])
-    columns = {
-        name: _of_values(
-            table.get_column(name), read.get_column(name) if name in untyped else None
-        )
-        for name in names
-    }
-    return {
-        "label": label,
-        "classes": _distinct(table.get_column(label)),
-        "max_records": max(len(table), 2),
-        "columns": {name: domain.to_dict() for name, domain in columns.items()},
-    }
-
-
-def _split_on(data: object, label: str) -> dict[str, Any]:
-    """Return the types of the columns beside the labels, but dates and times, by name."""
-    types = tables.check_columns(data, plain=[label]).collect_schema()
-    return {
-        name: kind for name, kind in types.items() if name != label and not kind.is_temporal()
-    }
-
-
-def _of_values(column: Any, read: Any) -> Domain:  # noqa: ANN401 -- series of narwhals
-    """Return the domain of public values, of which a text file's are read as numbers, too."""
-    values, whole = _distinct(column), column.dtype.is_integer()
-    numbers = values if column.dtype.is_numeric() else []
-    if read is not None:
-        whole = all(WHOLE.fullmatch(value.strip()) for value in values)
-        numbers = read.filter(~column.is_null()).unique().to_list()
-        numbers = [] if None in numbers else numbers
-    known = [float(one) for one in numbers if isfinite(one)]
-    if known and whole and len(values) <= MOST_CATEGORIES:
-        return Categories(sorted(map(int, values)))
-    return (
-        Bins(min(known), max(known)) if len(set(known)) > 1 else Categories(values or ["none"])
-    )
-
-
-def _distinct(column: Any) -> list[Any]:  # noqa: ANN401 -- a narwhals series
-    values = column.drop_nulls().unique().to_list()
-    return sorted(values, key=lambda value: (str(type(value)), value))
 
 
 def _plain(value: Hashable) -> Hashable:
