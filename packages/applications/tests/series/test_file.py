@@ -1,8 +1,5 @@
 """The file of a series: each period is drawn once, and paid for once."""
 
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-
 import polars as pl
 import pytest
 
@@ -160,17 +157,6 @@ def test_sums_that_were_not_written_were_seen_by_nobody(path, budget, monkeypatc
     assert len(release.sums) == 2
 
 
-def test_processes_that_ask_at_once_get_one_answer(path, budget):
-    def release(_):
-        return asked().release_through(ROWS, PERIODS[2], path=path, budget=budget).sums
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = set(pool.map(release, range(16)))
-
-    assert len(answers) == 1
-    assert len(budget.entries) == 1
-
-
 def test_other_files_are_left_as_they_are(path, tmp_path):
     path.write_text("something else")
     ledger = tmp_path / "ledger"
@@ -192,16 +178,6 @@ def test_a_file_of_another_version_is_refused(path, monkeypatch):
 
     with pytest.raises(LedgerError):
         asked().release_through(ROWS, PERIODS[0], path=path)
-
-
-def test_a_release_is_the_same_from_both():
-    """Counts of a release at once and of one by periods are those of the same sums."""
-    release = asked(epsilon=50.0).release(ROWS)
-
-    assert release.running[-1].sum() == pytest.approx(200, abs=3)
-    assert replace(release, sums=release.sums[:2]).running.tolist() == (
-        release.running[:2].tolist()
-    )
 
 
 WARDS = ROWS.with_columns(ward=pl.col("person") % 3)

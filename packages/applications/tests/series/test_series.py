@@ -1,6 +1,5 @@
 """Running counts: privacy over all streams of a small universe, laws, covariance, readers."""
 
-from collections import defaultdict
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
@@ -18,8 +17,6 @@ from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
 from dpselect.keys import rows as rows_of_keys
 from dpselect_applications.series import factors, series
 from dpselect_applications.series.factors import Factors, square_root
-from support.engines import every_engine, held_by
-from support.people import numbers_of_places
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 every_relation = pytest.mark.parametrize("relation", [ADDED, REPLACED])
@@ -56,29 +53,6 @@ def counts_after_each(query, rows):
         counts(query, tuple(row for row in rows if row[1] <= period), number)
         for number, period in enumerate(PERIODS, 1)
     ]
-
-
-def by_definition(rows, periods, keys, most=None):
-    """Return the counts of each period: shape ``(T, n)``."""
-    counts = np.zeros((len(periods), len(keys)), dtype=np.int64)
-    rows = [row for row in rows if row[1] in periods and row[2] in keys]
-    if most is None:
-        counted = [(periods.index(period), key) for _, period, key in rows]
-    else:
-        first = defaultdict(lambda: len(periods))
-        for person, period, key in rows:
-            first[person, key] = min(first[person, key], periods.index(period))
-        of = defaultdict(list)
-        for (person, key), place in first.items():
-            of[person].append((place, key))
-        counted = []
-        for person, held in of.items():
-            numbers = numbers_of_places(person, len(held))
-            places = sorted(range(len(held)), key=lambda at: (sorted(held)[at][0], numbers[at]))
-            counted += [sorted(held)[at] for at in places[:most]]
-    for place, key in counted:
-        counts[place, keys.index(key)] += 1
-    return counts
 
 
 # Streams of a small universe: one person's rows are any set of cells, others stay.
@@ -405,25 +379,3 @@ def test_the_noise_with_the_smaller_error_is_drawn(periods, most):
     is_gaussian = isinstance(query.made.factors.noise, DiscreteGaussian)
     assert query.plan.delta == (1e-6 if is_gaussian else 0.0)
     assert is_gaussian == (errors[1] < errors[0])
-
-
-# Readers and answers.
-
-
-@every_engine
-@pytest.mark.parametrize("most", [None, 1, 2, 4])
-def test_counts_are_those_of_the_definition_in_every_engine(engine, most):
-    choose = np.random.default_rng(3)
-    periods, keys = ["march", "april", "may"], ["x", "y", "z"]
-    rows = [
-        (int(p), str(choose.choice([*periods, "june"])), str(choose.choice([*keys, "w"])))
-        for p in choose.integers(0, 12, 90)
-    ]
-    schema = {**SCHEMA, "month": pl.String}
-    data = held_by(engine, pl.DataFrame(rows, schema=schema, orient="row"))
-    more = {"periods": periods, "candidates": keys}
-    query = asked(**more) if most is None else of_persons(most, **more)
-
-    for number in (1, 2, 3):
-        expected = by_definition(rows, periods[:number], keys, most)
-        assert query.made.counts(data, number).tolist() == expected.tolist()

@@ -23,10 +23,8 @@ from dpselect_applications.tuning import (
     best_probabilities,
     renyi_of_best,
 )
-from dpselect_applications.tuning.drawing import Trials
 from dpselect_applications.tuning.repetitions import (
     DISTRIBUTIONS as NAMED,
-    ORDERS,
     as_repetitions,
     rho_of_best,
 )
@@ -198,11 +196,6 @@ def renyi(p, q, order):
     return float(np.logaddexp.reduce(logs)) / (order - 1)
 
 
-def test_orders_cover_what_a_maximum_over_orders_needs():
-    assert ORDERS[0] == pytest.approx(1.001)
-    assert (np.diff(np.log(ORDERS - 1)) < 0.01).all()
-
-
 PUBLIC = {"repetitions": Geometric(mean=3), "epsilon_per_run": 1.0, "neighbours": "add-remove"}
 
 
@@ -216,23 +209,6 @@ def test_a_replay_sees_a_run_that_costs_more_than_it_claims():
     reports = [replay(partial(of_votes, used=4.0), x, y) for _ in range(30)]
 
     assert any("the draws use epsilon" in str(report) for report in reports)
-
-
-def test_a_replay_sees_a_number_of_runs_that_depends_on_the_data():
-    def release(votes):
-        return of_votes(votes, repetitions=Geometric(mean=len(votes)))
-
-    report = replay(
-        release, "aabbc", "aabbcc", plan=dp.BestOf(**(PUBLIC | {"epsilon_per_run": 9.0})).plan
-    )
-    assert "public arguments that depend on the data" in str(report)
-
-
-def test_a_score_that_is_no_number_counts_as_the_lowest():
-    trials = Trials(2, 1, None)
-    trials.tell(float("nan"), "odd")
-
-    assert trials.best == (float("-inf"), "odd")
 
 
 def test_nothing_is_released_below_the_threshold_or_without_a_run():

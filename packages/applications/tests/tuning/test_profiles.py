@@ -15,7 +15,6 @@ from dpselect.budget import zcdp
 from dpselect_applications.tuning import (
     Geometric,
     Logarithmic,
-    Poisson,
     Profile,
     TruncatedNegativeBinomial,
     best_probabilities,
@@ -23,7 +22,7 @@ from dpselect_applications.tuning import (
     profiles,
 )
 from dpselect_applications.tuning.profiles import least_epsilon, of_zcdp
-from dpselect_applications.tuning.repetitions import Repetitions, renyi_epsilon
+from dpselect_applications.tuning.repetitions import Repetitions
 from support.refusals import refused
 
 LAWS = [*repetitions.LAWS, Logarithmic(mean=30)]
@@ -212,34 +211,6 @@ def test_one_run_has_its_own_profile():
     found = profile_of_best(epsilons, Profile.of(gaussian(0.7)), repetitions=Geometric(mean=1))
 
     assert found == pytest.approx([gaussian(0.7)(one) for one in epsilons], rel=1e-3, abs=1e-9)
-
-
-def one_line(law, curve, delta):
-    """The bound of Koskela, Redberg and Wang: the mean times delta(epsilon - gain)."""
-    gain = inf
-    for a in np.linspace(0, 20, 400):
-        if isinstance(law, Poisson):
-            gain = law.mean * curve(0.0)
-            break
-        worst = max(exp(a) + (1 / law.stop - 1) * curve(a), 1.0)
-        gain = min(gain, (1 + law.shape) * log(worst))
-    epsilon = gain
-    while law.mean * curve(epsilon - gain) > delta:
-        epsilon += 1e-3
-    return epsilon
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("rho", "delta"), [(0.005, 1e-3), (0.05, 1e-6), (0.5, 1e-6)])
-@every_law
-def test_it_is_below_the_other_bounds(law, rho, delta):
-    profile = Profile.of(gaussian(sqrt(2 * rho)))
-    found = least_epsilon(profile, delta, law)
-    stated = partial(dp.BestOf, repetitions=law, delta=delta, neighbours="edge")
-
-    assert found <= one_line(law, gaussian(sqrt(2 * rho)), delta) + 2e-3
-    assert stated(rho_per_run=rho).plan.epsilon <= renyi_epsilon(rho, delta, law)
-    assert found <= stated(rho_per_run=rho).plan.epsilon + 1e-3
 
 
 def attacked(law, mu, epsilon, cut, below):

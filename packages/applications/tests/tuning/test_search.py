@@ -18,7 +18,6 @@ from dpselect_applications.tuning import (
     PrivateSearchCV,
     best_probabilities,
 )
-from dpselect_applications.tuning.search import _objective as objective
 from dpselect_applications.tuning.train_validation import Records, validation_part
 from dpselect_conformance import replay
 
@@ -177,21 +176,6 @@ class PlainTree(ID3Classifier):
     """A classifier that reads its own tables."""
 
     reader = property()
-
-
-def test_a_table_that_is_read_once_gives_the_law_of_one_that_is_read_for_each(monkeypatch):
-    x, y = frame(400)
-    grid = {"max_depth": [0, 1, 2]}
-    rights = []
-    monkeypatch.setattr(
-        "dpselect.tuning.search._objective",
-        lambda right, relation: rights.append(right) or objective(right, relation),
-    )
-    for kind in (ID3Classifier, PlainTree):
-        made = kind(**tree(epsilon=1.0).get_params(deep=False))
-        PrivateSearchCV(made, grid, epsilon=1e6, method="all", random_state=1).fit(x, y)
-
-    assert rights[0] == rights[1]
 
 
 def of_rows(domains, kind=ID3Classifier, budget=None, **changed):

@@ -1,5 +1,6 @@
 """Releases of the best of several private runs, and private searches."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpselect_applications.tuning import (
     Logarithmic,
     Poisson,
     PrivateSearchCV,
+    PrivateStudy,
     TruncatedNegativeBinomial,
 )
 from dpselect_conformance import ReleaseCase
@@ -47,6 +49,19 @@ def best(repetitions, **more):
         pair=one_vote_less,
         delta=more.get("delta", 0.0),
     )
+
+
+def studied():
+    """The same runs, asked for one by one, whose draws stay secret."""
+    case = best(Poisson(mean=3), delta=0.01)
+
+    def ask(votes, budget):
+        study = PrivateStudy(["ab", "bc", "ca"], case.query, budget=budget)
+        for names in study:
+            study.tell(*run(votes, names, 0.5))
+        return study.release
+
+    return replace(case, name="PrivateStudy", run=ask, secret=True, repeats=False)
 
 
 def search(relation, method):
@@ -97,6 +112,7 @@ CASES = [
     best(TruncatedNegativeBinomial(mean=3, shape=0.5)),
     best(Poisson(mean=3)),
     best(Geometric(mean=3), delta=0.01),
+    studied(),
     best(Poisson(mean=3), profile_per_run=[(0.5, 0.0)], delta=0.01),
     *(
         one
