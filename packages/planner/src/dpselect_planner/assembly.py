@@ -36,11 +36,6 @@ def script(*roots: str) -> str:
     return "\n".join(modules(*roots).values())
 
 
-def laws() -> str:
-    """Return the script of all distributions."""
-    return script(*sorted(f"laws/{path.name}" for path in (SOURCES / "laws").glob("*.js")))
-
-
 def _collect(name: str, ordered: dict[str, str]) -> None:
     if name in ordered:
         return

@@ -113,7 +113,7 @@ export function bestScore({ labels, scores, bound, bounds = null, local = [], mo
     }),
     ...(local.length > 0 && {
       "local-dampening": (epsilon) => exponential(dampened(scores, local, most), epsilon),
-      shifted: (epsilon) => exponential(shifted(scores, local, most, true), epsilon),
+      shifted: (epsilon) => exponential(shifted(scores, local, most), epsilon),
     }),
   };
   return {
@@ -263,12 +263,12 @@ export function response() {
     people: null,
     labels: ["the true answer", "the other one"],
     best: [true, false],
-    law: (_, epsilon) => randomisedResponse(epsilon, 2, 0),
+    law: (_, epsilon) => randomisedResponse(epsilon),
     drawn(_, epsilon) {
-      const place = pick(randomisedResponse(epsilon, 2, 0));
+      const place = pick(randomisedResponse(epsilon));
       return { words: ["true", "flipped"][place], right: place === 0 };
     },
-    outcome: (_, epsilon) => ({ success: randomisedResponse(epsilon, 2, 0)[0], error: NaN }),
+    outcome: (_, epsilon) => ({ success: randomisedResponse(epsilon)[0], error: NaN }),
     rho: rhoOf,
   };
 }

@@ -1,36 +1,18 @@
 // A percentile by rank: the score of a public candidate is how far inside of its ranks the
 // wanted one is, below 0 if it is outside.
 
-import { largest, smallest } from "./numbers.js";
-
 // The candidates that values count at: the nearest one of each, halfway the larger one.
 export function placed(values, candidates) {
   const ascending = Float64Array.from(new Set(candidates)).sort();
   const starts = ascending.slice(1).map((one, i) => ascending[i] / 2 + one / 2);
-  return Array.from(values, (one) => ascending[countBelow(starts, one, true)]);
+  return Array.from(values, (one) => ascending[countUpTo(starts, one)]);
 }
 
-// What the ranks of candidates among values are: counts below and up to each candidate, and
-// where it lies between the candidates that hold values next to it.
-export function ranksOf(values, candidates) {
-  const sorted = Float64Array.from(placed(values, candidates)).sort();
-  const [lowest, highest] = [smallest(candidates), largest(candidates)];
-  const below = candidates.map((one) => countBelow(sorted, one, false));
-  const upto = candidates.map((one) => countBelow(sorted, one, true));
-  const share = candidates.map((one, i) => {
-    const low = Math.max(below[i] > 0 ? sorted[below[i] - 1] : -Infinity, lowest);
-    const high = Math.min(upto[i] < sorted.length ? sorted[upto[i]] : Infinity, highest);
-    return high > low ? (one - low) / (high - low) : 0.5;
-  });
-  return { below, upto, share, numbers: sorted.length };
-}
-
-function countBelow(sorted, value, orEqual) {
+function countUpTo(sorted, value) {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const before = orEqual ? sorted[middle] <= value : sorted[middle] < value;
-    [low, high] = before ? [middle + 1, high] : [low, middle];
+    [low, high] = sorted[middle] <= value ? [middle + 1, high] : [low, middle];
   }
   return low;
 }

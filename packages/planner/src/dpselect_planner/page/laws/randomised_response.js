@@ -1,8 +1,6 @@
-// Randomised response: everybody answers truly with odds e^epsilon against each other answer.
+// Randomised response of two answers: the true one with odds e^epsilon against the other.
 
-export function randomisedResponse(epsilon, answers, truth) {
-  const lie = 1 / (Math.exp(epsilon) + answers - 1);
-  return Array.from({ length: answers }, (_, answer) =>
-    answer === truth ? Math.exp(epsilon) * lie : lie,
-  );
+export function randomisedResponse(epsilon) {
+  const lie = 1 / (Math.exp(epsilon) + 1);
+  return [Math.exp(epsilon) * lie, lie];
 }
