@@ -74,7 +74,7 @@ def truth_as_its_word(status):
     return str(status).lower() if isinstance(status, bool) else word(status)
 
 
-weighted_sum = import_module("dpselect.combine.weighted_sum")
+weighted_sum = import_module("dpselect.combine.sums")
 GROWING = {"name": "shifted", "direction": "non-decreasing"}
 FALLING = {"name": "shifted", "direction": "non-increasing"}
 

@@ -17,7 +17,7 @@ from dpselect import tables, validation
 from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import by_name as combined, mechanism_for, weighted_sum
-from dpselect.combine.pareto.dominance import Dominance, checked_dominance
+from dpselect.combine.fronts.dominance import Dominance, checked_dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, Selection, by_name
 from dpselect.mechanisms.base import checked_k

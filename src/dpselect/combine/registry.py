@@ -8,10 +8,10 @@ from types import MappingProxyType
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.combine.margin import margin, margin_facts
-from dpselect.combine.pareto.dominance import Dominance, checked_dominance
-from dpselect.combine.pareto.score import pareto, pareto_facts
-from dpselect.combine.weighted_sum import weighted, weighted_sum, weighted_sum_facts
+from dpselect.combine.fronts.dominance import Dominance, checked_dominance
+from dpselect.combine.fronts.score import pareto, pareto_facts
+from dpselect.combine.margins import margin, margin_facts
+from dpselect.combine.sums import weighted, weighted_sum, weighted_sum_facts
 from dpselect.mechanisms import LocalDampening, PairwiseLocalDampening, PermuteAndFlip
 from dpselect.objective import Facts, Objective
 

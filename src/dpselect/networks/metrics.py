@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from dpselect import combine as _combine, validation
-from dpselect.combine.pareto.dominance import checked_dominance
+from dpselect.combine.fronts.dominance import checked_dominance
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
-from dpselect.combine.pareto.dominance import Dominance
+from dpselect.combine.fronts.dominance import Dominance
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,

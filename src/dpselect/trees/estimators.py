@@ -12,7 +12,7 @@ import numpy as np
 from dpselect import tables
 from dpselect._optional import Axes, needed
 from dpselect.budget.left_out import WithoutBudget
-from dpselect.combine.pareto.dominance import Dominance
+from dpselect.combine.fronts.dominance import Dominance
 from dpselect.errors import DataError, ParameterError
 from dpselect.mechanisms import MechanismLike
 from dpselect.neighbours import NeighboursLike

@@ -27,7 +27,7 @@ import numpy as np
 from dpselect import validation
 from dpselect._optional import Axes, new_axes
 from dpselect.combine import disjoint_sum, margin, pareto
-from dpselect.combine.pareto.dominance import Dominance, checked_dominance
+from dpselect.combine.fronts.dominance import Dominance, checked_dominance
 from dpselect.combine.registry import facts_of
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (

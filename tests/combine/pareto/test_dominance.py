@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dpselect.combine.pareto import dominance, dominance_kernels as kernels
+from dpselect.combine.fronts import dominance, dominance_kernels as kernels
 
 halves = st.integers(-6, 6).map(lambda q: q / 2)
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect import validation
-from dpselect.combine.pareto.dominance import Dominance, count_above, count_at_least, dominators
+from dpselect.combine.fronts.dominance import Dominance, count_above, count_at_least, dominators
 from dpselect.combine.score_range import aligned, radius, running_sums
 from dpselect.objective import Objective
 from dpselect.sensitivity import Interval, Sensitivity

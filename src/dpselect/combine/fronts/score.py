@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from dpselect._optional import Axes, new_axes
-from dpselect.combine.pareto.dominance import Dominance, dominators
-from dpselect.combine.pareto.sensitivity import ParetoSensitivity
+from dpselect.combine.fronts.dominance import Dominance, dominators
+from dpselect.combine.fronts.sensitivity import ParetoSensitivity
 from dpselect.combine.score_range import aligned
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours

@@ -51,7 +51,7 @@ def count_at_least(points: Values, queries: Values) -> Indices:
     Returns:
         Shape ``(q,)``.
     """
-    from dpselect.combine.pareto import dominance_kernels as kernels
+    from dpselect.combine.fronts import dominance_kernels as kernels
 
     coordinates, n = points.shape
     if coordinates == 1:
@@ -162,7 +162,7 @@ def _comparing_is_cheaper(coordinates: int, n: int, queries: int) -> bool:
 
 
 def _in_two(points: Values, queries: Values) -> Indices:
-    from dpselect.combine.pareto.dominance_kernels import sweep
+    from dpselect.combine.fronts.dominance_kernels import sweep
 
     order, _, below = _placed(points[0], queries[0])
     _, rank, least = _placed(points[1], queries[1])
@@ -170,7 +170,7 @@ def _in_two(points: Values, queries: Values) -> Indices:
 
 
 def _in_three(points: Values, queries: Values) -> Indices:
-    from dpselect.combine.pareto.dominance_kernels import divide_and_conquer
+    from dpselect.combine.fronts.dominance_kernels import divide_and_conquer
 
     placed = [_placed(*pair) for pair in zip(points, queries, strict=True)]
     first, second = (
