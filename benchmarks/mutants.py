@@ -297,7 +297,9 @@ def main() -> None:
     each = -(-asked.mutants // len(asked.rooms))
     places = [site for room in asked.rooms for site in sampled(room, each, asked.seed)]
     known = {one.key(): one for one in stored()} if RESULTS.exists() else {}
-    found = {key: known[key] for site in places if (key := site.mutant.key()) in known}
+    drawn = {site.mutant.key() for site in places}
+    others = {key for key, one in known.items() if one.file.split("/")[0] not in asked.rooms}
+    found = {key: one for key, one in known.items() if key in drawn | others}
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         for name in COPIED:

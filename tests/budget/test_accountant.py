@@ -82,22 +82,6 @@ def test_no_sequence_of_amounts_ever_raises_what_remains(spends):
             assert 0 <= budget.remaining <= before
 
 
-def test_a_spend_of_delta_alone_leaves_all_of_epsilon(make):
-    budget = make(delta=0.5, composition="sum")
-    for _ in range(2):
-        spend = {"epsilon": 0.0, "delta": 0.25, "neighbours": EDGE}
-        assert budget.remaining_after([spend]) == 1.0
-        entry = budget.spend(**spend)
-
-        assert (entry.epsilon, entry.delta, entry.rho) == (0.0, 0.25, 0.0)
-        assert budget.entries[-1] == entry
-
-    with pytest.raises(InsufficientBudgetError):
-        budget.spend(0.0, delta=1e-9, neighbours=EDGE)
-    assert budget.spend(1.0, neighbours=EDGE).sequence == 3
-    assert (budget.spent, budget.remaining) == (1.0, 0.0)
-
-
 @given(
     st.lists(
         st.tuples(st.just(0.0), st.just(4e-7))

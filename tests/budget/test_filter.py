@@ -272,14 +272,6 @@ def test_a_spend_with_a_delta_does_not_rule_out_zcdp_nor_the_other_way_round():
     assert len(admitted(totals(1.0, 1e-6, "sum"), [first, *small])) == 100
 
 
-def test_a_refusal_by_zcdp_says_so_since_less_than_remaining_may_not_fit():
-    costs = pure(*[0.01] * 300)
-    left = remaining(totals(1.0, 1e-6), costs)
-
-    with pytest.raises(InsufficientBudgetError):
-        admit(totals(1.0, 1e-6), costs, priced(left, 0.0, None))
-
-
 def test_sums_beyond_the_floats_are_refused_and_not_an_overflow():
     costs = pure(1.7e308)
 

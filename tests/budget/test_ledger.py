@@ -40,14 +40,6 @@ def tamper(path, *statements):
             connection.execute(statement)
 
 
-def test_entries_survive_the_object_that_wrote_them(path, budget):
-    entry = budget.spend(0.1, neighbours=EDGE, mechanism="median", note="é\0")
-    again = Budget(1.0, 1e-6, neighbours=EDGE, path=path)
-
-    assert again.entries == (entry,)
-    assert again.remaining == 0.9
-
-
 @pytest.mark.parametrize(
     "other",
     [

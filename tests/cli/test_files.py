@@ -91,18 +91,6 @@ def test_the_table_of_an_answer_is_written(run, tmp_path, suffix):
     assert (first, second) == ("'=1+1" if suffix == "csv" else "=1+1", "a_b & c")
 
 
-def test_an_option_that_is_no_file_stops_no_output_of_that_name(run, rows):
-    rows.rename("kind")
-
-    assert run("top", "kind", "--format", "csv", *TOP[2:], "x,y", "--out", "kind").code == 2
-    rows.with_name("kind").rename("rows.csv")
-    rows.with_name("kind.csv").write_text("old")
-    pl.read_csv("rows.csv").rename({"kind": "kind.csv"}).write_csv("rows.csv")
-    named = (*TOP[:3], "kind.csv", *TOP[4:], "x,y")
-
-    assert run(*named, "--out", "kind.csv").code == 0
-
-
 @pytest.mark.parametrize("name", ["none.csv", "none.parquet"])
 def test_a_curator_is_told_that_there_is_no_file(run, name):
     ran = run("look", name)

@@ -30,14 +30,6 @@ def released(run, points, tmp_path):
     return out
 
 
-def test_a_map_is_asked(run, released):
-    everywhere = ("--rect", "-5,40,5,50", "--rect", "-1,44,1,46")
-    everything, middle = run("map", "query", released, *everywhere, "--json").json["answers"]
-
-    assert middle["standard_error"] > middle["noise_error"] > 0
-    assert abs(everything["count"] - 2000) < 12 * everything["standard_error"]
-
-
 def test_a_map_is_written_in_several_formats_and_in_others_later(run, points, tmp_path):
     out, packed, again = (tmp_path / name for name in ("m.parquet", "m.gpkg", "m.geojson"))
     alone = run("map", points, *MAP, 1, "--out", packed).out

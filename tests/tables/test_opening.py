@@ -39,15 +39,6 @@ def table(request, tmp_path):
     }[request.param]()
 
 
-def test_every_kind_of_table_gives_the_same_columns(table):
-    pay = tables.numeric_column(table, "pay")
-    age = tables.numeric_column(table, "age")
-
-    assert pay.dtype == age.dtype == np.float64
-    assert (pay[0], isnan(pay[1]), pay[2]) == (1.5, True, 3.0)
-    assert age.tolist() == [30, 40, 50]
-
-
 def test_rows_stay_together(table):
     read = tables.read_columns(table, numeric=["age"], plain=["who"])
 
