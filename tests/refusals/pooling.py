@@ -18,7 +18,6 @@ EDGE = dp.Neighbours.EDGE
 ASSAY = refusing(pooling.Assay)
 COMP = refusing(pooling.comp, design=np.eye(3), outcomes=[1, 0, 1])
 BELIEF = refusing(pooling.belief_propagation, np.eye(2), [0, 1], prevalence=0.1)
-LINEAR = refusing(pooling.linear_program, np.eye(2), [0, 1], assay=ERRS)
 INTEGER = refusing(pooling.integer_program, np.eye(2), [0, 1], assay=ERRS)
 SCREENING = refusing(pooling.Screening, n=60, d=2)
 COMPARED = refusing(pooling.compare_designs, pooling.Screening(n=60, d=2), trials=2, rng=RNG)
@@ -44,7 +43,7 @@ ROWS = [
     refusing(pooling.outcomes, np.eye(3), [True])("", DataError),
     BELIEF("prevalence", prevalence=0.0),
     BELIEF("damping", damping=1.0),
-    LINEAR("prevalence", prevalence=0.6),
+    INTEGER("prevalence", prevalence=0.6),
     INTEGER("prevalence"),
     SCREENING("d", prevalence=0.1),
     SCREENING("d", d=None),
@@ -60,7 +59,6 @@ ROWS = [
     BERNOULLI("probability", probability=0),
     BERNOULLI("rng", rng=1),
     refusing(pooling.bernoulli, 0, 5, probability=0.5, rng=RNG)("people"),
-    refusing(pooling.constant_column_weight, 5, 3, weight=4, rng=RNG)("weight"),
     refusing(pooling.doubly_balanced, 5, 3, weight=0, rng=RNG)("weight"),
     refusing(pooling.dorfman, 5, pool_size=0)("pool_size"),
     PRIMES("q", q=Each([7, 8])),

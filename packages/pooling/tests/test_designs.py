@@ -9,7 +9,6 @@ from dpselect.errors import MissingDependencyError, ParameterError
 from dpselect_pooling import (
     array_2d,
     bernoulli,
-    constant_column_weight,
     dorfman,
     doubly_balanced,
     kautz_singleton,
@@ -27,12 +26,6 @@ def test_bernoulli_fills_the_share(rng):
 
     assert design.shape == (100, 400)
     assert design.mean() == pytest.approx(0.2, abs=0.01)
-
-
-def test_constant_columns_are_constant(rng):
-    design = constant_column_weight(50, 20, weight=4, rng=rng)
-
-    assert (design.sum(axis=0) == 4).all()
 
 
 def test_near_constant_columns_are_at_most_the_weight(rng):

@@ -56,7 +56,7 @@ def test_bad_results_files_are_refused(tmp_path, text):
         read_results(write(tmp_path, text), 4)
 
 
-@pytest.mark.parametrize("method", ["comp", "dd", "scomp", "linear-program", "integer-program"])
+@pytest.mark.parametrize("method", ["comp", "dd", "scomp", "integer-program"])
 def test_one_positive_in_an_array_is_found_and_certain(method):
     report = decode(SAMPLES, DESIGN, results_of(ONE), method=method)
 
@@ -126,7 +126,7 @@ def test_an_assay_that_errs_is_taken_into_account():
     positive = outcomes(design, ONE)
     positive[np.flatnonzero(positive)[0]] = False
     results = Results(positive, np.ones(len(design), dtype=bool))
-    for method in ("integer-program", "linear-program", "belief-propagation"):
+    for method in ("integer-program", "belief-propagation"):
         report = decode(
             SAMPLES,
             design,

@@ -1,7 +1,6 @@
 from .assay import (
     Assay as Assay,
     outcomes as outcomes,
-    simulate_outcomes as simulate_outcomes,
 )
 from .comparison import (
     DesignComparison as DesignComparison,
@@ -15,7 +14,6 @@ from .decoders import (
     comp as comp,
     dd as dd,
     integer_program as integer_program,
-    linear_program as linear_program,
     scomp as scomp,
 )
 from .decoding_bounds import (
@@ -25,7 +23,6 @@ from .decoding_bounds import (
 from .designs import (
     array_2d as array_2d,
     bernoulli as bernoulli,
-    constant_column_weight as constant_column_weight,
     dorfman as dorfman,
     doubly_balanced as doubly_balanced,
     kautz_singleton as kautz_singleton,

@@ -107,26 +107,6 @@ def outcomes(
     return np.asarray(np.where(drawn == 2, found, drawn == 1))
 
 
-def simulate_outcomes(
-    design: ArrayLike, positives: ArrayLike, *, assay: Assay, rng: np.random.Generator
-) -> Outcomes:
-    """Return the outcomes of an assay that errs: for experiments, never to publish.
-
-    Args:
-        design: Shape ``(pools, people)``.
-        positives: Whether each person is positive, shape ``(people,)``. Private.
-        assay: Probabilities that tests are right.
-        rng: The generator.
-
-    Raises:
-        DataError: ``positives`` is not one truth value for each person.
-    """
-    matrix = designs.checked(design)
-    inside = matrix[:, statuses(positives, matrix.shape[1])].sum(axis=1)
-    chance = assay.chance_of_positive(inside, matrix.sum(axis=1))
-    return validation.instance("rng", rng, np.random.Generator).random(chance.size) < chance
-
-
 def statuses(positives: ArrayLike, people: int) -> NDArray[np.bool_]:
     """Return one truth value for each person, or raise an error that shows none."""
     refusal = f"positives must be True or False for each of the {people} people"

@@ -55,7 +55,6 @@ BEWARE = ": nothing was decoded, and every sample is to be tested again"
 DESIGNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "balanced": ("doubly_balanced", ("pools", "weight")),
     "near-constant": ("near_constant_column_weight", ("pools", "weight")),
-    "constant": ("constant_column_weight", ("pools", "weight")),
     "bernoulli": ("bernoulli", ("pools", "probability")),
     "dorfman": ("dorfman", ("pool_size",)),
     "array": ("array_2d", ("rows", "columns")),
@@ -169,7 +168,7 @@ def worksheet(
     Args:
         samples: A CSV file with a column sample; plate and well, if it has them.
         out: A folder for the worksheets.
-        design: One of balanced, near-constant, constant, bernoulli, dorfman, array,
+        design: One of balanced, near-constant, bernoulli, dorfman, array,
             kautz-singleton.
         pools: Pooled tests.
         weight: Pools for each sample.
@@ -266,7 +265,7 @@ def decode(
             +, detected; 0, -, not detected; empty).
         worksheet: The collector's file.
         retests: Results of samples that were tested again, a CSV file: sample, result.
-        method: comp, dd, scomp, linear-program, integer-program or belief-propagation; by
+        method: comp, dd, scomp, integer-program or belief-propagation; by
             default scomp, and belief-propagation with an assay that errs.
         prevalence: With belief-propagation, and with an assay that errs.
         sensitivity: P(positive result | a positive in the pool).

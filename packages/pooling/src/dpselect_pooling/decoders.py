@@ -1,12 +1,12 @@
-"""Decoders: COMP, DD, SCOMP, linear and integer programs, belief propagation.
+"""Decoders: COMP, DD, SCOMP, the integer program, belief propagation.
 
 Each takes a design of shape ``(pools, people)`` and one outcome for each pool. Pools without a
 valid result are left out of both. All but belief propagation return one truth value for each
 person.
 
 The noise-tolerant forms of the first three are the same with thresholds above their noiseless
-0 and 1. Without noise the programs minimise the number of people such that every positive pool
-holds one and no negative pool does. With an assay that errs they look for the set of largest
+0 and 1. Without noise the program minimises the number of people such that every positive pool
+holds one and no negative pool does. With an assay that errs it looks for the set of largest
 posterior probability, that is of least
 
     |x| ln((1-π)/π) + ∑_(t wrongly positive) ln(s/(1-c)) + ∑_(t wrongly negative) ln(c/(1-s))
@@ -17,7 +17,7 @@ usually close, and reports when its messages did not converge.
 
 Source: Chan et al. 2011 (COMP and its noisy form); Aldridge, Baldassini and Johnson 2014,
 arXiv:1306.6438 (DD, SCOMP); Scarlett and Johnson 2020, arXiv:1808.04457 (noisy DD); Malioutov
-and Malyutov 2012 (programs).
+and Malyutov 2012 (the program).
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ RAREST = 1e-12
 DOUBT = 0.05
 """People with a posterior between this and 1 minus this are on the retest list."""
 
-ROUND = 0.5
 CERTAIN = 25.0
 """Log odds, in nats, of the outcome of a perfect test: wrong once in 10^11."""
 
@@ -129,14 +128,14 @@ def scomp(
     return candidates
 
 
-def linear_program(
+def integer_program(
     design: ArrayLike,
     outcomes: ArrayLike,
     *,
     prevalence: float | None = None,
     assay: Assay | None = None,
 ) -> NDArray[np.bool_]:
-    """Solve the linear relaxation with HiGHS and return those with a value of at least 1/2.
+    """Solve the integer program; exact, and in the worst case exponential in time.
 
     Args:
         design: Shape ``(pools, people)``.
@@ -150,29 +149,14 @@ def linear_program(
         ParameterError: An assay that errs has no prevalence, or one out of range.
         DataError: ``outcomes`` is not one truth value for each pool.
     """
-    return _solved(design, outcomes, prevalence, assay, integral=0) >= ROUND
-
-
-def integer_program(
-    design: ArrayLike,
-    outcomes: ArrayLike,
-    *,
-    prevalence: float | None = None,
-    assay: Assay | None = None,
-) -> NDArray[np.bool_]:
-    """Solve the integer program; exact, and in the worst case exponential in time.
-
-    Args:
-        design: Shape ``(pools, people)``.
-        outcomes: Shape ``(pools,)``.
-        prevalence: As in ``linear_program``.
-        assay: As in ``linear_program``.
-
-    Raises:
-        ParameterError: As in ``linear_program``.
-        DataError: ``outcomes`` is not one truth value for each pool.
-    """
-    return _solved(design, outcomes, prevalence, assay, integral=1) >= ROUND
+    matrix, positive = _read(design, outcomes)
+    if assay is None or assay.perfect:
+        return _noiseless(matrix, positive)
+    if prevalence is None:
+        raise ParameterError("an assay that errs needs a `prevalence`")
+    if (odds := _log_odds(prevalence)) >= 0:
+        raise ParameterError("`prevalence` must be below 1/2")
+    return _noisy(matrix, _chances(matrix, positive, assay), positive, odds)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -276,32 +260,14 @@ def _log_odds(prevalence: float) -> float:
     return log(share) - log(1 - share)
 
 
-def _solved(
-    design: ArrayLike,
-    outcomes: ArrayLike,
-    prevalence: float | None,
-    assay: Assay | None,
-    *,
-    integral: int,
-) -> Values:
-    matrix, positive = _read(design, outcomes)
-    if assay is None or assay.perfect:
-        return _noiseless(matrix, positive, integral)
-    if prevalence is None:
-        raise ParameterError("an assay that errs needs a `prevalence`")
-    if (odds := _log_odds(prevalence)) >= 0:
-        raise ParameterError("`prevalence` must be below 1/2")
-    return _noisy(matrix, _chances(matrix, positive, assay), positive, odds, integral)
-
-
-def _noiseless(design: Design, positive: Outcomes, integral: int) -> Values:
+def _noiseless(design: Design, positive: Outcomes) -> NDArray[np.bool_]:
     tested = design.any(axis=0)
     free = np.flatnonzero(tested & ~design[~positive].any(axis=0))
     pools = design[positive][:, free]
     pools = pools[pools.any(axis=1)]
-    result = np.zeros(design.shape[1])
+    result = np.zeros(design.shape[1], dtype=np.bool_)
     if len(pools):
-        result[free] = _minimum(np.ones(free.size), pools.astype(np.float64), integral)
+        result[free] = _minimum(np.ones(free.size), pools.astype(np.float64))
     return result
 
 
@@ -310,8 +276,7 @@ def _noisy(
     chances: tuple[Values, Values],
     positive: Outcomes,
     odds: float,
-    integral: int,
-) -> Values:
+) -> NDArray[np.bool_]:
     """Add one variable for each pool: that its outcome is wrong."""
     some, none = chances
     price = np.clip(np.abs(np.log(some / none)), 0, CERTAIN)
@@ -325,15 +290,14 @@ def _noisy(
     return _minimum(
         cost,
         np.vstack([explained, refuted]),
-        integral,
         at_least=np.concatenate([np.ones(len(explained)), np.zeros(len(refuted))]),
     )[:people]
 
 
 def _minimum(
-    cost: Values, rows: Values, integral: int, *, at_least: Values | float = 1.0
-) -> Values:
-    """Return the cheapest x in [0, 1] with ``rows @ x >= at_least``."""
+    cost: Values, rows: Values, *, at_least: Values | float = 1.0
+) -> NDArray[np.bool_]:
+    """Return the cheapest x of zeros and ones with ``rows @ x >= at_least``."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -341,8 +305,9 @@ def _minimum(
         cost,
         constraints=LinearConstraint(csr_array(rows), at_least, np.inf),
         bounds=Bounds(0, 1),
-        integrality=np.full(cost.size, integral),
+        integrality=np.ones(cost.size, dtype=np.int64),
     )
     if solved.x is None:  # pragma: no cover -- x = 1 always explains all
         raise DataError("HiGHS found no set of positives that explains the outcomes")
-    return solved.x
+    # Zeros and ones up to rounding.
+    return np.asarray(solved.x > 0.5)

@@ -38,18 +38,6 @@ def bernoulli(
     return rng.random(shape) < share
 
 
-def constant_column_weight(
-    people: int, pools: int, *, weight: int, rng: np.random.Generator
-) -> Design:
-    """Return a design with every sample in exactly ``weight`` pools, drawn uniformly."""
-    pools, people = _shape(people, pools, rng)
-    weight = validation.at_least("weight", weight, 1, pools)
-    design = np.zeros((pools, people), dtype=np.bool_)
-    for person in range(people):
-        design[rng.choice(pools, weight, replace=False), person] = True
-    return design
-
-
 def near_constant_column_weight(
     people: int, pools: int, *, weight: int, rng: np.random.Generator
 ) -> Design:

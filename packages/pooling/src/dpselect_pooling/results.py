@@ -21,11 +21,7 @@ from dpselect_pooling.worksheet import pool_name
 EXACT = {"comp": decoders.comp, "dd": decoders.dd, "scomp": decoders.scomp}
 """Decoders of tests without errors, by name."""
 
-PROGRAMS = {
-    "linear-program": decoders.linear_program,
-    "integer-program": decoders.integer_program,
-}
-METHODS = (*EXACT, *PROGRAMS, "belief-propagation")
+METHODS = (*EXACT, "integer-program", "belief-propagation")
 
 POSITIVE = {"positive", "pos", "+", "1", "true", "yes", "detected"}
 NEGATIVE = {"negative", "neg", "-", "0", "false", "no", "not detected"}
@@ -187,10 +183,10 @@ def decode(
         samples: Their names, one for each column of the design.
         design: Shape ``(pools, people)``.
         results: Outcomes of the lab.
-        method: ``"comp"``, ``"dd"``, ``"scomp"``, ``"linear-program"``,
+        method: ``"comp"``, ``"dd"``, ``"scomp"``,
             ``"integer-program"`` or ``"belief-propagation"``; if not given ``"scomp"``, and
             belief propagation with an assay that errs.
-        assay: Error probabilities of the tests, with one of the last three.
+        assay: Error probabilities of the tests, with one of the last two.
         prevalence: P[positive] before any test, for belief propagation or with an assay that
             errs.
         replaced: Names of samples that were replaced by known positives; they are to be
@@ -226,13 +222,13 @@ def decode(
             method,
             converged=found.converged,
         )
-    if method in PROGRAMS:
-        positive = PROGRAMS[method](seen, outcomes, prevalence=prevalence, assay=assay)
+    if method == "integer-program":
+        positive = decoders.integer_program(seen, outcomes, prevalence=prevalence, assay=assay)
     elif perfect:
         positive = EXACT[method](seen, outcomes)
     else:
         raise ParameterError(
-            f"{method} is for tests without errors: use a program or belief propagation"
+            f"{method} is for tests without errors: use integer-program or belief-propagation"
         )
     candidates, sure = decoders.comp(seen, outcomes), decoders.dd(seen, outcomes)
     # If no candidate is in a positive pool, a test was wrong: all in the pool are in doubt.
