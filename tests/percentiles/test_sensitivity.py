@@ -1,5 +1,4 @@
 from itertools import combinations_with_replacement
-from math import fsum
 
 import numpy as np
 import pytest
@@ -7,8 +6,6 @@ from hypothesis import given, strategies as st
 
 import dpselect as dp
 from dpselect.percentiles import PercentileSensitivity, percentile
-from dpselect.percentiles.sensitivity import sum_of_runs
-from dpselect.sensitivity import Sensitivity
 
 FAR = 10**9
 UNIVERSES = [(1, 4), (2, 6), (3, 5), (4, 5), (5, 5), (6, 4), (7, 3)]
@@ -81,30 +78,6 @@ def test_the_horizon_ends_where_every_database_has_the_bound():
         assert (last[1] == 3).all()
 
 
-@given(
-    values=st.lists(st.integers(0, 8) | st.floats(0, 8), min_size=1, max_size=12),
-    k=st.integers(1, 12),
-    horizon=st.integers(0, 9),
-)
-def test_the_fast_total_equals_the_sum_over_distances(values, k, horizon):
-    sensitivity = PercentileSensitivity(
-        np.array(values, dtype=float), min(k, len(values)), 8.0, horizon
-    )
-    naive = np.broadcast_to(Sensitivity.shortfall(sensitivity), len(values))
-
-    assert sensitivity.shortfall() == pytest.approx(naive, rel=1e-13, abs=1e-13)
-
-
-@pytest.mark.parametrize("k", [1, 2, 150, 299, 300])
-def test_the_fast_total_keeps_its_digits_over_many_distances(k):
-    rng = np.random.default_rng(5)
-    values = np.minimum(rng.pareto(1, 300), 1e6)
-    sensitivity = PercentileSensitivity(values, k, 1e6, FAR)
-    naive = np.broadcast_to(Sensitivity.shortfall(sensitivity), 300)
-
-    assert np.abs(sensitivity.shortfall() / 1e6 - naive / 1e6).max() < 1e-12
-
-
 @given(values=st.lists(st.integers(0, 10), min_size=2, max_size=9), k=st.integers(1, 9))
 def test_one_record_moves_every_other_score_by_a_fifth_of_the_range(values, k):
     """So dampening divides by no less, and gains at most a factor of five in epsilon."""
@@ -127,27 +100,3 @@ def test_no_score_is_further_from_zero_than_one_step(values, k):
     objective = percentile(values, p=100 * min(k, len(values)) / (len(values) + 1), upper=10)
 
     assert (dp.scaling.dampened(objective) >= -1).all()
-
-
-def test_runs_of_all_magnitudes_are_summed_to_the_last_digits():
-    rng = np.random.default_rng(11)
-    size, columns = 40, 200
-    edges = np.sort(rng.integers(0, size + 1, (3, columns)), axis=0)
-    levels = 10.0 ** rng.uniform(-8, 14, (4, columns))
-    levels[:, edges[1] > 10] *= 1e-12  # far from the large ones nothing of them may be left
-
-    ends = np.vstack([np.zeros(columns), edges, np.full(columns, size)])
-    expected = [
-        fsum(levels[(ends[:-1] <= position) & (position < ends[1:])])
-        for position in range(size)
-    ]
-
-    assert np.abs(sum_of_runs(edges, levels, size) / expected - 1).max() < 2**-50
-
-
-def test_nothing_is_left_of_a_run_that_ended():
-    edges = np.array([[1, 1]])
-
-    for first in ([1e16, 3.0], [3.0, 1e16]):
-        levels = np.array([first, [0.1, 0.2]])
-        assert sum_of_runs(edges, levels, 2).tolist() == [1e16 + 3, 0.1 + 0.2]
