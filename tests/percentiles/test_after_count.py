@@ -74,9 +74,9 @@ def test_the_chances_of_sizes_are_sums_of_the_noise(records, scale):
 def test_the_law_is_the_sum_over_the_sizes():
     query = dp.Percentiles(p=90, candidates=POINTS, epsilon=EPSILON, neighbours="add-remove")
     values = [0, 1, 1, 2, 2, 2]
-    law = query.probabilities(values)
     method = query.design().method
     ranks = counts_of(np.array(values), POINTS).ranks()
+    law = method.probabilities(ranks)
     chances = chances_of_sizes(6, method.scale)
     each = [method.of_size(size).probabilities(ranks) for size in range(97)]
 

@@ -180,7 +180,7 @@ def test_tails_are_those_of_the_noise(scale, part):
     tail = noise_tail(scale, part, before, after)
     for units in (-5, 0, 1, 3, 11, 40):
         exact = sum(chance for value, chance in law.items() if value >= units)
-        assert tail.at(np.array([units]))[0] == pytest.approx(exact, abs=1e-12)
+        assert tail.at(units) == pytest.approx(exact, abs=1e-12)
 
 
 def test_tails_on_a_grid_are_no_smaller():
@@ -190,8 +190,8 @@ def test_tails_on_a_grid_are_no_smaller():
     rough = noise_tail(100.0, part, 3, 2)
     assert rough.grid > 1
     for records in (-1000, 0, 500, 2000):
-        near = fine.at(np.array([2 * records]))[0]
-        assert near <= rough.at(np.array([part.denominator * records]))[0] <= near + 0.01
+        near = fine.at(2 * records)
+        assert near <= rough.at(part.denominator * records) <= near + 0.01
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "substitute"])

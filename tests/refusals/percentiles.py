@@ -54,7 +54,6 @@ RANK = refusing(rank_of, values=[1], p=50, candidates=[1], neighbours="add-remov
 OF_DAYS = refusing(
     percentile_rank, DAYS, column="days", p=50, candidates=[1], neighbours="substitute"
 )
-LAWS = refusing(lambda **asked: dp.Percentiles(**asked).probabilities([1, 2]), **AR)
 ONLY_RANGE = refusing(Range, 0, 1)
 
 ROWS = [
@@ -123,8 +122,6 @@ ROWS = [
     SHORT("values are of float32", DataError, data=ONES, column=None, upper=2**25, step=1),
     RANGE("at least one record", DataError, data=[], neighbours="substitute"),
     RANGE("a value is missing", DataError, data=[nan], on_invalid="raise"),
-    LAWS("too many values", p=50, lower=-5, upper=4.00009, step=9e-5),
-    LAWS("too many values", p=[25, 50, 75], upper=3, step=1e-6),
     VALUE("epsilon", p=99, epsilon=1e-15),
     VALUE("epsilon", p=99, epsilon=1e-15, neighbours="substitute"),
     RECORDS("p", p=Each([0, -5, 100.1, nan, "50"])),

@@ -166,12 +166,12 @@ class AfterCount(Method):
         if max(self.scale, largest) > LARGEST_SCALE:
             raise ParameterError("`epsilon` is too small for any number of records")
 
-    @property
+    @cached_property
     def number_epsilon(self) -> float:
         """The epsilon of the number of records."""
         return SHARE * min(len(self.percents), 2) * self.whole
 
-    @property
+    @cached_property
     def epsilon(self) -> float:
         """The epsilon of all percentiles."""
         return self.whole - self.number_epsilon
@@ -213,7 +213,15 @@ class AfterCount(Method):
 
     def of_size(self, size: int) -> Method:
         """Return the method of numbers of a size."""
-        return self.of_number(max(2 ** (size / 2) - CAUTION * self.scale, 1.0))
+        if size not in self._methods:
+            least = max(2 ** (size / 2) - CAUTION * self.scale, 1.0)
+            self._methods[size] = self.of_number(least)
+        return self._methods[size]
+
+    @cached_property
+    def _methods(self) -> dict[int, Method]:
+        """Those of sizes that were asked for: groups share few."""
+        return {}
 
     def _are_in_bins(self, records: float) -> bool:
         """Return whether noise would hide one that had all of epsilon, as bins have."""
@@ -292,11 +300,10 @@ class AfterCount(Method):
     def drawn(self, ranks: Ranks) -> list[Drawn]:
         """Draw the number and the values of each group exactly."""
         noisy = BY_SAMPLERS.laplace(ranks.numbers, self.scale)
-        values, numbers = self.draw(ranks, noisy).tolist(), noisy.tolist()
-        chosen = {size: self.of_size(size).mechanism for size in set(map(size_of, numbers))}
+        values = self.draw(ranks, noisy).tolist()
         return [
-            Drawn(tuple(one), number, chosen[size_of(number)])
-            for one, number in zip(values, numbers, strict=True)
+            Drawn(tuple(one), number, self.of_size(size_of(number)).mechanism)
+            for one, number in zip(values, noisy.tolist(), strict=True)
         ]
 
 

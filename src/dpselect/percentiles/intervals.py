@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, exp, log
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,7 @@ from dpselect.percentiles.methods import EXACT, Draws
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.reading import Counts, Records
 from dpselect.plan import Spend
-from dpselect.typing import Indices, Probabilities, Values
+from dpselect.typing import Probabilities, Values
 
 Ends: TypeAlias = tuple[tuple[float, float], ...]
 """The lower and the upper end of each interval."""
@@ -164,8 +164,7 @@ class Intervals:
         """Return whether a percentile is surely beyond a cut, and whether it is before it."""
 
         def chance(units: int, before: int) -> float:
-            tail = noise_tail(self.scale, part, before, cuts + 1 - before)
-            return float(tail.at(np.array([units], dtype=object))[0])
+            return noise_tail(self.scale, part, before, cuts + 1 - before).at(units)
 
         most, low = (1 - self.probability) / 2 - ROUNDING, part.numerator - 1
         high = part.denominator - part.numerator - 1
@@ -202,26 +201,20 @@ def cuts_around(released: Iterable[int], candidates: int) -> list[int]:
     return sorted(cut for cut in cuts if 0 < cut < 2 * candidates - 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tail:
-    """The upper tail of a symmetric sum; public.
-
-    Attributes:
-        grid: Units between two values.
-        least: The smallest value of the sum, in grid steps.
-        beyond: The probability of that value or more, of the next or more, and so on.
-    """
+class Tail(NamedTuple):
+    """The upper tail of a symmetric sum; public."""
 
     grid: int
-    least: int
-    beyond: Probabilities
+    """Units between two values."""
 
-    def at(self, units: Indices) -> Probabilities:
+    beyond: Probabilities
+    """The probability of the smallest value or more, of the next or more, and so on."""
+
+    def at(self, units: int) -> float:
         """Return at least the probability of so many units or more."""
-        places = -(-units // self.grid) - self.least
-        inside = np.clip(places, 0, self.beyond.size - 1).astype(np.int64)
+        place = -(-units // self.grid) + self.beyond.size // 2
         # Beyond the last value there is what the transform leaves out.
-        return self.beyond[inside]
+        return float(self.beyond[min(max(place, 0), self.beyond.size - 1)])
 
 
 @lru_cache(maxsize=512)
@@ -244,7 +237,7 @@ def noise_tail(scale: float, part: Fraction, before: int, after: int) -> Tail:
     transform = _transform(scale, low, grid, size) ** before
     transform *= _transform(scale, high, grid, size) ** after
     law = np.fft.fftshift(np.fft.irfft(transform, size)).clip(min=0)
-    return Tail(grid, -size // 2, np.minimum(np.cumsum(law[::-1])[::-1], 1.0))
+    return Tail(grid, np.minimum(np.cumsum(law[::-1])[::-1], 1.0))
 
 
 def _transform(scale: float, weight: int, grid: int, size: int) -> NDArray[np.complex128]:

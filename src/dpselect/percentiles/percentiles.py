@@ -42,13 +42,13 @@ from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, ke
 from dpselect.tables.columns import Measure
 from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped
 from dpselect.tables.kinds import checked_names
-from dpselect.typing import Indices, OnInvalid, Probabilities, Values
+from dpselect.typing import Indices, OnInvalid, Values
 from dpselect.writing import as_text, digits, six_digits
 
 MOST_LISTED = 100_001
 """Values of a range up to which they are listed; more are drawn from cells."""
 
-RANKED_AT_ONCE = 2**17
+RANKED_AT_ONCE = 2**18
 """Candidates, of all groups together, that are ranked at a time."""
 
 
@@ -291,38 +291,6 @@ class Percentiles(Query[PercentileRelease]):
             f"up to {as_text(unit.value(float(last)))}: {as_text(self.upper)} is not a "
             "whole number of steps above `lower`"
         )
-
-    def probabilities(self, data: object) -> Probabilities:
-        """Return the exact distribution of each percentile's value; as private as the data.
-
-        Args:
-            data: As for the release.
-
-        Returns:
-            Shape ``(m, n)`` for listed candidates, ascending; each row sums to 1.
-
-        Raises:
-            ParameterError: There are too many values to list, or a method that can be chosen
-                has no closed form.
-            ColumnError, DataError: As for the release.
-
-        Examples:
-            >>> import dpselect as dp
-            >>> dp.Percentiles(
-            ...     p=50, candidates=[0, 25, 50, 75], epsilon=0.1, neighbours="add-remove"
-            ... ).probabilities(range(100)).round(3)
-            array([[0.005, 0.051, 0.899, 0.046]])
-        """
-        if self.by is not None:
-            raise ParameterError(
-                "probabilities are computed for the numbers of one group: leave out `by`"
-            )
-        design = self.each
-        if isinstance(design.points, Range):
-            raise ParameterError(
-                "a range has too many values for their probabilities: give fewer"
-            )
-        return design.method.probabilities(design.records.counted(data, design.points).ranks())
 
 
 @dataclass(frozen=True, kw_only=True)

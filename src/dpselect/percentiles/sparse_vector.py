@@ -62,7 +62,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, exp, log
 
 import numpy as np
@@ -398,6 +398,7 @@ def counts_from(ranks: Ranks, *, upwards: bool) -> Indices:
     return ranks.upto if upwards else (ranks.numbers[:, None] - ranks.below)[:, ::-1]
 
 
+@lru_cache(maxsize=1024)
 def parts_of_record(p: float) -> Fraction:
     """Return a percentile as the nearest fraction of few enough parts."""
     return exact_fraction(p).limit_denominator(FINEST)
