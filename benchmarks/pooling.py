@@ -139,7 +139,9 @@ def drawing(table: Table) -> None:
         size = f"n = {n:,}, d = {d:,}"
         delta = seconds(query.delta_at, repeat=2)
         table.add_row(f"exact delta, {size}", f"{1e3 * delta:.2f}", "", "")
-        draw = seconds(partial(subset_distance.draw_distance, query.distribution()), repeat=2)
+        draw = seconds(
+            partial(subset_distance.draw_distance, query.retrieval().distribution()), repeat=2
+        )
         table.add_row(f"exact draw of the distance, {size}", f"{1e3 * draw:.2f}", "", "")
 
 

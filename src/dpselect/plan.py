@@ -25,7 +25,6 @@ from dpselect.writing import summary
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
-    from dpselect.query import Query
 
 SEQUENTIAL = "sequential: the prices of all steps add up"
 
@@ -172,7 +171,8 @@ class Plan:
     composition: str = SEQUENTIAL
     error: ErrorBound | None = None
     passes: int = field(default=0, compare=False)
-    query: Query[Any] | None = field(default=None, compare=False)
+    # A type of the module of queries would tie it to this one.
+    query: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         _keep_price(self)

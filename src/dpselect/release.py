@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from dpselect._optional import pl, version
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Receipt
-
-if TYPE_CHECKING:
-    from dpselect.query import Query
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -236,7 +233,7 @@ class Release(Generic[T_co]):
         return self.answer[0]
 
     @property
-    def query(self) -> Query[Any] | None:
+    def query(self) -> Any:  # noqa: ANN401 -- whose module knows this one
         """The query that was answered."""
         return self.plan.query
 

@@ -130,6 +130,6 @@ ROWS = [
     COMPARE("k must be at most", k=4),
     COMPARE("simulations", simulations=0),
     COMPARE("epsilon", epsilons=[1.0, 0.0]),
-    COMPARE("at least one mechanism", mechanisms=[]),
+    COMPARE("mechanisms", mechanisms=[]),
     COMPARE("each of mechanisms must be a Mechanism", mechanisms=["exponential"]),
 ]

@@ -73,7 +73,7 @@ ROWS = [
     PRIVATE("n", n=0),
     PRIVATE("does not exist", DataError),
     STATUSES("does not exist", DataError),
-    refusing(Subset(n=9, beta=1, scheme="optimal", epsilon=1.0, delta=0.5).distribution)("d"),
+    refusing(Subset(n=9, beta=1, scheme="optimal", epsilon=1.0, delta=0.5).retrieval)("d"),
     OF_TABLE("label", column=None, label="who"),
     OF_TABLE("label", column=None, positive="yes"),
     OF_TABLE("column"),

@@ -73,7 +73,7 @@ def test_a_public_number_has_as_many_wrong_as_missing_and_the_union_misses_none(
     assert (
         pure.errors().wrong
         == pure.errors().missing
-        == pytest.approx(sum(a * p for a, p in enumerate(pure.masses())))
+        == pytest.approx(sum(a * p for a, p in enumerate(pure.retrieval().masses())))
     )
     assert union.errors() == pytest.approx((10 * 32 / 40, 0))
 

@@ -40,7 +40,7 @@ def kernel(mechanism):
             rows.append({o: count / comb(n, beta) for o, count in drawn.items()})
         outputs = sorted(set().union(*rows), key=sorted)
         return inputs, np.array([[row.get(o, 0.0) for o in outputs] for row in rows])
-    weights = np.exp(mechanism.distribution().log_weights())
+    weights = np.exp(mechanism.retrieval().distribution().log_weights())
     return inputs, np.array([[weights[len(e - o)] for o in inputs] for e in inputs])
 
 

@@ -535,7 +535,9 @@ class Budget:
         return writing.card(str(self))
 
     def __str__(self) -> str:
-        facts = {name: fact for name, fact in words.facts(self).items() if fact}
+        facts = {
+            name: fact for name, fact in words.facts(self.totals, self.pots).items() if fact
+        }
         shown = writing.lines(words.listed(self.entries)) if self.entries else []
         return "\n".join([*shown, *writing.stated(facts)])
 

@@ -51,7 +51,7 @@ def html(
     digest = hashlib.sha256(budget.to_json().encode()).hexdigest()
     state = f"Made {made} by dpselect. State of the record (SHA-256 of its JSON): {digest}"
     share = min(100.0, 100 * budget.spent / totals.epsilon)
-    granted = words.facts(budget)
+    granted = words.facts(totals, budget.pots)
     del granted["odds"]  # which the promise says for a board
     body = [
         first,

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from dpselect import writing
 from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Pot
 from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
-
-if TYPE_CHECKING:
-    from dpselect.budget.accountant import Budget
 
 HIDDEN = {
     Neighbours.ADD_REMOVE: "whether one {unit} is in the data",
@@ -86,9 +83,13 @@ def hidden_by(neighbours: Neighbours, unit: str, *, persons: bool) -> str:
     return known[neighbours].format(unit=unit)
 
 
-def facts(budget: Budget) -> dict[str, str]:
-    """Return what a budget grants, protects and has left, by name; texts may be empty."""
-    totals, pots = budget.totals, budget.pots
+def facts(totals: Totals, pots: Sequence[Pot]) -> dict[str, str]:
+    """Return what a budget grants, protects and has left, by name; texts may be empty.
+
+    Args:
+        totals: What it grants.
+        pots: The share of each, or the one of all.
+    """
     persons, period = totals.persons, totals.period
     most = "" if persons is None or persons.rows is None else persons.rows
     now = "" if period is None else f" in the {period.length} of now"
@@ -108,8 +109,8 @@ def facts(budget: Budget) -> dict[str, str]:
             for pot in pots
         )
     else:
-        said[f"spent{now}"] = f"{budget.spent:.6g}"
-        said["remaining"] = f"{budget.remaining:.6g}"
+        said[f"spent{now}"] = f"{pots[0].spent:.6g}"
+        said["remaining"] = f"{pots[0].remaining:.6g}"
     said["odds"] = (
         "all releases together change them by a factor of "
         f"{odds(totals.epsilon)}, for one {totals.unit}"

@@ -120,7 +120,7 @@ def _show(shown: Budget, file: Path) -> None:
     from dpselect.budget import words
     from dpselect.requests.contradictions import file_of
 
-    facts = {"ledger": str(file), **words.facts(shown)}
+    facts = {"ledger": str(file), **words.facts(shown.totals, shown.pots)}
     if (found := file_of(file)).exists() and found.stat().st_size > 0:
         facts["beware"] = (
             f"data contradict a claim of a policy, which stops queries: see {found}"

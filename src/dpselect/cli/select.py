@@ -139,7 +139,7 @@ class Select(QueryCommand):
 
     def after(self, release: Release[Any], given: Given) -> Mapping[str, object]:
         """Return the error, as of the dry run."""
-        return self.facts(release.query, given)  # type: ignore[arg-type] # that which was made
+        return self.facts(release.query, given)
 
 
 class _Term(NamedTuple):

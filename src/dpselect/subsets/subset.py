@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import nextafter
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from dpselect import validation
 from dpselect.draws.exact import bernoulli, inversion
 from dpselect.draws.exact.inversion import LARGEST_EPSILON
 from dpselect.draws.exact.noisy_counts import discrete_laplace, scale_for
-from dpselect.draws.subset_distance import DistanceDistribution
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
 from dpselect.plan import Plan, Spend
@@ -29,7 +28,6 @@ from dpselect.subsets.schemes import (
     Scheme,
     best_share,
 )
-from dpselect.typing import Values
 
 MOST_PEOPLE = 2**31 - 1
 """Draws go through all people."""
@@ -143,11 +141,11 @@ class Subset(Query[SubsetRelease]):
     column: str | None = None
     positive: Annotated[Hashable | Sequence[Hashable], Claim()] = None
     label: Annotated[str | None, Claim()] = None
-    n: Annotated[int, Claim()]
+    n: Annotated[int, Claim(), validation.integers(1, MOST_PEOPLE)]
     d: Annotated[int | None, Claim(None)] = None
-    beta: int | None = None
-    failure: float = 0.0
-    size_share: float | None = None
+    beta: Annotated[int | None, validation.integers(0)] = None
+    failure: Annotated[float, validation.probability] = 0.0
+    size_share: Annotated[float | None, validation.numbers(0, 1)] = None
     scheme: Scheme = "pure"
     epsilon: float
     delta: float | None = None
@@ -163,15 +161,10 @@ class Subset(Query[SubsetRelease]):
         return ((self.column_named(), NOTHING), *label)
 
     def design(self) -> SubsetDesign:
-        validation.one_of("scheme", self.scheme, get_args(Scheme))
-        validation.at_least("n", self.n, 1, MOST_PEOPLE)
         pure, optimal = self.scheme == "pure", self.scheme == "optimal"
         if (self.beta is None) != pure:
             has = "has no" if pure else "needs a"
             raise ParameterError(f"`scheme` {self.scheme!r} {has} `beta`")
-        if self.beta is not None:
-            validation.at_least("beta", self.beta, 0)
-        validation.probability("failure", self.failure)
         if self.failure > 0 and not optimal:
             raise ParameterError(f"`failure` goes with `scheme` 'optimal', not {self.scheme!r}")
         if (self.delta is not None) != (self.d is None and optimal):
@@ -230,7 +223,7 @@ class Subset(Query[SubsetRelease]):
         epsilon = validation.positive("epsilon", self.epsilon)
         delta = validation.probability("delta", self.delta or 0.0)
         share = best_share(self.n, epsilon) if self.size_share is None else self.size_share
-        part = epsilon * validation.within("size_share", share, 0, 1)
+        part = epsilon * share
         rest = epsilon - part
         if Fraction(rest) + Fraction(part) > Fraction(epsilon):
             rest = nextafter(rest, 0.0)
@@ -288,11 +281,7 @@ class Subset(Query[SubsetRelease]):
     def accuracy(self, beta: int | None = None) -> float:
         """Return P[at most ``beta`` swaps], or for ``union`` P[at most ``beta`` strangers]."""
         most = validation.at_least("beta", self.beta if beta is None else beta, 0)
-        return min(1.0, float(self.masses()[: most + 1].sum()))
-
-    def masses(self) -> Values:
-        """Return P[a errors] for a = 0, 1, ...; the same for every subset, hence public."""
-        return self.retrieval().masses()
+        return min(1.0, float(self.retrieval().masses()[: most + 1].sum()))
 
     def predicted(self) -> dict[str, object]:
         """Return how many names are expected to be wrong and missing, by numbers of members."""
@@ -326,14 +315,6 @@ class Subset(Query[SubsetRelease]):
     def _drawn(self) -> SubsetDesign:
         found: Any = self._designed
         return found
-
-    def distribution(self) -> DistanceDistribution:
-        """Return the distribution of the number of swaps.
-
-        Raises:
-            ParameterError: The scheme is ``union``, whose output is larger.
-        """
-        return self.retrieval().distribution()
 
 
 def three(number: float) -> float:
@@ -408,22 +389,21 @@ class Statuses(Query[Release[int]]):
         True
     """
 
-    n: Annotated[int, Claim()]
-    epsilon: float
+    n: Annotated[int, Claim(), validation.integers(1, MOST_PEOPLE)]
+    epsilon: Annotated[float, validation.positive]
 
     def design(self) -> _Flips:
-        epsilon = validation.positive("epsilon", self.epsilon)
         return _Flips(
             plan=Plan(
                 mechanism="randomised response",
-                spends=(Spend("one status", epsilon),),
-                epsilon=epsilon,
+                spends=(Spend("one status", self.epsilon),),
+                epsilon=self.epsilon,
                 neighbours=Neighbours.SUBSTITUTE,
                 public=(PEOPLE,),
                 composition="parallel: each status is flipped by itself, and a person has one",
             ),
-            n=validation.at_least("n", self.n, 1, MOST_PEOPLE),
-            chance=inversion.flip_chance(epsilon),
+            n=self.n,
+            chance=inversion.flip_chance(self.epsilon),
         )
 
 
