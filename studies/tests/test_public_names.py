@@ -55,11 +55,6 @@ def test_public_names_of_the_studies_are_there_and_in_the_reference(name):
         assert f"::: {found.__module__}\n" in page
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="figure"):
-        _ = dpselect_studies.figure
-
-
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.stem)
 def test_every_module_has_a_title_and_stays_short(path):
     text = path.read_text(encoding="utf-8")

@@ -1,8 +1,4 @@
-"""Example 8, Table 1 and Figure 11 of local dampening a second time, from the paper's text.
-
-Nothing of the library is imported: graphs are dictionaries of sets, trees are expectations over
-all of their splits, and what is compared are the stored runs.
-"""
+"""Example 8 of local dampening a second time, from the text alone: nothing of ours is used."""
 
 from itertools import combinations
 from pathlib import Path
@@ -94,41 +90,3 @@ def _inverted(value, steps, largest=7.5):
             return count + value / step
         value -= step
     return len(steps) + value / largest
-
-
-# Table 1: shifted local dampening of samples of 50 nodes.
-
-
-# Figure 11: trees of two questions, as expectations over all splits.
-
-RECORDS_AT_MOST = 50_000
-
-
-def grown(x):
-    """Return f(x) = (x+1) log(x+1) - x log x, of whole numbers from 0."""
-    x = np.asarray(x, dtype=float)
-    return (x + 1) * np.log2(x + 1) - np.where(x > 0, x * np.log2(np.maximum(x, 1)), 0)
-
-
-def sensitivities(table, distances):
-    """Return the largest change by one record at each distance, over all cells."""
-    largest = np.zeros(len(distances))
-    for row in table:
-        for cell in row:
-            largest = np.maximum(largest, _of_cell(row.sum(), cell, distances))
-    return np.minimum(largest, grown(RECORDS_AT_MOST - 1))
-
-
-def _of_cell(a, b, t):
-    """Return the largest change of a value with ``a`` records, ``b`` of one class.
-
-    Either the class is empty, and one more record of it comes after all others; or as many of
-    the class are removed as helps, the rest being added to the other class.
-    """
-    if b == 0:
-        return grown(a + t)
-    steps = t + 1
-    gone = np.minimum(b, steps)
-    many = grown(np.maximum(a + steps - 2 * gone, 0)) - grown(np.maximum(b - gone, 0))
-    few = grown(np.maximum(a + steps - 2, 0)) - grown(b - 1)
-    return np.where(a + steps > 2 * b, many, few)

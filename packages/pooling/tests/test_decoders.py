@@ -157,42 +157,6 @@ def test_belief_propagation_reports_when_it_did_not_converge():
     assert marginals.positives.shape == (30,)
 
 
-def bernoulli_of(tests, rng):
-    return bernoulli(500, tests, probability=0.1, rng=rng)
-
-
-def near_constant_of(tests, rng):
-    weight = round(log(2) * tests / 10)
-    return near_constant_column_weight(500, tests, weight=weight, rng=rng)
-
-
-def recovery(design_of, tests, decoders, trials, rng):
-    """The share of trials in which each decoder finds 10 positives among 500 people."""
-    hits = np.zeros(len(decoders))
-    for _ in range(trials):
-        design = design_of(tests, rng)
-        status = np.isin(np.arange(500), rng.choice(500, 10, replace=False))
-        results = outcomes(design, status)
-        hits += [(decoder(design, results) == status).all() for decoder in decoders]
-    return hits / trials
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("design_of", "simple", "whole"),
-    [(bernoulli_of, (0.0, 0.44, 0.77), 0.80), (near_constant_of, (0.26, 0.87, 0.96), 0.99)],
-)
-def test_exact_recovery_at_120_tests_is_that_of_the_literature(design_of, simple, whole):
-    """COMP, DD and SCOMP in 600 trials, ILP in 300; at most 2 and 3 % of standard error."""
-    rng = np.random.default_rng(20)
-
-    found = recovery(design_of, 120, (comp, dd, scomp), 600, rng)
-    assert found == pytest.approx(simple, abs=0.08)
-    assert recovery(design_of, 120, (integer_program,), 300, rng) == pytest.approx(
-        [whole], abs=0.08
-    )
-
-
 def test_an_assay_errs_as_it_says():
     assay = Assay(sensitivity=0.9, specificity=0.98, dilution=0.5)
 

@@ -79,13 +79,6 @@ def test_belief_propagation_gives_posteriors():
     assert (report.positive == ONE).all()
 
 
-def test_two_positives_in_an_array_leave_four_in_doubt():
-    status = np.isin(np.arange(12), [0, 5])
-    report = decode(SAMPLES, DESIGN, results_of(status))
-
-    assert np.flatnonzero(report.retest).tolist() == [0, 1, 4, 5]
-
-
 def test_who_has_no_valid_pool_is_to_be_tested_again():
     for method in ("comp", "scomp", "integer-program", "belief-propagation"):
         report = decode(

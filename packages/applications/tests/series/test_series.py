@@ -9,7 +9,6 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_for
@@ -251,54 +250,6 @@ def test_a_substitution_at_the_price_of_one_person_is_found(monkeypatch):
     query = of_persons(1, neighbours=REPLACED)
 
     assert largest_loss(query.made.factors.noise, moves_of_persons(query)) > 1.9 * query.epsilon
-
-
-# Draws and their laws.
-
-
-def p_value(query, rows, *, draws):
-    """Return the p-value of the sums of two periods and one key against their law."""
-    made = query.made
-    draw = query.prepare(frame(rows))
-    drawn = np.array([np.ravel(draw(query.plan).sums) for _ in range(draws)])
-    exact = np.ravel(made.factors.weights @ made.counts(frame(rows), 2))
-    edges = np.quantile(drawn, np.linspace(0, 1, 5)[1:-1], axis=0)
-    z = np.arange(-400, 401)
-    mass = made.factors.noise.mass(z)
-    shares = [
-        np.bincount(np.searchsorted(edges[:, at], z + exact[at]), mass, minlength=4)
-        for at in range(2)
-    ]
-    bins = [np.searchsorted(edges[:, at], drawn[:, at]) for at in range(2)]
-    observed = np.bincount(4 * bins[0] + bins[1], minlength=16)
-    expected = draws * np.outer(*shares).ravel()
-    return stats.chisquare(
-        observed[expected > 0], expected[expected > 0] * draws / expected.sum()
-    ).pvalue
-
-
-TWO = {"periods": [1, 2], "candidates": ["a"]}
-ROWS = [(0, 1, "a"), (1, 1, "a"), (1, 2, "a"), (2, 2, "a"), (2, 2, "b")]
-
-
-@pytest.mark.usefixtures("few_steps")
-@pytest.mark.parametrize("more", [{"epsilon": 0.7}, {"epsilon": 0.5, "delta": 0.5}])
-def test_draws_have_the_stated_law(more):
-    """Of 6,000 draws in 16 cells; noise of a tenth more has a p-value below 1e-6 on average."""
-    assert p_value(asked(**TWO, **more), ROWS, draws=6000) > 1e-6
-
-
-@pytest.mark.usefixtures("few_steps")
-def test_noise_that_is_left_out_of_one_period_is_found(monkeypatch):
-    query = asked(**TWO, epsilon=0.7)
-    noisy = series.SeriesDesign.noisy
-
-    def forgetful(design, counts, *, first):
-        drawn = noisy(design, counts, first=first)
-        return [drawn[0], *(tuple(one.tolist()) for one in counts[1:])]
-
-    monkeypatch.setattr(series.SeriesDesign, "noisy", forgetful)
-    assert p_value(query, ROWS, draws=1000) < 1e-6
 
 
 # Errors.

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from itertools import pairwise
-from math import exp, factorial
 
 import numpy as np
 import pytest
@@ -29,13 +28,6 @@ def probabilities(law, most=400):
     for k in range(law.first, most):
         weights.append(weights[-1] * float(law.ratio(k)))
     return np.array(weights) / sum(weights)
-
-
-def test_laws_by_hand():
-    geometric, poisson = probabilities(LAWS[0]), probabilities(LAWS[5])
-
-    assert geometric[:4] == pytest.approx([0, 1 / 4, 3 / 16, 9 / 64])
-    assert poisson[:9] == pytest.approx([exp(-3) * 3**k / factorial(k) for k in range(9)])
 
 
 @every_law
