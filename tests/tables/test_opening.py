@@ -1,7 +1,5 @@
-from math import isnan, nan
 
 import duckdb
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -41,7 +39,6 @@ def table(request, tmp_path):
 
 def test_rows_stay_together(table):
     read = tables.read_columns(table, numeric=["age"], plain=["who"])
-
     assert read.columns == ["age", "who"]
     assert read["who"].to_list() == ["ada", "bob", "cy"]
     assert tables.series_numbers(read["age"]).tolist() == [30, 40, 50]
@@ -65,26 +62,6 @@ def test_a_column_of_text_is_refused_without_its_values(table):
     assert "ada" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        [1, None, 3],
-        (1.0, nan, 3.0),
-        np.array([1, nan, 3]),
-        pl.Series([1, None, 3]),
-        pd.Series([1, None, 3]),
-        pd.Series([1, None, 3], dtype="Int64"),
-        pa.chunked_array([[1, None, 3]]),
-    ],
-    ids=["list", "tuple", "numpy", "polars", "pandas", "pandas Int64", "pyarrow"],
-)
-def test_numbers_themselves_are_a_column(values):
-    column = tables.numeric_column(values)
-
-    assert column.dtype == np.float64
-    assert (column[0], isnan(column[1]), column[2]) == (1, True, 3)
 
 
 def test_no_rows_are_no_error(tmp_path):

@@ -7,7 +7,6 @@ from itertools import combinations, combinations_with_replacement, permutations
 from math import comb, sqrt
 from random import Random
 
-import duckdb
 import narwhals as nw
 import numpy as np
 import polars as pl
@@ -15,7 +14,6 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from dpselect.tables.opening import open_table
 from dpselect.tables.people import KEY, PRIME, SECOND, PeopleCap
 from dpselect.tables.values import names_of_series
 from support.engines import every_engine, held_by
@@ -276,22 +274,6 @@ def test_arrays_and_series_keep_the_rows_of_the_definition(user, distinct):
                 continue
             values = cap.of_arrays(names, order, distinct=True)
             assert sorted(zip(*values, strict=True)) == sorted(one for _, one in expected)
-
-
-def test_a_collation_makes_no_persons_one():
-    frame = pl.DataFrame(
-        {"text": ["a", "A", "\N{LATIN SMALL LETTER A WITH ACUTE}"] * 4, "count": range(12)}
-    )
-    cap = PeopleCap("text", 2)
-    expected = collected(limited(cap, nw.from_native(frame.lazy()), ["count"]))
-    connection = duckdb.connect()
-    connection.execute("SET default_collation = 'NOCASE.NOACCENT'")
-    connection.register("given", frame.to_arrow())
-
-    kept = limited(cap, open_table(connection.table("given")), ["count"])
-
-    assert len(expected) == 6
-    assert collected(kept) == expected
 
 
 def test_texts_of_one_hash_are_different_persons(monkeypatch):

@@ -6,7 +6,6 @@ line ends of Windows or old Macs are no part of what they say.
 
 from __future__ import annotations
 
-import codecs
 from os import PathLike
 from pathlib import Path
 
@@ -24,18 +23,14 @@ def text_of(path: str | PathLike[str], what: str = "a text file") -> str:
         DataError: There is no such file, or it is not in UTF-8.
     """
     try:
-        held = Path(path).read_bytes()
+        return Path(path).read_text("utf-8-sig")
     except FileNotFoundError:
         raise no_file(path) from None
     except OSError:
         raise DataError(f"{path} must be {what}; it cannot be read") from None
-    try:
-        text = held.decode("utf-8-sig")
     except UnicodeDecodeError:
-        is_wide = held.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        kind = "UTF-16" if is_wide else "not UTF-8, but such as Latin-1 or Windows-1252"
+        kind = "not UTF-8, but such as UTF-16, Latin-1 or Windows-1252"
         raise DataError(f"{path} is {kind}: save {what} as UTF-8") from None
-    return "\n".join(text.replace("\r\n", "\n").split("\r"))
 
 
 def lines_of(path: str | PathLike[str], what: str = "a text file") -> list[str]:
