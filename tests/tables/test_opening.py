@@ -1,4 +1,3 @@
-
 import duckdb
 import pandas as pd
 import polars as pl

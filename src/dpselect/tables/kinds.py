@@ -184,15 +184,14 @@ class KeyColumns:
         columns = [named(nw.col(name), types[name]) for name in self.names]
         if not self.encoded:
             return columns[0]
-        texts = [one.cast(nw.String) for one in columns]
-        sizes = [text.str.len_chars().cast(nw.String) for text in texts]
-        pairs = zip(sizes, texts, strict=True)
-        parts = [nw.concat_str([size, nw.lit(":"), text]) for size, text in pairs]
-        if self.missing:
-            parts = [
-                nw.when(~one.is_null()).then(one).otherwise(nw.lit(ABSENT)) for one in parts
-            ]
-        return nw.concat_str(parts)
+        return nw.concat_str([self._encoded(one.cast(nw.String)) for one in columns])
+
+    def _encoded(self, text: nw.Expr) -> nw.Expr:
+        size = text.str.len_chars().cast(nw.String)
+        whole = nw.concat_str([size, nw.lit(":"), text])
+        if not self.missing:
+            return whole
+        return nw.when(text.is_null()).then(nw.lit(ABSENT)).otherwise(whole)
 
     def encode(self, candidate: Hashable) -> Hashable:
         """Return a public candidate as the engine has it.

@@ -159,9 +159,7 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
     """
     source = Source.of(path)
     name, kind = str(source), source.kind(PurePosixPath(str(source)))
-    named = NAMED.fullmatch(name) is not None and (
-        kind not in PARQUET or _is_table(name, session(master))
-    )
+    named = NAMED.fullmatch(name) is not None and kind not in PARQUET
     if kind and kind not in PARQUET and "*" not in kind and not named:
         raise DataError(
             f"{name} must end in .parquet, be a folder of Parquet files, or name a table as "
@@ -198,21 +196,6 @@ def _opened(opened: Callable[[], Any], refusal: str) -> nw.LazyFrame[Any]:
         return native
 
     return nw.from_native(replaced(known, lambda: DataError(refusal)))
-
-
-def _is_table(name: str, spark: Any) -> bool:  # noqa: ANN401 -- Spark's
-    """Return whether a catalogue has a table of a name that may be a file's as well.
-
-    Raises:
-        DataError: There is such a file, too.
-    """
-    try:
-        found = bool(spark.catalog.tableExists(name))
-    except Exception:  # noqa: BLE001 -- a class of Java, of a name that no table can have
-        return False
-    if found and Path(name).exists():
-        raise DataError(f"{name} is a table of the catalogue and a file: say ./{name} for this")
-    return found
 
 
 def _is_there(reader: Any, path: str) -> bool:  # noqa: ANN401 -- Spark's
