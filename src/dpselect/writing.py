@@ -378,8 +378,12 @@ def digits(number: float) -> str:
 
 
 def stated(facts: Mapping[str, object]) -> list[str]:
-    """Return names and values as lines of text."""
-    return [f"{name}: {value}" for name, value in facts.items()]
+    """Return names and values as lines of text; what has several begins below its name."""
+    rows = []
+    for name, value in facts.items():
+        first, *more = str(value).splitlines() or [""]
+        rows.append("\n  ".join([f"{name}:", first, *more]) if more else f"{name}: {first}")
+    return rows
 
 
 def lines(columns: Mapping[str, list[Any]]) -> list[str]:
