@@ -110,9 +110,7 @@ def test_a_long_answer_is_given_again_whole(make, query, data):
 
 def test_a_function_is_no_question_that_a_ledger_knows():
     shifted = partial(dp.ShiftedLocalDampening, direction="non-increasing")
-    query = dp.Percentiles(
-        column="days", p=50, candidates=range(9), mechanism=shifted, epsilon=0.2, neighbours=AR
-    )
+    query = dp.PercentileRecord(column="days", p=50, upper=8, mechanism=shifted, epsilon=0.2)
     custom = replace(query, mechanism=lambda epsilon: dp.PermuteAndFlip(epsilon=epsilon))
 
     assert query.is_repeatable
