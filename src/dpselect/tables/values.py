@@ -273,6 +273,10 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
     if series.implementation.is_polars():
         return nw.to_native(series)
     if kind == Kind.TEXT:
+        if series.implementation.is_pandas() and native_type(series) == "category":
+            held = nw.to_native(series).cat
+            codes = pl.Series(held.codes.to_numpy(), dtype=pl.Int64)
+            return _of_texts(held.categories.tolist())[codes.set(codes < 0, None)]
         return _of_texts(listed(series))
     if kind == Kind.DATE:
         # Arrow holds days that Python does not have.
