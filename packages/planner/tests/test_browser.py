@@ -7,7 +7,6 @@ import shlex
 from math import ceil, floor, log10
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import dpselect_planner as planner
@@ -44,52 +43,11 @@ def upwards(epsilon):
 
 
 def diagnoses():
-    """(a) Which epsilon names the most common of 20 diagnoses with 95 %, ahead by 30 people?"""
+    """Which epsilon names the most common of 20 diagnoses with 95 %, ahead by 30 people?"""
     counts = planner.leading_counts(1, options=20, people=1000, gap=30)
     question = planner.MostCommon(counts=counts, neighbours=ADD_REMOVE)
     best = planner.best_mechanism(question, epsilon=0.2)
     return upwards(planner.epsilon_for(question, probability=0.95, mechanism=best))
-
-
-def days():
-    """(b) How many patients for a p90 within 1 day at epsilon 0.5?"""
-    grid = np.linspace(0, 60, 61)
-    question = planner.Percentile(
-        values=grid, counts=planner.spread(grid, "tail", 1000), candidates=grid, p=(90.0,),
-        within=1, neighbours=ADD_REMOVE,
-    )  # fmt: skip
-    return planner.people_for(
-        question, probability=0.95, epsilon=0.5, mechanism="permute-and-flip"
-    )
-
-
-def scores():
-    """(c) Which mechanism for 100 options whose scores differ by 1 each?"""
-    question = planner.BestScore(scores=planner.equally_spaced(100, 1), neighbours=ADD_REMOVE)
-    return planner.best_mechanism(question, epsilon=1)
-
-
-def five():
-    """(d) What do five releases at 0.3 add up to?"""
-    return planner.risk_of(releases=5, epsilon=0.3, delta=1e-6).epsilon
-
-
-def rare():
-    """(e) From how many people is a rare key shown at epsilon 1, delta 1e-6?"""
-    question = planner.Keys(delta=1e-6, neighbours=ADD_REMOVE)
-    return question.query("optimal", epsilon=1.0).design().selection.law.half
-
-
-TASKS = {
-    "a": ("most-common", {"field-options": "20", "field-gap": "30", "probability": "0.95"},
-          "#epsilon-needed strong", diagnoses),
-    "b": ("percentile", {"field-p": "90", "field-upper": "60", "field-step": "1",
-                         "field-within": "1", "epsilon": "0.5"}, "#people-needed strong", days),
-    "c": ("scores", {"field-options": "100", "field-spacing": "1", "epsilon": "1"}, "#best",
-          scores),
-    "d": ("releases", {"epsilon": "0.3", "releases": "5"}, "#together strong", five),
-    "e": ("keys", {"field-delta": "1e-6", "epsilon": "1"}, "#half strong", rare),
-}  # fmt: skip
 
 
 def by_mouse(browser, task, fields):
@@ -111,16 +69,14 @@ def by_keyboard(browser, task, fields):
 
 
 @pytest.mark.parametrize("entered", [by_mouse, by_keyboard])
-@pytest.mark.parametrize("letter", TASKS)
-def test_the_five_tasks(browser, address, letter, entered):
-    task, fields, where, expected = TASKS[letter]
+def test_fields_that_are_entered_are_answered(browser, address, entered):
     browser.open(address)
-    entered(browser, task, fields)
+    fields = {"field-options": "20", "field-gap": "30", "probability": "0.95"}
+    entered(browser, "most-common", fields)
     browser.settle()
 
-    shown = browser.text(where).replace(",", "")
-    answer = expected()
-    assert shown == answer if isinstance(answer, str) else float(shown) == pytest.approx(answer)
+    shown = browser.text("#epsilon-needed strong")
+    assert float(shown.replace(",", "")) == pytest.approx(diagnoses())
 
 
 def test_the_address_keeps_what_was_entered(browser, address):
