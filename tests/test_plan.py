@@ -1,16 +1,14 @@
 """Plans: prices that add up, one place that spends, nothing private."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dpselect as dp
 from dpselect.budget.zcdp import rho_of_pure
-from dpselect.errors import InsufficientBudgetError, NeighboursError, ParameterError
+from dpselect.errors import InsufficientBudgetError, NeighboursError
 from dpselect.plan import ErrorBound, Plan, Spend
-from dpselect.query import Query, query
 
 AR = dp.Neighbours.ADD_REMOVE
 
@@ -92,55 +90,6 @@ def test_a_bound_that_says_nothing_says_so():
         ErrorBound(61.0, "days", largest=60.0)
     )
     assert plan(error=ErrorBound(60.0, "days", largest=60.0)).to_dict()["error_bound"] is None
-
-
-@query
-class Choosy(Query[dp.Release[str]]):
-    """A query that needs an epsilon of a half."""
-
-    epsilon: float
-
-    def design(self):
-        if self.epsilon < 0.5:
-            raise ParameterError("`epsilon` is too small")
-        return replace(TestLargestEpsilon.ASKED, epsilon=self.epsilon).design()
-
-
-class TestLargestEpsilon:
-    ASKED = dp.TopKeys(column="w", k=1, candidates=["a"], epsilon=0.5, neighbours=AR)
-
-    def test_it_is_the_largest_that_fits_up_to_its_own(self):
-        budget = dp.Budget(1.0, neighbours=AR)
-        budget.spend(0.4321, neighbours=AR)
-        half, more = self.ASKED, replace(self.ASKED, epsilon=2.0)
-
-        assert half.largest_epsilon(budget) == 0.5
-        assert half.largest_epsilon(budget, after=[half.plan]) == 0.067
-        assert more.largest_epsilon(budget) == 0.56
-        assert replace(half, epsilon=20.0).largest_epsilon(budget) == 0.5
-
-    def test_it_is_that_of_the_unit(self):
-        persons = dp.budget.Persons("who", 4)
-        budget = dp.Budget(1.0, neighbours=AR, protects=persons)
-
-        assert self.ASKED.largest_epsilon(budget) == 0.25
-        assert replace(self.ASKED, user="who", max_per_user=1).largest_epsilon(budget) == 0.5
-
-    def test_an_epsilon_that_is_too_small_for_the_query_rules_out_no_larger_one(self):
-        """Below .5 this selection has no design, whatever the budget says."""
-        budget = dp.Budget(1.0, neighbours=AR)
-
-        assert Choosy(epsilon=2.0).largest_epsilon(budget) == 1.0
-        budget.spend(0.6, neighbours=AR)
-        assert Choosy(epsilon=2.0).largest_epsilon(budget) == 0.0
-
-    def test_it_is_0_where_none_fits(self):
-        budget = dp.Budget(1.0, neighbours=AR)
-        budget.spend(1.0, neighbours=AR)
-        keys = dp.Keys(column="w", epsilon=0.5, delta=1e-6, neighbours=AR)
-
-        assert self.ASKED.largest_epsilon(budget) == 0.0
-        assert keys.largest_epsilon(dp.Budget(1.0, neighbours=AR)) == 0.0
 
 
 def test_a_reservation_is_decided_again_only_after_other_spends():

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import floor as whole, inf, lcm, log10, nextafter, sqrt
+from math import inf, lcm, nextafter, sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,20 +51,6 @@ def least(holds: Callable[[int], bool], start: int = 0) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
     return high
-
-
-def largest_to_three_digits(fits: Callable[[float], bool], most: float) -> float:
-    """Return the largest number up to ``most``, with three digits of that, which fits; or 0.
-
-    What fits is smaller than what does not.
-    """
-    last = whole(log10(most)) - 2
-
-    def is_beyond(steps: int) -> bool:
-        number = float(f"{steps}e{last}")
-        return number > most or not fits(number)
-
-    return float(f"{least(is_beyond, 1) - 1}e{last}")
 
 
 def boundary(

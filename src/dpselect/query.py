@@ -37,12 +37,10 @@ from typing import (
 import numpy as np
 
 from dpselect import _optional, validation, writing
-from dpselect._numbers import largest_to_three_digits
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
 from dpselect.errors import (
     ColumnError,
-    InsufficientBudgetError,
     ParameterError,
     nearest,
     not_installed,
@@ -52,7 +50,6 @@ from dpselect.plan import (
     Plan,
     Receipt,
     SupportsSpend,
-    remaining_after,
     reserve,
     sequential_plan,
 )
@@ -328,35 +325,6 @@ class Query(ABC, Generic[Out]):
         functions: list[str] = []
         self._written(lambda name, _value: functions.append(name))
         return not functions
-
-    def largest_epsilon(self, budget: SupportsSpend, *, after: Sequence[Plan] = ()) -> float:
-        """Return the largest epsilon up to its own that a budget would admit; 0 if none.
-
-        Args:
-            budget: Where the price would be recorded.
-            after: Plans that would be charged before.
-
-        Returns:
-            Rounded down to the third digit of its own.
-
-        Raises:
-            ParameterError: The query has no field ``epsilon``.
-        """
-        asked = getattr(self, "epsilon", None)
-        if not isinstance(asked, float):
-            raise ParameterError(f"a {type(self).__name__} has no `epsilon`")
-
-        def fits(epsilon: float, *, too_small: bool = True) -> bool:
-            try:
-                remaining_after([*after, self._with(epsilon=epsilon).plan], budget)
-            except InsufficientBudgetError:
-                return False
-            except ParameterError:  # the query needs a larger one, which may fit as well
-                return too_small
-            return True
-
-        found = largest_to_three_digits(fits, asked)
-        return found if found and fits(found, too_small=False) else 0.0
 
     def check_where(self, where: object) -> None:
         """Check that a guarantee covers some of the rows of a table.

@@ -42,11 +42,6 @@ def plan(*spends, epsilon=1.0):
     Plan(spends=spends, epsilon=epsilon, **said)
 
 
-def largest(query):
-    query.largest_epsilon(dp.Budget(1.0, **AR))
-
-
-CHOSEN = dp.Selection(mechanism=dp.PermuteAndFlip(epsilon=1), k=1, **AR)
 KEYS = {"column": "ward", "k": 1, "candidates": ["a"], "epsilon": 0.1}
 FIRST, REPLACED = (dp.TopKeys(**KEYS, neighbours=one) for one in ("add-remove", "substitute"))
 ASKED = refusing(request, data={"path": "stays.parquet"}, unit=AR, queries=[TOP])
@@ -111,7 +106,6 @@ ROWS = [
     PRICE("rho must be between", rho=-1.0),
     refusing(plan, Spend("tune", 0.6, times=2))("the steps cost epsilon"),
     refusing(plan, Spend("tune", 0.6, delta=1e-6))("the steps cost delta"),
-    refusing(largest)("a Selection has no epsilon", query=CHOSEN),
     RUN("at least one", queries=[]),
     RUN("queries", queries=["TopKeys"]),
     RUN("add-remove and substitute", NeighboursError, queries=[FIRST, REPLACED]),

@@ -354,9 +354,7 @@ def plan_facts(plan: Plan, more: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-NOTHING: dict[str, Any] = dict.fromkeys(
-    ("remaining_budget", "answered_by", "fits_again", "largest_epsilon")
-)
+NOTHING: dict[str, Any] = dict.fromkeys(("remaining_budget", "answered_by", "fits_again"))
 """What a dry run says of no budget."""
 
 
@@ -365,34 +363,20 @@ def _after(plan: Plan, budget: Budget) -> dict[str, Any]:
 
     Raises:
         NeighboursError: The budget is kept for another neighbour relation or unit.
-        InsufficientBudgetError: The budget does not allow it; the message says what fits.
+        InsufficientBudgetError: The budget does not allow it.
     """
     entry = plan.answered(budget)
-    spent = [] if entry else [plan]
-    try:
-        remaining = remaining_after(spent, budget)
-    except InsufficientBudgetError as error:
-        fits = _largest_epsilon(plan, budget, [])
-        said = f"`epsilon`={fits:g} fits" if fits else "it fits with no `epsilon`"
-        raise error.adding(f"; {said}") from None
-    fits, fits_again = getattr(plan.query, "epsilon", None), True
+    spent, fits_again = [] if entry else [plan], True
+    remaining = remaining_after(spent, budget)
     try:
         remaining_after([*spent, plan], budget)
     except InsufficientBudgetError:
-        fits, fits_again = _largest_epsilon(plan, budget, spent), False
+        fits_again = False
     return {
         "remaining_budget": remaining,
         "answered_by": None if entry is None else entry.sequence,
         "fits_again": fits_again,
-        "largest_epsilon": fits,
     }
-
-
-def _largest_epsilon(plan: Plan, budget: Budget, after: list[Plan]) -> float | None:
-    """Return the largest epsilon up to its own at which a query fits; None if it has none."""
-    if plan.query is None or not hasattr(plan.query, "epsilon"):
-        return None
-    return plan.query.largest_epsilon(budget, after=after)
 
 
 def _for_rows(plan: Plan, budget: Budget | None) -> str:
@@ -405,10 +389,8 @@ def _for_rows(plan: Plan, budget: Budget | None) -> str:
 
 def _would_remain(kept: Mapping[str, Any]) -> str:
     """Return what remains of a budget, and whether a release fits another time, in words."""
-    left, fits = f"{kept['remaining_budget']:.6g}", kept["largest_epsilon"]
-    if kept["fits_again"]:
-        return f"{left}, enough for one more"
-    return f"{left}, enough for one more with --epsilon {fits:g}" if fits else left
+    left = f"{kept['remaining_budget']:.6g}"
+    return f"{left}, enough for one more" if kept["fits_again"] else left
 
 
 def _fact(fact: object) -> str:
