@@ -133,7 +133,9 @@ def test_epsilon_exists_at_the_extremes(rho, delta):
     assert 0 <= epsilon_of(rho, delta) < inf
 
 
-@pytest.mark.parametrize(("mu", "epsilon"), [(0.2, 1.0), (1.0, 0.3), (3.0, 8.0), (0.05, 0.1)])
+@pytest.mark.parametrize(
+    ("mu", "epsilon"), [(0.2, 1.0), (1.0, 0.3), (3.0, 8.0), (0.05, 0.1), (1.0, 0.0), (3.0, 0.0)]
+)
 def test_the_price_of_gaussian_noise_is_the_integral_of_the_definition(mu, epsilon):
     from scipy.integrate import quad
 
