@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 import dpselect_studies as studies
-from dpselect.errors import DataError, DPSelectError, ParameterError
-from dpselect_studies import datasets, running
+from dpselect.errors import ParameterError
+from dpselect_studies import running
 from dpselect_studies.catalogue import module_of
 from dpselect_studies.report import Provenance, page, store
 from dpselect_studies.running import source_digest
@@ -96,39 +96,6 @@ def test_another_seed_gives_other_numbers_in_other_files(tmp_path):
 
     assert not second.frame.equals(first.frame)
     assert studies.run(name, folder=tmp_path).frame.equals(first.frame)
-
-
-@pytest.mark.slow
-def test_other_epsilons_runs_and_data_are_measured_instead(tmp_path):
-    edges = tmp_path / "star.csv"
-    edges.write_text("src,dst\n" + "".join(f"0,{leaf}\n" for leaf in range(1, 30)))
-    changes = studies.Changes(epsilons=(2.0,), runs=3, data={"enron": edges})
-
-    found = studies.run("farias-2024/figure-3", folder=tmp_path, changes=changes)
-
-    assert found.frame["epsilon"].unique().to_list() == [2.0]
-    assert found.frame.filter(method="degree alone")["recall"].max() > 0
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"runs": 3},
-        {"data": {"nobody": "x"}},
-        {"data": {"enron": "nowhere.csv"}},
-    ],
-)
-def test_what_a_study_has_not_cannot_be_changed(changes, tmp_path):
-    with pytest.raises(DPSelectError):
-        studies.run("gonen-2025/theorem-1", folder=tmp_path, changes=studies.Changes(**changes))
-
-
-def test_a_file_without_the_columns_of_the_data_set_is_refused(tmp_path):
-    path = tmp_path / "edges.csv"
-    path.write_text("a,b\n0,1\n")
-
-    with pytest.raises(DataError):
-        datasets.checked_replacement("enron", path)
 
 
 def test_a_cell_is_known_by_the_source_of_all_that_its_study_uses(monkeypatch):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dpselect_studies.catalogue import STUDIES, load
     from dpselect_studies.comparison import compare
     from dpselect_studies.report import Provenance, listed, page, store
-    from dpselect_studies.running import Changes, Run, run
+    from dpselect_studies.running import Run, run
     from dpselect_studies.study import Null, Printed, Reason, Study
 
 _HOME = {
@@ -27,7 +27,6 @@ _HOME = {
     "listed": "report",
     "page": "report",
     "store": "report",
-    "Changes": "running",
     "Run": "running",
     "run": "running",
     "compare": "comparison",
@@ -39,7 +38,6 @@ _HOME = {
 
 __all__ = [
     "STUDIES",
-    "Changes",
     "Null",
     "Printed",
     "Provenance",

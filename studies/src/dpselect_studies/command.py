@@ -29,8 +29,6 @@ from a clone of dpselect.
 $ dpselect papers list
 
 $ dpselect papers run farias-2024/table-2 --full --jobs 2
-
-$ dpselect papers run farias-2023/figure-10 --epsilon 1 --data enron=edges.csv
 """
 
 Folder = Annotated[
@@ -103,18 +101,6 @@ def run(
     jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
     folder: Folder = Path("results"),
-    epsilon: Annotated[
-        list[float] | None, typer.Option(help="Instead of the study's; may be repeated.")
-    ] = None,
-    runs: Annotated[
-        int | None, typer.Option(help="Repetitions, instead of the study's.")
-    ] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="NAME=FILE: a Parquet or CSV file instead of a data set; may be repeated."
-        ),
-    ] = None,
 ) -> None:
     """Run studies; write their numbers as Parquet and a picture. Resumes an unfinished run."""
     import dpselect_studies as studies
@@ -122,19 +108,12 @@ def run(
     chosen = studies.STUDIES if names == ["all"] else tuple(names)
     for name in chosen:
         studies.load(name)  # a wrong name is refused before the first hour
-    changes = studies.Changes(
-        epsilons=tuple(epsilon) if epsilon else None, runs=runs, data=_files(data or [])
-    )
-    more = [word for one in epsilon or [] for word in ("--epsilon", f"{one:g}")]
-    more += [] if runs is None else ["--runs", str(runs)]
-    more += [word for one in data or [] for word in ("--data", one)]
-    own = not (data or changes.epsilons or runs)
     for name in chosen:
-        if full and own:
+        if full:
             _say_how_long(name, jobs)
         setting = ["--code"] * code or ["--full"] * full
         command = ["dpselect", "papers", "run", name, *setting]
-        command += ["--jobs", str(jobs), "--seed", str(seed), *more]
+        command += ["--jobs", str(jobs), "--seed", str(seed)]
         with _progress() as bar:
             task = bar.add_task(name, total=None)
             done = studies.run(
@@ -144,26 +123,13 @@ def run(
                 code=code,
                 jobs=jobs,
                 seed=seed,
-                changes=changes,
                 on_cell=partial(_move, bar, task),
             )
         made = studies.Provenance(
             shlex.join(command), done.seconds, os.cpu_count() or 1, version("dpselect")
         )
         path = studies.store(name, done, made, folder, code=code)
-        _show(name, done, path, paper=own and (full or code), code=code)
-
-
-def _files(given: list[str]) -> dict[str, Path]:
-    from dpselect.errors import ParameterError
-
-    found = {}
-    for one in given:
-        name, equals, path = one.partition("=")
-        if not equals:
-            raise ParameterError(f"--data must be NAME=FILE, not {one!r}")
-        found[name] = Path(path)
-    return found
+        _show(name, done, path, paper=full or code, code=code)
 
 
 def _progress() -> Progress:

@@ -24,10 +24,7 @@ def load(name: str) -> Graph:
         DataError: The data set cannot be had.
     """
     edges = datasets.load(name)
-    nodes = NODES[name]
-    if datasets.replaced(name):
-        nodes = 1 + max(int(edges[end].max()) for end in ("src", "dst"))  # type: ignore[arg-type]
-    return Graph.from_edges(edges, source="src", target="dst", nodes=nodes)
+    return Graph.from_edges(edges, source="src", target="dst", nodes=NODES[name])
 
 
 @cache

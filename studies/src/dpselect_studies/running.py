@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from multiprocessing import get_context
@@ -22,7 +21,6 @@ import polars as pl
 import dpselect
 import dpselect_studies
 from dpselect.errors import ParameterError
-from dpselect_studies import datasets
 from dpselect_studies.catalogue import load, module_of
 from dpselect_studies.study import Row
 
@@ -43,42 +41,12 @@ class Run:
     seconds: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Changes:
-    """What a run has instead of the study's own setting and data.
-
-    Attributes:
-        epsilons: Instead of the setting's.
-        runs: Repetitions, instead of the setting's.
-        data: Files instead of public data sets, by the name of the data set.
-    """
-
-    epsilons: tuple[float, ...] | None = None
-    runs: int | None = None
-    data: Mapping[str, Path] = field(default_factory=dict)
-
-    def of(self, setting: Any) -> Any:  # noqa: ANN401 -- every study has a setting of its own
-        """Return a setting with the epsilons and repetitions of this run.
-
-        Raises:
-            ParameterError: The study has no such thing to change.
-        """
-        wanted = {"epsilons": self.epsilons, "runs": self.runs}
-        given = {name: value for name, value in wanted.items() if value is not None}
-        known = {one.name for one in dataclasses.fields(setting)}
-        for name in given:
-            if name not in known:
-                raise ParameterError(f"this study has no {name} to change")
-        return dataclasses.replace(setting, **given)
-
-
 @dataclass(frozen=True)
 class _Job:
     name: str
     cell: Any
     seed: int
     digest: str
-    data: tuple[tuple[str, str], ...]
 
 
 def run(
@@ -89,26 +57,23 @@ def run(
     code: bool = False,
     jobs: int = 1,
     seed: int = 0,
-    changes: Changes | None = None,
     on_cell: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Run:
     """Measure a study; finished cells are read from the folder.
 
     Args:
         name: A name of ``STUDIES``.
-        folder: Folder of finished cells. A cell that is there, with the same seed, the same
-            data and the same source of all that the study uses of both packages, is not
-            measured again.
+        folder: Folder of finished cells. A cell that is there, with the same seed and the same
+            source of all that the study uses of both packages, is not measured again.
         full: The paper's setting, not the small one.
         code: The setting of the authors' published code, in place of both.
         jobs: Number of processes; >= 1.
         seed: Of the random streams, one for each cell; >= 0.
-        changes: Other epsilons, repetitions or data than the study's.
         on_cell: Called with the numbers of finished and of all cells.
 
     Raises:
         ParameterError: There is no such study, ``jobs`` < 1, ``seed`` < 0, or the study has
-            nothing of what should be changed, or no setting of the authors' code.
+            no setting of the authors' code.
         DataError: A data set cannot be had.
     """
     study = load(name)
@@ -116,18 +81,14 @@ def run(
         raise ParameterError(f"jobs must be at least 1, not {jobs}")
     if seed < 0:
         raise ParameterError(f"seed must be at least 0, not {seed}")
-    changes = changes or Changes()
-    wanted = study.code if code else study.full if full else study.small
-    if wanted is None:
+    setting = study.code if code else study.full if full else study.small
+    if setting is None:
         raise ParameterError(f"{name} has no setting of the authors' code")
-    setting = changes.of(wanted)
-    data = tuple((one, str(path)) for one, path in sorted(changes.data.items()))
-    held = [datasets.checked_replacement(one, Path(path)) for one, path in data]
     finished = folder / CELLS / name
     finished.mkdir(parents=True, exist_ok=True)
-    uses = f"{source_digest(module_of(name))} {held}"
+    uses = source_digest(module_of(name))
     work = [
-        _Job(name, cell, seed, sha256(f"{cell!r} {seed} {uses}".encode()).hexdigest(), data)
+        _Job(name, cell, seed, sha256(f"{cell!r} {seed} {uses}".encode()).hexdigest())
         for cell in study.cells(setting)
     ]
     missing = [job for job in work if not _file(finished, job).exists()]
@@ -203,8 +164,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _measured(work: Sequence[_Job], jobs: int) -> Iterator[tuple[_Job, dict[str, Any]]]:
-    # Other data are read in processes of their own: this one keeps the public data sets.
-    if jobs == 1 and not any(job.data for job in work):
+    if jobs == 1:
         for job in work:
             yield job, _measure(job)
         return
@@ -226,7 +186,6 @@ def _share_cores(threads: int) -> None:
 
 
 def _measure(job: _Job) -> dict[str, Any]:
-    datasets.replace({name: Path(path) for name, path in job.data})
     stream = [job.seed, *np.frombuffer(bytes.fromhex(_named(job)), dtype=np.uint32).tolist()]
     start = time.process_time()
     rows: list[Row] = load(job.name).measure(job.cell, np.random.default_rng(stream))

@@ -9,8 +9,6 @@ checked: a file packed anew with the same records passes, another record does no
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +20,8 @@ if TYPE_CHECKING:
 
 FOLDER = "DPSELECT_DATA"
 
-_REPLACED: dict[str, Path] = {}
 
-__all__ = ["DataSet", "about", "checked_replacement", "load", "names", "replace", "replaced"]
+__all__ = ["DataSet", "about", "load", "names"]
 
 
 def names() -> list[str]:
@@ -58,8 +55,6 @@ def load(name: str) -> pl.DataFrame:
         dpselect.errors.ParameterError: there is no data set 'median'; the names are acs, ...
     """
     found = about(name)
-    if name in _REPLACED:
-        return _read(_REPLACED[name])
     folder = os.environ.get(FOLDER)
     if folder:
         return _from_folder(found, Path(folder))
@@ -70,44 +65,6 @@ def load(name: str) -> pl.DataFrame:
             f"it was made from {found.source}"
         )
     return _from_publisher(found)
-
-
-def replace(files: Mapping[str, Path]) -> None:
-    """Read these files instead of public data sets, in this process from now on.
-
-    Args:
-        files: By the name of a data set: Parquet or CSV files with its columns, as
-            ``checked_replacement`` accepts them.
-    """
-    _REPLACED.clear()
-    _REPLACED.update(files)
-
-
-def replaced(name: str) -> bool:
-    """Return whether another file is read instead of a data set."""
-    return name in _REPLACED
-
-
-def checked_replacement(name: str, path: Path) -> str:
-    """Return the sha256 of a file that has the columns of a data set.
-
-    Raises:
-        ParameterError: There is no data set of that name.
-        DataError: There is no such file, or it lacks a column.
-    """
-    wanted = [one.strip() for one in about(name).columns.split(",")]
-    if not path.is_file():
-        raise DataError(f"there is no file {path}")
-    missing = [one for one in wanted if one not in _read(path).columns]
-    if missing:
-        raise DataError(f"{path} has no column {missing[0]!r}; {name!r} has {wanted}")
-    return sha256(path.read_bytes()).hexdigest()
-
-
-def _read(path: Path) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
 
 
 def _from_folder(found: DataSet, folder: Path) -> pl.DataFrame:
