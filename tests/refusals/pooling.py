@@ -30,7 +30,6 @@ OUTCOMES = releasing(
 REPLACED = refusing(pooling.ReplacedSamples, people=5, beta=1)
 NOISE = refusing(pooling.JointNoise)
 SHEET = refusing(pooling.Worksheet, samples=SAMPLES, design=DESIGN)
-PRIMES = refusing(pooling.kautz_singleton, 50, d=9)
 
 ROWS = [
     ASSAY("", sensitivity=0.5, specificity=0.5),
@@ -61,8 +60,7 @@ ROWS = [
     refusing(pooling.bernoulli, 0, 5, probability=0.5, rng=RNG)("people"),
     refusing(pooling.doubly_balanced, 5, 3, weight=0, rng=RNG)("weight"),
     refusing(pooling.dorfman, 5, pool_size=0)("pool_size"),
-    PRIMES("q", q=Each([7, 8])),
-    PRIMES("q", d=1, q=12),
+    refusing(pooling.kautz_singleton, 50)("d", d=0),
     FLIPS("flip", flip=0.0),
     FLIPS("", NeighboursError, neighbours=EDGE),
     PRIVACY("delta", delta=Each([1.0, -0.1])),

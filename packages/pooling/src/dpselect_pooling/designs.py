@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpselect.errors import MissingDependencyError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.extend import validation
 
 Design: TypeAlias = NDArray[np.bool_]
@@ -120,47 +120,34 @@ def array_2d(people: int, *, rows: int, columns: int) -> Design:
     return design[design.any(axis=1)]
 
 
-def kautz_singleton(people: int, *, d: int, q: int | None = None) -> Design:
+def kautz_singleton(people: int, *, d: int) -> Design:
     """Return the smallest design of Kautz and Singleton that finds any ``d`` positives.
 
-    Each person is a polynomial of degree below ``k`` over a field of ``q`` elements; at each of
-    ``length`` points its value says in which of ``q`` pools the sample is. Two polynomials
-    agree at no more than ``k - 1`` points, so ``d`` others cannot cover all pools of a person
-    as long as ``d(k - 1) <`` ``length``: COMP is then right on every set of up to ``d``
-    positives.
+    Each person is a polynomial of degree below ``k`` over the integers modulo a prime ``q``; at
+    each of ``length`` points its value says in which of ``q`` pools the sample is. Two
+    polynomials agree at no more than ``k - 1`` points, so ``d`` others cannot cover all pools
+    of a person as long as ``d(k - 1) <`` ``length``: COMP is then right on every set of up to
+    ``d`` positives.
 
     Args:
         people: At least 1.
         d: Number of positives that COMP finds for certain, at least 1.
-        q: Elements of the field, a prime or, with
-            ``dpselect-pooling[galois]``, a prime power; the
-            prime with the fewest pools if not given.
 
     Returns:
         Shape ``(pools, people)`` with ``(d (k - 1) + 1) * q`` pools, each sample in
-        ``d (k - 1) + 1`` of them.
-
-    Raises:
-        ParameterError: ``q`` is not the order of a field, or has too few points.
-        MissingDependencyError: ``q`` is a prime power and ``galois`` is not installed.
+        ``d (k - 1) + 1`` of them, for the prime with the fewest pools and ``k`` of 2 or more.
 
     Source: Kautz and Singleton 1964.
     """
     people = validation.at_least("people", people, 1)
     d = validation.at_least("d", d, 1)
-    if q is None:
-        q = _best_prime(people, d)
-    q = validation.at_least("q", q, 2)
-    if not _is_prime_power(q):
-        raise ParameterError(f"`q`={q} is neither a prime nor a power of one")
+    q = _best_prime(people, d)
     degree = _coefficients(people, q)
     length = d * (degree - 1) + 1
-    if length > q:
-        raise ParameterError(
-            f"`q`={q} is too small for {people} people and `d`={d}: the smallest prime that "
-            f"will do gives {_best_prime(people, d)}"
-        )
-    symbols = _evaluate(people, q, degree, length)
+    digits = np.arange(people) // q ** np.arange(degree)[:, None] % q
+    symbols = np.zeros((length, people), dtype=np.int64)
+    for row in digits[::-1]:
+        symbols = (symbols * np.arange(length)[:, None] + row) % q
     design = np.zeros((length * q, people), dtype=np.bool_)
     design[np.arange(length)[:, None] * q + symbols, np.arange(people)] = True
     return design
@@ -190,27 +177,6 @@ def _shape(people: int, pools: int, rng: np.random.Generator) -> tuple[int, int]
     return validation.at_least("pools", pools, 1), validation.at_least("people", people, 1)
 
 
-def _evaluate(people: int, q: int, degree: int, length: int) -> NDArray[np.int64]:
-    """Return the value of each person's polynomial at each point: (length, people)."""
-    digits = np.arange(people) // q ** np.arange(degree)[:, None] % q
-    if _is_prime(q):
-        values = np.zeros((length, people), dtype=np.int64)
-        for row in digits[::-1]:
-            values = (values * np.arange(length)[:, None] + row) % q
-        return values
-    try:
-        import galois
-    except ModuleNotFoundError:
-        raise MissingDependencyError(
-            "fields of prime powers need galois: pip install 'dpselect-pooling[galois]'"
-        ) from None
-    field = galois.GF(q)
-    total = field.Zeros((length, people))
-    for row in digits[::-1]:
-        total = total * field(np.arange(length))[:, None] + field(row)
-    return np.asarray(total, dtype=np.int64)
-
-
 def _best_prime(people: int, d: int) -> int:
     """Return the prime with the fewest pools; none above the first with k <= 2 is better."""
     best, fewest = 0, 0
@@ -231,13 +197,6 @@ def _coefficients(people: int, q: int) -> int:
     while q**degree < people:
         degree += 1
     return degree
-
-
-def _is_prime_power(q: int) -> bool:
-    prime = next((factor for factor in range(2, isqrt(q) + 1) if q % factor == 0), q)
-    while q % prime == 0:
-        q //= prime
-    return q == 1
 
 
 def _is_prime(q: int) -> bool:
