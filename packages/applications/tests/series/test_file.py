@@ -28,13 +28,19 @@ def asked(**more):
     return dp.Series(**{**fields, **more})
 
 
-def through(period):
-    return ROWS.filter(pl.col("month") <= period)
-
-
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "codes.series"
+
+
+@pytest.fixture
+def release(path, budget):
+    """Release through a period, by its number, of the rows that are there by then."""
+
+    def released(number, data=ROWS, *, budget=budget, **more):
+        return asked(**more).release_through(data, PERIODS[number], path=path, budget=budget)
+
+    return released
 
 
 @pytest.fixture
@@ -42,7 +48,7 @@ def budget():
     return dp.Budget(1.0, neighbours="add-remove")
 
 
-def test_the_first_period_pays_for_all_and_each_is_drawn_once(path, budget):
+def test_the_first_period_pays_for_all_and_each_is_drawn_once(release, budget):
     drawn = []
 
     def watched(name, draw, _args, _kwargs):
@@ -51,8 +57,8 @@ def test_the_first_period_pays_for_all_and_each_is_drawn_once(path, budget):
 
     with samplers.intercepted(watched):
         made = [
-            asked().release_through(through(period), period, path=path, budget=budget)
-            for period in PERIODS
+            release(number, ROWS.filter(pl.col("month") <= period))
+            for number, period in enumerate(PERIODS)
         ]
 
     assert len(drawn) == 4
@@ -64,49 +70,34 @@ def test_the_first_period_pays_for_all_and_each_is_drawn_once(path, budget):
     assert list(made[3].by_period) == PERIODS
 
 
-def test_a_period_that_was_released_is_answered_again(path, budget):
-    first = asked().release_through(through(PERIODS[1]), PERIODS[1], path=path, budget=budget)
-    again = asked().release_through(None, PERIODS[1], path=path)
-    before = asked().release_through(None, PERIODS[0], path=path)
+def test_what_was_released_is_answered_again_without_data(release):
+    first = release(1)
 
-    assert again.sums == first.sums
-    assert before.sums == first.sums[:1]
-    assert again.entry == 1
-
-
-def test_periods_that_were_left_out_are_drawn_with_the_next(path):
-    first = asked().release_through(through(PERIODS[0]), PERIODS[0], path=path)
-    last = asked().release_through(ROWS, PERIODS[3], path=path)
-
-    assert len(last.sums) == 4
-    assert last.sums[:1] == first.sums
+    assert release(1, None, budget=None).sums == first.sums
+    assert release(0, None, budget=None).sums == first.sums[:1]
+    # Other numbers of keys share the file; periods that were left out come with the next.
+    more = release(1, None, k=2, budget=None)
+    assert (more.sums, len(more.answer)) == (first.sums, 2)
+    last = release(3)
+    assert (len(last.sums), last.sums[:2]) == (4, first.sums)
 
 
-def test_rows_of_later_periods_are_not_read(path):
-    precise = asked(epsilon=50.0)
-    early = precise.release_through(ROWS, PERIODS[1], path=path)
+def test_rows_of_later_periods_are_not_read(release):
+    early = release(1, epsilon=50.0, budget=None)
 
     assert early.running[1].sum() == pytest.approx(100, abs=3)
-
-
-def test_other_numbers_of_keys_share_the_file(path):
-    first = asked().release_through(through(PERIODS[0]), PERIODS[0], path=path)
-    more = asked(k=2).release_through(None, PERIODS[0], path=path)
-
-    assert more.sums == first.sums
-    assert len(more.answer) == 2
 
 
 @pytest.mark.parametrize(
     "more",
     [{"epsilon": 2.0}, {"candidates": ["b", "a"]}, {"user": "person", "max_per_user": 1}],
 )
-def test_the_file_of_another_series_is_refused(path, more):
-    asked().release_through(through(PERIODS[0]), PERIODS[0], path=path)
+def test_the_file_of_another_series_is_refused(release, path, more):
+    release(0, budget=None)
     held = path.read_bytes()
 
     with refused("k", error=LedgerError):
-        asked(**more).release_through(ROWS, PERIODS[1], path=path)
+        release(1, budget=None, **more)
     assert path.read_bytes() == held
 
 
@@ -116,45 +107,41 @@ def test_a_period_that_is_none_is_refused(path):
     assert not path.exists()
 
 
-def test_a_refusal_leaves_no_file_and_draws_nothing(path):
+def test_a_refusal_leaves_no_file_and_draws_nothing(release, path):
     small = dp.Budget(0.5, neighbours="add-remove")
     other = dp.Budget(5.0, neighbours="substitute")
 
     with pytest.raises(InsufficientBudgetError):
-        asked().release_through(None, PERIODS[0], path=path, budget=small)
+        release(0, None, budget=small)
     with pytest.raises(NeighboursError):
-        asked().release_through(None, PERIODS[0], path=path, budget=other)
+        release(0, None, budget=other)
     with pytest.raises(ColumnError):
-        asked().release_through(ROWS.drop("code"), PERIODS[0], path=path)
+        release(0, ROWS.drop("code"), budget=None)
     assert not path.exists()
     assert (small.entries, other.entries) == ((), ())
 
 
-def test_a_crash_in_the_draw_is_paid_for_once(path, budget):
-    def crash(*_):
-        raise KeyboardInterrupt
+def crash(*_):
+    raise KeyboardInterrupt
 
+
+def test_a_crash_in_the_draw_is_paid_for_once(release, budget):
     with samplers.intercepted(crash), pytest.raises(KeyboardInterrupt):
-        asked().release_through(ROWS, PERIODS[0], path=path, budget=budget)
-    release = asked().release_through(ROWS, PERIODS[0], path=path, budget=budget)
+        release(0)
+    again = release(0)
 
     assert len(budget.entries) == 1
-    assert (release.entry, len(release.sums)) == (1, 1)
+    assert (again.entry, len(again.sums)) == (1, 1)
 
 
-def test_sums_that_were_not_written_were_seen_by_nobody(path, budget, monkeypatch):
+def test_sums_that_were_not_written_were_seen_by_nobody(release, budget, monkeypatch):
     with monkeypatch.context() as patched:
-
-        def crash(*_):
-            raise KeyboardInterrupt
-
         patched.setattr(file.Kept, "add", crash)
         with pytest.raises(KeyboardInterrupt):
-            asked().release_through(ROWS, PERIODS[0], path=path, budget=budget)
-    release = asked().release_through(ROWS, PERIODS[1], path=path, budget=budget)
+            release(0)
 
+    assert len(release(1).sums) == 2
     assert len(budget.entries) == 1
-    assert len(release.sums) == 2
 
 
 def test_other_files_are_left_as_they_are(path, tmp_path):
