@@ -447,6 +447,21 @@ def test_no_release_of_a_record_exceeds_the_ceiling(values, p, epsilon, name):
     assert best.size > 1 or best[0] <= ceiling * (1 + 1e-9)
 
 
+def test_any_two_nodes_can_be_made_twins_in_one_step():
+    """The step of Theorem 52: exchanged names leave the graph as it is."""
+    pairs = list(combinations(range(4), 2))
+    for there in product([False, True], repeat=len(pairs)):
+        graph = {pair for pair, one in zip(pairs, there, strict=True) if one}
+        for v, w in permutations(range(4), 2):
+            others = {end for edge in graph if w in edge for end in edge} - {v, w}
+            kept = {edge for edge in graph if v not in edge or w in edge}
+            made = kept | {tuple(sorted((v, other))) for other in others}
+            names = {v: w, w: v}
+            swapped = {tuple(sorted(names.get(end, end) for end in edge)) for edge in made}
+            assert swapped == made
+            assert all(v in edge for edge in made ^ graph)
+
+
 @pytest.mark.parametrize("draw", DRAWS[:2], ids=str)
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 @pytest.mark.parametrize("n", [5, 200])
