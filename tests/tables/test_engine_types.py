@@ -84,13 +84,7 @@ SQL = {
 }
 
 
-def in_polars(kind):
-    values = NATIVE[kind]
-    if kind == "128-bit integer":
-        return pl.DataFrame({"v": pl.Series(values, dtype=pl.Int128)})
-    if kind == "enumeration":
-        return pl.DataFrame({"v": pl.Series(values, dtype=pl.Enum(["flu", "FLU"]))})
-    return None
+OF_POLARS = {"128-bit integer": pl.Int128, "enumeration": pl.Enum(["flu", "FLU"])}
 
 
 @cache
@@ -120,10 +114,10 @@ def _of_file(table):
 
 def _native(engine, kind):
     if engine in {"polars", "polars lazy"}:
-        frame = in_polars(kind)
-        if frame is None:
+        if kind not in OF_POLARS:
             return None
-        frame = frame.with_columns(who=pl.int_range(pl.len()))
+        held = pl.Series(NATIVE[kind], dtype=OF_POLARS[kind])
+        frame = pl.DataFrame({"v": held, "who": range(len(held))})
         return frame if engine == "polars" else frame.lazy()
     path = Path(tempfile.mkdtemp(dir=_folder())) / "rows.db"
     rows = [*zip(NATIVE[kind], range(len(NATIVE[kind])), strict=True)]

@@ -77,7 +77,7 @@ class Dialect:
             fields do in any case.
         strip: Whether spaces around a field are left out.
         date_format: Form of dates and times, such as ``"%d/%m/%Y"`` or ``"%m/%d/%y %H:%M"``;
-            ``%z`` reads Z and offsets such as +02:00. If not given, 2026-01-31 and
+            ``%z`` reads Z and offsets such as +02:00 or +02. If not given, 2026-01-31 and
             2026-01-31T12:00, with seconds or without.
         time_zone: Time zone, such as ``"Europe/Berlin"``, by whose clock times with Z or an
             offset are read. If not given, such times are missing unless ``date_format`` has
