@@ -123,9 +123,9 @@ def _of_array(edges: object, nodes: Sequence[Hashable]) -> object:
     pairs = values.as_array(edges)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise DataError(
-            "edges must be a file, a data frame, or pairs in an array of shape (m, 2); an "
-            "adjacency is a sparse matrix of SciPy, as scipy.sparse.coo_array(rows), and a "
-            "graph one of networkx"
+            "edges must be a file, a data frame, a graph of networkx, or pairs in an array of "
+            "shape (m, 2); an adjacency is a sparse matrix of SciPy, as "
+            "scipy.sparse.coo_array(rows).astype(bool)"
         )
     if len(nodes) == 2:
         raise DataError(
@@ -288,6 +288,8 @@ def pairs_of_file(path: Path, nodes: Sequence[Hashable]) -> object:
     kind = ending(path)
     read = READERS[kind]
     needed("networkx", extra="formats")
+    if kind in {".net", ".mtx"} and isinstance(nodes, range):
+        note(f"a {NAMES[kind]} file, which counts from 1: its first node is the id 0")
     try:
         return read(path, nodes)
     except Exception:  # noqa: BLE001 -- readers quote what they could not read
