@@ -58,17 +58,12 @@ class ErrorMeasure(ABC):
     """
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "neighbours", self.relation)
-
-    @property
-    def relation(self) -> Neighbours:
-        """The neighbour relation that the sensitivity holds for."""
-        return validation.table_neighbours(self.neighbours)
+        object.__setattr__(self, "neighbours", validation.table_neighbours(self.neighbours))
 
     @property
     def moves(self) -> bool:
         """Whether one neighbour step moves a point, and brings or takes none."""
-        return self.relation is Neighbours.SUBSTITUTE
+        return self.neighbours is Neighbours.SUBSTITUTE
 
     @abstractmethod
     def errors(self, gaps: Values, noise: Values, exact: Values) -> tuple[Values, Values]:
@@ -221,9 +216,9 @@ def grid_error(
     a bound on the noise (``error_measures``).
 
     Guarantee:
-        The sensitivity holds under ``measure.relation``. The bounds, grids, queries, scale and
-        the measure's own arguments are public, the points are not. There is one bound per grid,
-        as ``GeneralizedExponential`` uses them; other mechanisms take the largest.
+        The sensitivity holds under ``measure.neighbours``. The bounds, grids, queries, scale
+        and the measure's own arguments are public, the points are not. There is one bound per
+        grid, as ``GeneralizedExponential`` uses them; other mechanisms take the largest.
 
     Args:
         x: Shape ``(n,)``. Points outside the bounds and points with a NaN are dropped.
@@ -283,6 +278,6 @@ def partition_error(
         errors, constant = measure.errors(np.abs(answers - exact), noise, exact)
         private[position], public[position] = -np.mean(errors), -np.mean(constant)
         bounds[position] = measure.sensitivity(overlap, noise) * max_per_user
-    sensitivity = GlobalSensitivity(bounds, measure.relation)
+    sensitivity = GlobalSensitivity(bounds, measure.neighbours)
     # A float of their sum would round the private term by the size of the public one.
     return Objective(exact_sum(public, private), sensitivity, highest=0.0)

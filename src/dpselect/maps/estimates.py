@@ -382,11 +382,11 @@ def _differences(partition: Partition, counts: Values, deviation: float) -> Valu
     ends = np.hstack([first, first + span]) * (POSITIONS // partition.base)
     for axis, after in product((0, 1), repeat=2):
         side = axis + 2 * after
-        beside = sides.copy()
-        beside[:, axis::2] += (2 * after - 1) * (sides[:, axis + 2] - sides[:, axis])[:, None]
-        on_map = (beside[:, axis] >= 0) & (beside[:, axis + 2] <= POSITIONS)
+        moved = sides.copy()
+        moved[:, axis::2] += (2 * after - 1) * (sides[:, axis + 2] - sides[:, axis])[:, None]
+        on_map = (moved[:, axis] >= 0) & (moved[:, axis + 2] <= POSITIONS)
         other = np.flatnonzero((sides[:, side] == ends[:, side]) & on_map)
         most = 2 * (np.maximum(counts[other], 0) + deviation)
-        held = np.minimum(answers(beside[other]), most)
+        held = np.minimum(answers(moved[other]), most)
         found[axis, after, other] = held - counts[other]
     return found

@@ -35,6 +35,8 @@ WORLD = {"EPSG:4326", "OGC:CRS84", "WGS84"}
 GEOGRAPHIC = {*WORLD, "EPSG:4269", "EPSG:4258"}
 """Systems in degrees that are known without pyproj."""
 
+DEGREES = "degrees"
+
 POLAR = (-60.0, 84.0)
 """Degrees of latitude beyond which few people live."""
 
@@ -51,12 +53,12 @@ def check_degrees(crs: object, bounds: tuple[float, float, float, float]) -> Non
     """
     if not isinstance(crs, str) or not crs:
         raise ParameterError("`crs` must name a reference system, such as 'EPSG:4326'")
-    degrees, (_, metres) = _are_degrees(*bounds), unit(crs)
+    degrees, (name, metres) = _are_degrees(*bounds), unit(crs)
     cure = (
         f"the `bounds` {bounds} are not: give the bounds in the units of the system, as west, "
         "south, east, north"
     )
-    if is_geographic(crs) and not degrees:
+    if name == DEGREES and not degrees:
         west, south, east, north = bounds
         swapped = "; are they swapped?" if _are_degrees(south, west, north, east) else ""
         raise ParameterError(
@@ -64,7 +66,7 @@ def check_degrees(crs: object, bounds: tuple[float, float, float, float]) -> Non
             f"projected system{swapped}"
         )
     if degrees and metres is not None and metres <= 1:
-        raise ParameterError(f"{crs} is in {unit(crs)[0]}s, and {cure}")
+        raise ParameterError(f"{crs} is in {name}s, and {cure}")
 
 
 def _are_degrees(west: float, south: float, east: float, north: float) -> bool:
@@ -107,19 +109,18 @@ def _begins(column: str | None, *beginnings: str) -> bool:
 
 def is_geographic(crs: str) -> bool:
     """Return whether a system is in degrees; pyproj, if installed, knows those not listed."""
-    if crs.upper() in GEOGRAPHIC:
-        return True
-    system = _looked_up(crs)
-    return system is not None and bool(system.is_geographic)
+    return unit(crs)[0] == DEGREES
 
 
 def unit(crs: str | None) -> tuple[str, float | None]:
     """Return the unit of the coordinates, and its length in metres where that is known."""
     if crs is None:
         return "coordinate units", None
-    system = None if is_geographic(crs) else _looked_up(crs)
+    system = None if crs.upper() in GEOGRAPHIC else _looked_up(crs)
+    if crs.upper() in GEOGRAPHIC or (system is not None and system.is_geographic):
+        return DEGREES, None
     if system is None:
-        return "degrees" if is_geographic(crs) else f"units of {crs}", None
+        return f"units of {crs}", None
     axis = system.axis_info[0]
     return str(axis.unit_name), float(axis.unit_conversion_factor)
 

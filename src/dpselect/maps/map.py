@@ -294,7 +294,8 @@ def _measure(asked: Map, relation: Neighbours, max_per_user: int) -> ErrorMeasur
         validation.positive("floor", floor)
     if not isinstance(given, ErrorMeasure):
         return None if named == "relative" else Weighted(neighbours=relation)
-    validation.same_neighbours("the `measure`", given.relation, "the release", relation)
+    stated = validation.table_neighbours(given.neighbours)
+    validation.same_neighbours("the `measure`", stated, "the release", relation)
     if max_per_user > 1 and not isinstance(given, Weighted | RelativeClipped):
         raise ParameterError(
             "with several points of a `user`, `measure` must be a name, Weighted or "

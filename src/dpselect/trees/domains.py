@@ -17,15 +17,16 @@ every column that may be split on:
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -42,8 +43,29 @@ OUTSIDE = -1
 """Code of a value that is outside of its domain and has nowhere to go."""
 
 
+class _Domain(ABC):
+    """A finite set of codes ``0, ..., size - 1`` for the values of one column."""
+
+    ordered: ClassVar[bool]
+    """Whether questions are ``code < k``; else they are ``code == k``."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """The name of each code."""
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return len(self.labels)
+
+    def interval(self, first: int, last: int) -> str:
+        """Return the name of all codes from one to another."""
+        return f"{{{', '.join(self.labels[first : last + 1])}}}"
+
+
 @dataclass(frozen=True)
-class Categories:
+class Categories(_Domain):
     """The values of a categorical column.
 
     Attributes:
@@ -62,7 +84,6 @@ class Categories:
     values: Sequence[Hashable]
     other: Hashable | None = None
     ordered = False
-    """Whether questions are ``code < k``; else they are ``code == k``."""
 
     def __post_init__(self) -> None:
         kept = tuple(_plain(value) for value in self.values)
@@ -83,18 +104,8 @@ class Categories:
         return OUTSIDE if self.other is None else self.listed.index(self.other)
 
     @property
-    def size(self) -> int:
-        """The number of codes."""
-        return len(self.listed)
-
-    @property
     def labels(self) -> tuple[str, ...]:
-        """The name of each code."""
         return tuple(str(value) for value in self.listed)
-
-    def interval(self, first: int, last: int) -> str:
-        """Return the name of all codes from one to another."""
-        return f"{{{', '.join(self.labels[first : last + 1])}}}"
 
     def check(self, kind: Kind, name: str) -> None:
         """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
@@ -140,7 +151,7 @@ class Categories:
 
 
 @dataclass(frozen=True, repr=False)
-class Bins:
+class Bins(_Domain):
     """Numbers between public bounds, in bins of equal width or with edges of your own.
 
     A bin holds its lower edge; the last one holds both. Numbers beyond the bounds are
@@ -152,8 +163,8 @@ class Bins:
         bins: Number of bins; >= 1. Public.
         other: Name of an additional bin for missing values. Without it their records are
             dropped. Public.
-        own: The edges given as ``edges=``, ascending, from which ``low``, ``high`` and ``bins``
-            follow. Public.
+        edges: Edges of your own, ascending, from which ``low``, ``high`` and ``bins`` follow;
+            None for bins of equal width. Public.
 
     Raises:
         ParameterError: The bounds or edges are not finite and ascending, or there is no bin.
@@ -165,53 +176,43 @@ class Bins:
         ('[0, 18)', '[18, 65)', '[65, 120]')
     """
 
-    low: float
-    high: float
-    bins: int
-    other: str | None
-    own: tuple[float, ...] | None
+    low: float = None  # type: ignore[assignment] # given, or that of `edges`
+    high: float = None  # type: ignore[assignment] # likewise
+    bins: int = 8
+    other: str | None = None
+    _: KW_ONLY
+    edges: Sequence[float] | None = None
     ordered = True
-    """Likewise."""
 
-    def __repr__(self) -> str:
-        bounds = f"{_number_text(self.low)}, {_number_text(self.high)}, bins={self.bins}"
-        shown = bounds if self.own is None else f"edges={list(self.own)}"
-        return f"Bins({shown}{'' if self.other is None else f', other={self.other!r}'})"
-
-    def __init__(
-        self,
-        low: float | None = None,
-        high: float | None = None,
-        bins: int = 8,
-        other: str | None = None,
-        *,
-        edges: Sequence[float] | None = None,
-    ) -> None:
-        own = None
-        if edges is not None:
-            if low is not None or high is not None:
+    def __post_init__(self) -> None:
+        kept: dict[str, Any] = {"bins": validation.at_least("bins", self.bins, 1)}
+        if self.edges is not None:
+            if any(getattr(self, end) is not None for end in ("low", "high")):
                 raise ParameterError("`edges` state `low` and `high`: give either")
-            own = tuple(validation.finite("edges", edge) for edge in edges)
+            own = tuple(validation.finite("edges", edge) for edge in self.edges)
             if len(own) < 2 or any(a >= b for a, b in pairwise(own)):
                 raise ParameterError("`edges` must be at least two numbers, ascending")
-            low, high, bins = own[0], own[-1], len(own) - 1
-        first, last = validation.finite("low", low), validation.finite("high", high)
+            kept = {"edges": own, "low": own[0], "high": own[-1], "bins": len(own) - 1}
+        for name, value in kept.items():
+            object.__setattr__(self, name, value)
+        first, last = (validation.finite(end, getattr(self, end)) for end in ("low", "high"))
         if not first < last:
             raise ParameterError(f"`low` must be below `high`, got {first:g} and {last:g}")
-        kept = {"low": low, "high": high, "bins": validation.at_least("bins", bins, 1)}
-        for name, value in {**kept, "other": other, "own": own}.items():
-            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={one!r}" for name, one in self.to_dict().items())
+        return f"Bins({fields})"
 
     @cached_property
-    def edges(self) -> Values:
+    def lines(self) -> Values:
         """The ``bins + 1`` edges: the floats nearest to the decimal numbers."""
-        if self.own is not None:
-            return np.array(self.own, dtype=np.float64)
+        if self.edges is not None:
+            return np.array(self.edges, dtype=np.float64)
         return lines(self.low, self.high, np.arange(self.bins + 1), self.bins)
 
     def inner(self, dtype: DTypeLike) -> Values:
         """Return the edges between bins, as a column of a type of floats has them."""
-        return self.edges[1:-1].astype(dtype).astype(np.float64)
+        return self.lines[1:-1].astype(dtype).astype(np.float64)
 
     @property
     def unknown(self) -> int:
@@ -219,23 +220,15 @@ class Bins:
         return OUTSIDE if self.other is None else self.bins
 
     @property
-    def size(self) -> int:
-        """The number of codes."""
-        return self.bins + (self.other is not None)
-
-    @property
     def labels(self) -> tuple[str, ...]:
-        """The name of each code."""
         bins = tuple(self.interval(k, k) for k in range(self.bins))
         return bins if self.other is None else (*bins, self.other)
 
     def interval(self, first: int, last: int) -> str:
-        """Return the name of all codes from one to another."""
         if last >= self.bins:  # the bin of missing values is beside the others
-            return f"{{{', '.join(self.labels[first : last + 1])}}}"
-        edges = self.edges
-        end = "]" if last == self.bins - 1 else ")"
-        return f"[{_number_text(edges[first])}, {_number_text(edges[last + 1])}{end}"
+            return super().interval(first, last)
+        low, high = (_number_text(self.lines[at]) for at in (first, last + 1))
+        return f"[{low}, {high}{']' if last == self.bins - 1 else ')'}"
 
     def check(self, kind: Kind, name: str) -> None:
         """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
@@ -263,8 +256,8 @@ class Bins:
     def to_dict(self) -> dict[str, object]:
         """Return the domain as plain values, as in a domains file."""
         shown: dict[str, object] = {"low": self.low, "high": self.high, "bins": self.bins}
-        if self.own is not None:
-            shown = {"edges": list(self.own)}
+        if self.edges is not None:
+            shown = {"edges": list(self.edges)}
         return shown if self.other is None else {**shown, "other": self.other}
 
     to_field = to_dict
@@ -277,7 +270,7 @@ def _number_text(number: float) -> str:
 
 
 Domain: TypeAlias = Categories | Bins
-"""A finite set of codes ``0, ..., size - 1`` for the values of one column."""
+"""Either domain."""
 
 DomainLike: TypeAlias = Domain | Mapping[str, Any] | Sequence[Hashable]
 """A domain, its plain values (``Domain.to_dict``), or a list of categories."""
