@@ -7,7 +7,7 @@ import dpselect as dp
 from dpselect.maps import guideline_size
 from dpselect.networks.betweenness import by_degrees
 from dpselect_studies.fanaeepour_2017.published_not_private import sensitivity
-from dpselect_studies.farias_2024 import examples as pareto_examples, table_2
+from dpselect_studies.farias_2024 import examples as pareto_examples
 
 
 def test_the_grid_of_heuristic_for_storage():
@@ -37,24 +37,6 @@ def test_a_candidate_that_is_its_own_rival_has_twice_the_sensitivity_of_example_
     found = pareto_examples.example_4_6()
 
     assert found == {"delta(0, b)": 1.0, "delta(0, b), b itself counted": 2.0}
-
-
-def test_the_printed_table_2_has_cells_where_local_is_worse():
-    table = {
-        (graph, epsilon): (round(local, 2), round(whole, 2))
-        for graph in ("github_musae", "enron", "dblp_htne")
-        for epsilon, local, whole in zip(
-            table_2.FULL.epsilons,
-            table_2.TABLE[graph, "strict Pareto, local"],
-            table_2.TABLE[graph, "strict Pareto, global"],
-            strict=True,
-        )
-    }
-
-    worse = {where for where, (local, whole) in table.items() if local > whole}
-
-    assert worse == {("enron", 0.5), ("enron", 2.0), ("dblp_htne", 0.1)}
-    assert table["enron", 0.1][0] == table["enron", 0.1][1]
 
 
 def test_the_printed_corollary_7_9_is_below_what_its_lemmas_give():

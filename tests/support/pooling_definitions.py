@@ -1,9 +1,11 @@
 """Laws of the outcomes of pooled tests, by enumeration."""
 
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
+
+from dpselect.neighbours import Neighbours
 
 
 def syndrome_law(design, law, *, flip=0.0):
@@ -20,6 +22,16 @@ def syndrome_law(design, law, *, flip=0.0):
         other = np.arange(chances.size) ^ bit
         chances = (1 - flip) * chances + flip * chances[other]
     return chances
+
+
+def neighbours(people, relation):
+    """Yield all pairs of subsets of people that one step leads from one to the other."""
+    subsets = [frozenset(s) for k in range(people + 1) for s in combinations(range(people), k)]
+    swaps = Neighbours(relation) is Neighbours.SWAP
+    for e, f in product(subsets, repeat=2):
+        one_more, swapped = len(e ^ f) == 1, len(e - f) == len(f - e) == 1
+        if swapped if swaps else one_more:
+            yield e, f
 
 
 def union_law(n, members, beta):

@@ -19,7 +19,7 @@ from dpselect_pooling import (
     flip_for,
     outcome_privacy,
 )
-from support.pooling_definitions import syndrome_law, union_law
+from support.pooling_definitions import neighbours, syndrome_law, union_law
 
 DESIGNS = {
     "array": array_2d(4, rows=2, columns=2),
@@ -45,16 +45,6 @@ def union_delta(design, *, d, beta, epsilon):
         ),
         default=0.0,
     )
-
-
-def neighbours(n, relation):
-    subsets = [frozenset(s) for k in range(n + 1) for s in combinations(range(n), k)]
-    for e in subsets:
-        for f in subsets:
-            swap = len(e - f) == len(f - e) == 1
-            one = len(e ^ f) == 1
-            if swap if relation is dp.Neighbours.SWAP else one:
-                yield e, f
 
 
 def worst_loss(design, flip, relation):

@@ -26,7 +26,7 @@ from dpselect_pooling import (
     outcomes,
     positives_found,
 )
-from support.pooling_definitions import syndrome_law, union_law
+from support.pooling_definitions import neighbours, syndrome_law, union_law
 from support.refusals import refused
 
 DESIGNS = {
@@ -45,14 +45,6 @@ def law_by_definition(states, design, members):
         seen = tuple(bool(t) if u == 2 else u == 1 for t, u in zip(truth, drawn, strict=True))
         found[seen] = found.get(seen, 0) + chance
     return found
-
-
-def neighbours(people, relation):
-    subsets = [frozenset(s) for k in range(people + 1) for s in combinations(range(people), k)]
-    for e, f in product(subsets, repeat=2):
-        same = len(e) == len(f)
-        if len(e ^ f) == (2 if relation == "swap" else 1) and same == (relation == "swap"):
-            yield e, f
 
 
 def delta_by_definition(states, design, relation, epsilon):

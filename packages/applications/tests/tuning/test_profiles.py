@@ -258,12 +258,6 @@ def test_pairs_and_functions_bound_the_same_curve():
 ASKED = {"repetitions": Geometric(mean=3), "neighbours": "edge"}
 
 
-def test_pairs_are_written_down_with_the_query():
-    asked = dp.BestOf(profile_per_run=[(0.5, 1e-8), (1.0, 0.0)], delta=1e-6, **ASKED)
-
-    assert dp.Query.from_json(asked.to_json()) == asked
-
-
 def claims(**given):
     return dp.BestOf(delta=1e-3, **ASKED, **given)
 
