@@ -261,7 +261,7 @@ def sums_over(
     inside, values, covered, norms, variance, skewed = over(
         shapes, box, partition, np.stack([counts, spread, skew]), differences
     )
-    norms += np.clip(values / kept, 0, 1) ** 2 * (partition.cells - 2 * covered + norms)
+    norms += np.clip(values / max(kept, 1), 0, 1) ** 2 * (partition.cells - 2 * covered + norms)
     variance += skewed / np.maximum(values, 1)
     found = np.stack([inside, values, norms, variance])
     found[1:, inside == 0] = np.nan

@@ -119,10 +119,9 @@ def heavy_asked(draw, *, persons=False, above=False, **fields):
     given |= {field: draw(one) for field, one in fields.items()}
 
     def right(release):
-        [some] = counts.values()
         limit = k + 0.5 if above else None
         return right_cells(
-            list(release.answer), release.noisy_scores, some, box, grid, k, limit
+            list(release.answer), release.noisy_scores, counts, box, grid, k, limit
         )
 
     return asked(dp.HeavyCells, given, rows, right, held=held)
