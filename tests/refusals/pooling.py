@@ -36,7 +36,16 @@ ROWS = [
     ASSAY("sensitivity", sensitivity=1.2),
     ASSAY("flip", flip=0.5),
     ASSAY("dilution", dilution=-1.0),
-    COMP("", DataError, outcomes=Each([[True, False], [0, 1, 2]])),
+    COMP("", DataError, outcomes=Each([[], [True, False], [0, 1, 2], [[True] * 3]])),
+    *(
+        refusing(decoder, np.eye(2), [True], **more)("", DataError)
+        for decoder, more in (
+            (pooling.dd, {}),
+            (pooling.scomp, {}),
+            (pooling.integer_program, {}),
+            (pooling.belief_propagation, {"prevalence": 0.1}),
+        )
+    ),
     COMP("design", design=Each([np.ones(3), 2 * np.eye(3)])),
     COMP("negative_allowed", negative_allowed=-1),
     refusing(pooling.outcomes, np.eye(3), [True])("", DataError),

@@ -1,6 +1,5 @@
 """Decoders against their definitions, by brute force over all sets of positives."""
 
-from functools import partial
 from itertools import product
 from math import log
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dpselect.errors import DataError
 from dpselect_pooling import (
     Assay,
     belief_propagation,
@@ -165,19 +163,3 @@ def test_an_assay_errs_as_it_says():
     assert not assay.perfect
     flips = Assay(sensitivity=0.9, flip=0.1)
     assert flips.chance_of_positive([0, 2], [5, 5]) == pytest.approx([0.1, 0.82])
-
-
-@pytest.mark.parametrize("results", [[], [True], [True, False, True, False], [[True] * 3]])
-@pytest.mark.parametrize(
-    "decoder",
-    [
-        comp,
-        dd,
-        scomp,
-        integer_program,
-        partial(belief_propagation, prevalence=0.1),
-    ],
-)
-def test_every_decoder_refuses_outcomes_of_another_length(decoder, results):
-    with pytest.raises(DataError):
-        decoder(np.eye(3), results)

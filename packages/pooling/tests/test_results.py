@@ -62,11 +62,7 @@ def test_one_positive_in_an_array_is_found_and_certain(method):
 
     assert (report.positive == ONE).all()
     assert not report.retest.any()
-    assert report.rows()[5] == {
-        "sample": "S5",
-        "status": "positive",
-        "posterior": None,
-    }
+    assert report.rows()[5] == {"sample": "S5", "status": "positive", "posterior": None}
 
 
 def test_belief_propagation_gives_posteriors():

@@ -304,13 +304,8 @@ def test_the_plan_is_the_price():
 
 
 def test_a_table_of_codes_releases_its_leaves():
-    query = dp.Levels(
-        column="code",
-        tree={"a": "c", "b": "c"},
-        inner="own",
-        epsilon=1.0,
-        neighbours="add-remove",
-    )
+    given = {"column": "code", "tree": {"a": "c", "b": "c"}, "inner": "own"}
+    query = dp.Levels(**given, epsilon=1.0, neighbours=ADDED)
     [(column, released)] = columns_of(query)
 
     assert (column, sorted(released.listed)) == ("code", ["a", "b", "c"])

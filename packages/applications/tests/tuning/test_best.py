@@ -24,8 +24,6 @@ from dpselect_applications.tuning import (
     renyi_of_best,
 )
 from dpselect_applications.tuning.repetitions import (
-    DISTRIBUTIONS as NAMED,
-    as_repetitions,
     rho_of_best,
 )
 from dpselect_conformance import replay
@@ -241,15 +239,3 @@ def test_a_delta_costs_the_mean_number_of_runs():
 
     assert plan.delta == pytest.approx(3e-6)
     assert plan.rho == rho_of_pure(plan.epsilon)
-
-
-@every_law
-def test_a_distribution_is_written_down_by_its_name(law):
-    best = dp.BestOf(**(PUBLIC | {"repetitions": law}))
-    again = dp.Query.from_json(best.to_json())
-
-    assert best.to_dict()["repetitions"]["name"] == law.name
-    assert again == best
-    assert again.plan == best.plan
-    assert as_repetitions(again.repetitions) == law
-    assert NAMED[law.name] is type(law)

@@ -69,16 +69,9 @@ def universe(cases, controls):
     return rows, near, np.array([chi_square(*table) for table in tables])
 
 
-def asked(cases, controls, variants, p, **more):
-    return dp.TopVariants(
-        variants=variants,
-        cases=cases,
-        controls=controls,
-        significance=p,
-        k=1,
-        epsilon=1.0,
-        **more,
-    )
+def asked(cases, controls, variants, p):
+    people = {"variants": variants, "cases": cases, "controls": controls}
+    return dp.TopVariants(**people, significance=p, k=1, epsilon=1.0)
 
 
 @pytest.mark.parametrize(("cases", "controls"), PEOPLE)
