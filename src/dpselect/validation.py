@@ -48,9 +48,12 @@ def _one(kind: type) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def _number(name: str, value: object, words: str, fits: Callable[[float], bool]) -> float:
+def _number(
+    name: str, value: object, words: str, fits: Callable[[float], bool], *ends: float
+) -> float:
     """Return ``value`` as a float that fits; a negative zero is zero, and is printed so."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    is_plain = type(value) is float or type(value) is int  # an abstract class takes longer
+    if not is_plain and (isinstance(value, bool) or not isinstance(value, Real)):
         raise must_be(name, "a number", _type_of(value))
     try:
         number = float(value) + 0.0
@@ -58,7 +61,7 @@ def _number(name: str, value: object, words: str, fits: Callable[[float], bool])
         raise must_be(name, "a number", "and this is too large for a float") from None
     if fits(number):
         return number
-    raise must_be(name, words, f"got {number!r}")
+    raise must_be(name, words.format(*ends), f"got {number!r}")
 
 
 def positive(name: str, value: object) -> float:
@@ -94,7 +97,8 @@ def finite(name: str, value: object) -> float:
 
 def within(name: str, value: object, low: float, high: float) -> float:
     """Return ``value`` as a float in the closed interval from ``low`` to ``high``."""
-    return _number(name, value, f"between {low:g} and {high:g}", lambda one: low <= one <= high)
+    words = "between {:g} and {:g}"
+    return _number(name, value, words, lambda one: low <= one <= high, low, high)
 
 
 def is_integer(value: object) -> TypeGuard[Integral]:

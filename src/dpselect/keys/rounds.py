@@ -191,8 +191,9 @@ class RoundsSelection:
     @property
     def label(self) -> str:
         """The method with its public parameters."""
+        least = self.noise.released[-1] / ROUNDS
         return (
-            f"noisy weights of at least {self.threshold:.6g} in {ROUNDS} rounds (discrete "
+            f"noisy weights of at least {least:.6g} in {ROUNDS} rounds (discrete "
             f"Gaussian, scale {self.noise.scale:.6g} a round)"
         )
 
@@ -233,11 +234,6 @@ class RoundsSelection:
             density = np.exp(-(far**2) / 2) / (scale * sqrt(2 * pi))
             at, mass = nodes, parts * (high - low) / 2 * (density @ mass)
         return min(found, 1.0)
-
-    @property
-    def threshold(self) -> float:
-        """The mean weight of all rounds from which on a key is released after the last one."""
-        return self.noise.released[-1] / ROUNDS
 
     def chances(self) -> tuple[Chances, ...]:
         """Return the chances of a key by its people: those of most keys, and those of one."""

@@ -114,7 +114,7 @@ def in_rounds(largest: Largest, scores: Scores, epsilon: float, k: int) -> list[
     for _ in range(k):
         [best] = largest(grid[left], scale, 1)
         chosen.append(int(left[best]))
-        left = np.delete(left, best)
+        left = left[left != left[best]]
     return chosen
 
 
