@@ -75,6 +75,8 @@ CASES = {
     "candidates by any group": dp.TopKeys(column="word", **TOP, by="ward", delta=1e-9),
     "cells": dp.HeavyCells(**CELLS, mechanism="noisy-sequence"),
     "cells with all points": dp.HeavyCells(**CELLS, outside="clip", **PERSONS),
+    "cells by group": dp.HeavyCells(**CELLS, **BY, **NAMES),
+    "cells by any group": dp.HeavyCells(**CELLS, **ANY),
     "map": dp.Map(**MAP, grids=[4]),
     "map of persons": dp.Map(**{**MAP, "epsilon": 1e3}, method="adaptive", **PERSONS),
     "tree": dp.ID3Tree(**TREE, max_depth=2),

@@ -72,13 +72,23 @@ def of_keys(selection, values):
     return selection.top.mechanism.probabilities(selection.facts.of(counts, VALUES))
 
 
+def of_cells(each, values):
+    counts = np.bincount(np.array(values, dtype=int), minlength=len(VALUES)).astype(float)
+    return each.draw.mechanism.probabilities(each.facts.of(counts))
+
+
 def of_percentiles(each, values):
     counts = each.records.counted(np.array(values, dtype=float), each.points)
     return each.method.probabilities(counts.ranks())[0]
 
 
+CELLS = {"x": "lon", "y": "lat", "bounds": (0, 0, 2, 1), "grid": (2, 1), "k": 1}
 NUMBERS = {"column": "v", "p": 60, "candidates": VALUES}
 EVERY = {
+    "cells": GroupedCase(dp.HeavyCells, CELLS, of_cells),
+    "cells, exponential": GroupedCase(
+        dp.HeavyCells, {**CELLS, "mechanism": "exponential"}, of_cells
+    ),
     **{
         f"top keys, {name}": GroupedCase(
             dp.TopKeys,
@@ -90,7 +100,7 @@ EVERY = {
     },
     "percentiles": GroupedCase(dp.Percentiles, NUMBERS, of_percentiles),
 }
-ONE_OF_EACH = ["top keys, permute-and-flip", "percentiles"]
+ONE_OF_EACH = ["cells", "top keys, permute-and-flip", "percentiles"]
 every_case = pytest.mark.parametrize("case", EVERY.values(), ids=EVERY)
 of_each = pytest.mark.parametrize("case", [EVERY[one] for one in ONE_OF_EACH], ids=ONE_OF_EACH)
 relations = pytest.mark.parametrize("relation", [ADDED, REPLACED])
@@ -303,7 +313,9 @@ TABLE = pl.DataFrame(
 ).with_columns(g=pl.concat_str("ward", "month", separator=" "))
 PAIRS = [("east", 1), ("west", 3), ("north", 1)]
 SURE = {"epsilon": 1e4, "neighbours": ADDED, **PERSONS}
+CELLS_OF = {"x": "lon", "y": "lat", "bounds": (0, 0, 1, 1), "grid": 2, "k": 4}
 SEVERAL = {
+    "cells": (dp.HeavyCells, CELLS_OF),
     "keys": (dp.Keys, {"column": "k", "delta": 1e-30, "method": "laplace"}),
     "percentiles": (
         dp.Percentiles,

@@ -101,16 +101,30 @@ def test_the_lead_of_any_scale_is_that_of_the_law(scale):
     assert beyond(lead + 0.5 / scale) > 0.045
 
 
+@pytest.mark.parametrize("kind", ["keys", "cells"])
 @pytest.mark.parametrize("number", [1, 3, 30])
-def test_intervals_of_all_groups_hold_at_once(number):
+def test_intervals_of_all_groups_hold_at_once(kind, number):
     """Noise of groups is independent: each has the root of the probability."""
-    rows = pl.DataFrame({"g": range(number), "k": [0] * number})
-    asked = {
-        "column": "k", "k": 1, "candidates": [0, 1],
-        "epsilon": 1.0, "neighbours": "add-remove", "mechanism": "noisy-sequence",
-    }  # fmt: skip
-    of_all = dp.TopKeys(by="g", groups=range(number), interval=0.95, **asked)
-    of_one = dp.TopKeys(interval=0.95 ** (1 / number), **asked)
+    half = [0.5] * number
+    rows = pl.DataFrame({"g": range(number), "k": [0] * number, "x": half, "y": half})
+    asked = {"epsilon": 1.0, "neighbours": "add-remove", "mechanism": "noisy-sequence"}
+    if kind == "keys":
+        of_all = dp.TopKeys(
+            column="k",
+            k=1,
+            candidates=[0, 1],
+            by="g",
+            groups=range(number),
+            interval=0.95,
+            **asked,
+        )
+        of_one = dp.TopKeys(
+            column="k", k=1, candidates=[0, 1], interval=0.95 ** (1 / number), **asked
+        )
+    else:
+        place = {"x": "x", "y": "y", "bounds": (0, 0, 1, 1), "grid": (2, 1), "k": 1, **asked}
+        of_all = dp.HeavyCells(by="g", groups=range(number), interval=0.95, **place)
+        of_one = dp.HeavyCells(interval=0.95 ** (1 / number), **place)
 
     ends = {high - low for low, high in of_all.release(rows).interval}
     assert len(of_all.release(rows).interval) == number

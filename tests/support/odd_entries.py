@@ -227,6 +227,9 @@ READ = {
             "HeavyCells of persons": dp.HeavyCells(**PLACES, **CELLS, **PEOPLE),
             "Map of persons": dp.Map(grids=[2], **PLACES, **BOX, **PEOPLE),
         },
+        "points in groups": {
+            "HeavyCells in groups": dp.HeavyCells(**PLACES, **CELLS, by="y", groups=[0, "a"])
+        },
         "edges of a table": {
             "TopNodes of a table": dp.TopNodes(metric="ego-density", **EDGES),
             "TopNodes, Pareto": dp.TopNodes(

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from dpselect import validation
 from dpselect.cli import help as said, options, output
 from dpselect.cli.command import Given, Option, QueryCommand
+from dpselect.cli.releases import BY
 from dpselect.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -95,9 +96,12 @@ class Heavy(_OfPoints):
 
     $ dpselect map heavy cases.csv --x lon --y lat --bounds -74.1,40.6,-73.7,40.9
     --crs EPSG:4326 --grid 32 --k 5 --epsilon 1 --neighbours add-remove
+
+    With --by the cells of each group are released, for one epsilon: of public groups
+    (--groups), or of those that enough people are in, which need --delta.
     """
 
-    name, query = "heavy", "HeavyCells"
+    name, query, options = "heavy", "HeavyCells", BY
 
 
 class Maps(TyperGroup):

@@ -21,6 +21,7 @@ from dpselect.maps.counting import Counts
 from dpselect.maps.partition import Partition
 from dpselect.tables.collecting import with_positions
 from dpselect.tables.engine import engine_of
+from dpselect.tables.groups import GROUP
 from dpselect.typing import Indices, Values
 
 
@@ -90,6 +91,25 @@ def _counted(
     held = np.zeros(shape, np.int64)
     held[tuple(places)] = count
     return held
+
+
+def in_cells_of_groups(
+    points: nw.LazyFrame[Any], box: Box, grid: Partition, groups: int
+) -> list[Values]:
+    """Count the points of each group in the cells of a uniform grid, by one grouping.
+
+    Args:
+        points: With coordinates ``x`` and ``y``, and the position ``group``. Private.
+        box: The public box that they are in.
+        grid: The grid.
+        groups: How many groups there are.
+
+    Returns:
+        Counts of each group, shape ``(cells,)``.
+    """
+    nx, ny = grid.shape or (1, 1)
+    held = _counted(in_grid(points, box, (nx, ny)), (GROUP, "x", "y"), points, (groups, nx, ny))
+    return list(held.reshape(groups, -1).astype(np.float64))
 
 
 def inside(rows: nw.LazyFrame[Any], *, box: Box, outside: Outside) -> nw.LazyFrame[Any]:

@@ -7,25 +7,31 @@ substitution), so one noisy sequence of all cells is made for that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
+from dpselect.keys.keys import groups_first
 from dpselect.keys.release import LIFTED, ReleaseByGroup
 from dpselect.maps.box import Box, Outside
+from dpselect.maps.engine import in_cells_of_groups, inside
 from dpselect.maps.partition import Partition, uniform_grid
 from dpselect.maps.points import PointRows, reads
 from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
+from dpselect.mechanisms.base import Drawn
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts, Objective
 from dpselect.plan import Plan
 from dpselect.query import Columns, Design, Query, query
 from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.groups import changed_rows
+from dpselect.tables.groups import GroupedDesign, Groups, changed_rows, check_ungrouped
+from dpselect.tables.kinds import checked_names
 
 SIDES = ("west", "south", "east", "north")
 
@@ -73,7 +79,10 @@ def _facts(grid: Partition, neighbours: NeighboursLike, max_per_user: int) -> Fa
 
 @dataclass(frozen=True, repr=False)
 class CellRelease(ReleaseByGroup):
-    """A release of cells, most points first, with counts if the mechanism releases them."""
+    """A release of cells, most points first, with noisy counts if the mechanism releases them.
+
+    With groups it has pairs of a group and a cell, and the group None is all others.
+    """
 
     @property
     def _columns(self) -> tuple[list[str], str, Sequence[float] | None]:
@@ -105,9 +114,14 @@ class HeavyCells(Query[CellRelease]):
     (add-remove), and releases the noisy counts at the same price. The answer has cells as
     ``(west, south, east, north)``, most points first.
 
+    With ``by`` the answer has the cells of each group, as pairs of a group and a cell. The
+    epsilon is for all groups together, since a point is in one group and ``max_per_user`` is
+    over all groups.
+
     Guarantee:
-        ``epsilon``-DP under ``neighbours``: one point, or with ``user`` all points of one
-        person, of which ``max_per_user`` are counted. All fields are public.
+        ``epsilon``-DP, or ``(epsilon, delta)``-DP where groups are released first, under
+        ``neighbours``: one point, or with ``user`` all points of one person, of which
+        ``max_per_user`` are counted. All fields are public.
 
     Attributes:
         x: Column of the coordinate from west to east, such as lon.
@@ -120,14 +134,26 @@ class HeavyCells(Query[CellRelease]):
         k: How many cells; 1 to their number.
         above: All cells with at least this noisy count, in place of ``k``. Not derived from the
             data.
+        by: Column of groups, or several, for groups that are tuples; the cells of each are
+            released.
+        groups: The public groups, or a list of values for each column of ``by``, of which all
+            combinations are groups. Each gets an answer; other rows are dropped. If not given,
+            the groups with enough people are released first, for a part of epsilon and all of
+            ``delta``.
+        groups_share: Share of epsilon for groups that are released first; in (0, 1), by
+            default 0.2.
+        other: Whether to answer for all other rows together, as a group named None. Those
+            without a group are among them.
         user: Column of the person that a point belongs to.
-        max_per_user: How many points of a person are counted, chosen at random.
+        max_per_user: How many points of a person are counted, chosen at random. With ``by``,
+            over all groups.
         outside: ``"drop"`` points outside the bounds, or ``"clip"`` them to the nearest cell.
         interval: Probability that the intervals of all noisy counts hold at once. As 0.95,
             for the counts of these points. It costs nothing, and says which cells are certainly
             among those with most points; it needs a noisy sequence. With ``user`` the intervals
             are of the counted points alone, and no cell is sure.
         epsilon: Price of the release, in nats; finite, > 0.
+        delta: Delta of the guarantee, if groups are released first; in (0, 1).
         neighbours: ``"add-remove"`` or ``"substitute"``, of a point or of a person.
         mechanism: How cells are drawn. A short name (``dpselect.mechanisms.MECHANISMS``), or a
             function of ``epsilon=``.
@@ -149,11 +175,16 @@ class HeavyCells(Query[CellRelease]):
     grid: int | tuple[int, int]
     k: int | None = None
     above: float | None = None
+    by: str | Sequence[str] | None = None
+    groups: Iterable[Hashable] | Mapping[str, Iterable[Hashable]] | None = None
+    groups_share: float | None = None
+    other: bool = False
     user: str | None = None
     max_per_user: int | None = None
     outside: Outside = "drop"
     interval: float | None = None
     epsilon: float
+    delta: float = 0.0
     neighbours: NeighboursLike
     mechanism: MechanismLike | None = None
 
@@ -162,7 +193,10 @@ class HeavyCells(Query[CellRelease]):
     def reads(self) -> Columns:
         return reads(self, self.bounds)
 
-    def design(self) -> CellsDesign:
+    def design(self) -> CellsDesign | GroupedCells:
+        if self.by is not None:
+            return _grouped(self)
+        check_ungrouped(self)
         rows = PointRows.of(self)
         grid = uniform_grid(self.grid)
         facts = _facts(grid, self.neighbours, rows.max_per_user)
@@ -204,16 +238,75 @@ class CellsDesign(Design[CellRelease]):
     def prepare(self, data: object) -> Callable[[Plan], CellRelease]:
         counts = self.rows.read(data).in_cells(self.grid)
         draw = self.draw.prepare_positions(self.facts.of(counts))
+        return lambda plan: self.release_of([draw()], plan)
 
-        def drawn(plan: Plan) -> CellRelease:
-            found = draw()
-            cells = self.grid.in_box(self.rows.box, np.array(found.positions, dtype=np.int64))
-            return CellRelease(
-                tuple(map(tuple, cells.tolist())),
-                plan,
-                noisy_scores=found.noisy_scores,
-                interval=found.interval if self.draw.interval else None,
-                certain=found.certain if self.draw.interval else None,
-            )
+    def release_of(self, drawn: Sequence[Drawn], plan: Plan) -> CellRelease:
+        """Return the cells of one draw after the other."""
+        positions = [position for one in drawn for position in one.positions]
+        cells = self.grid.in_box(self.rows.box, np.array(positions, dtype=np.int64))
+        return CellRelease(
+            tuple(map(tuple, cells.tolist())),
+            plan,
+            noisy_scores=_together(drawn, "noisy_scores"),
+            interval=_together(drawn, "interval") if self.draw.interval else None,
+            certain=_together(drawn, "certain") if self.draw.interval else None,
+        )
 
-        return drawn
+
+@dataclass(frozen=True, kw_only=True)
+class GroupedCells(GroupedDesign[CellRelease, Drawn]):
+    """The cells of one group, drawn for each from one reading, and how points are grouped.
+
+    The points of all groups are counted by their group and cell, and every group is answered by
+    the same mechanism, for single points that come or go (``dpselect.tables.groups``).
+    """
+
+    each: CellsDesign
+
+    def check(self, data: object) -> None:
+        self.each.rows.check(data)
+        self.grouping.check(data)
+
+    def released(
+        self, groups: tuple[Hashable, ...], answers: list[Drawn], plan: Plan
+    ) -> CellRelease:
+        release = self.each.release_of(answers, plan)
+        pairs = zip(groups, answers, strict=True)
+        of_each = [group for group, one in pairs for _ in one.positions]
+        answer = tuple(zip(of_each, release.answer, strict=True))
+        return replace(release, answer=answer, groups=groups)
+
+    def answers(self, data: object, groups: tuple[Hashable, ...]) -> Callable[[], list[Drawn]]:
+        each, rows = self.each, self.each.rows.held_by(data)
+        placed = partial(inside, box=rows.box, outside=rows.outside)
+        numeric = {"x": str(rows.x), "y": str(rows.y)}
+        points = self.grouping.rows(data, numeric, groups, placed=placed)
+        held = in_cells_of_groups(points, rows.box, each.grid, len(groups))
+        draws = [
+            each.draw.prepare_positions(each.facts.of(one), draws=len(held)) for one in held
+        ]
+        return lambda: [draw() for draw in draws]
+
+
+def _grouped(asked: HeavyCells) -> GroupedCells:
+    """Return the design of the densest cells of groups.
+
+    Raises:
+        ParameterError: A field is out of its range, or does not go with another.
+    """
+    if asked.x is None:
+        raise validation.needs("by", "x", "y", of="coordinates")
+    for name in checked_names(asked.by, "by"):
+        validation.different_columns(x=asked.x, y=asked.y, by=name)
+    PointRows.of(asked)
+    grouping = Groups.of(asked, groups_first)
+    each: Any = replace(asked, **grouping.in_each).design()
+    return GroupedCells(
+        plan=grouping.plan(each.plan), exact=each.exact, each=each, grouping=grouping
+    )
+
+
+def _together(drawn: Sequence[Drawn], name: str) -> tuple[Any, ...] | None:
+    """Return what all draws have as one; None if they have none."""
+    found = [getattr(one, name) for one in drawn]
+    return None if None in found else tuple(chain.from_iterable(found))

@@ -60,15 +60,28 @@ def counts_of(rows, box, grid, outside):
 
 
 @st.composite
-def asked_of(draw, sizes=(1, 2, 3, 4, 5, 10, 64), *, persons=False):
+def asked_of(draw, sizes=(1, 2, 3, 4, 5, 10, 64), *, grouped=False, persons=False):
     """A box, a grid, points in it, and the arguments that say so."""
     box = draw(st.sampled_from(BOXES))
     grid = draw(st.tuples(st.sampled_from(sizes), st.sampled_from(sizes)))
     outside = draw(st.sampled_from(["drop", "clip"]))
-    placed = draw(points(box, grid))
-    rows = Rows(
-        ("x", "y"), tuple(placed), {"x": float, "y": float}, draw(st.integers(1, 3)) * persons
-    )
+    names = ["n", "s"] if grouped else [None]
+    groups = {one: draw(points(box, grid)) for one in names}
+    if grouped:
+        rows = Rows(
+            ("x", "y", "g"),
+            tuple(
+                ((*point, one), times) for one, some in groups.items() for point, times in some
+            ),
+            {"x": float, "y": float, "g": str},
+        )
+    else:
+        rows = Rows(
+            ("x", "y"),
+            tuple(groups[None]),
+            {"x": float, "y": float},
+            draw(st.integers(1, 3)) * persons,
+        )
     given = {
         "x": "x", "y": "y", "bounds": box, "outside": outside,
         # A fifth of it, for so many points, shapes the cells of a default map.
@@ -77,10 +90,10 @@ def asked_of(draw, sizes=(1, 2, 3, 4, 5, 10, 64), *, persons=False):
         **({"user": "who", "max_per_user": draw(st.integers(1, 3))} if persons else {}),
     }  # fmt: skip
     held = draw(st.sampled_from(["polars", "pandas"]))
-    counts = counts_of(placed, box, grid, outside)
+    counts = {one: counts_of(some, box, grid, outside) for one, some in groups.items()}
     if persons:
         each = min(rows.each, given["max_per_user"])
-        counts = Counter({one: size * each for one, size in counts.items()})
+        counts[None] = Counter({one: size * each for one, size in counts[None].items()})
     return box, grid, given, rows, held, counts
 
 
@@ -111,18 +124,27 @@ def right_cells(cells, noisy, counts, box, grid, k, above=None):
 
 
 @st.composite
-def heavy_asked(draw, *, persons=False, above=False, **fields):
+def heavy_asked(draw, *, grouped=False, persons=False, above=False, **fields):
     """The cells of a grid that hold most points."""
-    box, grid, given, rows, held, counts = draw(asked_of(persons=persons))
+    box, grid, given, rows, held, counts = draw(asked_of(grouped=grouped, persons=persons))
     k = draw(st.integers(1, min(grid[0] * grid[1], 6)))
     given |= {"grid": grid, "k": k} if not above else {"grid": grid, "above": k + 0.5}
     given |= {field: draw(one) for field, one in fields.items()}
+    if grouped:
+        given |= {"by": "g", "groups": ["s", "n"]}
 
     def right(release):
-        limit = k + 0.5 if above else None
-        return right_cells(
-            list(release.answer), release.noisy_scores, counts, box, grid, k, limit
-        )
+        for group, some in counts.items():
+            cells = list(release.by_group[group]) if grouped else list(release.answer)
+            noisy = release.noisy_scores
+            if noisy is not None and grouped:
+                noisy = [
+                    n for n, (one, _) in zip(noisy, release.answer, strict=True) if one == group
+                ]
+            limit = k + 0.5 if above else None
+            if (fault := right_cells(cells, noisy, some, box, grid, k, limit)) is not True:
+                return fault
+        return True
 
     return asked(dp.HeavyCells, given, rows, right, held=held)
 
@@ -170,6 +192,7 @@ QUESTIONS = {
     "heavy, mechanism": heavy_asked(
         mechanism=st.sampled_from(["exponential", "permute-and-flip", "noisy-sequence"])
     ),
+    "heavy by group": heavy_asked(grouped=True),
     "heavy, persons": heavy_asked(persons=True),
     "map": map_asked(),
     "map, uniform": map_asked(method="uniform", sizes=(10, 5, 2)),
