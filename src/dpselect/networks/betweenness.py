@@ -26,8 +26,7 @@ from dpselect.errors import PublicClaimError
 from dpselect.neighbours import Neighbours
 from dpselect.networks.graph import AnyGraph, node_counts
 from dpselect.objective import Facts, Objective
-from dpselect.sensitivity import Sensitivity, TabulatedSensitivity, at_bound
-from dpselect.sensitivity.base import checked_distances
+from dpselect.sensitivity import Sensitivity, TabulatedSensitivity, at_bound, maximum
 from dpselect.typing import Indices, Values
 
 BetweennessBound: TypeAlias = Literal["codegree", "degree"]
@@ -123,66 +122,15 @@ def by_degrees(degrees: Indices, max_degree: int) -> TabulatedSensitivity:
 
 
 def by_codegrees(degrees: Indices, codegrees: Indices, max_degree: int) -> Sensitivity:
-    """Return the bound ``"codegree"`` for given degrees and codegrees.
-
-    The two terms cross at most once: ``p(h + t) > d + t ≥ h + t`` needs ``h + t > 5``, and from
-    there on ``p`` grows by more than 1 a step.
-    """
+    """Return the bound ``"codegree"`` for given degrees and codegrees."""
     keys = _keys(max_degree)
-    horizon = keys.size - 1
     bound = max(keys[-1], _pairs(keys[-1]))
-    linear = TabulatedSensitivity(keys, degrees, bound, Neighbours.EDGE, horizon=horizon)
-    if _pairs(keys[-1]) <= keys[-1]:
-        return linear
-    pairs = TabulatedSensitivity(
-        _pairs(keys), codegrees, bound, Neighbours.EDGE, horizon=horizon
-    )
-    return CodegreeSensitivity(linear, pairs, _crossing(degrees, codegrees, horizon))
-
-
-class CodegreeSensitivity(Sensitivity):
-    """The maximum of two tabulated sensitivities of which the second overtakes the first.
-
-    Since they cross at most once, sums up to any distance are a sum of the first up to the
-    crossing and of the second beyond it, each in closed form.
-
-    Args:
-        first: ``δ(x, t, r)`` for ``t < crossing``.
-        second: The same from there on; of the same bound and horizon.
-        crossing: One distance per candidate, shape ``(n,)``, the same for candidates of equal
-            keys in both. Private.
-    """
-
-    closed_form = True
-
-    def __init__(
-        self, first: TabulatedSensitivity, second: TabulatedSensitivity, crossing: Indices
-    ) -> None:
-        super().__init__(second.bound, second.neighbours, second.horizon)
-        self._first, self._second = first, second
-        self._crossing = np.minimum(crossing, self.horizon)
-        self._sum_of_first = first.cumulative(self._crossing)
-        self._skipped = second.cumulative(self._crossing)
-
-    def _local(self, distance: int) -> Values:
-        early = distance < self._crossing
-        return np.where(early, self._first.at(distance), self._second.at(distance))
-
-    def cumulative(self, distance: int | Indices) -> Values:
-        upto = checked_distances(distance)
-        later = self._second.cumulative(np.maximum(upto, self._crossing)) - self._skipped
-        return self._first.cumulative(np.minimum(upto, self._crossing)) + later
-
-
-def _crossing(degrees: Indices, codegrees: Indices, horizon: int) -> Indices:
-    """Return the first ``t`` with ``p(h + t) > min(d + t, D - 1)``."""
-    # With k = h + t: k(k - 1)/4 > k + (d - h), or k(k - 1)/4 > D - 1. An integer root is a
-    # perfect square's, whose floating-point square root is exact.
-    apart = 16.0 * (degrees - codegrees)
-    above_degree = np.floor((5 + np.sqrt(25 + apart)) / 2) + 1
-    above_bound = np.floor((1 + np.sqrt(1 + 16.0 * horizon)) / 2) + 1
-    crossing = np.minimum(above_degree, above_bound).astype(np.int64) - codegrees
-    return np.maximum(crossing, 0)
+    terms = [
+        TabulatedSensitivity(table, of, bound, Neighbours.EDGE, horizon=keys.size - 1)
+        for table, of in ((keys, degrees), (_pairs(keys), codegrees))
+        if table[-1] > 0  # two nodes have no pairs of neighbours
+    ]
+    return maximum(terms)
 
 
 def _keys(max_degree: int) -> Indices:
