@@ -5,12 +5,6 @@ filter (``filter``), refuses a spend that does not fit, and records one that doe
 in a ledger file that survives a crash.
 """
 
-from dpselect.budget.accountant import Budget
-from dpselect.budget.entry import Entry
-from dpselect.budget.totals import Period, Persons
+from dpselect.lazy import attach
 
-__all__ = ["Budget", "Entry", "Period", "Persons"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = attach(__name__)

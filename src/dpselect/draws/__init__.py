@@ -4,11 +4,6 @@ Each draw is epsilon-DP for unit scores (see ``dpselect.scaling``) under whateve
 relation these are unit scores for; the number of candidates is public.
 """
 
-from dpselect.draws.base import Draw
-from dpselect.draws.noisy_max import Exponential, LaplaceNoisyMax, PermuteAndFlip
+from dpselect.lazy import attach
 
-__all__ = ["Draw", "Exponential", "LaplaceNoisyMax", "PermuteAndFlip"]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = attach(__name__)
