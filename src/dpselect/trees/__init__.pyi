@@ -12,6 +12,7 @@ from .estimators import (
     ID3Classifier as ID3Classifier,
     MultiObjectiveTreeClassifier as MultiObjectiveTreeClassifier,
     PrivateSelectKBest as PrivateSelectKBest,
+    expected_failed_checks as expected_failed_checks,
 )
 from .front import (
     FrontRelease as FrontRelease,
