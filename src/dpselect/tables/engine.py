@@ -25,10 +25,10 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpselect._optional import needed, nw, pl
+from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError, replaced
 from dpselect.passes import query
-from dpselect.tables.kinds import DAY, DIGITS, FIRST, ORIGINS, Kind, Moment
+from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment
 from dpselect.typing import Indices, Values
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
@@ -48,6 +48,13 @@ FILES = {"", "parquet", "csv", "json", "text"}
 """Formats that Sail then reads as they are; a Delta table has statistics of its own."""
 
 LOCAL = {"local_relation", "cached_local_relation", "range"}
+
+SINCE: dict[Moment, str] = {
+    "day": "DATE '1970-01-01'",
+    "local time": "TIMESTAMP '1970-01-01'",
+    "time": "TIMESTAMPTZ '1970-01-01 00:00:00+00'",
+}
+"""From when on DuckDB counts."""
 
 INTEGERS = {"tinyint", "smallint", "int", "bigint"}
 LARGE, UNSIGNED = "unsigned bigint", "unsigned"
@@ -202,35 +209,28 @@ class DuckDB(Remote):
         # Beside that of a column there may be one of the connection, which no type shows.
         known = self.table.collect_schema()
         texts = [
-            '"{}"'.format(name.replace('"', '""'))
+            name
             for name, kind in zip(self.native.columns, self.native.types, strict=True)
             if Kind.of(known[name]) == Kind.TEXT or str(kind) == "UUID"
         ]
-        plain = (f'CAST({name} AS VARCHAR) COLLATE "binary" AS {name}' for name in texts)
-        replaced = f"* REPLACE ({', '.join(plain)})"
-        return nw.from_native(self.native.project(replaced)) if texts else self.table
+        return self._replaced(dict.fromkeys(texts, 'CAST({} AS VARCHAR) COLLATE "binary"'))
 
     def hashed(self, column: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        needed("duckdb", extra="duckdb")
-        import duckdb
-
-        hashed = f"('0x' || substr(md5(\"{column}\"), 1, {DIGITS}))::BIGINT"
-        every = duckdb.StarExpression(exclude=[column])
-        number = duckdb.SQLExpression(hashed).alias(column)
-        return nw.from_native(self.native.select(every, number))
+        return self._replaced({column: f"('0x' || substr(md5({{}}), 1, {DIGITS}))::BIGINT"})
 
     def counted(self, column: str, moment: Moment) -> Any:  # noqa: ANN401 -- a frame
         if moment == "duration":
             return super().counted(column, moment)
-        needed("duckdb", extra="duckdb")
-        from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
-
+        unit = "day" if moment == "day" else "microsecond"
         # A subtraction refuses all rows where one is infinite.
-        since = ("day", FIRST) if moment == "day" else ("microsecond", ORIGINS[moment])
-        begin = map(ConstantExpression, since)
-        number = FunctionExpression("date_diff", *begin, ColumnExpression(column))
-        others = [ColumnExpression(one) for one in self.table.collect_schema() if one != column]
-        return nw.from_native(self.native.select(*others, number.alias(column)))
+        return self._replaced({column: f"date_diff('{unit}', {SINCE[moment]}, {{}})"})
+
+    def _replaced(self, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- a frame
+        """Return the rows with columns replaced by SQL, which has braces for their names."""
+        names = {one: '"{}"'.format(one.replace('"', '""')) for one in columns}
+        new = [f"{sql.format(names[one])} AS {names[one]}" for one, sql in columns.items()]
+        replaced = f"* REPLACE ({', '.join(new)})"
+        return nw.from_native(self.native.project(replaced)) if new else self.table
 
     def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
         def position(column: str, ascending: list[float]) -> nw.Expr:

@@ -25,9 +25,9 @@ from dpselect.tables.text import (
     Lines,
     TextFiles,
     check_alike,
-    checked,
     cleaned,
     in_blocks,
+    names_of,
 )
 
 
@@ -131,15 +131,15 @@ def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFr
         found: pl.DataFrame = book.load_sheet(0, **cells).to_polars()
         return found
 
-    def names_of(file: Path) -> list[str]:
-        if not isinstance(dialect.header, bool):
-            return list(dialect.header)
-        first = sheet(file, dialect.skip_lines, 1)
-        cells = [str(one or "").strip() for row in first.rows() for one in row]
-        return checked(cells if dialect.header else [""] * len(cells), file)
+    def named(file: Path) -> list[str]:
+        def first() -> list[str]:
+            cells = sheet(file, dialect.skip_lines, 1).rows()
+            return [str(one or "").strip() for row in cells for one in row]
 
-    names = names_of(files[0])
-    check_alike(files, names, names_of)
+        return names_of(dialect, first, file)
+
+    names = named(files[0])
+    check_alike(files, names, named)
 
     def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
         for file in files:

@@ -149,15 +149,19 @@ def is_table(data: object) -> bool:
     if isinstance(data, np.ndarray | list | tuple):
         return False  # narwhals takes as long to say so as a small release
     source = Source.of(data)
-    frame = nw.from_native(source.frame, pass_through=True)
-    return source.path is not None or isinstance(frame, nw.DataFrame | nw.LazyFrame)
+    return source.path is not None or _frame_of(source) is not None
 
 
 def is_lazy(data: object) -> bool:
     """Return whether data are a frame whose rows stay in their engine until collected."""
     source = Source.of(data)
+    return source.streamed or isinstance(_frame_of(source), nw.LazyFrame)
+
+
+def _frame_of(source: Source) -> Frame | None:
+    """Return the frame of a source as it is, None if there is none."""
     frame = nw.from_native(source.frame, pass_through=True)
-    return source.streamed or isinstance(frame, nw.LazyFrame)
+    return frame if isinstance(frame, nw.DataFrame | nw.LazyFrame) else None
 
 
 def is_ordered(data: object) -> bool:
@@ -185,9 +189,8 @@ def unreadable(data: object) -> DataError:
         if len(files) > 1:
             right += ", and all files must have the same columns of the same types"
     else:
-        frame = nw.from_native(source.frame, pass_through=True)
-        is_frame = isinstance(frame, nw.DataFrame | nw.LazyFrame)
-        right = engine_of(frame).refusal if is_frame else Engine.refusal
+        frame = _frame_of(source)
+        right = Engine.refusal if frame is None else engine_of(frame).refusal
     # How a text file is written is stated by whoever reads it.
     kind = PublicClaimError if source.is_csv else DataError
     return kind(f"{source} cannot be read: {right}")

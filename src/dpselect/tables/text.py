@@ -77,11 +77,10 @@ class TextFiles:
         return self._names_of(self.files[0])
 
     def _names_of(self, file: Path) -> list[str]:
-        stated = self.dialect.header
-        if not isinstance(stated, bool):
-            return list(stated)
-        fields = self._header(Lines(file, self.dialect), file)
-        return checked(fields if stated else [""] * len(fields), file)
+        def first() -> list[str]:
+            return self._header(Lines(file, self.dialect), file)
+
+        return names_of(self.dialect, first, file)
 
     def _header(self, lines: Lines, file: Path) -> list[str]:
         """Return the fields of the first line, and leave the lines after it."""
@@ -418,8 +417,11 @@ def _of_records(rows: Sequence[Sequence[bytes]], places: Sequence[int]) -> pl.Da
     return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
 
-def checked(names: list[str], file: PurePath) -> list[str]:
-    """Return the names of the columns, those that are empty by their place."""
+def names_of(dialect: Dialect, first: Callable[[], list[str]], file: PurePath) -> list[str]:
+    """Return the names of the columns: those stated, or of the first record; or by place."""
+    if not isinstance(dialect.header, bool):
+        return list(dialect.header)
+    names = first() if dialect.header else [""] * len(first())
     named = [name or f"column_{place + 1}" for place, name in enumerate(names)]
     twice = {name for name in named if named.count(name) > 1} if len(named) < 1e4 else set()
     if twice:
