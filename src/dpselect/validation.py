@@ -52,8 +52,7 @@ def _number(
     name: str, value: object, words: str, fits: Callable[[float], bool], *ends: float
 ) -> float:
     """Return ``value`` as a float that fits; a negative zero is zero, and is printed so."""
-    is_plain = type(value) is float or type(value) is int  # an abstract class takes longer
-    if not is_plain and (isinstance(value, bool) or not isinstance(value, Real)):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise must_be(name, "a number", _type_of(value))
     try:
         number = float(value) + 0.0

@@ -16,7 +16,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
-from functools import partial
 from hashlib import md5
 from importlib import import_module
 from importlib.util import find_spec
@@ -105,8 +104,7 @@ class Engine:
 
         def numbers(texts: pl.Series) -> pl.Series:
             each = texts.cast(pl.Binary).to_list()
-            hashes_of = map(partial(md5, usedforsecurity=False), each)
-            digests = b"".join([one.digest() for one in hashes_of])
+            digests = b"".join([md5(one, usedforsecurity=False).digest() for one in each])
             hashes = np.frombuffer(digests, dtype=">u8")[::2] >> 64 - 4 * DIGITS
             return pl.Series(hashes.astype(np.int64))
 

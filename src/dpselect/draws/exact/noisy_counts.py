@@ -187,16 +187,19 @@ def _exponent(noise: int, scale: float) -> Fraction:
 def geometric(size: int, scale: float) -> Indices:
     """Return exact variables with ``P(g) ∝ e^(-g/scale)``, for samplers."""
     digits, beyond = _events(scale)
-    places = np.arange(len(digits.exponents))[:, None]
     drawn = np.empty(size, dtype=np.int64)
     for first in range(0, size, CHUNK):
         block = drawn[first : first + CHUNK]
-        (_ones(block.size, digits).astype(np.int64) << places).sum(axis=0, out=block)
+        # Bytes of integers are put together: bits would be eight times as many.
+        octets = np.zeros((block.size, 8), dtype=np.uint8)
+        packed = np.packbits(_ones(block.size, digits), axis=0, bitorder="little")
+        octets[:, : len(packed)] = packed.T
+        block[:] = octets.view("<i8")[:, 0]
         for place in _ones(block.size, beyond)[0].nonzero()[0]:
             steps = 1
             while _ones(1, beyond)[0, 0]:
                 steps += 1
-            block[place] += min(steps << len(places), ENDS)
+            block[place] += min(steps << len(digits.exponents), ENDS)
     return drawn
 
 
