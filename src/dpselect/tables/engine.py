@@ -231,14 +231,12 @@ class DuckDB(Remote):
         return nw.from_native(self.native.project(replaced)) if new else self.table
 
     def placed(self, edges: Edges) -> Any:  # noqa: ANN401 -- a frame of narwhals
-        def position(column: str, ascending: list[float]) -> nw.Expr:
-            value = nw.col(column)
-            found = _search(value, ascending, 0, len(ascending))
-            return nw.when(~value.is_null()).then(found).alias(column)
-
-        return self.table.with_columns(
-            position(column, [*map(float, held)]) for column, held in edges.items()
-        )
+        """Return the positions by one text of SQL, which is made faster than expressions."""
+        searches = {
+            column: _search([*map(float, ends)], 0, len(ends)) for column, ends in edges.items()
+        }
+        known = "CASE WHEN {{0}} IS NOT NULL THEN {} END"
+        return self._replaced({column: known.format(one) for column, one in searches.items()})
 
 
 class Spark(Remote):
@@ -408,16 +406,13 @@ def array_of(f: Any, numbers: NDArray[Any]) -> Any:  # noqa: ANN401 -- a Column
     return f.split(text, ",").cast(f"array<{kind}>")
 
 
-def _search(value: nw.Expr, edges: list[float], first: int, last: int) -> nw.Expr:
-    """Return how many edges are at most a number, known to be ``first`` to ``last``."""
+def _search(edges: list[float], first: int, last: int) -> str:
+    """Return SQL for how many edges are at most a number, known to be so many to so many."""
     if first == last:
-        return nw.lit(first)
+        return str(first)
     middle = (first + last) // 2
-    return (
-        nw.when(value >= edges[middle])
-        .then(_search(value, edges, middle + 1, last))
-        .otherwise(_search(value, edges, first, middle))
-    )
+    above, below = _search(edges, middle + 1, last), _search(edges, first, middle)
+    return f"CASE WHEN {{0}} >= '{edges[middle]!r}'::DOUBLE THEN {above} ELSE {below} END"
 
 
 def as_stored(table: nw.LazyFrame[Any], f: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401
