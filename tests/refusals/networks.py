@@ -99,7 +99,7 @@ ROWS = [
     TOP("nodes", data=Graph.from_edges(EDGES, nodes=6)),
     TOP("nodes", nodes=Each([["a", "b"], 0])),
     TOP("source", source="a", target="a"),
-    TOP("edges must be a file, a data frame, or pairs", DataError, data=7),
+    TOP("edges must be a file, a data frame", DataError, data=7),
     AMONG("redraw", redraw="some"),
     AMONG("combine", metric="degree", combine=None),
     AMONG("has none", mechanism="noisy-sequence"),
