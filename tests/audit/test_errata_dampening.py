@@ -75,7 +75,10 @@ def test_row_9_the_minimum_with_the_bound_does_not_reach_it():
     report = check(
         sum_or_first,
         lambda x: NeverJumps(
-            lambda t: local(sum_or_first, x, min(t, 3)), 3.0, HORIZON, dp.Neighbours.SUBSTITUTE
+            lambda t: local(sum_or_first, x, min(t, 3)),
+            3.0,
+            dp.Neighbours.SUBSTITUTE,
+            horizon=HORIZON,
         ),
         scalings={"dampened": dp.scaling.dampened},
     )

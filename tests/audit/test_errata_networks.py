@@ -84,8 +84,8 @@ def test_row_2_above_its_bound_a_shifted_score_moves_by_more_than_one():
         sensitivity = Uncut(
             lambda t: [density_in_print(around, v, t) for v in range(4)],
             1.0,
-            HORIZON,
             dp.Neighbours.EDGE,
+            horizon=HORIZON,
         )
         return dp.Objective([ego_density(around, v) for v in range(4)], sensitivity)
 

@@ -85,7 +85,7 @@ def check(
 ):
     def objective_of(x):
         table = [[delta(x, t, r, dominates) for r in CANDIDATES] for t in range(5)]
-        sensitivity = kind(lambda t: table[min(t, 4)], OTHERS, 9, relation)
+        sensitivity = kind(lambda t: table[min(t, 4)], OTHERS, relation, horizon=9)
         return dp.Objective(score(x, dominates), sensitivity)
 
     return dp.audit.check_admissible(objective_of, databases, relation, max_distance=4)

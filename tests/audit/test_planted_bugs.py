@@ -144,16 +144,22 @@ PLANTED = {
     },
     "sums": {
         "stale sums beside a large bound": of_sensitivity(
-            lambda x: StaleSums(growing(x), 1e10, 6, AR)
+            lambda x: StaleSums(growing(x), 1e10, AR, horizon=6)
         ),
-        "stale cumulative sums": of_sensitivity(lambda x: StaleSums(growing(x), 9.0, 6, AR)),
+        "stale cumulative sums": of_sensitivity(
+            lambda x: StaleSums(growing(x), 9.0, AR, horizon=6)
+        ),
         "stale cumulative sums for one distance each": of_sensitivity(
-            lambda x: StaleSumsOfOneEach(growing(x), 9.0, 6, AR)
+            lambda x: StaleSumsOfOneEach(growing(x), 9.0, AR, horizon=6)
         ),
-        "a stale shortfall": of_sensitivity(lambda x: StaleShortfall(growing(x), 9.0, 6, AR)),
-        "stale intervals": of_sensitivity(lambda x: StaleIntervals(growing(x), 9.0, 6, AR)),
+        "a stale shortfall": of_sensitivity(
+            lambda x: StaleShortfall(growing(x), 9.0, AR, horizon=6)
+        ),
+        "stale intervals": of_sensitivity(
+            lambda x: StaleIntervals(growing(x), 9.0, AR, horizon=6)
+        ),
         "zeros that are not there": of_sensitivity(
-            lambda x: StaleZeros(growing(x), 9.0, 6, AR)
+            lambda x: StaleZeros(growing(x), 9.0, AR, horizon=6)
         ),
     },
     "monotone": {
@@ -168,10 +174,10 @@ PLANTED = {
     },
     "bounded": {
         "values above the bound": of_sensitivity(
-            lambda _: AboveItsBound(lambda _: [1.5, 1.5], 1.0, 60, AR)
+            lambda _: AboveItsBound(lambda _: [1.5, 1.5], 1.0, AR, horizon=60)
         ),
         "no jump to the bound": of_sensitivity(
-            lambda _: NeverJumps(lambda _: [1.0, 1.0], 2.0, 6, AR)
+            lambda _: NeverJumps(lambda _: [1.0, 1.0], 2.0, AR, horizon=6)
         ),
     },
     "global bound": {

@@ -38,7 +38,7 @@ def parts_of(draw, *, near=False):
             ranks = np.unique(turn * np.array(scores), return_inverse=True)[1]
             rise = [np.minimum(ranks / n + t / 20, 1) * bound for t in range(21)]
             at = Call(by_table, [row.tolist() for row in rise])
-            sensitivity = Call("dp.ElementSensitivity", at, bound, 21, "edge")
+            sensitivity = Call("dp.ElementSensitivity", at, bound, "edge", horizon=21)
             more["direction"] = "non-decreasing" if turn == 1 else "non-increasing"
         part = Call("dp.Objective", scores, sensitivity, **more)
         parts.append((part, np.array(scores, dtype=float), bound, monotone))

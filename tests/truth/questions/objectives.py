@@ -65,7 +65,7 @@ def sensitivities(draw, n, bound, relation, *, flat):
     table = (np.minimum(np.cumsum(steps, axis=0), 1) * bound).tolist()
     if kind == "table":
         at = Call(by_table, table)
-        return Call("dp.ElementSensitivity", at, bound, len(table) + 1, relation)
+        return Call("dp.ElementSensitivity", at, bound, relation, horizon=len(table) + 1)
     at = Call(by_table, [max(row) for row in table])
     return Call("dp.LocalSensitivity", at, bound, relation, horizon=len(table) + 1)
 
