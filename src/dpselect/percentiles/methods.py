@@ -113,7 +113,7 @@ class ByRank(Method):
 
     @property
     def mechanism(self) -> str:
-        return str(PermuteAndFlip(epsilon=self.epsilon))
+        return f"PermuteAndFlip(epsilon={self.epsilon!r})"
 
     def probabilities(self, ranks: Ranks) -> Probabilities:
         objective = by_rank(

@@ -195,12 +195,12 @@ def records_cap(column: str | None, user: str | None, max_per_user: object) -> P
     Raises:
         ParameterError: One of two arguments that go together is missing, or out of range.
     """
-    cap = people_cap(user, max_per_user)
-    if cap is None:
+    if user is None and max_per_user is None:
         return None
+    cap = people_cap(user, max_per_user)
     if column is None:
         raise validation.needs("user", "column", of="numbers")
-    if cap.user == column:
+    if user == column:
         raise ParameterError(f"column {user!r} cannot be the user and the number")
     return cap
 
