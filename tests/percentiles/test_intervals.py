@@ -50,6 +50,19 @@ def bins_of(rows, points, cuts):
     return found
 
 
+def tests_of(made, part, cuts):
+    """Return whether a percentile is surely beyond a cut, and whether it is before it."""
+    share, rest = part.numerator, part.denominator - part.numerator
+
+    def is_sure(units, before):
+        return not made._may_be_noise(units, part, before - 1, cuts)
+
+    return (
+        lambda difference, before: is_sure(1 - share - difference, before),
+        lambda difference, before: is_sure(1 - rest + difference, before),
+    )
+
+
 class Passes:
     """Which noisy differences pass the tests of each cut, by total; of public arguments."""
 
@@ -61,7 +74,7 @@ class Passes:
         self.held = held
         self.low, self.high = [], []
         for total in totals:
-            below, above = made._tests(self.part, len(cuts))
+            below, above = tests_of(made, self.part, len(cuts))
             rows = [
                 (j + 1, [whole * int(c) - share * total for c in held])
                 for j in range(len(cuts))
@@ -154,7 +167,7 @@ def test_ends_are_those_of_the_tests():
     for _ in range(50):
         noisy = rng.integers(-4, 60, len(cuts) + 1).tolist()
         total = sum(noisy)
-        below, above = made._tests(part, len(cuts))
+        below, above = tests_of(made, part, len(cuts))
         sums = [sum(noisy[: j + 1]) for j in range(len(cuts))]
         differences = [10 * held - 9 * total for held in sums]
         low = [below(one, j + 1) for j, one in enumerate(differences)]

@@ -14,7 +14,6 @@ Guarantee:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import inf, isfinite, lcm, log
 from typing import TypeAlias
@@ -37,6 +36,9 @@ MOST = 2**52
 
 MOST_SUM = 2**62
 """Integers below which sums are computed in 64 bits."""
+
+UNKNOWN = (None, inf, -inf)
+"""Ends that are not known."""
 
 OPEN = 10**15
 """Steps from 0, or from the other end, to an end that is not given."""
@@ -102,7 +104,6 @@ def _halfway(points: Values) -> Values:
     return found
 
 
-@dataclass(frozen=True, slots=True)
 class Range:
     """The candidates ``lower``, ``lower + step``, ... up to ``upper``; public.
 
@@ -124,19 +125,11 @@ class Range:
         300000001
     """
 
-    lower: float
-    upper: float
-    step: float
-    _first: int
-    _each: int
-    _parts: int
-    _last: int
-
     def __init__(self, lower: float | None, upper: float | None, step: float) -> None:
         step = validation.positive("step", step)
         reach = OPEN * exact_decimal(step)
         # Where both ends are not known, they are as far from 0.
-        no_lower, no_upper = _is_open(lower, -inf), _is_open(upper, inf)
+        no_lower, no_upper = lower in (None, -inf), upper in (None, inf)
         first = 0.0 if no_lower else validation.finite("lower", lower)
         last = (
             float(exact_decimal(first) + reach)
@@ -162,15 +155,12 @@ class Range:
         low, each = exact_decimal(first), exact_decimal(step)
         parts = lcm(low.denominator, each.denominator)
         steps = int((exact_decimal(last) - low) // each)
-        self._set(first, last, step, int(low * parts), int(each * parts), parts, steps)
+        self.lower, self.upper, self.step, self._last = first, last, step, steps
+        self._first, self._each, self._parts = int(low * parts), int(each * parts), parts
         if (far := self.unclear(np.float64)) is not None:
             raise ParameterError(
                 f"`step`={step!r} is too small: floats next to {far!r} are further apart"
             )
-
-    def _set(self, *facts: float) -> None:
-        for one, fact in zip(fields(self), facts, strict=True):
-            object.__setattr__(self, one.name, fact)
 
     def __len__(self) -> int:
         return self._last + 1
@@ -244,10 +234,6 @@ class Range:
         step, low = (Fraction(one, self._parts) for one in (self._each, self._first))
         # Steps of just this size are told apart if all candidates are floats.
         return far if step < apart or (step == apart and low % apart) else None
-
-
-def _is_open(end: object, infinite: float) -> bool:
-    return end is None or (isinstance(end, float) and end == infinite)
 
 
 def growing(reach: float, most: int) -> Values:

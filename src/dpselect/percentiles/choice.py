@@ -106,7 +106,7 @@ that an empty group is taken for one with records."""
 LARGEST = 96
 """Size (``size_of``) of the largest number of records that is told apart."""
 
-CAUTION = 2.0
+CAUTION = 1.0
 """Scales of the noise that are taken off the number: what is wrong for too many records can be
 off by the whole range, and what is wrong for too few by the distance from the end."""
 

@@ -148,36 +148,25 @@ class Intervals:
             part = exact_fraction(p)
             whole, share = part.denominator, part.numerator
             differences = [whole * held - share * sums[-1] for held in sums[1:-1]]
-            below, above = self._tests(part, len(cuts))
             low, high = 0, candidates - 1
+            # From the lower record on, a(n - 1) and a part of a record are before a cut, and
+            # before the higher one up to 1 + a(n - 1) less this part.
             for cut, place in own.items():
-                if not below(differences[place], place + 1):
+                units = 1 - share - differences[place]
+                if self._may_be_noise(units, part, place, len(cuts)):
                     break
                 low = cut // 2
             for cut, place in reversed(own.items()):
-                if not above(differences[place], place + 1):
+                units = 1 - whole + share + differences[place]
+                if self._may_be_noise(units, part, place, len(cuts)):
                     break
                 high = cut // 2
             yield low, high
 
-    def _tests(self, part: Fraction, cuts: int) -> tuple[Test, Test]:
-        """Return whether a percentile is surely beyond a cut, and whether it is before it."""
-
-        def chance(units: int, before: int) -> float:
-            return noise_tail(self.scale, part, before, cuts + 1 - before).at(units)
-
-        most, low = (1 - self.probability) / 2 - ROUNDING, part.numerator - 1
-        high = part.denominator - part.numerator - 1
-        # From the lower record on, a(n - 1) and a part of a record are before a cut, and
-        # before the higher one up to 1 + a(n - 1) less this part.
-        return (
-            lambda difference, before: chance(-difference - low, before) <= most,
-            lambda difference, before: chance(difference - high, before) <= most,
-        )
-
-
-Test: TypeAlias = Callable[[int, int], bool]
-"""Test of a noisy difference of ranks, and the bins before the cut."""
+    def _may_be_noise(self, units: int, part: Fraction, place: int, cuts: int) -> bool:
+        """Return whether noise alone may move the ranks at a cut by so many units."""
+        most = (1 - self.probability) / 2 - ROUNDING
+        return noise_tail(self.scale, part, place + 1, cuts - place).at(units) > most
 
 
 def cuts_around(released: Iterable[int], candidates: int) -> list[int]:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpselect import tables, validation
-from dpselect.errors import ParameterError, PublicClaimError, missing_value
+from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.percentiles.candidates import exact_decimal
-from dpselect.percentiles.reading import Ranks, counts_in, no_records, rank_bound
+from dpselect.percentiles.reading import Ranks, Records, no_records, rank_bound
 from dpselect.percentiles.sensitivity import PercentileSensitivity
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
@@ -173,13 +173,9 @@ def percentile_rank(
     p = percent(p)
     relation = validation.table_neighbours(neighbours)
     points = checked_candidates(candidates)
-    validation.on_invalid(on_invalid)
     form = validation.one_of("form", form, get_args(RankForm))
-    counts = counts_in(data, np.unique(points), column)
-    if on_invalid == "raise" and counts.missing > 0:
-        raise missing_value()
-    if relation is Neighbours.SUBSTITUTE and counts.numbers[0] + counts.missing == 0:
-        raise no_records()
+    records = Records(relation, column, on_invalid=on_invalid)
+    counts = records.counted(data, np.unique(points))
     return by_rank(counts.ranks(), p=p, points=points, form=form, neighbours=relation)
 
 

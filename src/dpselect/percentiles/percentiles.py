@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from itertools import pairwise
-from math import isinf
 from typing import Annotated, Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from dpselect import tables, validation
 from dpselect.errors import ParameterError
 from dpselect.keys.keys import groups_first
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.percentiles.candidates import Range
+from dpselect.percentiles.candidates import UNKNOWN, Range
 from dpselect.percentiles.choice import REFINED, AfterCount, Drawn, Refined
 from dpselect.percentiles.intervals import SHARE, Intervals
 from dpselect.percentiles.objectives import checked_candidates, percent
@@ -255,7 +254,7 @@ class Percentiles(Query[PercentileRelease]):
         if self.candidates is not None:
             listed = self.candidates if isinstance(self.candidates, tuple | range) else ()
             return Unit.of(listed, None)
-        ends = [one for one in (self.lower, self.upper) if not _is_open(one)]
+        ends = [one for one in (self.lower, self.upper) if one not in UNKNOWN]
         unit = Unit.of([one for one in ends if one != 0], self.step)
         of_time = unit.moment not in {"number", "duration"}
         if unit.moment != "number" and (len(ends) < 2 or (of_time and self.lower == 0)):
@@ -285,7 +284,7 @@ class Percentiles(Query[PercentileRelease]):
         """The largest value, in words, if no whole number of steps ends at ``upper``."""
         unit, points = self.each.unit, self.each.points
         last = points[len(points) - 1]
-        if _is_open(self.upper) or last == unit.coded(self.upper):
+        if self.upper in UNKNOWN or last == unit.coded(self.upper):
             return None
         return (
             f"up to {as_text(unit.value(float(last)))}: {as_text(self.upper)} is not a "
@@ -442,10 +441,6 @@ def _grouped(asked: Percentiles) -> GroupedPercentiles:
         column=asked.column,
         may_miss=asked.on_invalid == "repair",
     )
-
-
-def _is_open(end: object) -> bool:
-    return end is None or (isinstance(end, float) and isinf(end))
 
 
 def checked_percents(p: object) -> tuple[float, ...]:

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from functools import lru_cache
-from math import erf, inf, sqrt
+from math import erf, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpselect.percentiles.candidates import Range, places_of
+from dpselect.percentiles.candidates import UNKNOWN, Range, places_of
 from dpselect.percentiles.choice import AfterCount, size_of
 from dpselect.percentiles.methods import ByRank, Draws, Method, OneByOne
 from dpselect.percentiles.reading import Counts, Ranks, counts_of
@@ -115,8 +115,7 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
         None where an end of the range is not known.
     """
     design = query.each
-    ends = (None, inf, -inf)
-    if query.candidates is None and (query.lower in ends or query.upper in ends):
+    if query.candidates is None and (query.lower in UNKNOWN or query.upper in UNKNOWN):
         return None
     each = "" if query.by is None else " in each group"
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.percents]}

@@ -34,13 +34,21 @@ class PercentileRelease(Release[Any]):
 
     @property
     def facts(self) -> dict[str, object]:
-        """What is said of the release beside its answer, by name, where there is something."""
+        """What is said of the release beside its answer, by name, where there is something.
+
+        A likely error assumes a shape of the data and the number of records that was released
+        (``dpselect.percentiles.prediction``). Beside an interval there is none, and with
+        groups, which have different numbers.
+        """
         asked: Any = self.plan.query
-        known = {
-            "values": asked.ends_early,
-            "rows": self.records_in_words,
-            "likely error": self.expected_error,
-        }
+        known = {"values": asked.ends_early}
+        if isinstance(self.records, int):
+            near = f"within {self.records_error:,} with probability 0.95"
+            known["rows"] = f"about {max(self.records, 0):,} ({near})"
+            if self.interval is None:
+                from dpselect.percentiles.prediction import expected
+
+                known["likely error"] = expected(asked, [max(self.records, 1)])
         return {name: one for name, one in known.items() if one is not None} | super().facts
 
     def __str__(self) -> str:
@@ -69,32 +77,6 @@ class PercentileRelease(Release[Any]):
     def records_error(self) -> int:
         """Distance of a noisy number from the true one with probability 0.95, in records."""
         return ceil(self._method.scale * log(1 / (1 - 0.95)))
-
-    @property
-    def records_in_words(self) -> str | None:
-        """The noisy number of records and its error; None if there is one by group."""
-        if isinstance(self.records, tuple):
-            return None
-        near = f"within {self.records_error:,} with probability 0.95"
-        return f"about {max(self.records, 0):,} ({near})"
-
-    @property
-    def expected_error(self) -> str | None:
-        """Predicted distance of the values from their percentiles, in words; None if unknown.
-
-        It assumes a shape of the data and the number of records that was released, of groups
-        the least and the largest (``dpselect.percentiles.prediction``). Beside an interval,
-        and of noise alone, there is none.
-        """
-        from dpselect.percentiles.prediction import expected
-
-        asked: Any = self.plan.query
-        if self.interval is not None:
-            return None
-        usable = [one for one in self._numbers if any(self._method.are_usable(one))]
-        if not usable:
-            return None
-        return expected(asked, dict.fromkeys((max(min(usable), 1), max(usable))))
 
     @property
     def meaning(self) -> str | None:
