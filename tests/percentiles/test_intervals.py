@@ -50,7 +50,7 @@ def bins_of(rows, points, cuts):
     return found
 
 
-def tests_of(made, part, cuts):
+def passing(made, part, cuts):
     """Return whether a percentile is surely beyond a cut, and whether it is before it."""
     share, rest = part.numerator, part.denominator - part.numerator
 
@@ -74,7 +74,7 @@ class Passes:
         self.held = held
         self.low, self.high = [], []
         for total in totals:
-            below, above = tests_of(made, self.part, len(cuts))
+            below, above = passing(made, self.part, len(cuts))
             rows = [
                 (j + 1, [whole * int(c) - share * total for c in held])
                 for j in range(len(cuts))
@@ -167,7 +167,7 @@ def test_ends_are_those_of_the_tests():
     for _ in range(50):
         noisy = rng.integers(-4, 60, len(cuts) + 1).tolist()
         total = sum(noisy)
-        below, above = tests_of(made, part, len(cuts))
+        below, above = passing(made, part, len(cuts))
         sums = [sum(noisy[: j + 1]) for j in range(len(cuts))]
         differences = [10 * held - 9 * total for held in sums]
         low = [below(one, j + 1) for j, one in enumerate(differences)]

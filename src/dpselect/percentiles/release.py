@@ -36,19 +36,21 @@ class PercentileRelease(Release[Any]):
     def facts(self) -> dict[str, object]:
         """What is said of the release beside its answer, by name, where there is something.
 
-        A likely error assumes a shape of the data and the number of records that was released
-        (``dpselect.percentiles.prediction``). Beside an interval there is none, and with
-        groups, which have different numbers.
+        A likely error assumes a shape of the data and the number of records that was released,
+        of groups the least and the largest (``dpselect.percentiles.prediction``). Beside an
+        interval, and of noise alone, there is none.
         """
         asked: Any = self.plan.query
         known = {"values": asked.ends_early}
         if isinstance(self.records, int):
             near = f"within {self.records_error:,} with probability 0.95"
             known["rows"] = f"about {max(self.records, 0):,} ({near})"
-            if self.interval is None:
-                from dpselect.percentiles.prediction import expected
+        usable = [one for one in self._numbers if any(self._method.are_usable(one))]
+        if self.interval is None and usable:
+            from dpselect.percentiles.prediction import expected
 
-                known["likely error"] = expected(asked, [max(self.records, 1)])
+            numbers = dict.fromkeys((max(min(usable), 1), max(usable)))
+            known["likely error"] = expected(asked, numbers)
         return {name: one for name, one in known.items() if one is not None} | super().facts
 
     def __str__(self) -> str:

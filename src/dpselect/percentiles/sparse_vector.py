@@ -330,11 +330,17 @@ class InParts(Method):
         sought = ((needed > 0) & ~beyond) | (size > last)
         some = np.flatnonzero(sought & (size > 0))
         if some.size:
-            counts = self.counts(part, ranks.some(some), edges[some])
-            stop, inside = self._stop(part, counts, needed[some], edges[some], size[some], by)
-            at[some] = edges[some] + stop
-            edges[some] += np.minimum(stop + 1, size[some])
+            start, size = edges[some], size[some]
+            visited = (start[:, None] + np.arange(last + 1)).clip(max=last)
+            counts = self.counts(part, ranks.some(some), start)
+            counts = np.take_along_axis(counts, visited, axis=1)
+            queries = counts - self.raised(part)[visited] - needed[some, None]
+            scale = self.noise_scale(is_last=part.is_last)
+            stop = by.first_above(queries, 0, (scale, scale), size)
+            at[some] = start + stop
+            edges[some] += np.minimum(stop + 1, size)
             if not part.is_last:
+                inside = counts[np.arange(some.size), np.minimum(stop, size - 1)]
                 taken[some] += by.laplace(inside, self.count_scale)
         at = at.clip(0, last)
         return at if part.upwards else last - at
@@ -344,24 +350,6 @@ class InParts(Method):
         counts = counts_from(ranks, upwards=part.upwards)
         before = np.where(edges > 0, counts[np.arange(edges.size), edges - 1], 0)
         return counts - before[:, None]
-
-    def _stop(
-        self,
-        part: Part,
-        counts: Indices,
-        needed: Indices,
-        edges: Indices,
-        size: Indices,
-        by: Draws,
-    ) -> tuple[Indices, Indices]:
-        """Draw after how many candidates a part stops; return the records in it, too."""
-        visited = edges[:, None] + np.arange(self.points.size)
-        visited = visited.clip(max=self.points.size - 1)
-        counts = np.take_along_axis(counts, visited, axis=1)
-        scale = self.noise_scale(is_last=part.is_last)
-        queries = counts - self.raised(part)[visited] - needed[:, None]
-        stop = by.first_above(queries, 0, (scale, scale), size)
-        return stop, counts[np.arange(size.size), np.minimum(stop, size - 1)]
 
     def _by_rank(self, ranks: Ranks, left: Left, by: Draws) -> Indices:
         """Draw the positions of the middle percentile among what is left, or at its end."""
