@@ -60,11 +60,11 @@ def test_where_nothing_can_be_fetched_the_error_says_what_to_do(monkeypatch):
         datasets.load("acs")
 
 
-def zipped(**members):
+def zipped(members):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, text in members.items():
-            archive.writestr(name.replace("__", "/").replace("_DOT_", "."), text)
+            archive.writestr(name, text)
     return buffer.getvalue()
 
 
@@ -78,17 +78,15 @@ def as_published(name, table):
         )
     if name == "github_musae":
         text = table.select(id_1="dst", id_2="src").reverse().write_csv()
-        return zipped(git_web_ml__musae_git_edges_DOT_csv=text, git_web_ml__README_DOT_txt="")
+        return zipped({"git_web_ml/musae_git_edges.csv": text, "git_web_ml/README.txt": ""})
     if name == "adult":
         gap = "?, ".join([""] * 15) + "<=50K"
         parts = {}
         for split, dot in (("train", ""), ("test", ".")):
             rows = table.filter(pl.col("split") == split).drop("split").rows()
             parts[split] = "".join(", ".join(map(str, row)) + f"{dot}\n" for row in rows)
-        return zipped(
-            adult_DOT_data=f"{gap}\n{parts['train']}\n",
-            adult_DOT_test=f"|1x3 Cross validator\n{parts['test']}{gap}.\n\n",
-        )
+        test = f"|1x3 Cross validator\n{parts['test']}{gap}.\n\n"
+        return zipped({"adult.data": f"{gap}\n{parts['train']}\n", "adult.test": test})
     buffer = io.BytesIO()
     if "i" in table.columns:
         counts = np.zeros((256, 256))

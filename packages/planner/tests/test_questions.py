@@ -240,18 +240,6 @@ def test_what_has_no_answer_is_none():
         planner.epsilon_for(tied, probability=1.0, mechanism="exponential")
 
 
-def test_a_relation_may_be_given_by_its_name():
-    """Counts are monotone under add/remove alone: a name that is not read doubles epsilon."""
-    counts = np.array([30.0, 10.0])
-    named, member = (
-        planner.MostCommon(counts=counts, neighbours=relation)
-        for relation in ("add-remove", Neighbours.ADD_REMOVE)
-    )
-
-    law = named.outcome("permute-and-flip", epsilon=0.1)
-    assert law == member.outcome("permute-and-flip", epsilon=0.1)
-
-
 COPY = """
 const FACTS = { epsilon: "0.7", releases: "1", probability: "0.95", "total-delta": "1e-6" };
 const copied = (task, mechanism) => {
