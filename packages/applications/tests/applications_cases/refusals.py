@@ -40,7 +40,6 @@ DOMAINS = {"colour": ["red", "blue"], "age": Bins(18, 90, bins=4)}
 TREE = ID3Classifier(1.0, domains=DOMAINS, classes=["no", "yes"], max_records=5000)
 LISTS = ID3Classifier(1.0, domains=Bins(0, 1), classes=["no", "yes"], max_records=100)
 DAYS = X.with_columns(day=pl.date(2020, 1, 1))
-MODEL = [np.ones(2)] * 3
 
 
 def run_of(returned, **more):
@@ -85,7 +84,6 @@ OF_LISTS = fitting(
     partial(PrivateSearchCV, LISTS), [3], ["no"], grid={"max_depth": [0]}, epsilon=4.0
 )
 STABLE = releasing(StableArgmax, data=TWO, epsilon=0.7, delta=0.02, **AR)
-STUDY = refusing(PrivateStudy, [1], dp.BestOf(**RUNS))
 
 PAIR = {"a": "x", "b": "x"}
 LEVELS = releasing(
