@@ -149,7 +149,7 @@ made_with = Objective.__init__
 
 PLANTED = {
     "percentiles one": (Range, "places", beyond_is_lost),
-    "percentiles mechanism": (candidates, "_halfway", ties_downwards),
+    "percentiles assumed_records": (candidates, "_halfway", ties_downwards),
     "percentiles listed": (candidates, "_halfway", at_or_below),
     "percentiles several": (Range, "places", by_a_float_division),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
