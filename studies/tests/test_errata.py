@@ -11,7 +11,6 @@ from dpselect_studies.farias_2024 import examples as pareto_examples
 
 
 def test_the_grid_of_heuristic_for_storage():
-    assert pytest.approx(29.90, abs=5e-3) == (8_938 / 10) ** 0.5
     assert guideline_size(8_938, epsilon=1.0, c=10.0) == 30
 
 

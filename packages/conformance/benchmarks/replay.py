@@ -49,7 +49,7 @@ def main() -> None:
     for report in sys.argv[1:]:
         found |= shares(Path(report))
     with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["release", "pairs", "largest share"])
         writer.writerows([name, 100, f"{found[name]:.6f}"] for name in sorted(found))
     print(f"{len(found)} releases, the largest share is {max(found.values()):.6f}")
