@@ -59,7 +59,7 @@ def test_a_cell_and_the_candidate_in_it_are_private(p, relation, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "points", [Range(-50, 10**6, 0.1), Range(0, 10**15, 1), Range(-3, -1, 1e-6)], ids=str
+    "points", [Range(-50, 10**6, 0.1), Range(0, 10**15, 1), Range(-3, -1, 1e-6)]
 )
 def test_cells_grow_away_from_zero_and_have_every_position_once(points):
     edges = points.cells(2**10)
