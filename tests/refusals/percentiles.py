@@ -76,6 +76,7 @@ ROWS = [
     VALUE("p", p=Each([[], [50, 50], [75, 25], [[25], [50]], [0, 50], [0.5, 0.9]])),
     VALUE("candidates", step=1),
     VALUE("step", candidates=None),
+    VALUE("step", candidates=None, upper=60, step=61),
     LABEL("horizon", horizon=-1),
     VALUE("epsilon is too small", epsilon=1e-300),
     VALUE("assumed_records", assumed_records=0),

@@ -318,7 +318,9 @@ def print_plan(
         }
         print_json({**known, **(NOTHING if kept is None else kept)})
         return
-    price = privacy(plan, budget)
+    price, left = privacy(plan, budget), None
+    if kept is not None:
+        left = f"{kept['remaining_budget']:.6g}" + ", enough for one more" * kept["fits_again"]
     if kept is not None and kept["answered_by"] is not None:
         price = f"nothing: entry {kept['answered_by']} answers it; {price} with --again"
     said = plan_facts(plan, more or {})
@@ -330,7 +332,7 @@ def print_plan(
             **said,
             **counting,
             "would spend": price,
-            "would remain": None if kept is None else _would_remain(kept),
+            "would remain": left,
             "public": public,
             "text file": _read(read),
         }
@@ -387,12 +389,6 @@ def _for_rows(plan: Plan, budget: Budget | None) -> str:
     return f", and is charged for {steps} rows of one {budget.totals.unit}"
 
 
-def _would_remain(kept: Mapping[str, Any]) -> str:
-    """Return what remains of a budget, and whether a release fits another time, in words."""
-    left = f"{kept['remaining_budget']:.6g}"
-    return f"{left}, enough for one more" if kept["fits_again"] else left
-
-
 def _fact(fact: object) -> str:
     """Return a fact for people who type options, not names of arguments."""
     if isinstance(fact, list | tuple):
@@ -404,9 +400,7 @@ def _fact(fact: object) -> str:
 
 def save(axes: Axes, path: Path) -> None:
     """Write the figure of some axes; a folder that is missing is an error of the caller's."""
-    figure = axes.get_figure(root=True)
-    if figure is None:
-        raise ParameterError("the axes to save belong to no figure")
+    figure: Any = axes.get_figure(root=True)
     with writing(path, "a picture such as out.png"):
         figure.savefig(path, dpi=150)
 

@@ -138,9 +138,7 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
         "file": f"{request.document.path}, SHA-256 {request.sha256}",
         "price of all": plan.price,
         "protects": f"one {plan.user} with all rows" if plan.user else "one record",
+        "queries": None if request.engine == "memory" else plan.passes,
+        "would remain": None if remaining is None else f"{remaining:.6g}",
     }
-    if request.engine != "memory":
-        facts["queries"] = plan.passes
-    if remaining is not None:
-        facts["would remain"] = f"{remaining:.6g}"
     output.print_facts(facts)
