@@ -146,8 +146,8 @@ def _show_entry(shown: Budget, number: int, *, as_json: bool) -> None:
 
     found = next((one for one in shown.entries if one.sequence == number), None)
     if found is None:
-        known = f"must be 1 to {len(shown.entries)}" if shown.entries else "is of none yet"
-        raise ParameterError(f"`entry` {known}, not {number}")
+        allowed = f"must be 1 to {len(shown.entries)}" if shown.entries else "is of none yet"
+        raise ParameterError(f"`entry` {allowed}, not {number}")
     if as_json:
         entries = json.loads(shown.to_json())["entries"]
         output.print_json(next(one for one in entries if one["sequence"] == number))
