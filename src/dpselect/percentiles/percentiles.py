@@ -168,13 +168,13 @@ class Percentiles(Query[PercentileRelease]):
         first, last = (
             _in_unit(design.unit.value(design.points[at])) for at in (0, len(design.points) - 1)
         )
+        named, units = "error", ""
+        if self.column is not None:
+            named, units = f"error in {self.column}", f", in units of {self.column}"
         known = {
-            "values": f"{len(design.points):,} from {first} to {last}, in units of "
-            f"{self.column}",
+            "values": f"{len(design.points):,} from {first} to {last}{units}",
             "values end": self.ends_early,
-            f"error in {self.column}": expected(
-                self, TYPICAL if records is None else [records]
-            ),
+            named: expected(self, TYPICAL if records is None else [records]),
         }
         return {name: one for name, one in known.items() if one is not None}
 
