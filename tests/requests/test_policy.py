@@ -324,7 +324,7 @@ def random_query(rng, unit):
         claim = "assumed_records" if kind == "Percentiles" else "assumed_people"
         known[claim] = rng.choice([90, 90, 91])
     if kind == "Percentiles":
-        ends = {"lower": rng.choice([0, 0, 1, -1]), "upper": rng.choice([2, 4, 6, 8])}
+        ends = {"lower": rng.choice([0, 0, 1, -1]), "upper": rng.choice([3, 4, 6, 8])}
         values = {"candidates": tuple(sorted(rng.sample(NUMBERS, 3)))}
         if rng.random() < 0.5:
             values = {**ends, "step": rng.choice([0.5, 1, 2])}
