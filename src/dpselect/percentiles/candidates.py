@@ -155,8 +155,6 @@ class Range:
         low, each = exact_decimal(first), exact_decimal(step)
         parts = lcm(low.denominator, each.denominator)
         steps = int((exact_decimal(last) - low) // each)
-        if steps == 0:
-            raise ParameterError(f"`step`={step!r} is more than from `lower` to `upper`")
         self.lower, self.upper, self.step, self._last = first, last, step, steps
         self._first, self._each, self._parts = int(low * parts), int(each * parts), parts
         if (far := self.unclear(np.float64)) is not None:

@@ -277,6 +277,10 @@ class Percentiles(Query[PercentileRelease]):
             )
         lower = 0.0 if self.lower == 0 else unit.coded(self.lower)
         points = Range(lower, unit.coded(self.upper), unit.span(self.step))
+        if len(points) == 1:
+            raise ParameterError(
+                "`step` is more than from `lower` to `upper`: one value is left"
+            )
         return points.at(range(len(points))) if len(points) <= MOST_LISTED else points
 
     @property
