@@ -47,7 +47,7 @@ test-lowest: $(UV)
 	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv-lowest
 	$(UV) pip install --quiet --python .venv-lowest --resolution lowest-direct --group dev \
 		--editable . $(PACKAGES:%=--editable packages/%) --editable studies \
-		'opendp[polars]' 'diffprivlib>=0.6'
+		'opendp[polars]' 'diffprivlib>=0.6.6'
 	.venv-lowest/bin/$(PYTEST) $(FAST)
 
 # The tests of Spark in its own Java process, which plain tests run on Sail, and on a cluster

@@ -3,12 +3,14 @@
 import math
 from contextlib import suppress
 
+import numpy as np
 import pytest
 
 import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.query import claims_of
 from dpselect.requests import schema
+from dpselect.requests.fields import members
 from dpselect.requests.reading import titles
 from support.releases import all_cases
 
@@ -115,3 +117,10 @@ def test_under_a_policy_nobody_else_is_offered_its_claims(claims):
         for one, claim in claims_of(getattr(dp, name)).items():
             assert (one in fields) is (claims is None and not claim.can_fail), (name, one)
     assert "separator" not in schema(policy)["properties"]["data"]["properties"]
+
+
+def test_the_shape_of_an_array_is_no_kind_of_its_numbers():
+    """Older versions of NumPy state it as integers."""
+    annotation = float | np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+    assert int not in [*members(annotation)]

@@ -1,6 +1,5 @@
 """Values and types that are odd: none decides about another one, and none ends a release."""
 
-import contextlib
 import warnings
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -97,13 +96,15 @@ def test_where_reads_objects_one_by_one(where, at):
         column = [value] * 300
         column[at] = odd
         for dtype in ("object", "category"):
-            with contextlib.suppress(TypeError, UnicodeEncodeError):  # not all are categories
+            try:
                 held = pd.Series(pd.Series(column, dtype=object), dtype=dtype)
-                rows = pd.DataFrame({"c": held, "k": ["x"] * 300})
-                source = dp.tables.Source(frame=rows, where=[where])
+            except (TypeError, ValueError, OverflowError):
+                continue  # not all are categories
+            rows = pd.DataFrame({"c": held, "k": ["x"] * 300})
+            source = dp.tables.Source(frame=rows, where=[where])
 
-                assert dp.tables.count_records(source) in {299, 300}, odd
-                query.release(source)
+            assert dp.tables.count_records(source) in {299, 300}, odd
+            query.release(source)
 
 
 @pytest.mark.parametrize("engine", ["polars", "polars lazy", "duckdb"])

@@ -244,9 +244,10 @@ def _check_picture(plot: Path) -> None:
     needed("matplotlib", extra="standard")
     from matplotlib.backend_bases import FigureCanvasBase
 
-    known = FigureCanvasBase.get_supported_filetypes()
-    if plot.suffix[1:].lower() not in known:
-        raise ParameterError(f"`plot` must end with one of .{', .'.join(sorted(known))}")
+    if plot.suffix[1:].lower() not in FigureCanvasBase.get_supported_filetypes():
+        raise ParameterError(
+            "`plot` must end with .png, .svg, .pdf or what else matplotlib writes"
+        )
 
 
 def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]:

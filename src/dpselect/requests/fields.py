@@ -121,7 +121,8 @@ def members(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 -- types
     else:
         if isinstance(origin, type) and hasattr(origin, "__iter__"):
             yield Sequence
-        for one in get_args(annotation):
+        of_array = getattr(origin, "__name__", "") == "ndarray"
+        for one in get_args(annotation)[of_array:]:  # the first of an array is its shape
             yield from members(one)
 
 
