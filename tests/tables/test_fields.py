@@ -73,7 +73,11 @@ WRITTEN = [
         {"date_format": "%m/%d/%y"},
         {"07/01/26": NOON.date(), "7/1/26": NOON.date(), "2026-07-01": None},
     ),
-    ("time", {"date_format": "%d.%m.%Y %H:%M"}, {"1.07.2026 12:00": NOON, "x": None}),
+    (
+        "time",
+        {"date_format": "%d.%m.%Y %H:%M"},
+        {"1.07.2026 12:00": NOON, "1.07.26 12:00": None, "x": None},
+    ),
     (
         "time",
         {"time_zone": "Europe/Berlin"},

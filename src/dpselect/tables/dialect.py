@@ -255,6 +255,8 @@ def _moment(column: str, kind: FieldType, dialect: Dialect) -> pl.Expr:
         field = pl.when(field.str.contains(pattern)).then(field)
         field = field.str.replace("T", " ", literal=True)
     times = pl.coalesce(_by_form(field, form, dialect) for form in forms)
+    if "%Y" in (dialect.date_format or ""):  # it reads 24 as the year 24, which is %y
+        times = pl.when(times.dt.year() > 999).then(times)
     return times.cast(pl.Date if kind == "date" else pl.Datetime("us")).alias(column)
 
 
