@@ -215,6 +215,14 @@ def test_a_first_line_that_is_no_header_is_refused_in_no_words_of_it(tmp_path, c
     assert "Smith" not in str(caught.value)
 
 
+def test_a_header_of_aligned_columns_is_refused_where_one_blank_separates(tmp_path):
+    path = tmp_path / "rows.dat"
+    path.write_text("days   ward\n   3   a\n")
+
+    with refused("separator", error=DataError):
+        tables.open_table(tables.Source(path, separator=" "))
+
+
 def test_no_pair_that_was_compared_differs():
     root = Path(__file__).parents[2]
     table = pl.read_csv(root / "benchmarks" / "results" / "text_records.csv")

@@ -422,6 +422,11 @@ def names_of(dialect: Dialect, first: Callable[[], list[str]], file: PurePath) -
     if not isinstance(dialect.header, bool):
         return list(dialect.header)
     names = first() if dialect.header else [""] * len(first())
+    if dialect.separator == " " and "" in names:
+        raise DataError(
+            f"{file.name}: `separator` is one blank, and its header has several in a row; "
+            'read it by pandas.read_csv(FILE, sep=r"\\s+"), or write it with one between fields'
+        )
     named = [name or f"column_{place + 1}" for place, name in enumerate(names)]
     twice = {name for name in named if named.count(name) > 1} if len(named) < 1e4 else set()
     if twice:
