@@ -233,11 +233,11 @@ class PersonKeys:
 
     @cached_property
     def _kept(self) -> nw.LazyFrame[Any]:
-        """The same for several queries: DuckDB, which is in this process, leaves it here."""
-        if not self.table.implementation.is_duckdb():
+        """The same for several queries: in memory, where the engine would compute it again."""
+        engine = engine_of(self.table)
+        if not engine.forgets:
             return self.table
-        found = engine_of(self.table).fetched(lambda: unreadable(self.source))
-        return found.lazy(backend="polars")
+        return engine.fetched(lambda: unreadable(self.source)).lazy(backend="polars")
 
     def of(
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()

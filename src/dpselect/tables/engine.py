@@ -66,6 +66,8 @@ class Engine:
         table: The rows.
         native: The same as its own library has them.
         is_here: Whether queries of lazy frames are computed in this process, by polars.
+        forgets: Whether it computes again what several queries share, though it is in this
+            process.
         is_ordered: Whether rows have an order.
         misread: Names of columns that engines take for something else, and for what.
         refusal: What is said of a query that failed.
@@ -73,6 +75,7 @@ class Engine:
     """
 
     is_here = True
+    forgets = False
     is_ordered = True
     misread = re.compile(r"\*|\^.*\$", re.DOTALL), "a pattern: rename it"
     refusal = "its engine refused the query"
@@ -202,6 +205,8 @@ class Remote(Engine):
 
 class DuckDB(Remote):
     """Relations of DuckDB."""
+
+    forgets = True
 
     def compared(self) -> Any:  # noqa: ANN401 -- a frame of narwhals
         # Beside that of a column there may be one of the connection, which no type shows.
