@@ -5,23 +5,32 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dpselect.trees.counts import compress
+from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.domains import OUTSIDE, Categories, Schema
 
 
-@pytest.mark.parametrize("sizes", [(2, 3, 2), (9, 50, 7), (2**40, 3, 2**40)])
+@pytest.mark.parametrize("sizes", [(2, 3, 2), (9, 50, 7), (3,) * 40])
 @pytest.mark.parametrize("records", [0, 1, 60])
-def test_unique_rows_have_the_records_of_each_class(sizes, records):
-    """By a table of all rows that there can be, by sorted integers and by sorted rows."""
+def test_rows_have_the_records_of_each_class(sizes, records):
+    """By a table of all rows that there can be, by sorted integers, and row by row."""
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, np.minimum(sizes, 3), (records, 3))
+    schema = Schema(
+        tuple(map(str, range(len(sizes)))),
+        tuple(Categories(range(size)) for size in sizes),
+        (0, 1),
+    )
+    codes = rng.integers(0, np.minimum(sizes, 3), (records, len(sizes)))
     labels = rng.integers(0, 2, records)
-    unique, counts = compress(codes, labels, np.array(sizes), 2)
-    expected = Counter(zip(map(tuple, codes.tolist()), labels.tolist(), strict=True))
+    codes[::7, 1] = labels[::5] = OUTSIDE
+    held = MemoryCounts.of_records(schema, codes, labels)
+    inside = (codes != OUTSIDE).all(axis=1) & (labels != OUTSIDE)
+    rows = map(tuple, codes[inside].tolist())
 
-    assert len(set(map(tuple, unique.tolist()))) == len(unique)
-    assert {
-        (tuple(row), label): count
-        for row, of_row in zip(unique.tolist(), counts.tolist(), strict=True)
-        for label, count in enumerate(of_row)
-        if count
-    } == expected
+    assert held.number() == records
+    assert held.dropped == (~inside).sum()
+    found = Counter()
+    for row, counts in zip(held.codes.tolist(), held.counts.tolist(), strict=True):
+        found += Counter({(tuple(row), label): count for label, count in enumerate(counts)})
+    assert found == Counter(zip(rows, labels[inside].tolist(), strict=True))
+    if len(sizes) == 3:
+        assert len(set(map(tuple, held.codes.tolist()))) == len(held.codes)

@@ -26,9 +26,12 @@ from dpselect.tables.kinds import (
     type_name,
     with_known_types,
 )
-from dpselect.typing import Values
+from dpselect.typing import Indices, Values
 
 PLAIN_NUMBERS = {float, int, bool, type(None)}
+
+SPAN = 2**16
+"""Integers so far apart are found in a table of all between them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -394,6 +397,35 @@ def number(value: Any) -> float:  # noqa: ANN401 -- whatever it is, it is tried
         except OverflowError:
             return inf if value > 0 else -inf
     return nan
+
+
+def places_of(values: NDArray[Any], listed: Sequence[Hashable], other: int = -1) -> Indices:
+    """Return the place of each number among those listed.
+
+    Args:
+        values: Numbers of one NumPy type. Private.
+        listed: Public values, equal to a number if they are in Python.
+        other: The place of numbers that are not listed, and of NaN.
+    """
+    kind, known = values.dtype.type, dict[Any, int]()
+    for place, one in enumerate(listed):
+        with np.errstate(all="ignore"), suppress(ArithmeticError, TypeError, ValueError):
+            if (held := kind(one).item()) == one:
+                known[held] = place
+    if not known:
+        return np.full(values.shape, other)
+    ascending = np.array(sorted(known), dtype=values.dtype)
+    places = np.array([known[one] for one in ascending.tolist()])
+    if values.dtype.kind == "f" or int(ascending[-1]) - int(ascending[0]) >= SPAN:
+        at = np.minimum(ascending.searchsorted(values), places.size - 1)
+        return np.where(ascending[at] == values, places[at], other)
+    # As integers without a sign, those below the least one are beyond the largest one.
+    least = ascending[:1].astype(np.int64)
+    among, steps = (each.astype(np.int64) - least for each in (ascending, values))
+    table = np.full(among[-1] + 2, other)
+    table[among] = places
+    found: Indices = table[np.minimum(steps.view(np.uint64), table.size - 1)]
+    return found
 
 
 def _numbers(values: NDArray[Any]) -> Values:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -22,6 +23,9 @@ from dpselect.trees.candidates import Individual
 from dpselect.trees.domains import OUTSIDE, Schema
 from dpselect.trees.tree import Split
 from dpselect.typing import Indices
+
+LARGEST_CELL = 2**62
+"""Positions in the table of all rows that there can be are integers up to it."""
 
 Target: TypeAlias = Split | int | None
 """A split whose branches end in targets, the number of a leaf, or None: not counted."""
@@ -91,11 +95,42 @@ class MemoryCounts(Counts):
             codes: Shape ``(n, columns)``.
             labels: Positions in the classes, shape ``(n,)``.
         """
-        inside = (labels != OUTSIDE) & (codes != OUTSIDE).all(axis=1)
-        unique, counts = compress(
-            codes[inside], labels[inside], schema.sizes, len(schema.classes)
-        )
-        return cls(schema, unique, counts, dropped=int((~inside).sum()))
+        inside, cell = np.ones(labels.size, dtype=bool), np.zeros(labels.size, dtype=np.int64)
+        for column, size in zip((*codes.T, labels), cells_of(schema), strict=True):
+            inside &= column != OUTSIDE
+            cell = cell * size + column
+        dropped = labels.size - int(inside.sum())
+        if dropped:
+            codes, labels, cell = codes[inside], labels[inside], cell[inside]
+        cells = prod(cells_of(schema))
+        if cells > LARGEST_CELL:
+            # There are so many columns that hardly any two records are alike.
+            return cls(schema, codes, np.eye(len(schema.classes), dtype=int)[labels], dropped)
+        if cells > labels.size:
+            return cls.of_cells(schema, *np.unique(cell, return_counts=True), dropped)
+        records = np.bincount(cell)
+        occupied = np.flatnonzero(records)
+        return cls.of_cells(schema, occupied, records[occupied], dropped)
+
+    @classmethod
+    def of_cells(
+        cls, schema: Schema, cells: Indices, records: Indices, dropped: int
+    ) -> MemoryCounts:
+        """Return records that were counted.
+
+        Args:
+            schema: Columns, domains and classes.
+            cells: Rows of codes with a class, as positions in the table of all that there can
+                be; ascending, all different.
+            records: How many have each.
+            dropped: How many have a code or a label outside.
+        """
+        rows, label = np.divmod(cells, len(schema.classes))
+        first = np.diff(rows, prepend=-1) > 0
+        counts = np.zeros((first.sum(), len(schema.classes)), dtype=np.int64)
+        counts[np.cumsum(first) - 1, label] = records
+        codes = np.stack(np.unravel_index(rows[first], schema.sizes), axis=1)
+        return cls(schema, codes, counts, dropped)
 
     def number(self) -> int:
         return int(self.counts.sum()) + self.dropped
@@ -118,28 +153,9 @@ class MemoryCounts(Counts):
         return kernels.hits(self.codes, self.counts, *flat(*trees))
 
 
-def compress(
-    codes: Indices, labels: Indices, sizes: Indices, classes: int
-) -> tuple[Indices, Indices]:
-    """Return unique rows of codes, and the records of each class that have them.
-
-    Args:
-        codes: Shape ``(n, columns)``, none ``OUTSIDE``.
-        labels: Shape ``(n,)``, none ``OUTSIDE``.
-        sizes: The number of codes of each column.
-        classes: The number of classes.
-
-    Returns:
-        Shape ``(m, columns)`` and shape ``(m, classes)``.
-    """
-    rows = codes
-    if np.log2(np.maximum(sizes, 1)).sum() < 62:
-        # One integer per row sorts many times faster than rows.
-        rows = codes @ np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)
-    _, first, row = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    unique = np.ascontiguousarray(codes[first])
-    counts = np.bincount(row.ravel() * classes + labels, minlength=len(unique) * classes)
-    return unique, counts.reshape(len(unique), classes).astype(np.int64)
+def cells_of(schema: Schema) -> tuple[int, ...]:
+    """Return the shape of the table of all rows of codes with a class."""
+    return (*schema.sizes.tolist(), len(schema.classes))
 
 
 def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:

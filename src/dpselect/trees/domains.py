@@ -36,7 +36,7 @@ from dpselect._numbers import lines
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.kinds import Kind, rounded, texts
 from dpselect.tables.lists import text_of
-from dpselect.tables.values import ColumnValues, number
+from dpselect.tables.values import ColumnValues, number, places_of
 from dpselect.typing import Indices, Values
 
 OUTSIDE = -1
@@ -129,18 +129,19 @@ class Categories(_Domain):
             repaired: Whether values that were not declared go where the domain says.
         """
         held = self.held(column.values.dtype, repaired=repaired)
-        code = {value: k for k, value in enumerate(held)}
         unknown = self.unknown if repaired else OUTSIDE
-        if not column.is_typed:
-            if column.kind == Kind.TEXT and column.values.dtype.kind != "S":
-                found: list[Hashable] = column.values.tolist()
-            else:
-                typed = column.kind not in {Kind.ANYTHING, Kind.TEXT}
-                found = declared_values(column.plain(), held, typed=typed)
-            return np.array([code.get(value, unknown) for value in found], dtype=np.int64)
-        different, which = np.unique(column.values, return_inverse=True)
-        known = [code.get(value, unknown) for value in different.tolist()]
-        return np.where(column.absent(), unknown, np.array(known, dtype=np.int64)[which])
+        if column.is_typed:
+            codes = places_of(column.values, held, unknown)
+            if column.missing is not None:
+                codes[column.missing] = unknown
+            return codes
+        code = {value: k for k, value in enumerate(held)}
+        if column.kind == Kind.TEXT and column.values.dtype.kind != "S":
+            found: list[Hashable] = column.values.tolist()
+        else:
+            typed = column.kind not in {Kind.ANYTHING, Kind.TEXT}
+            found = declared_values(column.plain(), held, typed=typed)
+        return np.array([code.get(value, unknown) for value in found], dtype=np.int64)
 
     def to_dict(self) -> dict[str, object]:
         """Return the domain as plain values, as in a domains file."""
