@@ -149,24 +149,63 @@ GAUSSIAN_SCALES = [5e-324, 1e-200, 0.3, 1.0, np.nextafter(2.0, 0), 5.5, 1e6 / 3,
 VALUES = [0, 1, -1, 2, 7, -40, 10**6, -(2**53) - 1, 45 * 2**50, 2**62]
 
 
-@pytest.mark.parametrize("scale", GAUSSIAN_SCALES)
-def test_accepted_laplace_noise_is_gaussian(scale):
-    """|z|/t and the exponent of its acceptance make z^2 / 2 sigma^2, but for a constant."""
+every_gaussian = pytest.mark.parametrize("scale", GAUSSIAN_SCALES)
+
+
+@every_gaussian
+def test_accepted_proposals_are_gaussian(scale):
+    """The exponents of proposal and acceptance make z^2 / 2 sigma^2, but for a constant."""
     squared, step = Fraction(scale) ** 2, floor(scale) + 1
     for z in VALUES:
-        exponent = noisy_counts._exponent(z, scale)
-        assert exponent >= 0
-        assert Fraction(abs(z), step) + exponent == (
-            Fraction(z) ** 2 / (2 * squared) + squared / (2 * step**2)
-        )
+        for last in {0, 1, abs(z) % 2**40}:
+            exponent = noisy_counts._exponent(z, last, scale)
+            assert exponent >= 0
+            assert Fraction(abs(z) - last, step) + exponent == (
+                Fraction(z) ** 2 / (2 * squared) + squared / (2 * step**2)
+            )
 
 
-@pytest.mark.parametrize("scale", GAUSSIAN_SCALES)
+@every_gaussian
+def test_a_proposal_is_made_of_its_sign_its_steps_and_uniform_bits(monkeypatch, scale):
+    """Every pair of a sign and a size has one proposal; the steps have the law of its scale."""
+    step = floor(scale) + 1
+    many = max(step.bit_length() - noisy_counts.UNEVEN, 0)
+    steps = [0, 1, 0, 3]
+    uniform = [0, 2**many - 1, 2**many // 2, 2**many // 3]
+    signs = [0, 1, 1, 0]
+    asked = []
+
+    def geometric(size, of):
+        asked.append((size, Fraction(of)))
+        return np.array(steps)
+
+    drawn = [place << 64 - many | sign for place, sign in zip(uniform, signs, strict=True)]
+    monkeypatch.setattr(bits, "words", lambda _: np.array(drawn, dtype=np.uint64))
+    monkeypatch.setattr(noisy_counts, "geometric", geometric)
+    noise, last = noisy_counts._proposed(4, scale)
+
+    assert asked == [(4, Fraction(step, 2**many))]
+    assert last.tolist() == [one + sign for one, sign in zip(uniform, signs, strict=True)]
+    assert noise.tolist() == [
+        (-1) ** sign * ((above << many) + one)
+        for above, one, sign in zip(steps, last.tolist(), signs, strict=True)
+    ]
+
+
+def test_the_largest_steps_stay_within_64_bits(monkeypatch):
+    monkeypatch.setattr(
+        noisy_counts, "geometric", lambda size, _: np.full(size, noisy_counts.ENDS)
+    )
+    assert (np.abs(noisy_counts._proposed(9, 2.0**50)[0]) >= noisy_counts.ENDS).all()
+
+
+@every_gaussian
 def test_exponents_by_floats_are_enclosed(scale):
-    around = [round(scale * part) for part in (0.4, 1, 1.7, 6, 30)]
-    lows, highs = noisy_counts._exponents(np.array(VALUES + around), scale)
-    for z, low, high in zip(VALUES + around, lows, highs, strict=True):
-        exact = noisy_counts._exponent(z, scale)
+    sizes = VALUES + [round(scale * part) for part in (0.4, 1, 1.7, 6, 30)]
+    uniform = [(floor(scale) + 1) // (20 + place) for place in range(len(sizes))]
+    lows, highs = noisy_counts._exponents(np.array(sizes), np.array(uniform), scale)
+    for z, last, low, high in zip(sizes, uniform, lows, highs, strict=True):
+        exact = noisy_counts._exponent(z, last, scale)
         assert Fraction(low) <= exact
         # No exponential variable is near 2^100.
         assert exact <= Fraction(high) or low > 2.0**100
@@ -178,8 +217,8 @@ def test_exponents_by_floats_are_enclosed(scale):
 @pytest.mark.parametrize("part", [0, 0.5, 1, 2.5, 7])
 def test_acceptances_are_decided_on_the_edge_by_further_bits(monkeypatch, scale, part):
     """By words next to e to minus the exponent, and what follows them."""
-    z = -round(part * scale)
-    exponent = noisy_counts._exponent(z, scale)
+    z, last = -round(part * scale), (floor(scale) + 1) // 20
+    exponent = noisy_counts._exponent(z, last, scale)
     low, high = noisy_counts._bounds(exponent, 64, odds=False)
     deeper = noisy_counts._bounds(exponent, 128, odds=False)[0] - (low << 64)
     assert high - low == 1
@@ -194,14 +233,15 @@ def test_acceptances_are_decided_on_the_edge_by_further_bits(monkeypatch, scale,
     ]:
         if 0 <= first < 2**64 and 0 <= later < 2**64:
             words(monkeypatch, first, later)
-            assert noisy_counts._accepted(np.full(3, z), scale).tolist() == [accepted] * 3
+            three = np.full(3, z), np.full(3, last)
+            assert noisy_counts._accepted(*three, scale).tolist() == [accepted] * 3
 
 
 def test_the_first_that_are_accepted_are_taken(monkeypatch):
     """In their order, and as many as are asked for; the rest is drawn anew."""
     proposed = iter([np.array([5, 6, 7, 8]), np.array([9, 10, 11, 12])])
-    monkeypatch.setattr(noisy_counts, "_laplace", lambda *_: next(proposed))
-    monkeypatch.setattr(noisy_counts, "_accepted", lambda noise, _: noise % 2 == 0)
+    monkeypatch.setattr(noisy_counts, "_proposed", lambda *_: (next(proposed), 0))
+    monkeypatch.setattr(noisy_counts, "_accepted", lambda noise, *_: noise % 2 == 0)
 
     assert noisy_counts._gaussian(3, 1.0).tolist() == [6, 8, 10]
 
@@ -210,8 +250,8 @@ def test_a_step_of_one_count_loses_what_the_rho_says():
     """Renyi divergences of neighbours, by the exact law of proposals that are accepted."""
     scale, reach = 1.5, 20
     z = np.arange(-reach, reach + 1)
-    proposals = np.exp(-np.abs(z) / 2)  # t = 2
-    kept = [exp(-noisy_counts._exponent(int(one), scale)) for one in z]
+    proposals = np.exp(-(np.abs(z) - (z < 0)) / 2)  # t = 2
+    kept = [exp(-noisy_counts._exponent(one, int(one < 0), scale)) for one in z.tolist()]
     law = proposals * kept / (proposals * kept).sum()
     assert law == pytest.approx(DiscreteGaussian(scale).mass(z), rel=1e-9)
     for order in (1.01, 2.0, 3.0):
