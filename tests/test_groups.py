@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations_with_replacement, product
-from math import exp, inf, log
+from math import inf, log
 
 import numpy as np
 import polars as pl
@@ -14,13 +14,13 @@ import pytest
 import dpselect as dp
 from dpselect.keys.design import GroupsFirst
 from support.engines import held_by
+from support.key_definitions import exact_delta
+from support.neighbours import pairs_of_persons, pairs_of_rows
 from support.people import numbered, rows_that_count
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 GROUPS, VALUES = (0, 1), (0, 1)
 ROWS = list(product(GROUPS, VALUES))
-DATABASES = [rows for n in range(5) for rows in combinations_with_replacement(ROWS, n)]
-"""All databases of at most four rows; with one more they have at most five."""
 SETS = [rows for n in range(4) for rows in combinations_with_replacement(ROWS, n)]
 """The rows of one person: up to three, more than are counted."""
 PERSONS = {"user": "who", "max_per_user": 2}
@@ -108,18 +108,8 @@ units = pytest.mark.parametrize("persons", [{}, PERSONS], ids=["rows", "persons"
 
 
 def pairs_of(relation, persons):
-    """Return neighbouring databases: of rows, or of up to two persons."""
-    if not persons:
-        if relation is ADDED:
-            return [(rows, (*rows, one)) for rows in DATABASES for one in ROWS]
-        moved = [(a, b) for a, b in product(ROWS, ROWS) if a < b]
-        return [((*rows, a), (*rows, b)) for rows in DATABASES for a, b in moved]
-    bases = [(), *((one,) for one in SETS[1::3])]
-    if relation is ADDED:
-        return [(base, (*base, one)) for base in bases for one in SETS]
-    return [
-        ((*base, a), (*base, b)) for base in bases for a, b in product(SETS, SETS) if a != b
-    ]
+    """Return neighbouring databases: of at most five rows, or of up to two persons."""
+    return pairs_of_persons(relation, SETS) if persons else pairs_of_rows(relation, ROWS, 5)
 
 
 def law_of(case, asked, *, limited=rows_that_count, each=None, named=GROUPS):
@@ -183,13 +173,7 @@ def loss(law, pairs):
 
 
 def excess(law, pairs):
-    """Return the largest hockey-stick divergence, in both directions."""
-    grown, worst = exp(EPSILON), 0.0
-    for pair in pairs:
-        for here, there in (pair, pair[::-1]):
-            a, b = law(here), law(there)
-            worst = max(worst, sum(max(0.0, p - grown * b.get(o, 0.0)) for o, p in a.items()))
-    return worst
+    return exact_delta(pairs, law, EPSILON)
 
 
 @every_case

@@ -180,16 +180,6 @@ def test_what_is_drawn_from_is_what_was_given(mechanism, base):
         assert_drawn_exactly(mechanism, objective, k, [*map(Fraction, BASES[base])], bound)
 
 
-@pytest.mark.slow
-@every_mechanism
-@pytest.mark.parametrize("base", BASES)
-def test_every_way_and_every_mechanism(mechanism, base):
-    numbers = BASES[base]
-    for (name, way), k in product(ways(numbers).items(), (1, 2, 3)):
-        objective = dp.Objective(way(numbers), dp.GlobalSensitivity(1, AR))
-        assert_drawn_exactly(mechanism, objective, k, [*map(Fraction, numbers)], 1), name
-
-
 bases = st.sampled_from([0, 2**53, 2**60, -(2**60), 2**104, 10**15])
 some_integers = st.tuples(bases, st.lists(st.integers(-500, 500), min_size=1, max_size=5)).map(
     lambda drawn: [drawn[0] + step for step in drawn[1]]

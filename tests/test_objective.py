@@ -7,17 +7,8 @@ import pandas as pd
 import pytest
 
 import dpselect as dp
-from dpselect.errors import ScoresError
 
 ONE = dp.GlobalSensitivity(1, dp.Neighbours.ADD_REMOVE)
-"""Before, these were refused after the charge, as a candidate was looked up."""
-
-
-def test_no_message_tells_a_score():
-    with pytest.raises(ScoresError) as error:
-        dp.Objective([123456.0, np.nan], ONE)
-
-    assert "123456" not in str(error.value)
 
 
 def test_scores_are_kept_as_they_were():
@@ -28,14 +19,6 @@ def test_scores_are_kept_as_they_were():
     assert objective.scores.tolist() == [1.0, 2.0]
     with pytest.raises(ValueError, match="read-only"):
         objective.scores[0] = 9.0
-
-
-def test_candidates_default_to_positions():
-    assert list(dp.Objective([1.0, 2.0], ONE).candidates) == [0, 1]
-
-
-def test_the_repr_tells_no_score():
-    assert "2.5" not in repr(dp.Objective([2.5], ONE))
 
 
 def test_a_series_of_candidates_is_read_by_position():

@@ -3,23 +3,21 @@
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import combinations_with_replacement, product
+from itertools import product
 from math import exp, log
 
 import numpy as np
-import polars as pl
 import pytest
 
 import dpselect as dp
 from dpselect.keys.rows import Counted, KeyRows
 from dpselect.tables.kinds import KeyColumns
 from support.key_definitions import exact_delta, independent, limited, subsets
+from support.neighbours import pairs_of_persons, pairs_of_rows
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 GROUPS, KEYS = (0, 1), (0, 1)
 PAIRS = list(product(GROUPS, KEYS))
-DATABASES = [rows for n in range(6) for rows in combinations_with_replacement(PAIRS, n)]
-"""All databases of at most five rows."""
 SETS = [(), *subsets(PAIRS, 3)]
 """The pairs of one person, more than are counted."""
 PERSONS = {"user": "who", "max_per_user": 2}
@@ -34,24 +32,6 @@ def query(relation=ADDED, kind=dp.Keys, **asked):
 
 PLAN = query().plan
 design_of = cache(dp.Keys.design)
-
-
-def pairs_of_rows(relation):
-    """Return all neighbouring databases of at most five rows."""
-    few = [rows for rows in DATABASES if len(rows) < 5]
-    if relation is ADDED:
-        return [(rows, (*rows, one)) for rows in few for one in PAIRS]
-    return [((*rows, a), (*rows, b)) for rows in few for a, b in product(PAIRS, PAIRS) if a < b]
-
-
-def pairs_of_persons(relation):
-    """Return neighbouring databases of up to two persons, of up to three pairs each."""
-    bases = [(), *((one,) for one in SETS[1::3])]
-    if relation is ADDED:
-        return [(base, (*base, one)) for base in bases for one in SETS]
-    return [
-        ((*base, a), (*base, b)) for base in bases for a, b in product(SETS, SETS) if a != b
-    ]
 
 
 def counts_of(database, asked, capped=limited):
@@ -140,7 +120,7 @@ def excess(law, pairs):
 def test_keys_of_groups_of_rows_cost_the_price_of_one_group(relation, groups, method):
     asked = query(relation, groups=groups, method=method)
 
-    found = excess(set_law(asked), pairs_of_rows(relation))
+    found = excess(set_law(asked), pairs_of_rows(relation, PAIRS, 5))
 
     assert 0.1 * DELTA < found <= DELTA * (1 + 1e-9)
 
@@ -150,7 +130,7 @@ def test_keys_of_groups_of_rows_cost_the_price_of_one_group(relation, groups, me
 def test_keys_of_groups_of_persons_cost_the_price_of_one_group(relation, groups):
     asked = query(relation, groups=groups, **PERSONS)
 
-    found = excess(set_law(asked), pairs_of_persons(relation))
+    found = excess(set_law(asked), pairs_of_persons(relation, SETS))
 
     assert 0.1 * DELTA < found <= DELTA * (1 + 1e-9)
 
@@ -167,7 +147,7 @@ def test_empty_groups_that_are_not_public_are_seen():
 
         return with_groups
 
-    assert excess(named(query()), pairs_of_rows(ADDED)) > 0.9
+    assert excess(named(query()), pairs_of_rows(ADDED, PAIRS, 5)) > 0.9
 
 
 # The rest.
@@ -268,7 +248,7 @@ def known(pairs, asked):
 @pytest.mark.parametrize("groups", [None, GROUPS])
 def test_keys_and_rests_of_rows_cost_what_is_stated(relation, groups):
     asked = query(relation, groups=groups, **REST)
-    pairs = pairs_of_rows(relation)
+    pairs = pairs_of_rows(relation, PAIRS, 5)
 
     law = WithRests(asked)
 
@@ -280,12 +260,12 @@ def test_keys_and_rests_of_rows_cost_what_is_stated(relation, groups):
 def test_keys_and_rests_of_persons_cost_what_is_stated(groups):
     law = WithRests(query(groups=groups, **REST, **PERSONS))
 
-    assert 0.02 < law.excess(pairs_of_persons(ADDED)) <= 0.2 * (1 + 1e-9)
+    assert 0.02 < law.excess(pairs_of_persons(ADDED, SETS)) <= 0.2 * (1 + 1e-9)
 
 
 def test_a_rest_at_half_its_price_is_seen():
     asked = query(**REST)
-    pairs = known(pairs_of_rows(ADDED), asked)
+    pairs = known(pairs_of_rows(ADDED, PAIRS, 5), asked)
 
     assert WithRests(asked, cheap=2).loss(pairs) > 1.2 * EPSILON
 
@@ -305,11 +285,14 @@ def test_one_step_moves_all_rests_by_what_they_pay_for(relation, groups):
     """Equal to the largest change over all pairs and answers: less would not be private."""
     asked = query(relation, groups=groups, **PERSONS, **REST)
     design, worst = asked.design(), 0
-    for here, there in pairs_of_persons(relation):
-        a, b = (
-            {answer: rests for answer, _, rests in released(design, counts_of(one, asked))}
-            for one in (here, there)
-        )
+
+    @cache
+    def rests_of(database):
+        counts = counts_of(database, asked)
+        return {answer: rests for answer, _, rests in released(design, counts)}
+
+    for here, there in pairs_of_persons(relation, SETS):
+        a, b = rests_of(here), rests_of(there)
         for answer in a.keys() & b.keys():
             moved = {n: a[answer][n] - b[answer][n] for n in a[answer]}
             worst = max(worst, sum(map(abs, moved.values())))
@@ -355,27 +338,3 @@ def test_prices_of_the_rest():
             assert sum(one.epsilon * one.times for one in plan.spends) == pytest.approx(EPSILON)
             assert rest.epsilon == pytest.approx(0.1 * EPSILON)
             assert f"scale {changed / 0.1:g} on" in rest.purpose
-
-
-# What is read and shown.
-
-ROWS = pl.DataFrame(
-    [
-        (p, "ABC"[p % 3] if p < 900 else f"rare{p}", f"D{p % 7 % 6 // 3}" if p % 9 else f"x{p}")
-        for p in range(910)
-        for _ in range(2)
-    ],
-    schema=["who", "g", "k"],
-    orient="row",
-)
-SURE = {"epsilon": 400.0, "delta": 1e-60, "user": "who", "max_per_user": 1}
-
-
-RELEASED = {**SURE, "epsilon": 1e3, "delta": 1e-6, "candidates": ["D0", "D1"]}
-
-
-def test_without_a_released_group_there_are_no_keys():
-    asked = {**RELEASED, "k": 2, "epsilon": 1.0, "groups_share": 0.25}
-    release = query(kind=dp.TopKeys, **asked).release(ROWS.tail(20))
-
-    assert (release.answer, release.groups, release.by_group) == ((), (), {})

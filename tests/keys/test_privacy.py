@@ -13,7 +13,6 @@ from dpselect.keys.selection import (
     composed_delta,
     selection_of,
 )
-from dpselect.keys.top import facts_of
 from support.key_definitions import (
     add_person,
     exact_delta,
@@ -99,23 +98,6 @@ def test_one_person_who_is_replaced_costs_the_same(per_user):
     for method in ("optimal", "laplace", "gaussian"):
         keys = set_law(selection_of(method, 0.5, 0.02, 2 * per_user))
         assert exact_delta(pairs, keys, 0.5) <= 0.02 + ROUNDED
-
-
-@pytest.mark.parametrize("mechanism", ["permute-and-flip", "exponential"])
-def test_top_of_a_known_domain_costs_no_delta(mechanism):
-    def of(relation):
-        draw = dp.mechanisms.by_name(mechanism, 1.0)
-        return lambda counts: dict(
-            enumerate(
-                draw.probabilities(facts_of(4, relation, 4).of(np.array(counts), range(4)))
-            )
-        )
-
-    pairs = list(neighbouring(4, 4, 4))
-
-    assert exact_delta(pairs, of(ADDED), 1.0) <= 1e-15
-    assert exact_delta(replaced(2, 4), of(REPLACED), 1.0) <= 1e-15
-    assert exact_delta(pairs, of(ADDED), 0.9) > 0.003
 
 
 @pytest.mark.parametrize("relation", [ADDED, REPLACED])

@@ -57,18 +57,6 @@ def test_every_engine_counts_what_the_definition_counts(engine, column, most):
 
 
 @embedded
-def test_several_columns_and_missing_values_are_keys(engine):
-    data = held_by(engine, ROWS)
-    question = asked("word", "code", most=10**6, missing=True)
-
-    counts = counts_of(data, question)
-
-    held = {(u, (word, code)) for u, word, code, _ in ROWS.iter_rows() if u is not None}
-    assert counts == Counter(key for _, key in held)
-    assert any(None in key for key in counts)
-
-
-@embedded
 def test_only_keys_of_enough_people_leave_an_engine(engine, crossing):
     data = held_by(engine, ROWS)
     exact = people_per_key(ROWS.select("person", "word").iter_rows(), 2)

@@ -1,19 +1,15 @@
 """The most common keys by noisy counts above a threshold: delta by definition, and recall."""
 
-from itertools import combinations, product
+from itertools import product
 from math import exp
 
 import duckdb
 import numpy as np
-import polars as pl
 import pytest
 
 import dpselect as dp
-from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.keys.selection import LaplaceSelection
-from dpselect.tables.groups import NoisyNumbers
 from support.key_definitions import ROWS, add_person, exact_delta, neighbouring
-from support.last_draw import loss_of_last_noise
 
 ADDED, REPLACED = dp.Neighbours.ADD_REMOVE, dp.Neighbours.SUBSTITUTE
 EPSILON, DELTA = 1.0, 0.2
@@ -101,15 +97,6 @@ def test_laplace_noise_and_its_threshold_are_those_of_opendp(epsilon, per_user):
     assert delta(ours.noise.threshold - 1) <= 1e-6 < delta(ours.noise.threshold - 2)
 
 
-def test_the_rest_is_all_that_is_not_released_above_the_threshold_too():
-    rows = [
-        key for key, people in {"a": 500, "b": 300, "c": 200}.items() for _ in range(people)
-    ]
-    asked = {"k": 1, "epsilon": 400.0, "delta": 1e-6, "neighbours": ADDED, "other": True}
-
-    assert dp.TopKeys(**asked).release(rows).other == ((None, 500),)
-
-
 @pytest.mark.parametrize("by", [{}, {"by": "ward"}, {"by": "ward", "groups": ["nowhere"]}])
 @pytest.mark.parametrize("rows", [ROWS.clear(), ROWS.head(1)], ids=["no row", "one row"])
 def test_no_rows_are_answered_as_one_is(rows, by):
@@ -118,45 +105,3 @@ def test_no_rows_are_answered_as_one_is(rows, by):
 
     for data in (rows, rows.lazy(), duckdb.from_arrow(rows.to_arrow()), rows.to_pandas()):
         assert query.release(data).answer == ()
-
-
-def visits(held):
-    """Return the rows of persons who stay, one for each key in both wards, and of one more."""
-    rows = [(f"stays {key}", key, ward) for key in "ab" for ward in (0, 1)]
-    rows += [("one", key, ward) for key, ward in held]
-    schema = {"who": pl.String, "key": pl.String, "ward": pl.Int64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-@pytest.mark.parametrize(
-    ("kind", "relation"),
-    [
-        ("keys", ADDED),
-        ("top", ADDED),
-        ("keys", REPLACED),
-        pytest.param("top", REPLACED, marks=pytest.mark.slow),
-    ],
-)
-def test_the_rests_cost_their_share_by_persons(kind, relation, monkeypatch):
-    """Attained by a person whose keys are not released, and leave one ward for the other."""
-    asked = {
-        "column": "key", "user": "who", "max_per_user": 2, "by": "ward", "groups": [0, 1],
-        "other": True, "other_share": 0.25, "epsilon": 1.0, "delta": 1e-9,
-        "neighbours": relation,
-    }  # fmt: skip
-    of = {
-        "keys": lambda: dp.Keys(method="laplace", **asked),
-        "top": lambda: dp.TopKeys(k=1, **asked),
-    }[kind]
-    cells = list(product("ab", (0, 1)))
-    held = [(), *combinations(cells, 1), *combinations(cells, 2)]
-    pairs = [(x, y) for x, y in combinations(held, 2) if relation is REPLACED or x == ()]
-
-    def most():
-        release = of().release
-        return max(loss_of_last_noise(release, visits(x), visits(y)) for x, y in pairs)
-
-    assert most() == pytest.approx(0.25)
-    half = property(lambda self: scale_for(self.epsilon, self.changed // 2))
-    monkeypatch.setattr(NoisyNumbers, "scale", half)
-    assert most() == pytest.approx(0.5)

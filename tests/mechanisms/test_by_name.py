@@ -1,7 +1,10 @@
+"""Mechanisms by name, by a mapping and by a callable."""
+
 import pytest
 
 import dpselect as dp
 from dpselect.mechanisms import by_name
+from dpselect.query import Query
 from support.refusals import refused
 
 EDGE = dp.GlobalSensitivity(1, dp.Neighbours.EDGE)
@@ -45,3 +48,16 @@ def test_a_callable_must_keep_to_the_epsilon_that_it_is_called_with(make):
     with refused("mechanism"):
         make(lambda epsilon: dp.ExponentialMechanism(epsilon=1.5 * epsilon))
     make(lambda epsilon: dp.ExponentialMechanism(epsilon=epsilon))
+
+
+def select(mechanism):
+    return dp.Selection(mechanism=mechanism, k=2, neighbours="add-remove")
+
+
+def test_a_selection_takes_a_mapping_with_its_epsilon():
+    named = select({"name": "permute-and-flip", "epsilon": 1})
+    with_options = select({"name": "local-dampening", "epsilon": 2, "draw": "permute-and-flip"})
+
+    assert named.plan == select(dp.PermuteAndFlip(epsilon=1.0)).plan
+    assert with_options.plan.mechanism == "LocalDampening(epsilon=2.0, draw=PermuteAndFlip())"
+    assert Query.from_json(with_options.to_json()) == with_options

@@ -35,19 +35,6 @@ def test_example_1_the_ego_betweenness_of_two_hubs(two_hubs):
     assert scores[2:].tolist() == [0.0] * 6
 
 
-def test_example_2_the_local_sensitivity_of_two_hubs_by_enumeration(two_hubs):
-    here = ego_betweenness(of(two_hubs, 8)).scores
-    changes = {
-        pair: np.abs(ego_betweenness(of(flipped(two_hubs, pair), 8)).scores - here)
-        for pair in combinations(range(8), 2)
-    }
-    worst = np.max(list(changes.values()), axis=0)
-
-    assert worst[:2].tolist() == [7.5, 7.5]
-    assert changes[0, 1][0] == 7.5
-    assert worst[2:].tolist() == [1.0] * 6
-
-
 BY_DEGREE = partial(ego_betweenness, sensitivity="degree")
 
 
@@ -60,15 +47,6 @@ def test_every_metric_passes_the_audit_on_all_graphs_of_four_nodes(metric):
     report.raise_if_failed()
     largest = max(metric(of(edges, 4)).scores.max() for edges in GRAPHS_ON_FOUR)
     assert largest == metric(of([], 4)).highest
-
-
-def test_a_degree_bound_passes_the_audit_on_the_graphs_that_keep_it():
-    keeping = [edges for edges in GRAPHS_ON_FOUR if of(edges, 4).degrees.max() <= 2]
-    report = dp.audit.check_admissible(
-        lambda edges: ego_betweenness(of(edges, 4), max_degree=2), keeping, dp.Neighbours.EDGE
-    )
-
-    report.raise_if_failed()
 
 
 CLIQUE = nx.complete_graph(7)

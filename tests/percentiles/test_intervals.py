@@ -12,12 +12,10 @@ import pytest
 import dpselect as dp
 from dpselect.draws.exact.noisy_counts import scale_for
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.intervals import SHARE, Intervals, cuts_around, noise_tail
 from dpselect.percentiles.objectives import exact_fraction
 from dpselect.percentiles.reading import Records
 from support.last_draw import loss_of_last_noise
-from support.placing import placed
 
 VALUES, RECORDS = 4, 6
 FAR = 24
@@ -250,21 +248,6 @@ def test_the_counts_cost_their_share_by_persons(relation, monkeypatch):
     without_persons = property(lambda self: scale_for(self.epsilon, self.records.changed // 2))
     monkeypatch.setattr(Intervals, "scale", without_persons)
     assert most() == pytest.approx(2 * share)
-
-
-def test_ranges_and_lists_have_the_same_intervals():
-    rng = np.random.default_rng(3)
-    values = rng.integers(0, 30, 500) / 2
-    records = Records(Neighbours.ADD_REMOVE)
-    for points in (Range(0, 12, 1), np.arange(13.0)):
-        made = Intervals((25, 75), points, records, 1e6, 0.95)
-        [(low, high), (lower, upper)] = made.draw(
-            records.counted(values, points), (4.0, 11.0)
-        )()
-        counted = placed(values, range(13))
-        first, last = np.quantile(counted, [0.25, 0.75], method="inverted_cdf")
-        assert low <= first <= high <= low + 1
-        assert lower <= last <= upper <= lower + 1
 
 
 def query(**more):

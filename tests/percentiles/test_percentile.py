@@ -77,20 +77,6 @@ def test_a_curator_who_declares_the_range_public_gets_an_error(bad):
     assert percentile([0.0, 10.0], p=50, upper=10, on_invalid="raise").scores.size == 2
 
 
-def test_what_is_no_number_in_a_list_is_missing_and_moves_no_other_record():
-    odd = ["n/a", [1], object(), None, 10**400, -(10**400)]
-    objective = percentile([1, 4, 9, *odd], p=100, upper=10)
-
-    assert objective.scores.tolist() == [-9, -6, -1, -10, -10, -10, -10, 0, -10]
-
-
-def test_one_record_is_its_own_percentile():
-    objective = percentile([7], p=50, upper=10)
-
-    assert objective.scores.tolist() == [0]
-    assert dp.LocalDampening(epsilon=1).probabilities(objective).tolist() == [1]
-
-
 @pytest.mark.parametrize("p", [1, pytest.param(50, marks=pytest.mark.slow), 100])
 def test_the_default_finds_the_record_and_loses_its_epsilon_at_most(p):
     """On all databases of up to three records of 0 to 3; a tie with the farthest is planted."""

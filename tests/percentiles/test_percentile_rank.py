@@ -1,6 +1,5 @@
 from functools import cache
 from itertools import combinations_with_replacement
-from math import ceil, floor, inf, nan
 
 import numpy as np
 import pytest
@@ -146,35 +145,6 @@ def test_scores_move_both_ways_so_it_is_not_monotone(p):
 
     assert any(move.min() < 0 < move.max() for move in moves)
     assert not percentile_rank([1], p=p, candidates=[0], neighbours=BOTH[0]).monotone
-
-
-@given(
-    values=st.lists(st.integers(0, 4), min_size=1, max_size=9),
-    p=st.integers(1, 100),
-    neighbours=st.sampled_from(BOTH),
-)
-def test_the_percentile_itself_has_the_best_score(values, p, neighbours):
-    best = scores(values, p, neighbours)
-    exact = np.quantile(values, p / 100)
-
-    assert best.argmax() in {floor(exact), ceil(exact)}
-
-
-def test_a_missing_value_is_dropped():
-    def of(values, neighbours):
-        return scores(values, 50, neighbours).tolist()
-
-    for missing in (nan, None):
-        for relation in BOTH:
-            assert of([3, missing, 4], relation) == of([3, 4], relation)
-
-
-def test_infinite_values_have_a_rank():
-    def of(values):
-        return scores(values, 50, BOTH[0]).tolist()
-
-    assert of([inf, -inf, 2]) == of([4, 0, 2])
-    assert scores([inf, -inf, 2], 50, BOTH[0])[2] == 0
 
 
 def test_no_record_is_a_database_where_their_number_is_private():

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import dpselect as dp
-from dpselect.percentiles import candidates, percentile_rank
 from dpselect.percentiles.candidates import Range, places_of, starts_of
 from dpselect.percentiles.reading import Records, counts_of
 from support.engines import every_engine, held_by
@@ -86,25 +85,6 @@ def test_a_number_counts_at_the_nearest_of_listed_candidates(listed, numbers, pa
     found = places_of(points, values)
 
     assert found.tolist() == [nearest(value, ascending) for value in values.tolist()]
-
-
-@pytest.mark.parametrize("fault", ["downwards", "no clip", "floats"])
-def test_planted_faults_are_seen(fault, monkeypatch):
-    """Halves that count downwards, records beyond an end left out, and halves of floats."""
-    points, numbers = np.array([0.1, 0.2, 0.5]), [0.15, -9.0, 0.35, 9.0]
-    right = [1, 0, 2, 2]
-    assert places_of(points, np.array(numbers)).tolist() == right
-
-    if fault == "downwards":
-        monkeypatch.setattr(
-            candidates, "least_above", lambda halfway, _b, _k: np.nextafter(halfway, inf)
-        )
-    elif fault == "no clip":
-        real = candidates.starts_of
-        monkeypatch.setattr(candidates, "starts_of", lambda *of: np.append(-5.0, real(*of)))
-    else:
-        monkeypatch.setattr(candidates, "_halfway", lambda c: (c[1:] + c[:-1]) / 2)
-    assert places_of(points, np.array(numbers)).tolist() != right
 
 
 def test_listed_values_of_a_range_are_those_of_the_range():
@@ -201,12 +181,3 @@ def test_booleans_are_read_as_numbers_wherever_they_are():
         assert percentiles(**alone).release(data).answer == (0,)
     for data in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
         assert percentiles(column="v", **named).release(data).answer == (1,)
-
-
-def test_the_score_of_a_candidate_is_that_of_the_placed_records():
-    values, points = [-3.0, 0.5, 0.5, 7.0, nan], [0, 1, 2]
-    placed = [0, 1, 1, 2, nan]
-    for form in ("signed", "interpolated"):
-        asked = {"p": 40, "candidates": points, "form": form, "neighbours": ADDED}
-        ours, theirs = percentile_rank(values, **asked), percentile_rank(placed, **asked)
-        assert (ours.scores == theirs.scores).all()

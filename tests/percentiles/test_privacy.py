@@ -1,5 +1,4 @@
 from itertools import product
-from math import exp
 
 import numpy as np
 import pytest
@@ -88,15 +87,3 @@ def test_where_numbers_are_missing_a_candidate_is_released(values):
         assert set(query.release(data).answer) <= set(range(4))
     with pytest.raises(DataError):
         query.release([])
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 2.0])
-def test_equal_treatment_of_labels_caps_the_probability_of_the_best(epsilon):
-    cap = 1 / (1 + 2 * exp(-2 * epsilon))
-    best = max(
-        by_name(name, epsilon).probabilities(percentile(x, p=50, upper=3)).max()
-        for name in ("local-dampening", "shifted")
-        for x in DATABASES
-    )
-
-    assert best <= cap

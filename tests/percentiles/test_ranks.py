@@ -5,7 +5,6 @@ from math import inf, nan
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, strategies as st
 
 import dpselect as dp
 from support.engines import held_by
@@ -32,22 +31,6 @@ def test_ranks_in_memory_are_those_of_the_definition():
         candidates
     )
     assert (ranks.numbers, missing) == ([len(NUMBERS) - 2], 2)
-
-
-@given(
-    st.lists(st.one_of(st.none(), st.floats()), max_size=20),
-    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8),
-)
-def test_memory_and_engine_count_the_same(numbers, candidates):
-    data = pl.LazyFrame({"v": numbers}, schema={"v": pl.Float64})
-    points = np.array(candidates)
-
-    theirs, their_missing = ranks_in(data, points, "v")
-    ours, missing = ranks_in(np.array(numbers, dtype=float), points)
-
-    assert theirs.below.tolist() == ours.below.tolist()
-    assert theirs.upto.tolist() == ours.upto.tolist()
-    assert (theirs.numbers, their_missing) == (ours.numbers, missing)
 
 
 @pytest.mark.parametrize(("engine", "several"), [("polars", False), ("duckdb", True)])

@@ -108,12 +108,6 @@ def test_answers_are_in_the_units_that_were_given(name, container, tmp_path):
         assert abs(answer - truth(list(values), p)) <= asked["step"]
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_questions_are_read_as_they_were_written(name):
-    asked = query(QUESTIONS[name])
-    assert dp.Query.from_json(asked.to_json()) == asked
-
-
 def test_answers_of_a_ledger_are_read_as_they_were_drawn(tmp_path):
     path = tmp_path / "spent"
     asked = query(QUESTIONS["difference"], interval=0.9)

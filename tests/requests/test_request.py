@@ -13,7 +13,6 @@ from dpselect.errors import (
     LedgerError,
     ParameterError,
 )
-from support.refusals import refused
 
 AR = {"neighbours": "add-remove"}
 WARDS = ["heart", "lung", "skin"]
@@ -147,26 +146,19 @@ def test_dates_and_durations_are_asked_for_as_in_commands(tmp_path, asked, right
     assert answer.candidate == right
 
 
-def test_a_file_of_values_within_too_many_others_is_refused(tmp_path):
-    (tmp_path / "deep.toml").write_text(f"a = {'[' * 10**5}", encoding="utf-8")
-
-    with pytest.raises(ParameterError):
-        dp.Request.read(tmp_path / "deep.toml")
-
-
-def test_names_of_answers_differ_by_more_than_case():
-    query = dp.Query.from_dict({**TOP, "neighbours": "add-remove"})
-    with refused("queries"):
-        dp.Request(queries={"a": query, "A": query}, source="a.parquet")
-    names = dp.Request.from_dict(asked({**TOP, "name": "topkeys"}, TOP)).queries
-
-    assert list(names) == ["topkeys", "TopKeys-2"]
-
-
-def test_answers_without_a_name_are_numbered():
-    request = dp.Request.from_dict(asked(TOP, TOP, {**TOP, "name": "TopKeys-4"}, TOP))
-
-    assert list(request.queries) == ["TopKeys", "TopKeys-2", "TopKeys-4", "TopKeys-3"]
+@pytest.mark.parametrize(
+    ("asked_for", "names"),
+    [
+        # Names differ by more than case.
+        ([{**TOP, "name": "topkeys"}, TOP], ["topkeys", "TopKeys-2"]),
+        (
+            [TOP, TOP, {**TOP, "name": "TopKeys-4"}, TOP],
+            ["TopKeys", "TopKeys-2", "TopKeys-4", "TopKeys-3"],
+        ),
+    ],
+)
+def test_answers_without_a_name_are_numbered(asked_for, names):
+    assert list(dp.Request.from_dict(asked(*asked_for)).queries) == names
 
 
 def test_a_table_or_a_ledger_that_is_not_there_has_its_line(clinic):

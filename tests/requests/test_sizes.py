@@ -151,12 +151,3 @@ def test_odd_fields_of_a_tree_end_in_a_short_error(changed, tmp_path):
             data | {"queries": [tree | {"max_records": 50, **AR} | changed]}
         ).check()
     assert len(str(error.value)) < 10_000
-
-
-def test_nodes_of_several_types_are_refused(tmp_path):
-    pl.DataFrame({"i": [1], "j": [2]}).write_parquet(tmp_path / "rows.parquet")
-    query = NODES | {"nodes": [[], {"microseconds": 1}, [0]], "epsilon": 1.0}
-    data = {"data": {"path": str(tmp_path / "rows.parquet")}, "queries": [query]}
-
-    with pytest.raises(dp.errors.DPSelectError, match="nodes"):
-        dp.Request.from_dict(data).check()

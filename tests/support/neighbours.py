@@ -1,6 +1,7 @@
-"""Neighbour relations of sorted databases, as predicates for the audit."""
+"""Neighbour relations of sorted databases: predicates for the audit, and pairs."""
 
 from collections import Counter
+from itertools import combinations_with_replacement, product
 
 from dpselect.neighbours import Neighbours
 
@@ -14,3 +15,21 @@ def are_neighbours(relation):
         return (removed.total(), added.total()) in steps
 
     return predicate
+
+
+def pairs_of_rows(relation, rows, most):
+    """Return the neighbouring databases of at most so many of these rows."""
+    fewer = [some for n in range(most) for some in combinations_with_replacement(rows, n)]
+    if relation is Neighbours.ADD_REMOVE:
+        return [(some, (*some, one)) for some in fewer for one in rows]
+    moved = [(a, b) for a, b in product(rows, rows) if a < b]
+    return [((*some, a), (*some, b)) for some in fewer for a, b in moved]
+
+
+def pairs_of_persons(relation, sets):
+    """Return neighbouring databases of up to two persons, each with one of these sets."""
+    bases = [(), *((one,) for one in sets[1::3])]
+    if relation is Neighbours.ADD_REMOVE:
+        return [(base, (*base, one)) for base in bases for one in sets]
+    moved = [(a, b) for a, b in product(sets, sets) if a != b]
+    return [((*base, a), (*base, b)) for base in bases for a, b in moved]

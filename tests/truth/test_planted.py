@@ -18,6 +18,8 @@ from dpselect.networks import hubs, metrics, reading
 from dpselect.objective import Objective
 from dpselect.percentiles import candidates
 from dpselect.percentiles.candidates import Range
+from dpselect.percentiles.choice import Refined
+from dpselect.percentiles.sparse_vector import InParts, Part
 from dpselect.subsets import reading as statuses
 from dpselect.tables import groups
 from dpselect.tables.kinds import KeyColumns
@@ -51,6 +53,20 @@ def by_a_float_division(self, numbers, kind=np.float64):
     del kind
     at = (np.clip(numbers, self.lower, self.upper) - self.lower) / self.step
     return np.floor(at).astype(np.int64)
+
+
+def from_the_lower_end(self, records):
+    """Count the records of a part from an end that may not be its own."""
+    return np.ceil(records * self.p / 100).astype(int)
+
+
+def of_all_parts(_self, ranks, _start, _end):
+    """Leave nothing out of what other parts hold."""
+    return ranks
+
+
+def unrefined(_self, _p, low, *_):
+    return low
 
 
 def missing_is_a_part(self, text):
@@ -152,6 +168,9 @@ PLANTED = {
     "percentiles assumed_records": (candidates, "_halfway", ties_downwards),
     "percentiles listed": (candidates, "_halfway", at_or_below),
     "percentiles several": (Range, "places", by_a_float_division),
+    "percentiles several, all types": (Part, "wanted", from_the_lower_end),
+    "percentiles by group": (InParts, "in_no_part", of_all_parts),
+    "percentiles one, all types": (Refined, "_within", unrefined),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
     "percentiles groups released first": (groups.Groups, "_opened", no_group_is_dropped),
     "maps heavy": (Box, "lines", into_the_lower_cell),

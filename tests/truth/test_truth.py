@@ -27,17 +27,13 @@ QUESTIONS = {
 }
 """Strategies of questions by room, query and method."""
 
-COSTLY = {"engines dpselect percentile", "engines dpselect top"}
-"""Questions that cost ten times as much as others: a tenth as many are asked."""
+
+def share(cases):
+    """Return how many of all cases ask one of the questions."""
+    return -(-cases // len(QUESTIONS))
 
 
-def share(name, cases):
-    """Return how many of all cases ask this question."""
-    weight = 1 if name in COSTLY else 10
-    return -(-cases * weight // (10 * len(QUESTIONS) - 9 * len(COSTLY & QUESTIONS.keys())))
-
-
-PARTS = [(name, part) for name in QUESTIONS for part in range(-(-share(name, SLOW) // PART))]
+PARTS = [(name, part) for name in QUESTIONS for part in range(-(-share(SLOW) // PART))]
 
 each = settings(
     deadline=None,
@@ -71,7 +67,7 @@ def check(name, cases, part=0, engine=None):
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_answers_are_right(name):
-    check(name, share(name, FAST))
+    check(name, share(FAST))
 
 
 OF_NO_SPARK = re.compile(r"Duration\(|dp\.Subset\((?!.*label=)")
@@ -91,4 +87,4 @@ def test_engines_answer_alike(name, engine):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "part"), PARTS)
 def test_all_answers_are_right(name, part):
-    check(name, min(PART, share(name, SLOW) - part * PART), part + 1)
+    check(name, min(PART, share(SLOW) - part * PART), part + 1)
