@@ -188,7 +188,8 @@ def no_field(name: str, columns: Sequence[str]) -> ColumnError:
     cased = {one.casefold(): one for one in columns}
     near = get_close_matches(name.casefold(), cased, n=1, cutoff=NEAR)
     meant = f"; did you mean {cased[near[0]]!r}?" if near else ""
-    there = f"the first line, the header, names {len(columns)} columns"
+    some = "one column" if len(columns) == 1 else f"{len(columns)} columns"
+    there = f"the first line, the header, names {some}"
     separator = next((one for one in ";\t|," if len(columns) == 1 and one in columns[0]), None)
     if separator is not None:
         there += f": does {separator!r} separate this file (`separator`={separator!r})?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,10 +31,10 @@ def noting() -> Iterator[list[str]]:
 
 
 def note(said: str) -> None:
-    """Note how fields are read, once; public."""
+    """Note how fields are read, once, in an order that no order of reading decides; public."""
     notes = _READ.get()
     if notes is not None and said not in notes:
-        notes.append(said)
+        insort(notes, said)
 
 
 def stated_rows(data: object) -> Mapping[str, object]:

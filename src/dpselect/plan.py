@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
 from dpselect import passes, validation, writing
 from dpselect._numbers import exact
 from dpselect.budget.entry import Entry, Kept
+from dpselect.budget.totals import RECORDS
 from dpselect.budget.zcdp import rho_of_pure
 from dpselect.errors import BudgetError, NeighboursError, ParameterError
 from dpselect.neighbours import Neighbours
@@ -33,13 +34,6 @@ ROUNDING = 1e-9
 
 LARGE_EPSILON, LARGE_DELTA = 10.0, 1e-3
 """Larger ones are called large where a plan is printed."""
-
-PROTECTED = {
-    **dict.fromkeys((Neighbours.ADD_REMOVE, Neighbours.SUBSTITUTE), "record"),
-    Neighbours.EDGE: "edge",
-    Neighbours.SWAP: "person",
-}
-"""What one neighbour step changes, in a word, where no persons are named."""
 
 
 SupportsSpend: TypeAlias = "Budget"
@@ -304,7 +298,7 @@ class Plan:
     @property
     def warning(self) -> str | None:
         """What a large epsilon or delta allows, in words; None if both are small."""
-        one = "person" if self.user is not None else PROTECTED[self.neighbours]
+        one = "person" if self.user is not None else RECORDS[self.neighbours]
         of_epsilon = (
             f"epsilon {self.epsilon:g} gives little protection: one {one} can make an answer "
             f"{_times(self.epsilon)} times as likely"

@@ -226,6 +226,7 @@ shares = { alice = 120.0 }
     ("old", "new", "line", "said"),
     [
         ('ledger = "clinic.budget"\n', "", "[person]", "[person] needs ledger"),
+        ("[unit]", "[unit]\nstep = 1", "step", "[unit] has no key 'step'; it belongs in [colu"),
         ("[unit]", "[unti]", "[unti]", "the file has no key 'unti'; did you mean 'unit'"),
         ('path = "stays.parquet"\n', "", "[data]", "a policy needs path in [data]"),
         ('neighbours = "add-remove"\n', "", "[unit]", "a policy needs neighbours in [unit]"),

@@ -105,6 +105,15 @@ def test_without_a_ledger_the_budget_is_the_price(clinic):
     ("old", "new", "line", "said"),
     [
         ("[data]", "ledgr = 'a'\n[data]", 3, "the file has no key 'ledgr'; did you mean 'led"),
+        ("[data]", "[data]\nnote = 'a'", 4, "[data] has no key 'note'; it belongs in the lin"),
+        ("[data]", "path = 'a'\n[data]", 3, "the file has no key 'path'; it belongs in [data]"),
+        ("[data]", "[claims]\nd = 1\n[data]", 3, "the file has no key 'claims'; it belongs in"),
+        (
+            "k = 1",
+            "k = 1\nwhere = ['a = 1']",
+            17,
+            "where is no field of a TopKeys; it belongs in",
+        ),
         ("where", "wher", 4, "[data] has no key 'wher'; did you mean 'where'"),
         ("year = 2025", "year ~ 2025", 4, "where must be such as"),
         ("epsilon = 50.0", "epsilon = -1.0", 11, "epsilon must be finite and > 0"),

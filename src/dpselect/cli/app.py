@@ -198,8 +198,8 @@ def _suggested(error: Any) -> str:
         article = "an" if number[1] == "integer" else "a"
         return f"{error.param_hint or param.opts[0]} must be {article} {number[1]}"
     if param is not None and hasattr(error, "param_type"):
-        said = f" ({param.help.rstrip('.')})" if param.help else ""
-        return f"give {param.opts[0]}{said}"
+        said = param.help.rstrip(".") if param.help else ""
+        return f"give {param.opts[0]}: {said[:1].lower()}{said[1:]}".rstrip(": ")
     if command := _UNKNOWN.search(message):
         return f"no such command: {command[1]}{_near(command[1], installed())}"
     if extra := _EXTRA.search(message):

@@ -19,10 +19,11 @@ from rich.text import Text
 
 from dpselect import writing as written
 from dpselect._optional import needed
+from dpselect.budget.totals import RECORDS
 from dpselect.cli import options
 from dpselect.cli.help import flag
 from dpselect.errors import InsufficientBudgetError, ParameterError
-from dpselect.plan import PROTECTED, remaining_after
+from dpselect.plan import remaining_after
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +67,7 @@ def print_facts(facts: Mapping[str, object]) -> None:
     """Print names and values in two columns."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
-    grid.add_column()
+    grid.add_column(overflow="fold")  # a word that is wider is all there, as a hash
     for name, value in facts.items():
         if value not in (None, ""):
             grid.add_row(name, str(value))
@@ -106,7 +107,7 @@ def print_release(
 
 def print_answer(
     release: Release[Any],
-    price: str,
+    paid: str,
     more: Mapping[str, object] = MappingProxyType({}),
     last: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
@@ -114,7 +115,7 @@ def print_answer(
 
     Args:
         release: The release.
-        price: Its price and what it hides.
+        paid: Its price, and what it hides.
         more: What is said before the price, by name.
         last: What is said after it.
     """
@@ -133,7 +134,7 @@ def print_answer(
             **facts,
             **more,
             "warning": "\n".join(warnings),
-            "privacy": price,
+            "privacy": paid,
             "draw": None if release.exact else "not exact: a floating-point sampler drew it",
             **last,
         }
@@ -180,14 +181,20 @@ def _lines(columns: Mapping[str, Sequence[Any]], names: Sequence[str]) -> list[s
     return [written.visible(one) for one in lines]
 
 
+def price(plan: Plan, budget: Budget | None) -> str:
+    """Return what a plan takes of a budget, in words."""
+    from dpselect.budget import words
+
+    return f"{words.amounts(plan.epsilon, plan.delta)}{_for_rows(plan, budget)}"
+
+
 def privacy(plan: Plan, budget: Budget | None) -> str:
     """Return the price of a plan and what it hides, in words."""
     from dpselect.budget import words
 
-    of, persons = plan.user or PROTECTED[plan.neighbours], plan.user is not None
+    of, persons = plan.user or RECORDS[plan.neighbours], plan.user is not None
     hidden = words.hidden_by(plan.neighbours, of, persons=persons)
-    price = words.amounts(plan.epsilon, plan.delta)
-    return f"{price}{_for_rows(plan, budget)}: hides {hidden} ({plan.neighbours})"
+    return f"{price(plan, budget)}: hides {hidden} ({plan.neighbours})"
 
 
 WRITTEN = ("out", "plot", "save", "file")
@@ -258,6 +265,13 @@ def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]
     return {"recorded": where, "remaining_budget": budget.remaining}
 
 
+def entry_of(release: Release[Any]) -> str:
+    """Return the number of the entry of a release, and that it answered before if it did."""
+    if release.repeated:
+        return f"{release.entry}, which answered {release.answered}: nothing was spent"
+    return str(release.entry or "")
+
+
 def _in_words(budget: Budget | None, release: Release[Any]) -> str:
     """Return the same for a person to read."""
     if budget is None or release.entry is None:
@@ -319,40 +333,43 @@ def print_plan(
         }
         print_json({**known, **(NOTHING if kept is None else kept)})
         return
-    price, left = privacy(plan, budget), None
+    spent, left = privacy(plan, budget), None
     if kept is not None:
         left = f"{kept['remaining_budget']:.6g}" + ", enough for one more" * kept["fits_again"]
     if kept is not None and kept["answered_by"] is not None:
-        price = f"nothing: entry {kept['answered_by']} answers it; {price} with --again"
-    said = plan_facts(plan, more or {})
-    public = said.pop("public")
+        spent = f"nothing: entry {kept['answered_by']} answers it; {spent} with --again"
+    spends = {**counting, "would spend": spent, "would remain": left}
     print_facts(
         {
             "dry run": "no row is read, nothing is spent",
             "rows where": "\n".join(options.stated(source)),
-            **said,
-            **counting,
-            "would spend": price,
-            "would remain": left,
-            "public": public,
+            **plan_facts(plan, more, spends),
             "text file": _read(read),
         }
     )
 
 
-def plan_facts(plan: Plan, more: Mapping[str, object]) -> dict[str, object]:
-    """Return what is said of a plan beside its price, by name.
+UNBOUNDED = "no bound holds on all data: try it on public data of the same kind first"
+"""Error of a question of which nothing is predicted."""
+
+
+def plan_facts(
+    plan: Plan, more: Mapping[str, object] | None, spends: Mapping[str, object]
+) -> dict[str, object]:
+    """Return what is said of a plan before its release, by name.
 
     Args:
         plan: The plan.
-        more: What else is known without the data, by name.
+        more: What a query knows without the data, by name; None of what is no query.
+        spends: What it would cost, by name.
     """
     said = plan.facts
     return {
-        "error": said.get("error"),
-        **{name: _fact(fact) for name, fact in more.items()},
+        "error": said.get("error", UNBOUNDED if more == {} else None),
+        **{name: _fact(fact) for name, fact in (more or {}).items()},
         "counted": said.get("counted"),
         "warning": said.get("beware"),
+        **spends,
         "public": said.get("declared public"),
     }
 

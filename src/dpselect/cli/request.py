@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli import options, output
 from dpselect.errors import ParameterError
+from dpselect.plan import Plan, remaining_after, sequential_plan
 
 if TYPE_CHECKING:
+    from dpselect.budget import Budget
     from dpselect.requests import Request
 
 
@@ -82,11 +85,19 @@ def run(
         return
     for name, release in found.items():
         output.console().print(f"{name}:")
-        output.print_answer(release, release.plan.price, last={"entry": release.entry})
+        entry = {"entry": output.entry_of(release)}
+        output.print_answer(release, output.price(release.plan, budget), last=entry)
         output.console().print()
-    left = {} if budget.path is None else {"remaining budget": f"{budget.remaining:.6g}"}
-    written = {} if out is None else {"written": out}
-    output.print_facts({"price of all": request.plan.price, **left, **written})
+    new = [release.plan for release in found.values() if not release.repeated]
+    left = "" if budget.path is None else f"{budget.remaining:.6g}"
+    output.print_facts(
+        {"price of all": _price(new, budget), "remaining budget": left, "written to": out}
+    )
+
+
+def _price(plans: Sequence[Plan], budget: Budget | None) -> str:
+    """Return what the new ones of all answers cost together."""
+    return output.privacy(sequential_plan(plans), budget) if plans else "nothing"
 
 
 def _check_policy(
@@ -106,39 +117,43 @@ def _check_policy(
 
 def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
     """Print the price of each query and of all; refuse what a release would, if asked to."""
-    plan, remaining = request.plan, None
+    budget = None
     if dry_run:
         request.check()
         budget = request.budget()
-        left = budget.remaining_after([one.plan.asked() for one in request.queries.values()])
-        remaining = None if budget.path is None else left
+    plans = {name: query.plan for name, query in request.queries.items()}
+    answered = {name: plan.answered(budget) for name, plan in plans.items()}
+    new = [plan for name, plan in plans.items() if answered[name] is None]
+    left = None if budget is None else remaining_after(new, budget)
+    remaining = None if budget is None or budget.path is None else left
     if as_json:
         content: dict[str, Any] = {
             "dry_run": True,
             "sha256": request.sha256,
-            "epsilon": plan.epsilon,
-            "delta": plan.delta,
-            "neighbours": str(plan.neighbours),
+            "epsilon": request.plan.epsilon,
+            "delta": request.plan.delta,
+            "neighbours": str(request.plan.neighbours),
             "queries": {
                 name: {**one.plan.to_dict(), "predicted": one.predicted()}
                 for name, one in request.queries.items()
             },
-            "counting": {"queries": plan.passes},
+            "counting": {"queries": request.plan.passes},
             "remaining_budget": remaining,
         }
         output.print_json(content)
         return
     for name, query in request.queries.items():
+        entry, price = answered[name], output.price(query.plan, budget)
+        spends = price if entry is None else f"nothing: entry {entry.sequence} answers it"
         output.console().print(f"{name}:")
-        said = {"mechanism": query.plan.mechanism, "price": query.plan.price}
-        said["in steps"] = "\n".join(query.plan.steps)
-        output.print_facts(said | output.plan_facts(query.plan, query.predicted()))
+        said = output.plan_facts(query.plan, query.predicted(), {"would spend": spends})
+        output.print_facts(said)
         output.console().print()
-    facts: dict[str, object] = {
-        "file": f"{request.document.path}, SHA-256 {request.sha256}",
-        "price of all": plan.price,
-        "protects": f"one {plan.user} with all rows" if plan.user else "one record",
-        "queries": None if request.engine == "memory" else plan.passes,
-        "would remain": None if remaining is None else f"{remaining:.6g}",
-    }
-    output.print_facts(facts)
+    output.print_facts(
+        {
+            "file": f"{request.document.path}, SHA-256 {request.sha256}",
+            "price of all": _price(new, budget),
+            "queries": None if request.engine == "memory" else request.plan.passes,
+            "would remain": None if remaining is None else f"{remaining:.6g}",
+        }
+    )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, takewhile
-from math import nan
+from math import inf, nan
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -35,6 +35,13 @@ _OBJECTIVE = re.compile(
     r"(?P<column>[^:]+)(:(global=(?P<bound>[^:]+)|local=(?P<local>[^:]+)"
     r"|highest=(?P<highest>[^:]+)|(?P<monotone>monotone)|(?P<weight>[^:=]+)))+"
 )
+UNITS = {
+    "pareto": "candidates that dominate one",
+    "weighted-sum": "units of the weighted sum",
+    "margin": "steps of the margin",
+}
+"""Units of several objectives that are one."""
+
 _INTEGER = re.compile(r"\s*[+-]?\d{1,30}\s*")
 
 
@@ -116,7 +123,8 @@ class Select(QueryCommand):
     def facts(self, query: Selection, given: Given) -> Mapping[str, object]:
         """Return how far one drawn candidate can be from the best."""
         public, table = given.options["public"], given.options["table"]
-        front = len(table.terms) > 1 and table.combine == "pareto" and table.dominance != "weak"
+        pareto = len(table.terms) > 1 and table.combine == "pareto"
+        front = pareto and table.dominance != "weak"
         mechanism = cast("Mechanism", query.mechanism)
         error = mechanism.single_round(checked_k(query.k or 1, public)).error_bound(
             candidates=len(public),
@@ -125,6 +133,7 @@ class Select(QueryCommand):
             # Some candidate is on the front of every table, where the score is 0 unless equal
             # candidates dominate each other.
             attained=0.0 if front else None,
+            largest=len(public) - 1 if pareto else inf,
             monotone=public.monotone,
         )
         return {"error": error}
@@ -185,7 +194,7 @@ class _Table:
     def unit(self) -> str:
         """The unit of the scores."""
         if len(self.terms) > 1:
-            return f"units of {self.combine}"
+            return UNITS[self.combine]
         return f"units of {options.PLUS.join(term.column for term in self.terms[0])}"
 
     def objective(

@@ -14,6 +14,8 @@ from dpselect.writing import as_text
 TOO_FEW = "too few rows"
 """What people read in place of a value that is noise; ``answer`` and ``table`` have it."""
 
+MORE = "all of it is noise: ask with a larger epsilon, or for fewer percentiles or groups"
+
 
 @dataclass(frozen=True, repr=False)
 class PercentileRelease(Release[Any]):
@@ -43,15 +45,22 @@ class PercentileRelease(Release[Any]):
         asked: Any = self.plan.query
         known = {"values": asked.ends_early}
         if isinstance(self.records, int):
-            near = f"within {self.records_error:,} with probability 0.95"
-            known["rows"] = f"about {max(self.records, 0):,} ({near})"
+            error, number = self.records_error, max(self.records, 0)
+            known["rows"] = (
+                f"about {number:,} (within {error:,} with probability 0.95)"
+                if number > error
+                else f"at most {number + error:,} with probability 0.95"
+            )
         usable = [one for one in self._numbers if any(self._method.are_usable(one))]
         if self.interval is None and usable:
             from dpselect.percentiles.prediction import expected
 
             numbers = dict.fromkeys((max(min(usable), 1), max(usable)))
             known["likely error"] = expected(asked, numbers)
-        return {name: one for name, one in known.items() if one is not None} | super().facts
+        said = {name: one for name, one in known.items() if one is not None} | super().facts
+        if not usable:  # where no value is printed, none has an interval
+            said |= {"interval": None, "warning": MORE}
+        return {name: one for name, one in said.items() if one is not None}
 
     def __str__(self) -> str:
         chosen = "" if self.chosen is None else f"\nchosen: {self.chosen}"
@@ -149,4 +158,4 @@ class PercentileRelease(Release[Any]):
         records = table.pop("records")[::times]
         shown = {name: column[::times] for name, column in table.items()}
         shown |= {f"p{p:g}": values[at::times] for at, p in enumerate(self.p)}
-        return shown | {"records": records}
+        return shown | {"records, noisy": records}

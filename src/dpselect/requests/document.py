@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -160,13 +160,18 @@ def _names(text: str) -> list[str]:
     return [one.strip("\"'") for one in _NAME.findall(text)]
 
 
-def check_keys(document: Document, tables: Mapping[str, Mapping[str, Any]]) -> None:
+def check_keys(
+    document: Document,
+    tables: Mapping[str, Mapping[str, Any]],
+    places: Callable[[], Mapping[str, Iterable[str]]],
+) -> None:
     """Raise unless tables hold known keys alone, and each what it can hold.
 
     Args:
         document: What holds them.
         tables: The type of each key of each table by its name, those of the outermost one by
             none; ``"*"`` is a key of any name. Outer tables stand before those that they hold.
+        places: Returns the keys of all tables, to say where one belongs that is elsewhere.
 
     Raises:
         ParameterError: A key is unknown, or a value is of a wrong type.
@@ -180,10 +185,24 @@ def check_keys(document: Document, tables: Mapping[str, Mapping[str, Any]]) -> N
             for key, value in values.items():
                 kind = known.get(key) or known.get("*")
                 if kind is None:
-                    meant = nearest(key, known) or f"; it has {', '.join(known)}"
+                    meant = place_of(key, places()) or nearest(key, known)
+                    meant = meant or f"; it has {', '.join(known)}"
                     raise ParameterError(f"{where} has no key {key!r}{meant}")
                 if not _is(value, kind):
                     raise ParameterError(f"`{key}` of {where} must be {WORDS[kind]}")
+
+
+def places_of(tables: Mapping[str, Iterable[str]]) -> dict[str, Iterable[str]]:
+    """Return the keys of tables by where they stand, in words."""
+    return {
+        f"[{name}]" if name else "the lines above [data]": keys for name, keys in tables.items()
+    }
+
+
+def place_of(key: str, places: Mapping[str, Iterable[str]]) -> str:
+    """Return the end of a message that says where a key belongs, if there is a place for it."""
+    found = [place for place, keys in places.items() if key in keys]
+    return f"; it belongs in {' or '.join(found)}" if found else ""
 
 
 def _is(value: object, kind: Any) -> bool:  # noqa: ANN401 -- a type

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date, timedelta
 from decimal import Decimal
@@ -27,6 +27,7 @@ from dpselect.requests.document import (
     anywhere,
     check_keys,
     located,
+    places_of,
 )
 from dpselect.requests.reading import columns_of, query_of, titles
 from dpselect.tables import Source
@@ -187,10 +188,11 @@ class Policy:
 
     @classmethod
     def _of(cls, document: Document) -> Self:
-        check_keys(document, TABLES)
+        check_keys(document, TABLES, _places)
         values, folder = document.values, document.folder
         columns = values.get("columns")
-        check_keys(document, {f"columns.{name}": OF_A_COLUMN for name in columns or ()})
+        of_columns = {f"columns.{name}": OF_A_COLUMN for name in columns or ()}
+        check_keys(document, of_columns, _places)
         tables = {name: values.get(name, {}) for name in ("data", "unit", "release")}
         for table, key in NEEDED:
             if key not in tables[table]:
@@ -418,6 +420,11 @@ class Policy:
         return PolicyError(f"{said} (policy {words}{where})")
 
 
+def _places() -> dict[str, Iterable[str]]:
+    """Return the keys of all tables of a policy, by where they stand."""
+    return places_of({**TABLES, "columns.NAME": OF_A_COLUMN, "claims": claims_known()})
+
+
 def _takes_max_degree(metric: object) -> bool:
     from dpselect.networks.metrics import METRICS
 
@@ -444,7 +451,8 @@ def _type_of(annotation: Any) -> Any:  # noqa: ANN401 -- types
 def _claims(document: Document) -> dict[str, Any]:
     """Return what the table [claims] declares public of the data."""
     known = claims_known()
-    check_keys(document, {"claims": {name: kind for name, (kind, _) in known.items()}})
+    types = {name: kind for name, (kind, _) in known.items()}
+    check_keys(document, {"claims": types}, _places)
     stated: dict[str, Any] = writing.frozen(document.values["claims"])
     with document.naming("claims"):
         for name, value in stated.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -27,9 +27,11 @@ from dpselect.requests.document import (
     Document,
     check_keys,
     located,
+    place_of,
+    places_of,
 )
-from dpselect.requests.policy import Policy
-from dpselect.requests.reading import columns_of, query_of
+from dpselect.requests.policy import TABLES as OF_POLICIES, Policy
+from dpselect.requests.reading import columns_of, query_of, titles
 from dpselect.tables import Source
 from dpselect.tables.opening import checked_engine, held
 from dpselect.writing import strict
@@ -44,6 +46,9 @@ TABLES: dict[str, dict[str, Any]] = {
     "unit": OF_UNIT,
 }
 """The keys of each table of a request; those of a query are its fields."""
+
+ONLY_OF_POLICIES = OF_POLICIES[""].keys() - TABLES[""].keys()
+"""Tables of a policy that no request has."""
 
 OF_A_QUERY = ("query", "name")
 """Other keys of a query's table."""
@@ -168,7 +173,7 @@ class Request:
 
     @classmethod
     def _of(cls, document: Document, given: Policy | str | Path | None) -> Self:
-        check_keys(document, TABLES)
+        check_keys(document, TABLES, _places)
         with document.naming():
             limits = _policy(document, given)
         values = document.values if limits is None else limits.filled(document)
@@ -340,6 +345,12 @@ class Request:
             yield
 
 
+def _places() -> dict[str, Iterable[str]]:
+    """Return the keys of all tables of a request, by where they stand; and of its policy."""
+    of_queries = {one.name for title in titles() for one in fields(query_of(title))}  # type: ignore[arg-type]
+    return {**places_of(TABLES), "[[queries]]": of_queries, "a policy": ONLY_OF_POLICIES}
+
+
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ParameterError(
@@ -353,6 +364,9 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Quer
     known = {one.name for one in fields(kind)}  # type: ignore[arg-type] # queries are dataclasses
     given = {name: value for name, value in unit.items() if name in known}
     given |= {name: value for name, value in table.items() if name not in OF_A_QUERY}
+    for name in given:
+        if name not in known and (place := place_of(name, places_of(TABLES))):
+            raise ParameterError(f"`{name}` is no field of a {kind.__name__}{place}")
     if kind.__name__ == "Percentiles":
         from dpselect.percentiles.units import typed
 

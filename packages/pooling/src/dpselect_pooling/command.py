@@ -50,7 +50,7 @@ $ dpselect pool decode results.csv --worksheet monday/collector.csv \
 
 MOST_ROWS = 12
 
-BEWARE = ": nothing was decoded, and every sample is to be tested again"
+BEWARE = "no pool has a valid result: nothing was decoded, every sample is to be tested again"
 
 DESIGNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "balanced": ("doubly_balanced", ("pools", "weight")),
@@ -295,12 +295,14 @@ def decode(
         report = report.after(pooling.read_retests(retests))
     if out is not None:
         report.write(out)
-    valid, pools = int(outcomes.valid.sum()), len(matrix)
+    valid = int(outcomes.valid.sum())
+    if valid == 0:
+        output.print_note("warning", BEWARE)
     if as_json:
         facts = {"method": report.method, "converged": report.converged, "valid_pools": valid}
         output.print_json({**facts, "samples": report.rows()})
         return
-    _summarise(report, out, f"{valid} of {pools}{BEWARE * (valid == 0)}")
+    _summarise(report, out, valid, len(matrix))
 
 
 def _rng(seed: int) -> np.random.Generator:
@@ -503,22 +505,23 @@ def next_command(design: SimulatedDesign, screening: Screening) -> str | None:
     return f"dpselect pool worksheet SAMPLES.csv --design {chosen}{limit} --out FOLDER"
 
 
-def _summarise(report: Report, out: Path | None, valid: str) -> None:
+def _summarise(report: Report, out: Path | None, valid: int, pools: int) -> None:
     named: dict[object, list[str]] = {}
     for row in report.rows():
         named.setdefault(row["status"], []).append(str(row["sample"]))
     doubtful = named.get("retest", [])
     again = f"{len(doubtful)}: {', '.join(doubtful)}" if doubtful else "none"
+    others = len(named.get("negative", []))
     output.print_facts(
         {
             "method": report.method + ("" if report.converged else " (did not converge)"),
-            "valid results": valid,
+            "valid results": f"{valid} of {pools}",
             "certain": ", ".join(named.get("positive", [])) or "none",
-            "to retest": again,
-            "negative": f"{len(named.get('negative', []))} others",
+            "to retest": again if valid else f"all {len(doubtful)}",
+            "negative": f"{others} others" if others else "none",
         }
     )
-    if doubtful:
+    if doubtful and valid:
         output.console().print(
             "give the results of those to retest back by --retests: a file with the columns "
             "sample and result"
