@@ -183,7 +183,9 @@ def spark_table(path: str | Source, *, master: str | None = None) -> nw.LazyFram
     refusal = f"{name} cannot be read by Spark: is it there, and complete?"
     if name.startswith("s3"):
         refusal += " For S3 it needs a connector: --packages org.apache.hadoop:hadoop-aws:..."
-    return filtered(_opened(lambda: reader.parquet(name), refusal), source.comparisons)
+    # Java keeps the folder in which it was started.
+    whole = str(Path(name).absolute()) if Path(name).exists() else name
+    return filtered(_opened(lambda: reader.parquet(whole), refusal), source.comparisons)
 
 
 def _opened(opened: Callable[[], Any], refusal: str) -> nw.LazyFrame[Any]:
