@@ -1,7 +1,8 @@
 """Counts of points in cells and in rectangles, and the noise they are released with.
 
-``Counts`` is the one counting; ``Points`` does it in memory, ``EngineCounts`` in the engine
-that holds the rows. Both give the same counts to the last bit. In memory a point is at the last
+``Counts`` is the one counting; ``Points`` does it in memory, ``StreamedPoints`` part by part
+where polars holds the rows, and ``EngineCounts`` in any other engine that does. All give the
+same counts to the last bit. In this process a point is at the last
 of ascending lines that is at or below it (``dpselect.maps.box``): the one that its share of
 their range suggests, or one near to it.
 """
@@ -9,8 +10,9 @@ their range suggests, or one near to it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +21,12 @@ from dpselect._compiled import compiled
 from dpselect.errors import DataError
 from dpselect.maps.box import POSITIONS, Box, blocks_of
 from dpselect.maps.partition import Partition
+from dpselect.tables.engine import engine_of
+from dpselect.tables.opening import unreadable
 from dpselect.typing import Indices, Values
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 MOST_RECORDS = 2**31
 """Up to here the rounding that sensitivities allow for covers every count."""
@@ -136,6 +143,32 @@ class Points(Counts):
         return count_between((self.x, self.y), lines, np.array(self.box.bounds))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamedPoints(Counts):
+    """Points of a query of polars, of which some at once are in memory; private.
+
+    Attributes:
+        points: A lazy frame whose columns ``x`` and ``y`` are coordinates in the box.
+        box: The public box.
+    """
+
+    points: nw.LazyFrame[Any]
+    box: Box
+    at_once = Points.at_once
+
+    def in_cells(self, partition: Partition) -> Values:
+        parts = (part.in_cells(partition) for part in self._parts())
+        return sum(parts, start=np.zeros(partition.cells))
+
+    def between(self, x_lines: Values, y_lines: Values) -> Indices:
+        parts = (part.between(x_lines, y_lines) for part in self._parts())
+        return sum(parts, start=np.zeros((x_lines.size + 1, y_lines.size + 1), np.int64))
+
+    def _parts(self) -> Iterator[Points]:
+        for part in engine_of(self.points).batches(lambda: unreadable(self.points)):
+            yield Points(part["x"].to_numpy(), part["y"].to_numpy(), self.box)
+
+
 @compiled
 def count_between(points: Axes, lines: Axes, bounds: Values) -> Indices:
     """Return how many points are in the columns and rows that begin at lines.
@@ -192,11 +225,12 @@ def count_cells(
         column = _line(x[i], base_x, 0, base, west, across)
         row = _line(y[i], base_y, 0, base, south, along)
         label = labels[column, row]
-        _, _, span, nx, ny, offset = regions[label]
-        first, second = starts[label]
+        # By its row at once it would be half as fast.
+        span, nx, ny = regions[label, 2], regions[label, 3], regions[label, 4]
+        first, second = starts[label, 0], starts[label, 1]
         a = _line(x[i], x_lines, first, nx, x_lines[first], across * nx / span)
         b = _line(y[i], y_lines, second, ny, y_lines[second], along * ny / span)
-        counts[offset + a * ny + b] += 1
+        counts[regions[label, 5] + a * ny + b] += 1
     return counts
 
 

@@ -30,7 +30,7 @@ class EngineCounts(Counts):
 
     Args:
         points: A frame whose columns ``x`` and ``y`` are coordinates in the box, as
-            ``located`` makes them. Private.
+            ``inside`` makes them. Private.
         box: The public box.
     """
 
@@ -41,55 +41,58 @@ class EngineCounts(Counts):
 
     def in_cells(self, partition: Partition) -> Values:
         """Count the points of every cell by one grouping."""
-        if partition.shape is not None:
-            cells = in_grid(self._points, self.box, partition.shape)
-            counts = _counted(cells, "xy", self._points, partition.shape)
-            return counts.ravel().astype(np.float64)
-        return self._in_regions(partition)
+        if partition.shape is None:
+            return self._in_regions(partition)
+        cells = in_grid(self._points, self.box, partition.shape)
+        return _counted(cells, "xy", partition.shape).ravel().astype(np.float64)
 
     def between(self, x_lines: Values, y_lines: Values) -> Indices:
         """Count by one grouping, instead of comparing every point with every rectangle."""
         places = self._points.select("x", "y")
         cells = with_positions(places, {"x": x_lines, "y": y_lines})
-        return _counted(cells, "xy", self._points, (x_lines.size + 1, y_lines.size + 1))
+        return _counted(cells, "xy", (x_lines.size + 1, y_lines.size + 1))
 
     def _in_regions(self, partition: Partition) -> Values:
         """Count by base square and cell of its region, then add up what is one cell."""
-        squares = in_grid(self._points, self.box, (partition.base, partition.base), "ij")
-        key = nw.col("i") * partition.base + nw.col("j")
-        _, _, spans, many, _, _ = partition.regions.T
+        base, (_, _, spans, many, _, offsets) = partition.base, partition.regions.T
+        squares = in_grid(self._points, self.box, (base, base), "ij")
+        i, j = (nw.col(one).clip(0, base - 1) for one in "ij")
+        key = i * base + j
         # All regions are squares at multiples of their sides, so that their cells are some of
         # those of a uniform grid.
-        size = _by_square(key, partition, partition.base // spans * many)
-        cut = squares.with_columns(key.alias("key"), size.alias("size"))
-        sizes = {"x": nw.col("size"), "y": nw.col("size")}
-        cells = _with_cells(cut, self.box, sizes, ("a", "b")).select("key", "a", "b")
-        square, a, b, count = _grouped(
-            cells, ("key", "a", "b"), self._points, partition.most_rows
-        )
+        sizes = base // spans * many
+        cut = squares.with_columns(key=key, size=_by_square(key, partition, sizes))
+        size = nw.col("size")
+        cells = _with_cells(cut, self.box, {"x": ("a", size), "y": ("b", size)})
+        square, a, b, count = _grouped(cells, ("key", "a", "b"), partition.most_rows)
         region = partition.labels().ravel()[square]
-        first, many = partition.regions[region, 5], many[region]
+        many, last = many[region], sizes[region] - 1
+        column, row = (np.clip(one, 0, last) % many for one in (a, b))
         # Squares of one region share its cells, so a cell can come from several groups.
-        counts = np.bincount(first + a % many * many + b % many, count, partition.cells)
+        counts = np.bincount(offsets[region] + column * many + row, count, partition.cells)
         return counts.astype(np.float64)
 
 
-def _grouped(
-    cells: nw.LazyFrame[Any], names: Sequence[str], source: object, most: int
-) -> list[Indices]:
+def _grouped(cells: nw.LazyFrame[Any], names: Sequence[str], most: int) -> list[Indices]:
     """Return the groups by some columns of positions, and their numbers of rows."""
     grouped = cells.group_by(*names).agg(nw.len().alias("count"))
-    table = tables.collect(grouped, source, most=most)
+    table = tables.collect(grouped, cells, most=most)
     return [table[name].astype(np.int64) for name in (*names, "count")]
 
 
-def _counted(
-    cells: nw.LazyFrame[Any], names: Sequence[str], source: object, shape: tuple[int, ...]
-) -> Indices:
-    """Return the number of rows of each tuple of positions; one grouping."""
-    *places, count = _grouped(cells, names, source, prod(shape))
+def _counted(cells: nw.LazyFrame[Any], names: Sequence[str], shape: tuple[int, ...]) -> Indices:
+    """Return the number of rows of each tuple of positions; one grouping.
+
+    A position below the first or above the last is that.
+    """
+    padded = [size + 2 for size in shape]
+    place = nw.lit(0)
+    for name, size in zip(names, padded, strict=True):
+        place = place * size + nw.col(name) + 1
+    found, count = _grouped(cells.select(place=place), ["place"], prod(padded))
+    places = zip(np.unravel_index(found, padded), shape, strict=True)
     held = np.zeros(shape, np.int64)
-    held[tuple(places)] = count
+    np.add.at(held, tuple(np.clip(one - 1, 0, size - 1) for one, size in places), count)
     return held
 
 
@@ -108,7 +111,7 @@ def in_cells_of_groups(
         Counts of each group, shape ``(cells,)``.
     """
     nx, ny = grid.shape or (1, 1)
-    held = _counted(in_grid(points, box, (nx, ny)), (GROUP, "x", "y"), points, (groups, nx, ny))
+    held = _counted(in_grid(points, box, (nx, ny)), (GROUP, "x", "y"), (groups, nx, ny))
     return list(held.reshape(groups, -1).astype(np.float64))
 
 
@@ -116,7 +119,8 @@ def inside(rows: nw.LazyFrame[Any], *, box: Box, outside: Outside) -> nw.LazyFra
     """Return rows whose coordinates ``x`` and ``y`` are in the box, or moved into it.
 
     Args:
-        rows: With columns ``x`` and ``y`` of numbers, null where one is missing. Private.
+        rows: With columns ``x`` and ``y`` of numbers, null where one is missing; it may be NaN
+            where points outside are dropped. Private.
         box: The public box.
         outside: ``"drop"`` or ``"clip"``, for points outside it.
     """
@@ -128,6 +132,9 @@ def inside(rows: nw.LazyFrame[Any], *, box: Box, outside: Outside) -> nw.LazyFra
     else:
         pairs = zip(columns, sides, strict=True)
         there = [(one >= low) & (one <= high) for one, (low, high) in pairs]
+        if not engine_of(rows).is_here:
+            # polars takes NaN for the largest number; of others see ``numbers_alone``.
+            there.append(~(columns[0] + columns[1]).exp().is_nan())
     # Rows are dropped before they have places: Spark would compute a place that can be null
     # twice, to drop the row and to count it.
     return rows.filter(*there).with_columns(x=columns[0], y=columns[1])
@@ -138,61 +145,54 @@ def in_grid(
 ) -> nw.LazyFrame[Any]:
     """Return points with the columns and rows of cells of a uniform grid.
 
+    At the upper edge of the box they are one too large, and at the lower one of short floats
+    they may be -1.
+
     Args:
         points: With coordinates ``x`` and ``y``. Private.
         box: The public box.
         shape: Cells along both axes.
         names: Names of the two columns, in place of the coordinates or beside them.
     """
-    placed, searched = {}, {}
+    divided, searched = {}, {}
     for axis, (coordinate, name, size) in enumerate(zip("xy", names, shape, strict=True)):
         whole = decimals(*box.side(axis))
         exact = whole is None or max(abs(whole[0]) + whole[1], whole[2]) * size <= EXACT
-        if exact and size <= box.floats(axis):
-            placed[coordinate] = name, nw.lit(float(size), nw.Float64)
+        if exact and size <= box.floats(axis) and not engine_of(points).is_here:
+            divided[coordinate] = name, nw.lit(float(size), nw.Float64)
         else:
             searched[name] = box.lines(axis, np.arange(1, size), size)
             points = points.with_columns(nw.col(coordinate).alias(name))
-    names_ = [name for name, _ in placed.values()]
-    sizes = {coordinate: size for coordinate, (_, size) in placed.items()}
-    return with_positions(_with_cells(points, box, sizes, names_), searched)
+    return with_positions(_with_cells(points, box, divided), searched)
 
 
 def _with_cells(
-    points: nw.LazyFrame[Any], box: Box, sizes: Mapping[str, nw.Expr], names: Sequence[str]
+    points: nw.LazyFrame[Any], box: Box, sizes: Mapping[str, tuple[str, nw.Expr]]
 ) -> nw.LazyFrame[Any]:
-    """Return points with their cells along axes that are cut into so many, as integers.
+    """Return points with their cells, by a name for each axis that is cut into so many.
 
     A point is in the cell above the line that is nearest to it, or in the one below: for this,
     floats must be as many as cells.
     """
-    found = points
-    for axis, number in sizes.items():
+    if not sizes:
+        return points
+    near: dict[str, nw.Expr] = {}
+    lines: dict[str, nw.Expr] = {}
+    cells = []
+    for axis, (name, size) in sizes.items():
         low, high = box.side("xy".index(axis))
         first, span, unit = map(float, decimals(low, high) or (0, 1, 1))
-        # A column of floats: polars would multiply by the rounded inverse of a single number,
-        # and DuckDB compute with decimals.
-        size = nw.col(axis) * 0.0 + number
-        near = ((nw.col(axis) - low) * size * (1 / (high - low)) + 0.5).floor()
-        found = found.with_columns(
-            near.alias(f"{axis} near"),
-            (near * span + size * first).alias(f"{axis} line"),
-            (size * unit).alias(f"{axis} unit"),
-            (size - 1).alias(f"{axis} last"),
-        )
-    found = _quotients(found, {f"{axis} line": f"{axis} unit" for axis in sizes})
-    cells = []
-    for axis, name in zip(sizes, names, strict=True):
-        low, high = box.side("xy".index(axis))
-        line = nw.col(f"{axis} line")
+        place, line = nw.col(f"{axis} near"), nw.col(f"{axis} line")
+        near[f"{axis} near"] = ((nw.col(axis) - low) * size * (1 / (high - low)) + 0.5).floor()
+        lines |= {f"{axis} line": place * span + size * first, f"{axis} unit": size * unit}
         if decimals(low, high) is None:
             line = line * (high - low) + low
         if box.types["xy".index(axis)] == np.float32:
             line = line.cast(nw.Float32).cast(nw.Float64)
         below = nw.when(nw.col(axis) < line).then(1.0).otherwise(0.0)
-        # The last cell holds the upper edge.
-        cell = nw.min_horizontal(nw.col(f"{axis} near") - below, f"{axis} last")
-        cells.append(nw.max_horizontal(cell, nw.lit(0.0)).cast(nw.Int64).alias(name))
+        cells.append((place - below).alias(name))
+    found = points.with_columns(**near).with_columns(**lines)
+    found = _quotients(found, {f"{axis} line": f"{axis} unit" for axis in sizes})
     return found.with_columns(*cells)
 
 

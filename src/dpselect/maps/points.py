@@ -19,7 +19,7 @@ from dpselect._optional import needed, nw
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.maps import geo
 from dpselect.maps.box import LEAST_FLOATS, Box, Outside
-from dpselect.maps.counting import Counts, Points
+from dpselect.maps.counting import Counts, Points, StreamedPoints
 from dpselect.maps.engine import EngineCounts, inside
 from dpselect.maps.geo import crs_of, geo_file, geometries, name_of
 from dpselect.query import Columns, Released
@@ -158,9 +158,10 @@ class PointRows:
             self.check(data)
             return Points(*box.locate(*_without_columns(data, box), outside=self.outside), box)
         located = self._located(data, box)
+        engine = engine_of(located)
         if tables.is_lazy(data):
-            return EngineCounts(located, box)
-        held = engine_of(located).fetched(lambda: unreadable(data))
+            return (StreamedPoints if engine.is_here else EngineCounts)(located, box)
+        held = engine.fetched(lambda: unreadable(data))
         return Points(held["x"].to_numpy(), held["y"].to_numpy(), box)
 
     def _located(self, data: object, box: Box) -> nw.LazyFrame[Any]:
@@ -168,7 +169,9 @@ class PointRows:
         numeric = [str(self.x), str(self.y)]
         plain = [] if self.cap is None else [self.cap.user]
         rows = tables.lazy_columns(data, numeric=numeric, plain=plain)
-        columns = dict(zip("xy", map(without_nan, numeric), strict=True))
+        # Of NaN, what is outside is dropped without being asked for.
+        read = nw.col if self.outside == "drop" else without_nan
+        columns = dict(zip("xy", map(read, numeric), strict=True))
         if self.cap is None:
             return inside(rows.select(**columns), box=box, outside=self.outside)
         self.cap.check(data)

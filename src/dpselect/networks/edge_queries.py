@@ -202,8 +202,16 @@ def check_claim(on_invalid: OnInvalid, *, loops: bool, unknown: bool) -> None:
 def simple_edges(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     """Return every edge between two different nodes once, as ``low`` and ``high``.
 
-    Parallel edges and both directions of one are folded. An edge with an end that is missing
-    or not among the nodes is left out, and so is an edge from a node to itself.
+    Parallel edges and both directions of one are folded; otherwise as ``edges_of``.
+    """
+    return distinct(edges_of(data, rows))
+
+
+def edges_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
+    """Return the edges between two different nodes, as ``low`` and ``high``.
+
+    An edge with an end that is missing or not among the nodes is left out, and so is an edge
+    from a node to itself.
 
     Args:
         data: A path or any frame with an edge a row. Private.
@@ -224,7 +232,7 @@ def simple_edges(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     )
     if rows.cap is not None:
         edges = rows.cap.limited(edges, order_by=["low", "high"], distinct=True)
-    return distinct(edges.select("low", "high"))
+    return edges.select("low", "high")
 
 
 def ends_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:

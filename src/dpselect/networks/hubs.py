@@ -83,7 +83,7 @@ from dpselect.networks.edge_queries import Nodes, reads
 from dpselect.networks.edge_table import EdgeTable, NodeRows
 from dpselect.networks.graph import Graph, built
 from dpselect.networks.metrics import degree_facts, of_persons
-from dpselect.networks.reading import of_array
+from dpselect.networks.reading import Ends
 from dpselect.plan import Plan, Spend
 from dpselect.query import Claim, Columns, Design, Query, query
 from dpselect.release import Release
@@ -375,7 +375,7 @@ def betweenness(graph: Graph, hubs: Sequence[int], caps: Sequence[int]) -> Value
         inside = (here < size) & (there < size)
         spokes = np.column_stack([np.arange(size), np.full(size, size)])
         edges = np.concatenate([np.column_stack([here, there])[inside], spokes])
-        ego = built(of_array(edges), range(size + 1))
+        ego = built(Ends(*edges.T), range(size + 1))
         found.append(ego.ego_betweenness()[size])
     return np.array(found)
 

@@ -62,10 +62,10 @@ ENDS = r"^([^\s,;]+)[\s,;]+([^\s,;]+)"
 
 
 class Ends(NamedTuple):
-    """Two ends for each record, by position among the nodes or ``UNKNOWN``; int32."""
+    """Two ends for each record, by position among the nodes or ``UNKNOWN``."""
 
-    source: NDArray[np.int32]
-    target: NDArray[np.int32]
+    source: NDArray[np.integer]
+    target: NDArray[np.integer]
 
 
 def read(edges: Edges, rows: EdgeRows) -> Ends:
@@ -107,15 +107,15 @@ def _read(edges: Any, rows: EdgeRows) -> Ends:  # noqa: ANN401 -- edges of any k
 
 
 def _of_table(table: object, rows: EdgeRows) -> Ends:
-    """Return every edge of a table once; parallel ones are folded where the rows are."""
-    engine, nodes = engine_of(edge_queries.simple_edges(table, rows)), rows.nodes
+    """Return the edges of a table, between two different nodes each."""
+    engine, nodes = engine_of(edge_queries.edges_of(table, rows)), rows.nodes
     both = engine.fetched(lambda: unreadable(table)).to_polars()
     if not isinstance(nodes, range):
         # Labels are of one type, and ids of 64 bits are signed or not as the column is.
         labels = pl.Series(nodes, dtype=both["low"].dtype, strict=False)
         places = pl.Series(range(len(nodes)), dtype=pl.Int32)
         both = both.select(pl.all().replace_strict(labels, places, return_dtype=pl.Int32))
-    return Ends(*(one.to_numpy().astype(np.int32) for one in both))
+    return Ends(*(one.to_numpy() for one in both))
 
 
 def _of_array(edges: object, nodes: Sequence[Hashable]) -> object:
@@ -161,7 +161,7 @@ def of_matrix(matrix: Any, n: int) -> Ends:  # noqa: ANN401 -- any sparse class 
             "a matrix of real numbers is refused: they are weights, and each edge counts once; "
             "if that is meant, give matrix.astype(bool)"
         )
-    return of_array(np.column_stack(matrix.nonzero()))
+    return Ends(*matrix.nonzero())
 
 
 def check(edges: Edges, rows: EdgeRows) -> None:
@@ -187,7 +187,7 @@ def of_pairs(pairs: Iterable[Any], nodes: Sequence[Hashable]) -> Ends:
         return next((position[one] for one in _meanings(end) if one in position), UNKNOWN)
 
     flat = [(of_end(u), of_end(v)) for u, v in map(_two, pairs)]
-    return of_array(np.array(flat, dtype=np.int32).reshape(-1, 2))
+    return Ends(*np.array(flat, dtype=np.int32).reshape(-1, 2).T)
 
 
 def _two(entry: object) -> tuple[object, object]:
@@ -211,12 +211,6 @@ def _meanings(end: object) -> Iterator[Hashable]:
             yield int(text)
 
 
-def of_array(pairs: NDArray[np.integer]) -> Ends:
-    """Return the ends of pairs of positions, shape ``(m, 2)``."""
-    source, target = np.ascontiguousarray(pairs.T, dtype=np.int32)
-    return Ends(source, target)
-
-
 def without_invalid(ends: Ends, on_invalid: OnInvalid) -> Ends:
     """Return the records that are edges between two different nodes.
 
@@ -236,17 +230,14 @@ def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:
     Returns:
         Where the row of each node begins, shape ``(n + 1,)``, and the rows.
     """
-    from scipy import sparse
-
-    both = (
-        np.concatenate([ends.source, ends.target]),
-        np.concatenate([ends.target, ends.source]),
-    )
-    matrix = sparse.coo_array(
-        (np.ones(both[0].size, dtype=np.bool_), both), shape=(n, n)
-    ).tocsr()
-    matrix.sort_indices()
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False)
+    source, target = (end.astype(np.int64, copy=False) for end in ends)
+    # Places in the matrix: they are below 2^62.
+    places = np.concatenate([source * n + target, target * n + source])
+    places.sort()
+    places = places[np.diff(places, prepend=-1) > 0]
+    nodes = places // n
+    starts = np.concatenate([[0], np.bincount(nodes, minlength=n).cumsum()])
+    return starts, (places - nodes * n).astype(np.int32)
 
 
 def edge_file(edges: object) -> Path | None:

@@ -169,6 +169,15 @@ class Engine:
         found: nw.DataFrame[Any] = self.table.collect(**how)
         return found
 
+    def batches(self, error: Callable[[], DataError]) -> Iterator[pl.DataFrame]:
+        """Run the query of polars, and yield its rows in any order, some at once."""
+        with query():
+            parts = replaced(
+                lambda: iter(self.native.collect_batches(maintain_order=False)), error
+            )
+            while (part := replaced(lambda: next(parts, None), error)) is not None:
+                yield part
+
     @contextmanager
     def _silenced(self) -> Iterator[None]:
         """Keep an engine from printing why a query fails, which quotes values."""
