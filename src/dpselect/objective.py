@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -20,6 +20,9 @@ from dpselect.sensitivity import Sensitivity
 from dpselect.typing import Direction, Indices, Scores, Values
 
 NO_NUMBERS = "scores must be finite numbers, one for each candidate"
+BY_NAME = (
+    "scores must be numbers in an order: give those of a dict, and its keys as `candidates`"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +124,9 @@ class Objective:
             scores = Twofold(*map(np.asarray, (scores, low_order)))
         checked, low_order = exact_scores(scores)
         validation.instance("sensitivity", sensitivity, Sensitivity)
-        if sensitivity.at(0).shape not in {(), checked.shape}:
+        if (shape := sensitivity.at(0).shape) not in {(), checked.shape}:
             raise SensitivityError(
-                f"the sensitivity is of shape {sensitivity.at(0).shape} and there are "
+                f"the sensitivity is of shape {shape} and there are "
                 f"{checked.size} candidates: give one number, or one for each candidate"
             )
         # A Series is asked for labels, not for positions.
@@ -177,7 +180,8 @@ class Objective:
     def less(self, one: Twofold) -> Twofold:
         """Return each score minus a number, finite; private."""
         gaps = add(self.scores_twofold, -one)
-        fits = np.isfinite(gaps.high)
+        if (fits := np.isfinite(gaps.high)).all():
+            return gaps
         most = np.copysign(np.finfo(np.float64).max, self.scores - one.high)
         return Twofold(np.where(fits, gaps.high, most), np.where(fits, gaps.low, 0.0))
 
@@ -213,7 +217,7 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
     else:
         vector = replaced(
             lambda: np.array(values, dtype=np.float64),
-            lambda: ScoresError(NO_NUMBERS),
+            lambda: ScoresError(BY_NAME if isinstance(values, Mapping) else NO_NUMBERS),
         )
         if isinstance(values, np.ndarray) and values.dtype.kind in "USmM":
             raise ScoresError(NO_NUMBERS)
@@ -255,6 +259,8 @@ def _rounded_away(values: ArrayLike, vector: Values) -> Values:
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         return np.asarray(array - vector, dtype=np.float64)
     if array.dtype.kind == "O":
+        if {*map(type, array)} <= {int, float} and np.abs(vector).max() < validation.EXACT:
+            return np.zeros(vector.shape)  # a float holds each of them
         pairs = zip(array, vector.tolist(), strict=True)
         return np.array([_left(one, rounded) for one, rounded in pairs])
     return np.zeros(vector.shape)

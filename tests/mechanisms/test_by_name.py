@@ -61,3 +61,25 @@ def test_a_selection_takes_a_mapping_with_its_epsilon():
     assert named.plan == select(dp.PermuteAndFlip(epsilon=1.0)).plan
     assert with_options.plan.mechanism == "LocalDampening(epsilon=2.0, draw=PermuteAndFlip())"
     assert Query.from_json(with_options.to_json()) == with_options
+
+
+def test_a_mechanism_makes_its_query_once():
+    objective, mechanism = dp.Objective([1, 9], EDGE), dp.PermuteAndFlip(epsilon=1.0)
+    queries = [mechanism.release(objective, k).query for k in (1, 1, 2)]
+
+    assert queries[0] is queries[1]
+    assert [one.k for one in queries] == [1, 1, 2]
+
+
+def test_a_mechanism_that_is_equal_to_another_is_not_taken_for_it():
+    class Patient(dp.PermuteAndFlip):
+        def unit_scores(self, objective):
+            return super().unit_scores(objective) * self.__dict__.get("patience", 1)
+
+    objective, draws = dp.Objective([1, 9], EDGE), []
+    for patience in (-1, 1):
+        mechanism = Patient(epsilon=1000.0)
+        vars(mechanism)["patience"] = patience
+        draws.append(mechanism.release(objective).candidate)
+
+    assert draws == [0, 1]

@@ -8,7 +8,7 @@ import numpy as np
 import dpselect as dp
 from dpselect import scaling, sensitivity
 from dpselect.combine import COMBINATIONS, by_name, pareto_front, plot_front
-from dpselect.errors import NeighboursError, SensitivityError
+from dpselect.errors import NeighboursError, ScoresError, SensitivityError
 from support.refusals import Each, both, refusing
 
 AR, EDGE, SWAP = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE, dp.Neighbours.SWAP
@@ -126,6 +126,9 @@ ROWS = [
     ),
     OBJECTIVE("sensitivity must be a Sensitivity, not a float", sensitivity=1.0),
     OBJECTIVE("candidates must be 2", candidates=["a"]),
+    refusing(dp.Objective, sensitivity=dp.GlobalSensitivity(1, AR))(
+        "keys as candidates", ScoresError, scores={"a": 5}
+    ),
     OBJECTIVE("candidates must be a list or another sequence", candidates=Each(UNORDERED)),
     COMPARE("k must be at most", k=4),
     COMPARE("simulations", simulations=0),

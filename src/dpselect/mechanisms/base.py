@@ -35,7 +35,7 @@ from dpselect import validation
 from dpselect.draws import Draw, Exponential, LaplaceNoisyMax, PermuteAndFlip
 from dpselect.draws.grid import LIMIT
 from dpselect.errors import ParameterError, ScoresError
-from dpselect.neighbours import NeighboursLike
+from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
 from dpselect.query import Design, Query, checks_of, query
@@ -438,9 +438,11 @@ class Mechanism(ABC):
         mechanism = self.for_objective(objective)
         if above is None:
             k = checked_k(1 if k is None else k, objective)
-        selection = Selection(
-            mechanism=mechanism, k=k, above=above, neighbours=objective.neighbours
-        )
+            selection = asked(mechanism, k, objective.neighbours)
+        else:
+            selection = Selection(
+                mechanism=mechanism, k=k, above=above, neighbours=objective.neighbours
+            )
         return selection.release(objective, budget=budget)
 
     @np.errstate(all="ignore")
@@ -573,6 +575,28 @@ class Selection(Query[Release[Any]]):
         return with_any_option(options, options.pop("epsilon"))
 
 
+ASKED: dict[tuple[object, ...], Selection] = {}
+"""The last queries that mechanisms have made, by what is asked."""
+
+MOST_ASKED = 16
+"""How many of them are kept."""
+
+
+def asked(mechanism: Mechanism, k: int, neighbours: Neighbours) -> Selection:
+    """Return the query of a mechanism's release, which is made once for several of them.
+
+    A mechanism is known by its identity, which it keeps while its query is kept: one of
+    somebody's own may be equal to another that draws otherwise.
+    """
+    what = id(mechanism), k, neighbours
+    if (made := ASKED.get(what)) is None:
+        if len(ASKED) >= MOST_ASKED:
+            ASKED.clear()
+        made = Selection(mechanism=mechanism, k=k, neighbours=neighbours)
+        ASKED[what] = made
+    return made
+
+
 def no_threshold() -> ParameterError:
     """Return the error of a mechanism without noisy scores that is given a threshold."""
     return ParameterError("`above` needs a noisy sequence: leave out `mechanism`")
@@ -589,8 +613,10 @@ class _SelectionDesign(Design[Release[Any]]):
         validation.same_neighbours(
             "the selection", self.plan.neighbours, "the objective", objective.neighbours
         )
-        filled = self.selecting.for_objective(objective).spend("", self.k)
-        if filled.rho_of_all > self.plan.spends[0].rho_of_all:
+        filled = self.selecting.for_objective(objective)
+        if filled is not self.selecting and (
+            filled.spend("", self.k).rho_of_all > self.plan.spends[0].rho_of_all
+        ):
             raise ParameterError(
                 "`mechanism` must have the `l1`, `bound` and `step` of the objective: "
                 "mechanism.for_objective(objective)"

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any, TypeAlias
 
-import narwhals as nw
-
 from dpselect import validation
+from dpselect._optional import nw
 from dpselect.errors import ColumnError, ParameterError, PublicClaimError
 from dpselect.query import Columns, Released
 from dpselect.tables.collecting import collect, counts

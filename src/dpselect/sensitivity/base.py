@@ -139,7 +139,7 @@ class Sensitivity(ABC):
         if distance >= self.horizon:
             return np.broadcast_to(self.bound, self._shape)
         delta = np.minimum(_checked_values(self._local(distance)), self.bounds)
-        return delta if delta.ndim else np.broadcast_to(delta, self._shape)
+        return delta if delta.shape == self._shape else np.broadcast_to(delta, self._shape)
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from math import inf, prod
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from dpselect import tables
+from dpselect._optional import nw
 from dpselect.tables.collecting import (
     counts,
     sum_in_blocks,

@@ -109,6 +109,8 @@ def _of_rows(grid: Indices, scale: float, drawn: Indices) -> None:
 def in_rounds(largest: Largest, scores: Scores, epsilon: float, k: int) -> list[int]:
     """Draw ``k`` positions, each as the largest of those that are left with fresh noise."""
     grid, scale = to_grid(scores), scale_for(epsilon, k)
+    if k == 1:
+        return largest(grid, scale, 1)
     left = np.arange(grid.size)
     chosen: list[int] = []
     for _ in range(k):
@@ -136,6 +138,8 @@ def _sorted(
     noise: Noise, numbers: Indices, scale: float, positions: Indices, contenders: Bounds
 ) -> list[int]:
     """Return positions by their noisy numbers, the largest first."""
+    if positions.size == 1:
+        return positions.tolist()
     parts = zip(
         positions.tolist(),
         numbers[positions].tolist(),
