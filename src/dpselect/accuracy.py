@@ -195,22 +195,22 @@ def _row(
     elif isinstance(mechanism, NoisySequence) and int(right.sum()) == k:
         # Where candidates tie for the last places, the recall is no sum of probabilities.
         law = mechanism.inclusion(objective, k)
-    if law is not None:
-        recall = float(law[right].sum() / k)
+    if law is None:
+        drawn = scores[mechanism.simulate(objective, k, size=simulations, rng=rng)]
+        hits = (drawn > last).sum(axis=1)
+        hits += np.minimum((drawn == last).sum(axis=1), k - int((scores > last).sum()))
+        gap, best, recall = top.mean() - drawn.mean(), (hits == k).mean(), hits.mean() / k
+    else:
+        gap, recall, simulations = law @ (top.mean() - scores) / k, law[right].sum() / k, 0
         best = recall
         if isinstance(mechanism, NoisySequence) and k > 1:
             best = mechanism.set_probability(objective, right)
-        gap = float(law @ (top.mean() - scores) / k)
-        return Row(mechanism.label, mechanism.epsilon, gap, best, rho, recall)
-    drawn = scores[mechanism.simulate(objective, k, size=simulations, rng=rng)]
-    places = k - int((scores > last).sum())
-    hits = ((drawn > last).sum(axis=1) + np.minimum((drawn == last).sum(axis=1), places)) / k
     return Row(
         mechanism.label,
         mechanism.epsilon,
-        float(top.mean() - drawn.mean()),
-        float((hits == 1).mean()),
+        float(gap),
+        float(best),
         rho,
-        float(hits.mean()),
+        float(recall),
         simulations,
     )

@@ -39,20 +39,9 @@ import numpy as np
 from dpselect import _optional, validation, writing
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
-from dpselect.errors import (
-    ColumnError,
-    ParameterError,
-    nearest,
-    not_installed,
-)
+from dpselect.errors import ColumnError, ParameterError, nearest, not_installed
 from dpselect.passes import noting, stated_rows
-from dpselect.plan import (
-    Plan,
-    Receipt,
-    SupportsSpend,
-    reserve,
-    sequential_plan,
-)
+from dpselect.plan import Plan, Receipt, SupportsSpend, reserve, sequential_plan
 from dpselect.release import Release
 
 Out = TypeVar("Out", bound=Release[Any])

@@ -12,6 +12,16 @@ from dpselect.cli import app
 from dpselect.cli.commands import Absent, Command, installed
 
 
+def imported(arguments):
+    """Return what a command imports."""
+    program = f"import sys; from dpselect.cli import main\ntry: main({arguments!r})\nfinally: "
+    program += "print(*sys.modules, file=sys.stderr)"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return {*ran.stderr.split()}
+
+
 class TestCommands:
     @pytest.mark.parametrize("name", installed())
     def test_the_help_of_a_command_begins_with_its_line_in_the_list(self, name):
@@ -42,12 +52,6 @@ class TestCommands:
         assert all(f" {name} " in shown for name in installed())
 
     def test_the_list_imports_nothing_heavy(self):
-        program = "import sys; from dpselect.cli import main\ntry: main(['--help'])\nfinally: "
-        program += "print(*sys.modules, file=sys.stderr)"
-        ran = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True
-        )
-
         heavy = {
             "matplotlib",
             "narwhals",
@@ -58,7 +62,16 @@ class TestCommands:
             "scipy",
             "sklearn",
         }
-        assert not heavy & {*ran.stderr.split()}
+        assert not heavy & imported(["--help"])
+
+    def test_a_dry_run_of_a_text_file_imports_no_engine(self, tmp_path):
+        file = tmp_path / "stays.csv"
+        file.write_text("days\n3\n")
+        asked = ["--column", "days", "--p", "50", "--upper", "60", "--step", "1"]
+        asked += ["--epsilon", "1", "--neighbours", "add-remove", "--dry-run"]
+
+        loaded = imported(["percentile", str(file), *asked])
+        assert not {"narwhals", "numba", "polars", "scipy"} & loaded
 
     def test_a_package_that_is_not_installed_is_named(self, run, monkeypatch):
         monkeypatch.setitem(installed(), "absent", Absent("absent", "dpselect-absent"))

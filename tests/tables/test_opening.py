@@ -6,6 +6,7 @@ import pytest
 
 from dpselect import tables
 from dpselect.errors import ColumnError, DataError
+from dpselect.tables.opening import has_numbers
 
 ROWS = {"pay": [1.5, None, 3.0], "age": [30, 40, 50], "who": ["ada", "bob", "cy"]}
 
@@ -151,3 +152,22 @@ def test_folders_named_by_a_column_and_its_value_are_a_column_of_text(tmp_path):
     rows = tables.open_table(tmp_path).to_native().sort("days").collect()
 
     assert rows.to_dict(as_series=False) == {"days": [3, 5], "year": ["2025", "na"]}
+
+
+def test_a_text_file_names_its_numbers(table):
+    is_text = str(table).lower().endswith(".csv")
+
+    assert has_numbers(table, "age") == is_text
+    assert not has_numbers(table, "height")
+    if is_text:
+        # What rows are selected by, or a type that is declared, asks for more.
+        assert not has_numbers(tables.Source(table, where="age > 30"), "age")
+        assert not has_numbers(tables.Source(table, column_type={"age": "date"}), "age")
+
+
+def test_a_name_that_engines_misread_and_a_folder_are_asked_of_them(tmp_path):
+    (tmp_path / "one.csv").write_text("*,^a$\n1,2\n")
+    (tmp_path / "two.csv").write_text("*,^a$\n1,2\n")
+
+    for data, column in [("one.csv", "*"), ("one.csv", "^a$"), ("", "*")]:
+        assert not has_numbers(tmp_path / data, column)

@@ -5,6 +5,7 @@ Nothing heavy is imported before a command runs, so that ``dpselect --help`` ret
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from dpselect import _optional
@@ -27,4 +28,6 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     from dpselect.cli.app import main as run
 
+    # What modules hold stays: looking for cycles in it would be a tenth of a dry run.
+    gc.set_threshold(100_000)
     run(arguments)

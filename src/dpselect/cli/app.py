@@ -69,7 +69,7 @@ def made(name: str) -> Any:
         MissingPackageError: It is of a package that is not installed.
     """
     # A second command, so that typer makes a group and not its one command.
-    part = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
+    part = typer.Typer(name=name, rich_markup_mode="rich", pretty_exceptions_enable=False)
     part.command("-", hidden=True)(lambda: None)
     installed()[name].register(part)
     shaped(part)

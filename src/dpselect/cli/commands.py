@@ -40,7 +40,7 @@ class Command:
     panel: str = RELEASE
 
     def register(self, app: typer.Typer) -> None:
-        """Add the commands of the module."""
+        """Add the command of the module that the app is named after, or what it registers."""
         home = import_module(self.module)
         if hasattr(home, "register"):
             home.register(app)
@@ -48,10 +48,12 @@ class Command:
         from dpselect.cli.command import QueryCommand
         from dpselect.cli.help import command
 
+        wanted = app.info.name
         for name, one in vars(home).items():
-            if isinstance(one, type) and issubclass(one, QueryCommand) and hasattr(one, "name"):
-                one().register(app)
-            elif name in COMMANDS and one.__module__ == self.module:
+            if isinstance(one, type) and issubclass(one, QueryCommand):
+                if getattr(one, "name", None) == wanted:
+                    one().register(app)
+            elif name == wanted and name in COMMANDS and one.__module__ == self.module:
                 command(app, one)
 
 

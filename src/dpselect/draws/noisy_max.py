@@ -194,7 +194,9 @@ def _by_panels(accept: Values) -> Values:
     # enter the product, and leave it again, through power series in p z.
     end = min(1.0, NEGLIGIBLE / accept.sum())
     small = accept * end < SMALL
-    nodes, weights = _panels(end)
+    # Over one of 16 panels the integrand falls by at most exp(3) per candidate at 1, far from
+    # what 16 nodes integrate to rounding error.
+    nodes, weights = on_panels(np.linspace(0.0, end, 17), 16)
     powers = np.arange(1, TERMS + 1)
     moments = np.array([(accept[small] ** power).sum() for power in powers])
     series = (nodes[:, None] ** powers) @ (moments / powers)
@@ -217,18 +219,12 @@ def gauss_legendre(order: int) -> tuple[Values, Values]:
     return nodes, weights
 
 
-def _panels(end: float, *, panels: int = 16, order: int = 16) -> tuple[Values, Values]:
-    """Return Gauss-Legendre nodes and weights on equal panels of ``[0, end]``.
-
-    Over one panel the integrand falls by at most exp(3) per candidate at 1, far from what
-    16 nodes integrate to rounding error.
-    """
+def on_panels(edges: Values, order: int) -> tuple[Values, Values]:
+    """Return Gauss-Legendre nodes and weights on the panels between ascending edges."""
     nodes, weights = gauss_legendre(order)
-    width = end / panels
-    starts = width * np.arange(panels)
-    return (starts[:, None] + width * (nodes + 1) / 2).ravel(), np.tile(
-        weights * width / 2, panels
-    )
+    widths = np.diff(edges)[:, None]
+    places = edges[:-1, None] + widths * (nodes + 1) / 2
+    return places.ravel(), (widths * weights / 2).ravel()
 
 
 def _won_below_the_best(gaps: Values) -> Values:
@@ -249,10 +245,7 @@ def _won_below_the_best(gaps: Values) -> Values:
     edges = np.unique(np.concatenate([even, gaps[gaps < end]]))
     if edges.size > MOST_PANELS:
         edges = np.linspace(0.0, end, MOST_PANELS + 1)
-    nodes, weights = gauss_legendre(8)
-    widths = np.diff(edges)[:, None]
-    distances = (edges[:-1, None] + widths * (nodes + 1) / 2).ravel()
-    shares = (widths * weights / 2).ravel()
+    distances, shares = on_panels(edges, 8)
     law = np.zeros(gaps.size)
     rows = max(1, CHUNK // gaps.size)
     for first in range(0, distances.size, rows):

@@ -19,15 +19,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from math import inf, log, nextafter
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    NamedTuple,
-    Protocol,
-    Self,
-    TypeAlias,
-)
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 

@@ -19,6 +19,7 @@ from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
 from dpselect.tables.columns import NUMBERS, Measure
 from dpselect.tables.groups import GROUP, changed_rows
+from dpselect.tables.opening import has_numbers
 from dpselect.tables.people import PeopleCap, people_cap
 from dpselect.tables.values import names_of_series
 from dpselect.typing import Indices, OnInvalid, Values
@@ -155,6 +156,9 @@ class Records:
             ColumnError, DataError: As for the release.
         """
         data = self.measure.of(data, self.column) if tables.is_table(data) else data
+        alone = self.users is None and not self.are_public
+        if alone and self.column is not None and has_numbers(data, self.column):
+            return  # as float64
         if (column := checked_column(data, self.column)) is not None:
             tables.check_columns(data, numeric=[column])
             if self.users is not None:

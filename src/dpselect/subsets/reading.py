@@ -14,19 +14,12 @@ from numpy.typing import NDArray
 from dpselect import tables
 from dpselect.errors import DataError, ParameterError, PublicClaimError, replaced
 from dpselect.tables.values import listed, number
+from dpselect.tables.where import NUMBER, OPERATORS
 from dpselect.typing import Values
 
 Bound: TypeAlias = Callable[[Values], NDArray[np.bool_]]
 
-OPERATORS: dict[str, Callable[..., NDArray[np.bool_]]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-_BOUND = re.compile(
-    r"\s*(?P<operator>[<>]=?)\s*(?P<number>[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*"
-)
+_BOUND = re.compile(rf"\s*(?P<operator>[<>]=?)\s*(?P<number>{NUMBER.pattern})\s*", re.ASCII)
 
 
 def bound(positive: object) -> Bound | None:

@@ -49,9 +49,14 @@ class Format:
     is_text: bool = False
 
     @property
+    def reads_lines(self) -> bool:
+        """Whether its records are lines, of which the first may name the columns."""
+        return self.scan is _text
+
+    @property
     def right(self) -> str:
         """What a file of it must be."""
-        if self.scan is _text:
+        if self.reads_lines:
             return CONTRADICTION
         return f"it must be {self.name} that is complete, of columns with different names"
 

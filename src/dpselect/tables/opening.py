@@ -40,6 +40,7 @@ from dpselect.tables.kinds import (
 )
 from dpselect.tables.source import COMPRESSED, Source, check_names, is_of
 from dpselect.tables.spark import spark_table
+from dpselect.tables.text import TextFiles
 from dpselect.tables.where import filtered
 
 ENGINES = ("memory", "polars", "duckdb", "spark")
@@ -126,6 +127,33 @@ def check_columns(
                 f"{_cure(types[column])}; {choices(types)}"
             )
     return table
+
+
+def has_numbers(data: object, column: str) -> bool:
+    """Return whether data are one text file whose first line names a column.
+
+    Any column of it can be read as numbers, so that there is nothing else to check, for which
+    an engine would be imported. False is no answer: ``check_columns`` gives one.
+
+    Args:
+        data: As for ``open_table``.
+        column: The column.
+
+    Raises:
+        DataError: There is no such file, or its first line is no header.
+    """
+    source = Source.of(data)
+    [file, *others] = source.files() or [Path()]
+    if not source.is_csv or source.comparisons or source.column_type or others:
+        return False
+    kind, form = source.format_of([file])
+    source.refuse_managed()
+    source.check_there()
+    named = form.reads_lines and column in TextFiles([file], source, kind).names()
+    if named and not Engine.misread[0].fullmatch(column):
+        source.note_reading(["number"])
+        return True
+    return False
 
 
 def _cure(kind: object) -> str:

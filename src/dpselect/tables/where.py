@@ -56,7 +56,9 @@ _COMPARISON = re.compile(
     r"""\s*(?:"(?P<quoted>[^"]+)"|(?P<plain>[^"'=!<>]*[^"'=!<>\s]))\s*"""
     r"""(?P<operator>[=!<>]+)\s*(?P<literal>.*?)\s*"""
 )
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+"""A decimal number."""
+
 _DAY = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
 _TEXT = re.compile(r"'(?P<text>(?:[^']|'')*)'")
 
@@ -243,7 +245,7 @@ def _is_untyped(series: nw.Series[Any]) -> bool:
 
 
 def _literal(text: str) -> Literal | None:
-    if _NUMBER.fullmatch(text):
+    if NUMBER.fullmatch(text):
         return Decimal(text) if isfinite(float(text)) else None
     if quoted := _TEXT.fullmatch(text):
         return quoted["text"].replace("''", "'")
