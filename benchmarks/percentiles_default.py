@@ -32,7 +32,7 @@ import dpselect as dp
 from dpselect.percentiles.choice import AfterCount, size_of
 from dpselect.percentiles.methods import ByBins, ByRank, Method, OneByOne
 from dpselect.percentiles.prediction import Simulated
-from dpselect.percentiles.reading import Ranks, Records, counts_of
+from dpselect.percentiles.reading import Counts, Records, counts_of
 from dpselect.percentiles.sparse_vector import ByThreshold, InParts
 from dpselect.typing import Values
 from dpselect_studies import datasets
@@ -85,9 +85,9 @@ class Column:
     known: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     @cached_property
-    def ranks(self) -> Ranks:
-        """The ranks of the candidates."""
-        return counts_of(self.values, self.points).ranks()
+    def counts(self) -> Counts:
+        """Where the records count."""
+        return counts_of(self.values, self.points)
 
     def truth(self, p: float) -> float:
         """Return the percentile."""
@@ -105,12 +105,12 @@ class Column:
                 self.known[key] = self.of_threshold(single)
             else:
                 far = np.abs(self.points - self.truth(single.p))
-                self.known[key] = float(single.probabilities(self.ranks)[0] @ far)
+                self.known[key] = float(single.probabilities(self.counts)[0] @ far)
         return self.known[key]
 
     def of_threshold(self, single: ByThreshold) -> float:
         """Return the expected error of AboveThreshold."""
-        queries = single.queries(self.ranks)[0] - single.threshold
+        queries = single.queries(self.counts)[0] - single.threshold
         visited, (first, second) = single.visited, single.scales
         beyond_all = float(abs(visited[-1] - self.truth(single.p)))
         near = np.flatnonzero(queries >= -40 * second)
@@ -140,7 +140,7 @@ class Column:
             return np.array([self.of_single(one) for one in singles])
         by = Simulated(np.random.default_rng(7))
         numbers = by.laplace(np.full(REPEATS, self.values.size), scale)
-        drawn = method.draw(self.ranks.some(np.zeros(REPEATS, np.int64)), numbers, by)
+        drawn = method.draw(self.counts.some(np.zeros(REPEATS, np.int64)), numbers, by)
         return np.abs(drawn - [self.truth(p) for p in percents]).mean(axis=0)
 
 

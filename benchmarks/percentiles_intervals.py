@@ -37,7 +37,7 @@ RESULTS = Path(__file__).parent / "results" / "percentiles_intervals.csv"
 REPEATS, PROBABILITY, BINS, BAND = 200, 0.95, 256, 2.9
 RECORDS, PERCENTS, EPSILONS = (2_000, 20_000), (50.0, 90.0), (0.5, 1.0, 4.0)
 Question = tuple[Counts, Values, float, float]
-"""Ranks of the candidates, these, the percentile and epsilon."""
+"""Where the records count among the candidates, these, the percentile and epsilon."""
 
 
 def ours(asked: Question, rng: np.random.Generator) -> Values:
@@ -46,7 +46,7 @@ def ours(asked: Question, rng: np.random.Generator) -> Values:
     design: Any = dp.Percentiles(
         p=p, candidates=points, epsilon=epsilon, neighbours="add-remove", interval=PROBABILITY
     ).design()
-    by, some = Simulated(rng), counts.ranks().some(np.zeros(REPEATS, dtype=np.int64))
+    by, some = Simulated(rng), counts.some(np.zeros(REPEATS, dtype=np.int64))
     drawn = design.method.draw(some, by.laplace(some.numbers, design.method.scale), by)
     return np.array([design.intervals.draw(counts, one, by)()[0] for one in drawn.tolist()])
 
@@ -54,12 +54,12 @@ def ours(asked: Question, rng: np.random.Generator) -> Values:
 def three(asked: Question, rng: np.random.Generator) -> Values:
     """Return what two more percentiles include."""
     held, points, p, epsilon = asked
-    ranks, records, each = held.ranks(), Records(dp.Neighbours.ADD_REMOVE), epsilon / 3
+    records, each = Records(dp.Neighbours.ADD_REMOVE), epsilon / 3
     bound = 2 * records.rank_bound(p) / each * log(2 * points.size / (1 - PROBABILITY))
     ends = np.tile([points[0], points[-1]], (REPEATS, 1))
     for end, off in enumerate((-bound, bound)):
-        if 1 <= (near := p + 100 * off / ranks.numbers[0]) <= 100:
-            [law] = ByRank(near, points, records, each).probabilities(ranks)
+        if 1 <= (near := p + 100 * off / held.numbers[0]) <= 100:
+            [law] = ByRank(near, points, records, each).probabilities(held)
             ends[:, end] = rng.choice(points, REPEATS, p=law / law.sum())
     return ends
 
@@ -71,7 +71,7 @@ def histogram(asked: Question, rng: np.random.Generator) -> Values:
         p / 100,
         np.unique(np.linspace(0, points.size - 1, BINS + 1).round().astype(int)),
     )
-    counts = np.diff(held.ranks().upto[0, edges[1:]], prepend=0)
+    counts = np.diff(held.upto[0, edges[1:]], prepend=0)
     noisy = counts + rng.laplace(scale=1 / epsilon, size=(REPEATS, counts.size))
     sums, before = np.cumsum(noisy, axis=1), np.arange(1, counts.size + 1)
     spread = before * (1 - share) ** 2 + (counts.size - before) * share**2

@@ -24,9 +24,10 @@ import dpselect as dp
 from dpselect.draws.above_threshold import stop_probabilities
 from dpselect.percentiles import percentile_rank
 from dpselect.percentiles.choice import size_of
-from dpselect.percentiles.methods import Method, OneByOne, unit_scores
+from dpselect.percentiles.methods import Method, OneByOne
+from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.percentiles import PercentilesDesign
-from dpselect.percentiles.reading import Counts, Ranks, Records
+from dpselect.percentiles.reading import Counts, Records
 from dpselect.percentiles.sparse_vector import ByThreshold
 from dpselect.typing import Probabilities, Values
 from dpselect_studies import datasets
@@ -120,7 +121,7 @@ def ours(case: Case, upper: float | None) -> float:
     method = design.method.of_size(size_of(case.values.size))
     assert isinstance(method, OneByOne)  # noqa: S101 -- for type checkers
     counted = design.records.counted(case.values, design.points)
-    law, points = law_of(method.singles[0], counted.ranks(design.edges)), method.points
+    law, points = law_of(method.singles[0], design.candidates(counted)), method.points
     far = np.abs(points - case.truth)
     if design.refined is not None:
         # Within the cells that are likely; of others the first candidate stands for all.
@@ -130,11 +131,11 @@ def ours(case: Case, upper: float | None) -> float:
     return float(law @ far)
 
 
-def law_of(single: Method, ranks: Ranks) -> Probabilities:
+def law_of(single: Method, counts: Counts) -> Probabilities:
     """Return the distribution of a draw; the noise on a threshold is that of 200 quantiles."""
     if not isinstance(single, ByThreshold):
-        return single.probabilities(ranks)[0]
-    queries, (first, second) = single.queries(ranks)[0] - single.threshold, single.scales
+        return single.probabilities(counts)[0]
+    queries, (first, second) = single.queries(counts)[0] - single.threshold, single.scales
     law = np.zeros(queries.size)
     for noise in -first * np.log1p(-(np.arange(200) + 0.5) / 200):
         stop = np.exp(-np.maximum(noise - queries, 0) / second)
@@ -148,13 +149,13 @@ def within(design: PercentilesDesign, counts: Counts, case: Case, low: int, high
     """Return the expected error of the draw within a cell."""
     assert design.refined is not None  # noqa: S101 -- of a range
     points = np.asarray(design.points.at(np.arange(low, high)))  # type: ignore[union-attr]
-    scores = unit_scores(
-        counts.ranks(np.arange(low, high + 1)),
+    scores = RankScores(
+        counts.in_cells(np.arange(low, high + 1)),
         p=case.p,
         points=points,
         bound=design.records.rank_bound(case.p),
     )
-    objective = dp.Objective(scores[0], dp.GlobalSensitivity(1, ADD_REMOVE))
+    objective = dp.Objective(np.asarray(scores)[0], dp.GlobalSensitivity(1, ADD_REMOVE))
     law = dp.PermuteAndFlip(epsilon=design.refined.each).probabilities(objective)
     return float(law @ np.abs(points - case.truth))
 
@@ -168,8 +169,10 @@ def one_per_cent(case: Case) -> float:
     of = case.p, points, Records(ADD_REMOVE), case.epsilon
     single = ByThreshold(*of, upwards=True, assumed=case.values.size)
     # Records count at the next one above, and no threshold is raised.
-    upto = np.searchsorted(case.values, points, side="right")[None]
-    queries = single.queries(Ranks(upto, upto, upto[:, -1])) + single.raised
+    held = np.diff(np.searchsorted(case.values, points, side="right"), prepend=0)
+    at = np.arange(points.size)
+    counts = Counts(1, points.size, np.zeros_like(at), at, held)
+    queries = single.queries(counts) + single.raised
     law = stop_probabilities(queries[0], single.threshold, *single.scales, 1)[0]
     return float(law @ np.abs(np.append(points, points[-1]) - case.truth))
 

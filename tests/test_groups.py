@@ -79,7 +79,7 @@ def of_cells(each, values):
 
 def of_percentiles(each, values):
     counts = each.records.counted(np.array(values, dtype=float), each.points)
-    return each.method.probabilities(counts.ranks())[0]
+    return each.method.probabilities(counts)[0]
 
 
 CELLS = {"x": "lon", "y": "lat", "bounds": (0, 0, 2, 1), "grid": (2, 1), "k": 1}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.percentiles.sensitivity import PercentileSensitivity
+from dpselect.percentiles.record import PercentileSensitivity
 
 pytestmark = pytest.mark.slow
 

@@ -30,7 +30,7 @@ def report(method, chances):
     """Check both outcomes together, the size and the value."""
 
     def law(database):
-        ranks = counts_of(np.array(database, dtype=float), POINTS).ranks()
+        ranks = counts_of(np.array(database, dtype=float), POINTS)
         of_sizes = chances(len(database), method.scale)[:16]
         values = [method.of_size(size).probabilities(ranks)[0] for size in range(16)]
         return np.concatenate([c * v for c, v in zip(of_sizes, values, strict=True)])
@@ -75,7 +75,7 @@ def test_the_law_is_the_sum_over_the_sizes():
     query = dp.Percentiles(p=90, candidates=POINTS, epsilon=EPSILON, neighbours="add-remove")
     values = [0, 1, 1, 2, 2, 2]
     method = query.design().method
-    ranks = counts_of(np.array(values), POINTS).ranks()
+    ranks = counts_of(np.array(values), POINTS)
     law = method.probabilities(ranks)
     chances = chances_of_sizes(6, method.scale)
     each = [method.of_size(size).probabilities(ranks) for size in range(97)]
@@ -97,7 +97,7 @@ def test_the_noisy_number_alone_chooses_with_noise_for_a_person(most):
         return np.array([4096])
 
     for number in (0, 7):
-        ranks = counts_of(np.arange(float(number)), POINTS).ranks()
+        ranks = counts_of(np.arange(float(number)), POINTS)
         with intercepted(handle):
             assert [one.records for one in method.drawn(ranks)] == [4096]
     assert [int(counts[0]) for counts, _ in asked] == [0, 7]

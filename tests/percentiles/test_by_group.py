@@ -7,6 +7,7 @@ from scipy.stats import chisquare
 
 import dpselect as dp
 from dpselect.draws.above_threshold import first_above_of_each, stop_probabilities
+from dpselect.draws.exact import selection
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.exact.selection import largest_of_each
 from dpselect.percentiles import PercentileRelease
@@ -14,6 +15,7 @@ from dpselect.percentiles.candidates import Range
 from dpselect.percentiles.prediction import Simulated
 from dpselect.percentiles.reading import counts_of, counts_of_groups
 from support.engines import held_by
+from support.rows import Listed
 
 ADDED = dp.Neighbours.ADD_REMOVE
 
@@ -71,12 +73,14 @@ def test_all_groups_are_drawn_from_what_one_is_drawn_from(rng, whole, p, name):
 
 
 @pytest.mark.slow
-def test_draws_of_rows_follow_the_law_of_one():
-    # Of the many most noise is known by one byte alone.
+@pytest.mark.parametrize("octets", [1, 4])
+def test_draws_of_rows_follow_the_law_of_one(octets, monkeypatch):
+    """Of the many most noise is known by bytes alone, the first one or all that are read."""
+    monkeypatch.setattr(selection, "FAR_BYTES", octets)
     for scores in ([0.0, -1.0, -1.5, -4.0], [-12.0] * 40 + [0.0] + [-12.0] * 40):
         objective = dp.Objective(scores, dp.GlobalSensitivity(1, ADDED))
         law = dp.PermuteAndFlip(epsilon=1.0).probabilities(objective)
-        drawn = largest_of_each(np.tile(scores, (20_000, 1)), 1.0)
+        drawn = largest_of_each(Listed(np.tile(scores, (20_000, 1))), 1.0)
         held = np.bincount(drawn, minlength=len(scores))
         assert chisquare(held, 20_000 * law / law.sum()).pvalue > 1e-6
 
@@ -109,8 +113,8 @@ def test_ranks_of_groups_are_those_of_their_numbers(rng, engine, candidates):
     for name, (few, many) in zip(NAMES, found, strict=True):
         alone = rows.filter(pl.col("g") == name)["v"].to_numpy()
         pairs = (
-            (few.ranks(), counts_of(alone, points).ranks()),
-            (many.ranks(edges), counts_of(alone, long).ranks(edges)),
+            (few, counts_of(alone, points)),
+            (many.in_cells(edges), counts_of(alone, long).in_cells(edges)),
         )
         for ranks, right in pairs:
             assert ranks.numbers == right.numbers
@@ -164,7 +168,7 @@ def test_values_that_are_noise_are_called_so_and_others_are_not(p, epsilon):
     for rows in (20, 200, 700, 2000, 5000):
         values = np.ceil(np.random.default_rng(rows).lognormal(1.2, 1, rows))
         by = Simulated(np.random.default_rng(1))
-        ranks = counts_of(values, points).ranks().some(np.zeros(times, dtype=int))
+        ranks = counts_of(values, points).some(np.zeros(times, dtype=int))
         noisy = by.laplace(ranks.numbers, method.scale)
         drawn = method.draw(ranks, noisy, by)
         usable = np.array([method.are_usable(one) for one in noisy.tolist()])

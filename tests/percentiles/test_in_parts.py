@@ -64,7 +64,7 @@ class Told(Draws):
         return np.array([self.left.pop(0)])
 
     def largest(self, scores, epsilon):
-        return self._draw(largest(tuple(scores[0].tolist()), epsilon))
+        return self._draw(largest(tuple(np.array(scores)[0].tolist()), epsilon))
 
     def first_above(self, queries, threshold, scales, sizes=None):
         assert threshold == 0
@@ -79,7 +79,7 @@ class Told(Draws):
 
 def transcripts(method, database, number):
     """Return the probability of each outcome of every draw after a noisy number of records."""
-    ranks = counts_of(np.array(database, dtype=float), method.points).ranks()
+    ranks = counts_of(np.array(database, dtype=float), method.points)
     found, waiting = {}, [((), 1.0)]
     while waiting:
         path, chance = waiting.pop()
@@ -169,13 +169,13 @@ class OneStep(InParts):
 
 
 class MiddleOfAll(InParts):
-    def in_no_part(self, ranks, start, end):
-        return super().in_no_part(ranks, 0 * start, 0 * end + self.points.size)
+    def in_no_part(self, counts, start, end):
+        return super().in_no_part(counts, 0 * start, 0 * end + self.points.size)
 
 
 class PartsOverlap(InParts):
-    def counts(self, part, ranks, edges):
-        return super().counts(part, ranks, 0 * edges)
+    def held(self, part, counts, edges):
+        return super().held(part, counts, 0 * edges)
 
 
 class NoCountIsPaid(InParts):
@@ -206,7 +206,7 @@ def test_any_records_have_ascending_answers_among_the_candidates(values, number)
     for way in WAYS:
         for epsilon in (1e-3, 1.0, 100.0):
             method = of(way, epsilon=epsilon, assumed=1000)
-            ranks = counts_of(np.array(values), POINTS).ranks()
+            ranks = counts_of(np.array(values), POINTS)
             with np.errstate(all="raise", under="ignore"):
                 for _ in range(5):
                     [found] = method.draw(ranks, np.array([number])).tolist()
@@ -236,7 +236,7 @@ def test_exact_draws_and_experiments_have_one_law(p):
     """Each value of 4,000 draws, within 5 standard deviations of a count."""
     values = np.repeat(np.arange(20.0), 5)
     method = of(p, points=np.arange(20.0), epsilon=0.5, assumed=100)
-    ranks = counts_of(values, method.points).ranks().some(np.zeros(4000, dtype=int))
+    ranks = counts_of(values, method.points).some(np.zeros(4000, dtype=int))
     noisy = np.full(4000, 100)
     both = (
         method.draw(ranks, noisy),
@@ -250,7 +250,7 @@ def test_exact_draws_and_experiments_have_one_law(p):
 
 def test_there_is_no_closed_law_and_no_epsilon_below_the_limit_of_the_noise():
     with pytest.raises(ParameterError):
-        of("both").probabilities(counts_of(np.arange(3.0), POINTS).ranks())
+        of("both").probabilities(counts_of(np.arange(3.0), POINTS))
     with refused("epsilon"):
         of("both", epsilon=1e-300)
 

@@ -62,7 +62,7 @@ def test_one_by_one_sorts_independent_draws():
     """Of two percentiles, against the sum over all pairs."""
     values = np.array([1.0, 1, 1, 2, 2, 3, 5, 5, 5.5, 8])
     points = np.arange(7.0)
-    ranks = counts_of(values, points).ranks()
+    ranks = counts_of(values, points)
     singles = [ByRank(p, points, Records(VALUE["neighbours"]), 1.5) for p in (40, 60)]
     laws = OneByOne(tuple(singles)).probabilities(ranks)
     alone = [one.probabilities(ranks)[0] for one in singles]

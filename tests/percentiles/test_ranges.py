@@ -21,7 +21,7 @@ class Law(Draws):
     """The law of the one draw that is asked for, and the first of its outcomes."""
 
     def largest(self, scores, epsilon):
-        objective = dp.Objective(scores[0], dp.GlobalSensitivity(1, BOTH[0]))
+        objective = dp.Objective(np.array(scores)[0], dp.GlobalSensitivity(1, BOTH[0]))
         self.law = dp.PermuteAndFlip(epsilon=epsilon).probabilities(objective)
         return np.array([0])
 
@@ -34,7 +34,7 @@ def loss(relation, p, price=0.5):
 
     def law(database):
         places, both = records.counted(np.array(database, dtype=float), points), []
-        [of_cells] = cells.probabilities(places.ranks(within.edges))
+        [of_cells] = cells.probabilities(places.in_cells(within.edges))
         for chance, low, high in zip(of_cells, within.edges, within.edges[1:], strict=False):
             by = Law()
             by.law = np.ones(1)

@@ -23,7 +23,7 @@ def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, assumed=10):
 
 def log_law(database, by, scales=None):
     """Return the logarithms of the probabilities of every stop, the last of none."""
-    [queries] = by.queries(counts_of(np.array(database, dtype=float), by.points).ranks())
+    [queries] = by.queries(counts_of(np.array(database, dtype=float), by.points))
     drawn = (queries, by.threshold, *(scales or by.scales), 1)
     stops = [(i,) for i in range(queries.size)]
     return np.array([log_probability(*drawn, found) for found in (*stops, ())])
@@ -73,8 +73,8 @@ def test_releases_follow_the_law():
     """Unseeded: false alarm 1 in 10^6."""
     data, repeats = [0, 1, 1, 2, 3, 7], 400
     by = single(50, BOTH[0], upwards=True, points=np.arange(8.0), epsilon=2.0)
-    [expected] = by.probabilities(counts_of(np.array(data), by.points).ranks())
-    ranks = counts_of(np.array(data, dtype=float), by.points).ranks()
+    [expected] = by.probabilities(counts_of(np.array(data), by.points))
+    ranks = counts_of(np.array(data, dtype=float), by.points)
     drawn = by.draw(ranks.some(np.zeros(repeats, dtype=int)), np.zeros(repeats))
     counts = np.bincount(drawn[:, 0].astype(int), minlength=8)
 
@@ -102,7 +102,7 @@ def test_false_alarms_do_not_depend_on_how_many_candidates_are_visited():
     chances = []
     for step in (0.5, 5.0):
         by = single(99, BOTH[0], upwards=False, points=np.arange(0, 1e4, step), assumed=2000)
-        [queries] = by.queries(counts_of(values, by.points).ranks())
+        [queries] = by.queries(counts_of(values, by.points))
         law = stop_probabilities(queries, by.threshold, *by.scales, 1)[0]
         chances.append(law[:-1][by.visited > 1000].sum())
 

@@ -288,7 +288,7 @@ def _value(name: str, annotation: Any, given: Any) -> Any:
     if not isinstance(text, str):
         return given
     if timedelta in found:
-        from dpselect.percentiles.units import quantity
+        from dpselect.percentiles.candidates import quantity
 
         return quantity(name, text)
     if Sequence not in found or not {int, float, Literal} & {*found}:

@@ -135,7 +135,7 @@ class Top(QueryCommand):
 
 
 def _quantities(text: str, _given: Given) -> list[object]:
-    from dpselect.percentiles.units import quantity
+    from dpselect.percentiles.candidates import quantity
 
     return [quantity("candidates", part) for part in text.split(",")]
 

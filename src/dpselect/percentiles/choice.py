@@ -68,9 +68,9 @@ from dpselect.percentiles.methods import (
     Method,
     OneByOne,
     named,
-    unit_scores,
 )
-from dpselect.percentiles.reading import Counts, Ranks, Records
+from dpselect.percentiles.objectives import RankScores
+from dpselect.percentiles.reading import Counts, Records
 from dpselect.percentiles.sparse_vector import ByThreshold, InParts, parts_of_record
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
@@ -273,10 +273,10 @@ class AfterCount(Method):
         """Return AboveThreshold upwards."""
         return ByThreshold(p, self.points, self.records, epsilon, True, records)  # noqa: FBT003
 
-    def probabilities(self, ranks: Ranks) -> Probabilities:
-        chances = chances_of_sizes(int(ranks.numbers[0]), self.scale)
+    def probabilities(self, counts: Counts) -> Probabilities:
+        chances = chances_of_sizes(int(counts.numbers[0]), self.scale)
         return sum(
-            chances[size] * self.of_size(size).probabilities(ranks)
+            chances[size] * self.of_size(size).probabilities(counts)
             for size in np.flatnonzero(chances > NEGLIGIBLE).tolist()
         )
 
@@ -288,19 +288,19 @@ class AfterCount(Method):
         least = USABLE * self.records.changed / (self.each if is_each_alone else self.epsilon)
         return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.percents]
 
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
+    def draw(self, counts: Counts, records: Indices, by: Draws = BY_SAMPLERS) -> Values:
         """Draw the values of each group, by the method of its noisy number."""
         sizes = np.array([size_of(one) for one in records.tolist()])
         values = np.empty((sizes.size, len(self.percents)))
         for size in np.unique(sizes).tolist():
             which = np.flatnonzero(sizes == size)
-            values[which] = self.of_size(size).draw(ranks.some(which), records[which], by)
+            values[which] = self.of_size(size).draw(counts.some(which), records[which], by)
         return values
 
-    def drawn(self, ranks: Ranks) -> list[Drawn]:
+    def drawn(self, counts: Counts) -> list[Drawn]:
         """Draw the number and the values of each group exactly."""
-        noisy = BY_SAMPLERS.laplace(ranks.numbers, self.scale)
-        values = self.draw(ranks, noisy).tolist()
+        noisy = BY_SAMPLERS.laplace(counts.numbers, self.scale)
+        values = self.draw(counts, noisy).tolist()
         return [
             Drawn(tuple(one), number, self.of_size(size_of(number)).mechanism)
             for one, number in zip(values, noisy.tolist(), strict=True)
@@ -363,7 +363,7 @@ class Refined:
         while high - low > 1:
             edges = np.linspace(low, high, min(AT_ONCE, high - low) + 1).astype(np.int64)
             points = self.points.at(edges[:-1])
-            scores = unit_scores(counts.ranks(edges), p=p, points=points, bound=bound)
+            scores = RankScores(counts.in_cells(edges), p=p, points=points, bound=bound)
             [at] = by.largest(scores, self.each)
             low, high = int(edges[at]), int(edges[at + 1])
         return low

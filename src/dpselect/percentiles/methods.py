@@ -22,12 +22,12 @@ import numpy as np
 
 from dpselect.draws import above_threshold
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
-from dpselect.draws.exact.selection import largest_of_each
+from dpselect.draws.exact.selection import Rows, largest_of_each
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import PermuteAndFlip
 from dpselect.percentiles.candidates import around
-from dpselect.percentiles.objectives import by_rank, rank_scores
-from dpselect.percentiles.reading import Ranks, Records
+from dpselect.percentiles.objectives import RankScores, by_rank
+from dpselect.percentiles.reading import Counts, Records
 from dpselect.typing import Indices, Probabilities, Values
 
 FEWEST, MOST, RECORDS = 16, 256, 3.0
@@ -40,7 +40,7 @@ ROUNDING = 1e-12
 class Draws:
     """What is drawn in each group, by the exact samplers; ``prediction`` has simulated ones."""
 
-    def largest(self, scores: Values, epsilon: float) -> Indices:
+    def largest(self, scores: Rows, epsilon: float) -> Indices:
         """Draw a position of each row by permute-and-flip, from unit scores."""
         return largest_of_each(scores, epsilon)
 
@@ -76,7 +76,7 @@ class Method(ABC):
     def mechanism(self) -> str:
         """The mechanism with its public parameters."""
 
-    def probabilities(self, ranks: Ranks) -> Probabilities:  # noqa: ARG002
+    def probabilities(self, counts: Counts) -> Probabilities:  # noqa: ARG002
         """Return the distribution over the candidates, a row for each percentile; private.
 
         Raises:
@@ -85,11 +85,11 @@ class Method(ABC):
         raise ParameterError("the distribution of these percentiles has no closed form")
 
     @abstractmethod
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:
+    def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:
         """Draw the values of each group, ascending, shape ``(groups, m)``: a release.
 
         Args:
-            ranks: Ranks of all candidates; private.
+            counts: Where numbers count; private.
             records: The noisy number of each group; public.
             by: What draws.
         """
@@ -115,9 +115,9 @@ class ByRank(Method):
     def mechanism(self) -> str:
         return f"PermuteAndFlip(epsilon={self.epsilon!r})"
 
-    def probabilities(self, ranks: Ranks) -> Probabilities:
+    def probabilities(self, counts: Counts) -> Probabilities:
         objective = by_rank(
-            ranks,
+            counts,
             p=self.p,
             points=self.points,
             neighbours=self.records.neighbours,
@@ -125,27 +125,10 @@ class ByRank(Method):
         )
         return PermuteAndFlip(epsilon=self.epsilon).probabilities(objective)[None]
 
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
+    def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
         bound = self.records.rank_bound(self.p)
-        scores = unit_scores(ranks, p=self.p, points=self.points, bound=bound)
+        scores = RankScores(counts, p=self.p, points=self.points, bound=bound)
         return self.points[by.largest(scores, self.epsilon), None]
-
-
-def unit_scores(
-    ranks: Ranks, *, p: float | Values, points: Values, bound: float | Values
-) -> Values:
-    """Return the scores of each group less the best, in what one step moves; private.
-
-    Args:
-        ranks: Ranks of the candidates.
-        p: The percentile, or that of each group.
-        points: The candidates, increasing.
-        bound: What one step moves, of all groups or of each, shape ``(groups, 1)``.
-    """
-    scores = rank_scores(ranks, p=p, points=points)
-    scores -= scores.max(axis=1, keepdims=True)
-    scores /= bound
-    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +149,11 @@ class OneByOne(Method):
     def mechanism(self) -> str:
         return "; ".join(dict.fromkeys(one.mechanism for one in self.singles))
 
-    def probabilities(self, ranks: Ranks) -> Probabilities:
-        return sorted_probabilities([one.probabilities(ranks)[0] for one in self.singles])
+    def probabilities(self, counts: Counts) -> Probabilities:
+        return sorted_probabilities([one.probabilities(counts)[0] for one in self.singles])
 
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:
-        return np.sort(np.hstack([one.draw(ranks, records, by) for one in self.singles]))
+    def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:
+        return np.sort(np.hstack([one.draw(counts, records, by) for one in self.singles]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,13 +196,13 @@ class ByBins(Method):
     def mechanism(self) -> str:
         return f"discrete Laplace noise (scale={self.scale!r}) on {self.ends.size} bins"
 
-    def counts(self, ranks: Ranks) -> Indices:
+    def held(self, counts: Counts) -> Indices:
         """Return the counts of the bins; private."""
-        upto = ranks.upto[:, self.ends[:-1]]
-        return np.diff(upto, axis=1, prepend=0, append=ranks.numbers[:, None])
+        upto = counts.before(self.ends[:-1] + 1)
+        return np.diff(upto, axis=1, prepend=0, append=counts.numbers[:, None])
 
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
-        return self.answers(by.laplace(self.counts(ranks), self.scale))
+    def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
+        return self.answers(by.laplace(self.held(counts), self.scale))
 
     def answers(self, noisy: Indices) -> Values:
         """Return the percentiles of noisy counts, shape ``(groups, bins)``, a row for each."""

@@ -1,27 +1,22 @@
-r"""Objectives of a percentile: the records by their values, public values by their ranks.
-
-Private values that do not fit their public range are repaired record by record. An exception
-instead would be an output that depends on one record, outside the guarantee. A repair of each
-record by itself maps neighbours to neighbours, so the guarantee holds for the data as given.
-"""
+"""Objectives of a percentile: public values by their ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from math import ceil, isfinite
-from typing import Literal, TypeAlias, get_args
+from functools import cached_property
+from math import isfinite
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpselect import tables, validation
-from dpselect.errors import ParameterError, PublicClaimError
+from dpselect import validation
+from dpselect.draws.exact.selection import spans
+from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.percentiles.candidates import exact_decimal
-from dpselect.percentiles.reading import Ranks, Records, no_records, rank_bound
-from dpselect.percentiles.sensitivity import PercentileSensitivity
+from dpselect.percentiles.reading import Counts, Ranks, Records, rank_bound
 from dpselect.sensitivity import GlobalSensitivity
 from dpselect.typing import Indices, OnInvalid, Values
 
@@ -39,73 +34,8 @@ AROUND = 1 / 64
 ahead of all that is between records by twice as much, however far away the next one is."""
 
 
-def percentile(
-    values: ArrayLike,
-    *,
-    p: float,
-    upper: float,
-    labels: Sequence[Hashable] | None = None,
-    horizon: int = 1,
-    missing_as: float = 0.0,
-    on_invalid: OnInvalid = "repair",
-) -> Objective:
-    """Return the objective whose best candidates are the records at the percentile.
-
-    The candidates are the records' labels, ``u_r = -|x_(k) - x_r|`` with ``k = ⌈p(n+1)/100⌉``,
-    at most ``n``.
-
-    Guarantee:
-        For substitution: one record's value is replaced. The number of records, their
-        labels, ``p``, ``upper`` and ``horizon`` are public.
-
-    Args:
-        values: One number per record, shape ``(n,)``, ``n >= 1``: an array, a list or a
-            Series. Private. Repaired record by record: below 0 to 0, above ``upper`` to
-            ``upper``, missing to ``missing_as``.
-        p: The percentile, in [1, 100].
-        upper: The largest value that can occur, Λ; finite, > 0. Not derived from the data.
-        labels: Label to release for each record; by default row numbers from 0.
-        horizon: From this distance on the sensitivity is taken to be ``upper``. Plain
-            dampening looks only at distance 0, and the shifted mechanism is best near 1
-            on the histograms of ``docs/report/measurements.md`` and up to twice worse without.
-        missing_as: Value that replaces a missing one, in ``[0, upper]``. Public.
-        on_invalid: ``"raise"`` instead of repairing, if it is public that nothing needs it.
-
-    Returns:
-        Scores in the units of the values; never above 0, which is stated as ``highest``.
-
-    Raises:
-        ParameterError: ``p``, ``upper``, ``horizon``, ``missing_as`` or ``labels`` is out of
-            range.
-        DataError: ``values`` is empty or not numeric.
-        PublicClaimError: A value is missing or out of range and ``on_invalid="raise"``.
-
-    Source: Farias et al., VLDB J. 2023, section 5 (there ``k`` can be ``n + 1``).
-
-    Examples:
-        >>> from dpselect.percentiles import percentile
-        >>> objective = percentile([1, 5, 2], p=50, upper=10, labels=["a", "b", "c"])
-        >>> [float(score) for score in objective.scores]
-        [-1.0, -3.0, 0.0]
-    """
-    upper = validation.positive("upper", upper)
-    missing_as = validation.within("missing_as", missing_as, 0, upper)
-    on_invalid = validation.on_invalid(on_invalid)
-    numbers = _clamped(tables.numeric_column(values), upper, missing_as, on_invalid)
-    k = rank_of(p, numbers.size)
-    if labels is not None and len(labels) != numbers.size:
-        raise ParameterError(
-            f"`labels` must be {numbers.size}, one a record, not {len(labels)}"
-        )
-    chosen = np.partition(numbers, k - 1)[k - 1]
-    return Objective(
-        0.0 - np.abs(chosen - numbers),
-        PercentileSensitivity(numbers, k, upper, validation.at_least("horizon", horizon, 0)),
-        candidates=labels,
-        highest=0.0,
-        # On the histograms of docs/report/measurements.md; any direction is admissible.
-        direction="non-decreasing",
-    )
+OUT = -(2.0**30)
+"""Unit score of candidates that cannot be drawn."""
 
 
 def percentile_rank(
@@ -176,11 +106,11 @@ def percentile_rank(
     form = validation.one_of("form", form, get_args(RankForm))
     records = Records(relation, column, on_invalid=on_invalid)
     counts = records.counted(data, np.unique(points))
-    return by_rank(counts.ranks(), p=p, points=points, form=form, neighbours=relation)
+    return by_rank(counts, p=p, points=points, form=form, neighbours=relation)
 
 
 def by_rank(
-    ranks: Ranks,
+    ranks: Ranks | Counts,
     *,
     p: float,
     points: Values,
@@ -191,8 +121,8 @@ def by_rank(
     """Return the objective of ``percentile_rank`` from the ranks of its candidates.
 
     Args:
-        ranks: Ranks of the different candidates, ascending, of one group; missing numbers are
-            left out. Private.
+        ranks: Ranks of the different candidates, ascending, of one group, or where its numbers
+            count; missing numbers are left out. Private.
         p: The percentile.
         points: The candidates.
         form: The form of the ranks.
@@ -200,7 +130,8 @@ def by_rank(
         per_user: How many records a person has at most.
     """
     ascending, at = np.unique(points, return_inverse=True)
-    scores = rank_scores(ranks, p=p, points=ascending)[0, at]
+    counts = ranks.counts if isinstance(ranks, Ranks) else ranks
+    scores = RankScores(counts, p=p, points=ascending).in_ranks(np.zeros_like(at), at)
     return Objective(
         scores if form == "signed" else np.minimum(scores, 0.0),
         GlobalSensitivity(per_user * rank_bound(p / 100, neighbours), neighbours),
@@ -211,22 +142,115 @@ def by_rank(
     )
 
 
-def rank_scores(ranks: Ranks, *, p: float | Values, points: Values) -> Values:
-    """Return the signed scores of each group, in the shape of the ranks; private.
+class RankScores:
+    """Unit scores of candidates by their ranks, in groups, less the best; private.
 
-    Args:
-        ranks: Ranks of the candidates.
-        p: The percentile, or that of each group.
-        points: The candidates, increasing.
+    From candidate to candidate the ranks grow, so scores do up to the wanted rank, and fall
+    from there on: those that are near the best are at positions next to each other. Numbers and
+    the gaps after them are what is held.
+
+    Attributes:
+        shape: How many groups and candidates there are.
     """
-    holds = ranks.upto > ranks.below
-    between = share_of_gap(holds, points).clip(AROUND, 1 - AROUND)
-    # The integers of both ranks are subtracted first: next to the wanted one no digit is lost,
-    # however many records there are.
-    whole, part = _wanted(np.asarray(p) / 100, ranks.numbers)
-    beyond = (ranks.upto - whole) + (np.where(holds, AROUND, between) - part)
-    before = (whole - ranks.below) + (part - np.where(holds, 1 - AROUND, between))
-    return np.minimum(beyond, before)
+
+    def __init__(
+        self,
+        counts: Counts,
+        *,
+        p: float | Values,
+        points: Values,
+        bound: float | Values = 1.0,
+        drawn: tuple[Indices, Indices] | None = None,
+    ) -> None:
+        """Take the ranks of all candidates.
+
+        Args:
+            counts: Where numbers count.
+            p: The percentile, or that of each group.
+            points: The candidates, increasing.
+            bound: What one step moves, of all groups or of each.
+            drawn: The first position of each group that can be drawn, and the last; public.
+        """
+        groups, size = self.shape = counts.groups, counts.candidates
+        self._points, self._bound = points, np.broadcast_to(bound, groups)
+        every: Indices = np.zeros(groups, dtype=np.int64)
+        self._low, self._high = drawn or (every, every + size - 1)
+        # Each group begins before all candidates and ends after them.
+        before = 2 * np.arange(groups)
+        self._first = counts.group.searchsorted(np.arange(groups)) + before
+        self._end = counts.group.searchsorted(np.arange(groups), side="right") + before + 2
+        self._place = np.full(counts.place.size + 2 * groups, size)
+        self._place[self._first] = -1
+        at = np.arange(counts.place.size) + 2 * counts.group + 1
+        self._place[at] = counts.place
+        self._held = np.zeros(self._place.size, counts.held.dtype)
+        self._held[at] = counts.held
+        self._sums = self._held.cumsum()
+        self._sums_before = self._sums[self._first]
+        # The integers of both ranks are subtracted first: next to the wanted one no digit is
+        # lost, however many records there are.
+        self._whole, self._part = _wanted(np.asarray(p) / 100, counts.numbers)
+        self._keys = np.repeat(np.arange(groups), self._end - self._first) * (size + 2)
+        self._keys += self._place
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Values:  # noqa: ANN401 -- NumPy's
+        """Return all scores."""
+        del dtype, copy
+        row, place = np.indices(self.shape).reshape(2, -1)
+        return self.at(row, place).reshape(self.shape)
+
+    @cached_property
+    def best(self) -> Values:
+        """The best of what can be drawn, in ranks, shape ``(groups,)``."""
+        at = self._of_rank(self._whole)
+        # It is at the number of the wanted rank, or in the gap before it or after.
+        first, end = (
+            self._place[(at + more).clip(self._first, self._end - 1)] for more in (-1, 1)
+        )
+        row, place = spans(first, end - first + 1)
+        place = place.clip(self._low[row], self._high[row])
+        scores = self.in_ranks(row, place)
+        return np.maximum.reduceat(scores, row.searchsorted(np.arange(self.shape[0])))
+
+    def _of_rank(self, rank: Indices) -> Indices:
+        """Return the first number of each group up to which there are so many."""
+        at = self._sums.searchsorted(self._sums_before + rank)
+        return at.clip(self._first, self._end - 1)
+
+    def near(self, reach: float) -> tuple[Indices, Indices]:
+        """Return the first position of each group, and the end, of all that reach the best.
+
+        Args:
+            reach: By how much less they are, at most.
+        """
+        most = float(2**52)
+        worst = np.floor((self.best - reach * self._bound).clip(-most)).astype(np.int64)
+        first = self._place[self._of_rank(self._whole + worst - 1)]
+        end = self._place[self._of_rank(self._whole - worst + 2)] + 1
+        return np.maximum(first, self._low), np.minimum(end, self._high + 1)
+
+    def at(self, row: Indices, place: Indices) -> Values:
+        """Return the scores of some candidates of some groups, of one shape."""
+        scores = (self.in_ranks(row, place) - self.best[row]) / self._bound[row]
+        return np.where((place < self._low[row]) | (place > self._high[row]), OUT, scores)
+
+    def in_ranks(self, row: Indices, place: Indices) -> Values:
+        """Return the signed scores of some candidates, neither less the best nor in units."""
+        at = self._keys.searchsorted(row * (self.shape[1] + 2) + place, side="right") - 1
+        holds = self._place[at] == place
+        upto = self._sums[at] - self._sums_before[row]
+        below = upto - np.where(holds, self._held[at], 0)
+        # The ends of the candidates stand in for numbers that are missing.
+        low, high = (
+            self._points[self._place[at + i].clip(0, self.shape[1] - 1)] for i in (0, 1)
+        )
+        between = np.full(low.shape, 0.5)
+        np.divide(self._points[place] - low, high - low, out=between, where=high > low)
+        between = between.clip(AROUND, 1 - AROUND)
+        whole, part = self._whole[row], self._part[row]
+        beyond = (upto - whole) + (np.where(holds, AROUND, between) - part)
+        before = (whole - below) + (part - np.where(holds, 1 - AROUND, between))
+        return np.minimum(beyond, before)
 
 
 def _wanted(fractions: Values, numbers: Indices) -> tuple[Indices, Values]:
@@ -238,36 +262,7 @@ def _wanted(fractions: Values, numbers: Indices) -> tuple[Indices, Values]:
         quotient, rest = divmod(share * (number - 1), of)
         whole.append(1 + quotient)
         part.append(rest / of)
-    return np.array(whole)[:, None], np.array(part)[:, None]
-
-
-def share_of_gap(holds: NDArray[np.bool_], points: Values) -> Values:
-    """Return where each empty candidate lies between those that hold numbers, in [0, 1].
-
-    The ends of the candidates, which increase, stand in for the ones that do not.
-    """
-    low = np.maximum.accumulate(np.where(holds, points, points[0]), axis=-1)
-    high = np.where(holds, points, points[-1])[..., ::-1]
-    gap = np.minimum.accumulate(high, axis=-1)[..., ::-1] - low
-    return np.divide(points - low, gap, out=np.full(gap.shape, 0.5), where=gap > 0)
-
-
-def rank_of(p: float, n: int) -> int:
-    """Return ``k = ⌈p(n+1)/100⌉``, cut to 1 to ``n``.
-
-    Args:
-        p: The percentile, in [1, 100].
-        n: The number of records, >= 1.
-
-    Raises:
-        ParameterError: ``p`` is out of range.
-        DataError: There is no record.
-    """
-    # In floats 0.07 * 100 is above 7.
-    fraction = exact_fraction(percent(p))
-    if n == 0:
-        raise no_records()
-    return min(max(ceil(fraction * (n + 1)), 1), n)
+    return np.array(whole), np.array(part)
 
 
 def percent(p: object) -> float:
@@ -313,18 +308,3 @@ def checked_candidates(candidates: ArrayLike) -> Values:
     ):
         raise ParameterError("`candidates` beyond 2**53 must be numbers that a float holds")
     return points
-
-
-def _clamped(numbers: Values, upper: float, missing_as: float, on_invalid: OnInvalid) -> Values:
-    """Return values in ``[0, upper]``, and a public one in place of each that is missing.
-
-    Dropping a missing one would make the number of records private and leave its label
-    without a score; under substitution every record keeps its place.
-    """
-    if on_invalid == "raise" and not ((numbers >= 0) & (numbers <= upper)).all():
-        raise PublicClaimError(
-            "a value is missing or outside [0, upper], which `on_invalid`='raise' declares "
-            "impossible; `on_invalid`='repair' takes it as the nearest end, a missing one as "
-            "`missing_as`"
-        )
-    return np.clip(np.nan_to_num(numbers, nan=missing_as, posinf=upper, neginf=0.0), 0.0, upper)

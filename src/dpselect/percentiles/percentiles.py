@@ -21,7 +21,7 @@ from dpselect import tables, validation
 from dpselect.errors import ParameterError
 from dpselect.keys.keys import groups_first
 from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.percentiles.candidates import UNKNOWN, Range
+from dpselect.percentiles.candidates import UNKNOWN, Quantity, Range, Unit
 from dpselect.percentiles.choice import REFINED, AfterCount, Drawn, Refined
 from dpselect.percentiles.intervals import SHARE, Intervals
 from dpselect.percentiles.objectives import checked_candidates, percent
@@ -35,13 +35,12 @@ from dpselect.percentiles.reading import (
     records_cap,
 )
 from dpselect.percentiles.release import PercentileRelease
-from dpselect.percentiles.units import Quantity, Unit
 from dpselect.plan import Plan
 from dpselect.query import ANYTHING, Claim, Columns, Design, Query, Released, keep, query
 from dpselect.tables.columns import Measure
 from dpselect.tables.groups import GroupedDesign, Groups, check_ungrouped
 from dpselect.tables.kinds import checked_names
-from dpselect.typing import Indices, OnInvalid, Values
+from dpselect.typing import OnInvalid, Values
 from dpselect.writing import as_text, digits, six_digits
 
 MOST_LISTED = 100_001
@@ -337,18 +336,15 @@ class PercentilesDesign(Design[PercentileRelease]):
 
         return draw
 
-    @property
-    def edges(self) -> Indices:
-        """The first position of each candidate, or of a range of each cell, and the end."""
-        if self.refined is not None:
-            return self.refined.edges
-        return np.arange(len(self.points) + 1)
+    def candidates(self, counted: Counts) -> Counts:
+        """Return the counts of what the method draws from: candidates, or cells of a range."""
+        return counted if self.refined is None else counted.in_cells(self.refined.edges)
 
     def answers(self, counted: Counts) -> list[Drawn]:
         """Draw the values of each group."""
-        edges, refined, intervals = self.edges, self.refined, self.intervals
-        parts = counted.parts(max(1, RANKED_AT_ONCE // edges.size))
-        answers = [one for part in parts for one in self.method.drawn(part.ranks(edges))]
+        refined, intervals = self.refined, self.intervals
+        parts = counted.parts(max(1, RANKED_AT_ONCE // self.method.points.size))
+        answers = [one for part in parts for one in self.method.drawn(self.candidates(part))]
         if refined is not None:
             answers = [
                 one._replace(values=refined.draw(one.values, counts))

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpselect.draws.exact.selection import Rows
 from dpselect.percentiles.candidates import UNKNOWN, Range, places_of
 from dpselect.percentiles.choice import AfterCount, size_of
 from dpselect.percentiles.methods import ByRank, Draws, Method, OneByOne
-from dpselect.percentiles.reading import Counts, Ranks, counts_of
+from dpselect.percentiles.reading import Counts, counts_of
 from dpselect.typing import Indices, Values
 from dpselect.writing import digits, lines
 
@@ -49,8 +50,8 @@ class Simulated(Draws):
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
 
-    def largest(self, scores: Values, epsilon: float) -> Indices:
-        noisy = scores * (epsilon / 2) + self.rng.exponential(size=scores.shape)
+    def largest(self, scores: Rows, epsilon: float) -> Indices:
+        noisy = np.asarray(scores) * (epsilon / 2) + self.rng.exponential(size=scores.shape)
         return np.asarray(noisy.argmax(axis=1))
 
     def first_above(
@@ -182,11 +183,11 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     """
     worst = np.zeros(len(design.percents))
     for values, counted in _shaped(design.points, records):
-        ranks, width = counted.ranks(design.edges), np.zeros(1)
+        counts, width = design.candidates(counted), np.zeros(1)
         if design.refined is not None:
             last = float(design.points[len(design.points) - 1])
             width = np.diff(design.refined.first, append=last)
-        drawn = simulated(design.method, ranks, np.random.default_rng(0))
+        drawn = simulated(design.method, counts, np.random.default_rng(0))
         # Of a cell nothing is simulated: an error is one of all its candidates.
         wide = width[design.method.points.searchsorted(drawn) if width.size > 1 else 0]
         low, high = (
@@ -199,24 +200,24 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     return worst
 
 
-def simulated(method: AfterCount, ranks: Ranks, rng: np.random.Generator) -> Values:
-    """Return simulated values, shape ``(times, m)``, from the ranks of one group."""
+def simulated(method: AfterCount, counts: Counts, rng: np.random.Generator) -> Values:
+    """Return simulated values, shape ``(times, m)``, from the counts of one group."""
     times = int(np.clip(AT_ONCE // method.points.size, LEAST, MOST))
     by = Simulated(rng)
-    numbers = by.laplace(ranks.numbers.repeat(times), method.scale)
+    numbers = by.laplace(counts.numbers.repeat(times), method.scale)
     sizes = np.array([size_of(one) for one in numbers.tolist()])
     found = [
-        _drawn(method.of_size(size), ranks, numbers[sizes == size], by)
+        _drawn(method.of_size(size), counts, numbers[sizes == size], by)
         for size in np.unique(sizes).tolist()
     ]
     return np.concatenate(found)
 
 
-def _drawn(method: Method, ranks: Ranks, records: Indices, by: Simulated) -> Values:
+def _drawn(method: Method, counts: Counts, records: Indices, by: Simulated) -> Values:
     """Return as many draws as there are noisy numbers; by rank from the distribution."""
     if isinstance(method, OneByOne):
-        return np.sort(np.hstack([_drawn(one, ranks, records, by) for one in method.singles]))
+        return np.sort(np.hstack([_drawn(one, counts, records, by) for one in method.singles]))
     if isinstance(method, ByRank):
-        [law] = method.probabilities(ranks)
+        [law] = method.probabilities(counts)
         return by.rng.choice(method.points, (records.size, 1), p=law / law.sum())
-    return method.draw(ranks.some(np.zeros_like(records)), records, by)
+    return method.draw(counts.some(np.zeros_like(records)), records, by)

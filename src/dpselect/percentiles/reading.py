@@ -14,6 +14,7 @@ import numpy as np
 
 from dpselect import tables, validation
 from dpselect._optional import nw, pl
+from dpselect.draws.exact.selection import spans
 from dpselect.errors import ColumnError, DataError, ParameterError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear
@@ -35,8 +36,80 @@ NUMBERS_AT_ONCE = 2**17
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Counts:
+    """The candidates that numbers count at, in groups of numbers; private.
+
+    Numbers that are in no group are those of one group. Only candidates that hold numbers are
+    there, so that a group takes time by its numbers and not by all candidates.
+
+    Attributes:
+        groups: How many groups there are.
+        candidates: How many candidates, or cells of them.
+        group: Position of a group, ascending.
+        place: Position of a candidate that numbers of this group count at, ascending in it; -1
+            for those before all candidates, and ``candidates`` for those after all.
+        held: How many do.
+        missing: How many records have no number, of all groups together.
+    """
+
+    groups: int
+    candidates: int
+    group: Indices
+    place: Indices
+    held: Indices
+    missing: int = 0
+
+    @property
+    def numbers(self) -> Indices:
+        """How many numbers each group has, shape ``(groups,)``."""
+        return np.rint(np.bincount(self.group, self.held, self.groups)).astype(np.int64)
+
+    def some(self, groups: Indices) -> Counts:
+        """Return those of some groups, in this order."""
+        first, end = (self.group.searchsorted(groups, side) for side in ("left", "right"))
+        group, at = spans(first, end - first)
+        return Counts(groups.size, self.candidates, group, self.place[at], self.held[at])
+
+    def parts(self, size: int = 1) -> Iterator[Counts]:
+        """Yield those of so many groups at a time, by default of one group after the other."""
+        for first in range(0, self.groups, size):
+            yield self.some(np.arange(first, min(first + size, self.groups)))
+
+    def before(self, ends: Indices) -> Indices:
+        """Return how many numbers of each group count before ascending positions."""
+        at = self.group * (ends.size + 1) + ends.searchsorted(self.place, side="right")
+        counts = np.bincount(at, self.held, self.groups * (ends.size + 1))
+        return counts.reshape(self.groups, -1)[:, :-1].cumsum(axis=1).astype(np.int64)
+
+    @property
+    def below(self) -> Indices:
+        """Numbers before each candidate, shape ``(groups, candidates)``."""
+        return self.before(np.arange(self.candidates))
+
+    @property
+    def upto(self) -> Indices:
+        """Numbers at each candidate or before, of this shape."""
+        return self.before(np.arange(1, self.candidates + 1))
+
+    def in_cells(self, edges: Indices) -> Counts:
+        """Return the counts of cells between ascending edges, in place of candidates."""
+        cell = edges.searchsorted(self.place, side="right") - 1
+        is_first = np.ones(cell.size, dtype=np.bool_)
+        is_first[1:] = (cell[1:] != cell[:-1]) | (self.group[1:] != self.group[:-1])
+        first = np.flatnonzero(is_first)
+        held = np.add.reduceat(self.held, first) if first.size else self.held
+        return Counts(self.groups, edges.size - 1, self.group[first], cell[first], held)
+
+    def upto_cuts(self, cuts: Sequence[int]) -> Indices:
+        """Return the numbers of one group up to cuts (``intervals``), and all of them."""
+        # A cut is beyond every candidate before the half of it.
+        before = self.before((np.array(cuts, dtype=np.int64) + 1) // 2)
+        return np.append(before, self.numbers)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ranks:
-    """Counts of numbers below and up to each candidate, in groups of numbers; private.
+    """Counts of numbers below and up to each of ascending candidates, in groups; private.
 
     Attributes:
         below: Numbers at smaller candidates, shape ``(groups, k)``.
@@ -52,58 +125,13 @@ class Ranks:
         """Return those of some groups."""
         return Ranks(self.below[groups], self.upto[groups], self.numbers[groups])
 
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Counts:
-    """The candidates that numbers count at, in groups of numbers; private.
-
-    Numbers that are in no group are those of one group.
-
-    Attributes:
-        groups: How many groups there are.
-        candidates: How many candidates.
-        group: Position of a group, ascending.
-        place: Position of a candidate that numbers of this group count at, ascending in it.
-        held: How many do.
-        missing: How many records have no number, of all groups together.
-    """
-
-    groups: int
-    candidates: int
-    group: Indices
-    place: Indices
-    held: Indices
-    missing: int = 0
-
     @property
-    def numbers(self) -> Indices:
-        """How many numbers each group has, shape ``(groups,)``."""
-        return np.bincount(self.group, self.held, self.groups).astype(np.int64)
-
-    def parts(self, size: int = 1) -> Iterator[Counts]:
-        """Yield those of so many groups at a time, by default of one group after the other."""
-        for first in range(0, self.groups, size):
-            last = min(first + size, self.groups)
-            some = slice(*self.group.searchsorted([first, last]).tolist())
-            group, place, held = self.group[some] - first, self.place[some], self.held[some]
-            yield Counts(last - first, self.candidates, group, place, held)
-
-    def before(self, ends: Indices) -> Indices:
-        """Return how many numbers of each group count before ascending positions."""
-        at = self.group * (ends.size + 1) + ends.searchsorted(self.place, side="right")
-        counts = np.bincount(at, self.held, self.groups * (ends.size + 1))
-        return counts.reshape(self.groups, -1)[:, :-1].cumsum(axis=1).astype(np.int64)
-
-    def ranks(self, edges: Indices | None = None) -> Ranks:
-        """Return the ranks of all candidates, or of cells between ascending edges."""
-        before = self.before(np.arange(self.candidates + 1) if edges is None else edges)
-        return Ranks(before[:, :-1], before[:, 1:], self.numbers)
-
-    def upto_cuts(self, cuts: Sequence[int]) -> Indices:
-        """Return the numbers of one group up to cuts (``intervals``), and all of them."""
-        # A cut is beyond every candidate before the half of it.
-        before = self.before((np.array(cuts, dtype=np.int64) + 1) // 2)
-        return np.append(before, self.numbers)
+    def counts(self) -> Counts:
+        """Where the numbers count."""
+        after = self.numbers[:, None] - self.upto[:, -1:]
+        held = np.hstack([self.below[:, :1], self.upto - self.below, after])
+        group, place = held.nonzero()
+        return Counts(len(held), held.shape[1] - 2, group, place - 1, held[group, place])
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,47 +425,62 @@ def counted_at(
     keys = [NUMBER] if groups is None else [GROUP, NUMBER]
     size = starts.size + 1
     is_here = engine_of(rows).is_here
+    # Rows in memory are sorted in less time than they are grouped by so many positions.
+    at_once = groups is not None and is_here and _are_in_memory(data)
     for first, block in _blocks(starts, at_once=is_here):
-        some = rows.lazy().select(*keys)
+        some, count = rows.lazy().select(*keys), nw.len()
         if first:
             some = some.filter(number >= float(starts[first - 1]))
         if first + block.size < starts.size:
             below = number < float(block[-1])
             some = some.filter(below if first else below | number.is_null())
         if groups is None and is_here:
-            placed, count = _tallied(some, block), nw.col("count").sum()
-        else:
-            placed, count = with_positions(some, {NUMBER: block}), nw.len()
+            some, count = _tallied(some, NUMBER, pl.Float64), nw.col("count").sum()
+        placed = with_positions(some, {NUMBER: block})
         place = number.cast(nw.Int64) + first
         if groups is not None:
             place += nw.col(GROUP).cast(nw.Int64) * size
-        grouped = placed.with_columns(place.fill_null(MISSING).alias("place"))
-        grouped = grouped.group_by("place").agg(count.alias("count"))
-        part = tables.collect(grouped, data, most=(block.size + 2) * (groups or 1))
-        found.append(np.stack([tables.counts(part["place"]), tables.counts(part["count"])]))
-    places, counts = np.concatenate(found, axis=1)
-    order = np.argsort(places)
+        placed = placed.with_columns(place.fill_null(MISSING).alias("place"))
+        if at_once:
+            grouped = _tallied(placed.select("place"), "place", pl.Int64)
+        else:
+            grouped = placed.group_by("place").agg(count.alias("count"))
+        most = (block.size + 2) * (groups or 1)
+        part = tables.collect(grouped, data, most=most, order_by=["place"] * (not at_once))
+        found.append((tables.counts(part["place"]), tables.counts(part["count"])))
+    places, counts = map(np.concatenate, zip(*found, strict=True))
+    # Each block is in order, which a stable sort finds.
+    order = np.argsort(places, kind="stable")
     places, counts = places[order], counts[order]
     known = int(np.searchsorted(places, 0))
-    group, place = np.divmod(places[known:], size)
-    return Counts(groups or 1, size, group, place, counts[known:], int(counts[:known].sum()))
+    group, candidate = np.divmod(places[known:], size)
+    return Counts(
+        groups or 1, size, group, candidate, counts[known:], int(counts[:known].sum())
+    )
 
 
-def _tallied(rows: nw.LazyFrame[Any], starts: Values) -> nw.LazyFrame[Any]:
-    """Return the positions of the numbers of polars, null for none, with ``count`` of each.
+def _are_in_memory(data: object) -> bool:
+    """Return whether a table is no lazy frame, and no path."""
+    return isinstance(tables.check_columns(data), nw.DataFrame)
 
-    Of each part of the rows that is in memory at a time its different numbers are looked up.
+
+def _tallied(rows: nw.LazyFrame[Any], column: str, kind: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- a type of polars
+    """Return the different values of a column of polars, ascending, with ``count`` of each.
+
+    Numbers are tallied in each part of the rows that is in memory at a time, NaN as null;
+    positions in all at once.
     """
 
     def tally(some: pl.DataFrame) -> pl.DataFrame:
-        numbers = np.sort(some[NUMBER].to_numpy())
-        firsts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: numbers.size])
-        held = pl.Series(starts.searchsorted(numbers[firsts], side="right"))
-        held = held.set(pl.Series(np.isnan(numbers[firsts])), None)
-        return pl.DataFrame({NUMBER: held, "count": np.diff(firsts, append=numbers.size)})
+        values = np.sort(some[column].to_numpy())
+        firsts = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: values.size])
+        counts = np.diff(firsts, append=values.size)
+        found = pl.DataFrame({column: values[firsts], "count": counts})
+        return found.with_columns(pl.col(column).fill_nan(None)) if in_parts else found
 
-    schema = {NUMBER: pl.Int64, "count": pl.Int64}
-    return nw.from_native(nw.to_native(rows).map_batches(tally, schema=schema, streamable=True))
+    in_parts, schema = column == NUMBER, {column: kind, "count": pl.Int64}
+    native = nw.to_native(rows).map_batches(tally, schema=schema, streamable=in_parts)
+    return nw.from_native(native)
 
 
 def _blocks(starts: Values, *, at_once: bool) -> Iterator[tuple[int, Values]]:

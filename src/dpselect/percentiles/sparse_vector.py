@@ -60,7 +60,7 @@ Source: Durfee, NeurIPS 2023, upwards and with one sensitivity; the rest is ours
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, exp, log
@@ -71,9 +71,9 @@ from dpselect.draws import above_threshold
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
-from dpselect.percentiles.methods import EXACT, Draws, Method, unit_scores
-from dpselect.percentiles.objectives import FIRST, exact_fraction
-from dpselect.percentiles.reading import Ranks, Records
+from dpselect.percentiles.methods import EXACT, Draws, Method
+from dpselect.percentiles.objectives import FIRST, RankScores, exact_fraction
+from dpselect.percentiles.reading import Counts, Records
 from dpselect.typing import Indices, Probabilities, Values
 
 FINEST = 10**6
@@ -81,9 +81,6 @@ FINEST = 10**6
 
 NEAR = 25
 """Percentiles that are as near to the median: one of these is drawn by rank, in parts."""
-
-OUT = -(2.0**30)
-"""Unit score of candidates that cannot be drawn."""
 
 COUNTS = 3 / 8
 """Share of epsilon for the noisy count of a part."""
@@ -181,20 +178,20 @@ class ByThreshold(Method):
         over = f"{way} over {self.points.size} candidates"
         return f"AboveThreshold(epsilon={self.epsilon!r}) {over}"
 
-    def probabilities(self, ranks: Ranks) -> Probabilities:
-        [queries] = self.queries(ranks)
+    def probabilities(self, counts: Counts) -> Probabilities:
+        [queries] = self.queries(counts)
         stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]
         stops[-2] += stops[-1]
         return stops[None, :-1] if self.upwards else stops[None, -2::-1]
 
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
-        found = by.first_above(self.queries(ranks), self.threshold, self.scales)
+    def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
+        found = by.first_above(self.queries(counts), self.threshold, self.scales)
         return self.visited[np.minimum(found, self.points.size - 1), None]
 
-    def queries(self, ranks: Ranks) -> Indices:
+    def queries(self, counts: Counts) -> Indices:
         """Return the counts less those that are enough, in parts of a record; private."""
-        wanted = ranks.numbers[:, None] * self.share.numerator + self.raised
-        return counts_from(ranks, upwards=self.upwards) * self.share.denominator - wanted
+        wanted = counts.numbers[:, None] * self.share.numerator + self.raised
+        return counts_from(counts, upwards=self.upwards) * self.share.denominator - wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,17 +302,17 @@ class InParts(Method):
         growth = growth_for(scale / max(few * self.assumed, 1e-9), few, late=1)
         return fewer_alarms(self.points[:: 1 if part.upwards else -1], growth, scale)
 
-    def draw(self, ranks: Ranks, records: Indices, by: Draws = EXACT) -> Values:
+    def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:
         found = np.empty((records.size, len(self.percents)), dtype=np.int64)
         none = np.zeros((2, records.size), dtype=np.int64)
         left = Left(records, none, none.copy())
         for part in self.parts():
-            found[:, part.place] = self._sought(part, ranks, left, by)
+            found[:, part.place] = self._sought(part, counts, left, by)
         if self.middle is not None:
-            found[:, self.middle] = self._by_rank(ranks, left, by)
+            found[:, self.middle] = self._by_rank(counts, left, by)
         return np.sort(self.points[found], axis=1)
 
-    def _sought(self, part: Part, ranks: Ranks, left: Left, by: Draws) -> Indices:
+    def _sought(self, part: Part, counts: Counts, left: Left, by: Draws) -> Indices:
         """Draw the positions of a part's end, and count it off what is left.
 
         Where the parts that were found hold as many records as are wanted nothing is drawn.
@@ -332,26 +329,26 @@ class InParts(Method):
         if some.size:
             start, size = edges[some], size[some]
             visited = (start[:, None] + np.arange(last + 1)).clip(max=last)
-            counts = self.counts(part, ranks.some(some), start)
-            counts = np.take_along_axis(counts, visited, axis=1)
-            queries = counts - self.raised(part)[visited] - needed[some, None]
+            held = self.held(part, counts.some(some), start)
+            held = np.take_along_axis(held, visited, axis=1)
+            queries = held - self.raised(part)[visited] - needed[some, None]
             scale = self.noise_scale(is_last=part.is_last)
             stop = by.first_above(queries, 0, (scale, scale), size)
             at[some] = start + stop
             edges[some] += np.minimum(stop + 1, size)
             if not part.is_last:
-                inside = counts[np.arange(some.size), np.minimum(stop, size - 1)]
+                inside = held[np.arange(some.size), np.minimum(stop, size - 1)]
                 taken[some] += by.laplace(inside, self.count_scale)
         at = at.clip(0, last)
         return at if part.upwards else last - at
 
-    def counts(self, part: Part, ranks: Ranks, edges: Indices) -> Indices:
+    def held(self, part: Part, counts: Counts, edges: Indices) -> Indices:
         """Return the records up to each visited candidate, less those in parts; private."""
-        counts = counts_from(ranks, upwards=part.upwards)
-        before = np.where(edges > 0, counts[np.arange(edges.size), edges - 1], 0)
-        return counts - before[:, None]
+        upto = counts_from(counts, upwards=part.upwards)
+        before = np.where(edges > 0, upto[np.arange(edges.size), edges - 1], 0)
+        return upto - before[:, None]
 
-    def _by_rank(self, ranks: Ranks, left: Left, by: Draws) -> Indices:
+    def _by_rank(self, counts: Counts, left: Left, by: Draws) -> Indices:
         """Draw the positions of the middle percentile among what is left, or at its end."""
         down, up = left.edges
         last = self.points.size - 1
@@ -360,30 +357,31 @@ class InParts(Method):
         before, number = wanted - left.taken[1], left.number
         fraction = (before / np.maximum(number - 1, 1)).clip(0, 1)
         # Of all numbers, those in no part; all candidates of the parts are out of reach.
-        here = self.in_no_part(ranks, up, last + 1 - down)
-        bound = np.maximum(fraction, 1 - fraction)[:, None]
-        scores = unit_scores(here, p=100 * fraction, points=self.points, bound=bound)
-        places = np.arange(last + 1)
-        inside = (places >= low[:, None]) & (places <= high[:, None])
-        at = by.largest(np.where(inside, scores, OUT), self.epsilon / self.records.changed)
+        scores = RankScores(
+            self.in_no_part(counts, up, last + 1 - down),
+            p=100 * fraction,
+            points=self.points,
+            bound=np.maximum(fraction, 1 - fraction),
+            drawn=(low, high),
+        )
+        at = by.largest(scores, self.epsilon / self.records.changed)
         # Of parts that overlap by noise, the nearer one.
         below = before + 0.5 <= np.minimum(number / 2, 0)
         above = before + 0.5 > np.maximum(number / 2, number)
         return np.where(below, low, np.where(above, high, at))
 
-    def in_no_part(self, ranks: Ranks, start: Indices, end: Indices) -> Ranks:
-        """Return the ranks among the records from a position to before another; private."""
-        upto = np.pad(ranks.upto, ((0, 0), (1, 0)))
-        rows = np.arange(start.size)
-        first = upto[rows, start][:, None]
-        most = np.maximum(upto[rows, end][:, None], first)
-        below, upto = (one.clip(first, most) - first for one in (ranks.below, ranks.upto))
-        return Ranks(below, upto, (most - first)[:, 0])
+    def in_no_part(self, counts: Counts, start: Indices, end: Indices) -> Counts:
+        """Return the counts of the records from a position to before another; private."""
+        group, place = counts.group, counts.place
+        inside = (place >= start[group]) & (place < end[group])
+        return replace(
+            counts, group=group[inside], place=place[inside], held=counts.held[inside]
+        )
 
 
-def counts_from(ranks: Ranks, *, upwards: bool) -> Indices:
+def counts_from(counts: Counts, *, upwards: bool) -> Indices:
     """Return the records up to each visited candidate, in order, of each group; private."""
-    return ranks.upto if upwards else (ranks.numbers[:, None] - ranks.below)[:, ::-1]
+    return counts.upto if upwards else (counts.numbers[:, None] - counts.below)[:, ::-1]
 
 
 @lru_cache(maxsize=1024)

@@ -17,7 +17,7 @@ from dpselect.budget import Budget
 from dpselect.budget.totals import Period
 from dpselect.errors import ParameterError, PolicyError
 from dpselect.neighbours import NeighboursLike
-from dpselect.percentiles.units import ENDS, Quantity, Unit, quantity
+from dpselect.percentiles.candidates import ENDS, Quantity, Unit, quantity
 from dpselect.query import NOTHING, Claim, Query, Released, claims_of
 from dpselect.requests.document import (
     OF_DATA,

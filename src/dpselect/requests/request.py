@@ -368,7 +368,7 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Quer
         if name not in known and (place := place_of(name, places_of(TABLES))):
             raise ParameterError(f"`{name}` is no field of a {kind.__name__}{place}")
     if kind.__name__ == "Percentiles":
-        from dpselect.percentiles.units import typed
+        from dpselect.percentiles.candidates import typed
 
         # TOML has days and times, and no durations.
         given = typed(given)

@@ -11,6 +11,7 @@ from scipy import stats
 from dpselect.draws import Exponential, LaplaceNoisyMax, PermuteAndFlip, grid
 from dpselect.draws.exact import bits, selection
 from dpselect.draws.exact.lazy_noise import CHUNK
+from support.rows import Listed
 from support.strategies import every_draw
 
 SCORES = np.array([0.0, 1.0, 3.0, 3.0])
@@ -69,7 +70,7 @@ def test_noise_is_made_for_what_a_step_moves_of_scores_on_the_grid(epsilon, monk
             cost = 2 * grid.SENSITIVITY * 3 / Fraction(scale)
             assert cost <= Fraction(epsilon) < cost * (1 + Fraction(1, 2**50))
         made.clear()
-    selection.largest_of_each(np.tile(SCORES, (2, 1)), epsilon)
+    selection.largest_of_each(Listed(np.tile(SCORES, (2, 1))), epsilon)
     [scale] = made
     assert scale == selection.scale_for(epsilon, 1)
 

@@ -132,20 +132,24 @@ def bounds_of(
     return Bounds(noisy - scale * below - margin, noisy + scale * above + margin, words)
 
 
-def small_words(size: int) -> tuple[Indices, NDArray[np.uint64]]:
-    """Draw words of which only those whose first byte is 0 are drawn whole.
+def small_words(size: int, octets: int = 1) -> tuple[Indices, NDArray[np.uint64]]:
+    """Draw words of which only those whose first bytes are 0 are drawn whole.
 
-    The uniform numbers of all others are at least 1/256, and their exponential noise is below
-    ``FIRST_BYTE``: whatever their other bits are, it does not reach further.
+    The uniform numbers of all others are at least ``256^-b`` for ``b`` bytes, and their
+    exponential noise is below ``b`` times ``FIRST_BYTE``: whatever their other bits are, it
+    does not reach further.
 
     Args:
         size: How many words.
+        octets: How many bytes, ``b``.
 
     Returns:
-        The positions of those whose first byte is 0, and these words, of equal shapes.
+        The positions of those whose first bytes are 0, and these words, of equal shapes.
     """
     places = np.flatnonzero(source.words(size, bits=8) == 0)
-    return places, source.words(places.size) >> np.uint64(8)
+    for _ in range(octets - 1):
+        places = places[source.words(places.size, bits=8) == 0]
+    return places, source.words(places.size) >> np.uint64(8 * octets)
 
 
 def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cmp_to_key, partial
 from math import inf, nextafter
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpselect.draws.exact import bits as source
 from dpselect.draws.exact.lazy_noise import (
@@ -27,15 +28,42 @@ from dpselect.draws.exact.lazy_noise import (
     small_words,
 )
 from dpselect.draws.exact.samplers import sampler
-from dpselect.draws.grid import SENSITIVITY, to_grid
+from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT, to_grid
 from dpselect.errors import ParameterError
 from dpselect.typing import Indices, Scores
 
 MOST_SCALE = 1e250
 """Above it sums of noisy scores could overflow."""
 
+FAR_BYTES = 4
+"""Bytes of 0 without which noise does not reach what is far."""
+
 Largest: TypeAlias = Callable[[Indices, float, int], list[int]]
 """Positions of the ``k`` largest numbers with noise of a scale."""
+
+
+class Rows(Protocol):
+    """Unit scores in rows, of which few are computed; private."""
+
+    shape: tuple[int, int]
+
+    def near(self, reach: float) -> tuple[Indices, Indices]:
+        """Return the first position of each row, and the end, of all near its best score.
+
+        Others are less by more than ``reach``; the best is among those that are returned.
+        """
+
+    def at(self, row: Indices, place: Indices) -> Scores:
+        """Return the scores at positions of rows."""
+
+    def __array__(self) -> Scores:
+        """Return all scores."""
+
+
+def spans(first: Indices, sizes: Indices) -> tuple[Indices, Indices]:
+    """Return so many positions from a first one on, of each row, and before them the rows."""
+    row = np.repeat(np.arange(sizes.size), sizes)
+    return row, np.arange(row.size) - np.repeat(sizes.cumsum() - sizes - first, sizes)
 
 
 @sampler
@@ -62,48 +90,56 @@ def top_k_gumbel_noise(scores: Scores, epsilon: float, k: int) -> list[int]:
 
 
 @sampler
-def largest_of_each(scores: Scores, epsilon: float) -> Indices:
+def largest_of_each(scores: Rows, epsilon: float) -> Indices:
     """Draw a position of each row, the maximum after fresh exponential noise.
 
+    The noisy score is at least the best, since no noise is below 0. Of scores that are far
+    below it the first bytes of the bits tell that nearly all do not reach it, and these are not
+    computed.
+
     Args:
-        scores: Shape ``(rows, n)``, ``n >= 1``. Private.
+        scores: At least one in each row. Private.
         epsilon: Epsilon of each row. Public.
 
     Returns:
         Shape ``(rows,)``; the distribution of each is that of ``top_k_exponential_noise``.
     """
-    grid, scale = to_grid(scores), scale_for(epsilon, 1)
-    drawn = np.empty(len(grid), dtype=np.int64)
-    rows = max(1, CHUNK // grid.shape[1])
-    for first in range(0, len(grid), rows):
-        _of_rows(grid[first : first + rows], scale, drawn[first : first + rows])
-    return drawn
-
-
-def _of_rows(grid: Indices, scale: float, drawn: Indices) -> None:
-    """Write the position of the largest noisy number of each row.
-
-    It is at least the largest number, since no noise is below 0. Of most numbers that are far
-    below that one the first byte of their bits tells that they do not reach it.
-    """
-    size = grid.shape[1]
-    below_best = (grid - grid.max(axis=1, keepdims=True)).ravel()
-    is_far = below_best < -scale * FIRST_BYTE
+    scale, (rows, size) = scale_for(epsilon, 1), scores.shape
+    first, end = scores.near(FAR_BYTES * FIRST_BYTE * scale / STEPS_PER_UNIT)
+    row, place = spans(first, end - first)
+    numbers = to_grid(scores.at(row, place))
+    best = np.maximum.reduceat(numbers, row.searchsorted(np.arange(rows)))
+    is_far = numbers - best[row] < -scale * FIRST_BYTE
     near, far = np.flatnonzero(~is_far), np.flatnonzero(is_far)
-    small, whole = small_words(far.size)
-    places = np.concatenate([near, far[small]])
-    words = np.concatenate([source.words(near.size), whole])
-    order = np.argsort(places)
-    places, row = places[order], places[order] // size
-    noisy = bounds_of(Noise.EXPONENTIAL, below_best[places], scale, words[order][None])
-    least = np.maximum.reduceat(noisy.low, row.searchsorted(np.arange(len(grid))))
+    small, some_words = small_words(far.size)
+    beyond, few_words = small_words(int((size - end + first).sum()), FAR_BYTES)
+    # Those beyond are counted before what is near, and go on after it.
+    ends = (size - end + first).cumsum()
+    of = ends.searchsorted(beyond, side="right")
+    at = beyond - (ends - size + end - first)[of]
+    at += np.where(at < first[of], 0, end[of] - first[of])
+    left = np.concatenate([near, far[small]])
+    row, place = np.append(row[left], of), np.append(place[left], at)
+    numbers = np.append(numbers[left], to_grid(scores.at(of, at)))
+    words = np.concatenate([source.words(near.size), some_words, few_words])
+    order = np.argsort(row)
+    row, place, words = row[order], place[order], words[order][None]
+    return _of_rows(row, place, numbers[order] - best[row], scale, words)
+
+
+def _of_rows(
+    row: Indices, place: Indices, numbers: Indices, scale: float, words: NDArray[np.uint64]
+) -> Indices:
+    """Return the place of the largest noisy number of each row, of rows in their order."""
+    noisy = bounds_of(Noise.EXPONENTIAL, numbers, scale, words)
+    least = np.maximum.reduceat(noisy.low, row.searchsorted(np.arange(row[-1] + 1)))
     [left] = (noisy.high >= least[row]).nonzero()
-    drawn[row[left]] = places[left] % size
+    drawn = np.empty(least.size, dtype=np.int64)
+    drawn[row[left]] = place[left]
     for one in np.flatnonzero(np.bincount(row[left]) > 1).tolist():
         at = left[row[left] == one]
-        drawn[one] = (
-            _sorted(Noise.EXPONENTIAL, below_best, scale, places[at], noisy.of(at))[0] % size
-        )
+        drawn[one] = place[_sorted(Noise.EXPONENTIAL, numbers, scale, at, noisy.of(at))[0]]
+    return drawn
 
 
 def in_rounds(largest: Largest, scores: Scores, epsilon: float, k: int) -> list[int]:
