@@ -49,7 +49,7 @@ them. It is a function of what was released.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, log, log2
 from typing import NamedTuple
@@ -181,7 +181,7 @@ class AfterCount(Method):
         """The epsilon of one percentile, one by one."""
         return self.epsilon / len(self.percents)
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Scale of the noise on the number."""
         return scale_for(self.number_epsilon, self.records.per_user)
@@ -240,15 +240,15 @@ class AfterCount(Method):
         score = beyond / (2 * self.records.rank_bound(p))
         is_safe = score >= RANKS * log(max(self._number / NEAR, 1.0))
         is_tail = 100 - p <= TAIL and beyond < MANY
-        upwards = self._by_threshold(p, records, epsilon)
-        downwards = upwards if upwards.share == 1 else replace(upwards, upwards=False)
-        few, many = (upwards, downwards) if p <= 50 else (downwards, upwards)
-        if (is_tail or not is_safe) and self._finds(few, records):
-            return few
+        from_below = p <= 50
+        if is_tail or not is_safe:
+            few = self._by_threshold(p, records, epsilon, upwards=from_below)
+            if self._finds(few, records):
+                return few
         if is_safe:
             return ByRank(p, self.points, self.records, epsilon)
-        is_narrow = self._number <= NARROW
-        return many if is_narrow and self._finds(many, records) else None
+        many = self._by_threshold(p, records, epsilon, upwards=not from_below)
+        return many if self._number <= NARROW and self._finds(many, records) else None
 
     @property
     def _number(self) -> int:
@@ -269,9 +269,12 @@ class AfterCount(Method):
         """Return whether AboveThreshold is quiet."""
         return by.records_per_noise(float(by.share) * records) >= self._quiet
 
-    def _by_threshold(self, p: float, records: float, epsilon: float) -> ByThreshold:
-        """Return AboveThreshold upwards."""
-        return ByThreshold(p, self.points, self.records, epsilon, True, records)  # noqa: FBT003
+    def _by_threshold(
+        self, p: float, records: float, epsilon: float, *, upwards: bool = True
+    ) -> ByThreshold:
+        """Return AboveThreshold; the largest record is sought upwards alone."""
+        upwards |= parts_of_record(p) == 1
+        return ByThreshold(p, self.points, self.records, epsilon, upwards, records)
 
     def probabilities(self, counts: Counts) -> Probabilities:
         chances = chances_of_sizes(int(counts.numbers[0]), self.scale)
