@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
+
+T = TypeVar("T")
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the queries done and all of them; both are public."""
@@ -20,14 +22,18 @@ _READ: ContextVar[list[str] | None] = ContextVar("read", default=None)
 
 
 @contextmanager
-def noting() -> Iterator[list[str]]:
-    """Collect what is noted of reading inside the block; public."""
-    notes: list[str] = []
-    before = _READ.set(notes)
+def holding(variable: ContextVar[Any], value: T) -> Iterator[T]:
+    """Give a variable of the context a value inside the block."""
+    before = variable.set(value)
     try:
-        yield notes
+        yield value
     finally:
-        _READ.reset(before)
+        variable.reset(before)
+
+
+def noting() -> AbstractContextManager[list[str]]:
+    """Collect what is noted of reading inside the block; public."""
+    return holding(_READ, [])
 
 
 def note(said: str) -> None:
@@ -60,19 +66,14 @@ class _Watch:
 _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 
-@contextmanager
-def watching(show: Progress) -> Iterator[None]:
+def watching(show: Progress) -> AbstractContextManager[object]:
     """Report progress of engine queries inside the block.
 
     Args:
         show: Called before and after each query of a release, with the number done and the
             number of all: at most so many, since a tree can stay small, and Spark takes fewer.
     """
-    before = _WATCH.set(_Watch(show))
-    try:
-        yield
-    finally:
-        _WATCH.reset(before)
+    return holding(_WATCH, _Watch(show))
 
 
 def expect(queries: int) -> None:

@@ -375,11 +375,7 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
         0.3
     """
     parts = _checked(plans)
-    if len({part.neighbours for part in parts}) > 1:
-        raise NeighboursError(
-            "releases of one sum must be for one neighbour relation, not "
-            f"{' and '.join(sorted({str(part.neighbours) for part in parts}))}"
-        )
+    validation.one_relation("releases of one sum", (part.neighbours for part in parts))
     return Plan(
         name="sequential_plan",
         arguments={"parts": [part.description for part in parts]},

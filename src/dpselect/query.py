@@ -40,7 +40,7 @@ from dpselect import _optional, validation, writing
 from dpselect.budget import Budget
 from dpselect.budget.entry import Entry
 from dpselect.errors import ColumnError, ParameterError, nearest, not_installed
-from dpselect.passes import noting, stated_rows
+from dpselect.passes import holding, noting, stated_rows
 from dpselect.plan import Plan, Receipt, SupportsSpend, reserve, sequential_plan
 from dpselect.release import Release
 
@@ -568,11 +568,8 @@ def _released(
 
 def _drawn(query: Query[Out], draw: Draw[Out], receipt: Receipt, read: list[str]) -> Out:
     """Draw what was charged, and keep it with what was noted of reading."""
-    before = _RECEIPT.set(receipt)
-    try:
+    with holding(_RECEIPT, receipt):
         made = draw(query.plan)
-    finally:
-        _RECEIPT.reset(before)
     more = {
         "exact": made.exact and query._designed.exact,  # noqa: SLF001 -- its own
         "read": "; ".join(read),

@@ -14,11 +14,13 @@ from numbers import Integral, Real
 from sys import float_info
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar, get_args
 
-from dpselect.errors import NeighboursError, ParameterError, nearest
+from dpselect.errors import DPSelectError, NeighboursError, ParameterError, nearest
 from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
-    from dpselect.typing import Direction, OnInvalid
+    from numpy.typing import ArrayLike
+
+    from dpselect.typing import Direction, OnInvalid, Values
 
 T = TypeVar("T", bound=object)
 Name = TypeVar("Name", bound=str)
@@ -226,6 +228,16 @@ def direction(value: object) -> Direction:
     return one_of("direction", value, get_args(Direction))
 
 
+def floats(of: str, values: ArrayLike, error: type[DPSelectError] = ParameterError) -> Values:
+    """Return a copy of public numbers as float64; the error says what they are ``of``."""
+    import numpy as np
+
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise error(f"{of} must be numbers that floats can hold") from None
+
+
 def instance(name: str, value: object, kind: type[T]) -> T:
     """Return ``value`` if it is a ``kind``."""
     if not isinstance(value, kind):
@@ -255,6 +267,14 @@ def table_neighbours(value: object) -> Neighbours:
             f"`neighbours` of tables must be 'add-remove' or 'substitute', not '{given}'"
         )
     return given
+
+
+def one_relation(of: str, given: Iterable[Neighbours]) -> None:
+    """Check that several parts of one guarantee are stated for one relation."""
+    if len(found := sorted({str(one) for one in given})) > 1:
+        raise NeighboursError(
+            f"{of} must be for one neighbour relation, not {' and '.join(found)}"
+        )
 
 
 def same_neighbours(of: str, stated: Neighbours, data: str, given: Neighbours) -> None:

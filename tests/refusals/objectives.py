@@ -55,7 +55,7 @@ COMPARE = refusing(dp.compare, part([1, 5, 5]), mechanisms=MECHANISMS)
 
 ROWS = [
     MAXIMUM("at least one", parts=[]),
-    MAXIMUM("edge, swap", NeighboursError, parts=[FIRST, dp.GlobalSensitivity(1, SWAP)]),
+    MAXIMUM("edge and swap", NeighboursError, parts=[FIRST, dp.GlobalSensitivity(1, SWAP)]),
     ADDED("different numbers of candidates", SensitivityError, parts=[FIRST, OF_TWO]),
     ADDED("weights must", weights=Each([[1.0], [1.0, nan], [0.0, 0.0], [[1.0, 1.0]]])),
     refusing(sensitivity.floored, FIRST)("floor", floor=Each([0, -1, nan])),
@@ -98,7 +98,7 @@ ROWS = [
     COMBINED("the same candidates; these score 2, 3", objectives=[part(), part([1, 2, 3])]),
     COMBINED("the same order", objectives=[part(), part(candidates=[1, 0])]),
     COMBINED(
-        "cannot be combined: add-remove, edge",
+        "not add-remove and edge",
         NeighboursError,
         objectives=[part(), part(neighbours=AR)],
     ),

@@ -23,7 +23,7 @@ from operator import eq
 import numpy as np
 
 from dpselect import validation
-from dpselect.errors import NeighboursError, ParameterError
+from dpselect.errors import ParameterError
 from dpselect.objective import Objective
 from dpselect.sensitivity import Sensitivity
 from dpselect.sensitivity.summation import RunningSum
@@ -58,12 +58,7 @@ def aligned(objectives: Sequence[Objective]) -> tuple[Objective, ...]:
             "`objectives` must score the same candidates in the same order; give each of them "
             "the same candidates"
         )
-    relations = {part.neighbours for part in parts}
-    if len(relations) > 1:
-        raise NeighboursError(
-            "objectives under different neighbour relations cannot be combined: "
-            + ", ".join(sorted(map(str, relations)))
-        )
+    validation.one_relation("combined objectives", (part.neighbours for part in parts))
     return parts
 
 

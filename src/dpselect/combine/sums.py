@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpselect import validation
 from dpselect._twofold import Twofold, add, exact_product
 from dpselect.combine.score_range import aligned
 from dpselect.errors import NeighboursError, ParameterError
@@ -150,10 +151,7 @@ def weighted(objectives: Sequence[Objective], weights: ArrayLike) -> list[Object
 
 def _weighted(parts: Sequence[Known], weights: ArrayLike) -> tuple[list[Known], Values]:
     """Return the parts whose weight is not 0, and their weights."""
-    try:
-        factors = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError("weights must be numbers, one for each objective") from None
+    factors = validation.floats("weights", weights)
     if factors.shape != (len(parts),):
         raise ParameterError(
             f"weights must be {len(parts)} numbers, one for each objective; the shape is "

@@ -488,18 +488,6 @@ def checked_distances(distance: int | Indices) -> Indices:
     return upto.astype(np.int64)
 
 
-def numbers(name: str, values: ArrayLike) -> Values:
-    """Return a copy of public numbers as floats.
-
-    Raises:
-        SensitivityError: They are not numbers.
-    """
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise SensitivityError(f"{name} must be of numbers that floats can hold") from None
-
-
 def _check_shape(what: str, values: Values, *, empty: bool = False) -> None:
     if values.ndim > 1 or empty:
         raise SensitivityError(
@@ -508,7 +496,7 @@ def _check_shape(what: str, values: Values, *, empty: bool = False) -> None:
 
 
 def _checked_bounds(bounds: ArrayLike) -> Values:
-    values = numbers("a bound", bounds)
+    values = validation.floats("bounds", bounds, SensitivityError)
     _check_shape("a bound", values, empty=values.size == 0)
     if not ((values >= SMALLEST_BOUND) & (values <= LARGEST_BOUND)).all():
         raise SensitivityError(
@@ -527,7 +515,7 @@ def _checked_values(values: ArrayLike) -> Values:
 
 
 def _checked_table(table: ArrayLike) -> Values:
-    values = numbers("table", table)
+    values = validation.floats("values of a table", table, SensitivityError)
     if values.ndim != 1 or values.size == 0 or not values[-1] > 0:
         raise SensitivityError("table must be a non-empty vector whose last number is > 0")
     if not (np.diff(values, prepend=0.0) >= 0).all():

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.errors import NeighboursError, ParameterError, SensitivityError
-from dpselect.neighbours import Neighbours, NeighboursLike
+from dpselect.errors import ParameterError, SensitivityError
+from dpselect.neighbours import NeighboursLike
 from dpselect.sensitivity.base import GlobalSensitivity, Sensitivity, checked_distances
 from dpselect.typing import Indices, Values
 
@@ -100,7 +100,7 @@ def weighted_sum(parts: Sequence[Sensitivity], weights: ArrayLike) -> Sensitivit
     Source: PrivAgg, Theorem 5.4 (and scaling by a constant, with one part).
     """
     parts = _checked_parts(parts)
-    factors = np.abs(np.asarray(weights, dtype=np.float64))
+    factors = np.abs(validation.floats("weights", weights))
     if factors.shape != (len(parts),) or not np.isfinite(factors).all():
         raise ParameterError(f"weights must be {len(parts)} finite numbers, one for each part")
     if not factors.any():
@@ -194,12 +194,7 @@ class _Grouped(Sensitivity):
 def _checked_parts(parts: Sequence[Sensitivity]) -> Sequence[Sensitivity]:
     if not parts:
         raise ParameterError("at least one sensitivity is needed")
-    relations: set[Neighbours] = {part.neighbours for part in parts}
-    if len(relations) > 1:
-        raise NeighboursError(
-            "sensitivities under different neighbour relations cannot be combined: "
-            + ", ".join(sorted(map(str, relations)))
-        )
+    validation.one_relation("combined sensitivities", (part.neighbours for part in parts))
     try:
         np.broadcast_shapes(*(part.at(0).shape for part in parts))
     except ValueError:

@@ -126,10 +126,7 @@ def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> fl
 
 
 def _points(name: str, given: ArrayLike) -> Values:
-    try:
-        points = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(f"`{name}` must be numbers, a row for each candidate") from None
+    points = validation.floats(f"rows of `{name}`", given)
     if points.ndim != 2 or points.size == 0:
         raise ParameterError(
             f"`{name}` must be a row of scores for each of at least one candidate"
