@@ -9,7 +9,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.cli import app
-from dpselect.cli.commands import Absent, Command, installed
+from dpselect.cli.commands import ABSENT, ELSEWHERE, Command, installed
 
 
 def imported(arguments):
@@ -74,7 +74,9 @@ class TestCommands:
         assert not {"narwhals", "numba", "polars", "scipy"} & loaded
 
     def test_a_package_that_is_not_installed_is_named(self, run, monkeypatch):
-        monkeypatch.setitem(installed(), "absent", Absent("absent", "dpselect-absent"))
+        command = Command("", "pip install dpselect-absent", ABSENT)
+        monkeypatch.setitem(installed(), "absent", command)
+        monkeypatch.setitem(ELSEWHERE, "absent", "dpselect-absent")
         ran = run("absent")
 
         assert "pip install dpselect-absent" in run("--help").out

@@ -262,7 +262,8 @@ def test_a_ledger_that_is_missing_is_that_of_the_policy(clinic):
         dp.Request.read(clinic / "hospital.toml").budget()
 
     line = line_of(POLICY, "ledger")
-    assert str(raised.value).startswith(f"{clinic / 'policy.toml'}:{line}: ")
+    assert str(raised.value).startswith(f"{clinic / 'policy.toml'}:{line}: the ledger")
+    assert "Policy.read(FILE).budget()" in str(raised.value)
     (clinic / "policy.toml").write_text(POLICY.replace("epsilon = 300.0\n", ""), "utf-8")
     with pytest.raises(ParameterError):
         dp.Policy.read(clinic / "policy.toml")

@@ -243,12 +243,9 @@ class Budget:
             InsufficientBudgetError: They do not fit together now.
             ParameterError, NeighboursError, LedgerError: As for ``spend``.
         """
-        made = self._asked(spends)
+        made = [self._entry(**one) for one in spends]
         known = self._store.look(lambda state: self._decided(made, state))
         return lambda: self._store.append(lambda state: self._decided(made, state, known)[-1])
-
-    def _asked(self, spends: Sequence[Mapping[str, Any]]) -> list[Entry]:
-        return [self._entry(**one) for one in spends]
 
     def _entry(
         self,
@@ -455,7 +452,7 @@ class Budget:
             InsufficientBudgetError: ``reserve`` would refuse them now.
             ParameterError, NeighboursError: As for ``spend``.
         """
-        made = self._asked(spends)
+        made = [self._entry(**one) for one in spends]
         if not made:
             return self.remaining
         *_, (last, sums) = self._store.look(lambda state: self._decided(made, state)[-1])

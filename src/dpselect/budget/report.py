@@ -98,11 +98,12 @@ def _promise(budget: Budget) -> dict[str, str]:
         f"{most(budget.spent)} by the releases below, and {most(totals.epsilon)} by all that "
         f"the budget allows{period}{words.apart(totals.delta)}"
     }
-    if totals.neighbours is Neighbours.ADD_REMOVE:
+    if totals.neighbours is Neighbours.ADD_REMOVE:  # of which a replacement is two steps
+        twice = totals.delta * (1 + exp(min(totals.epsilon, LARGEST_EXPONENT)))
         said["if it is there"] = (
             f"the odds of two values of one {totals.unit} that is known to be there change by "
             f"a factor of {words.odds(2 * totals.epsilon)}"
-            f"{words.apart(_of_two_steps(totals))}"
+            f"{words.apart(min(1.0, twice))}"
         )
     if totals.unit == "row":
         said["persons"] = "one with several rows is protected less, by the sum over them"
@@ -141,11 +142,6 @@ def _release(entry: Entry, totals: Totals, file: str | None) -> str:
             parts.append(f"<p>{more} more rows are in {escape(file or 'the ledger')}.</p>")
     parts.append(_facts(words.facts_of(entry, totals)))
     return f'<section class="release">{"".join(parts)}</section>'
-
-
-def _of_two_steps(totals: Totals) -> float:
-    """Return the delta of two neighbour steps."""
-    return min(1.0, totals.delta * (1 + exp(min(totals.epsilon, LARGEST_EXPONENT))))
 
 
 def _facts(facts: Mapping[str, str]) -> str:

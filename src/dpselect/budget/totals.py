@@ -80,6 +80,8 @@ class Period:
     unit: PeriodUnit
 
     def __post_init__(self) -> None:
+        if None in {self.length, self.unit}:
+            raise ParameterError("`period` and `period_unit` go together")
         validation.one_of("period", self.length, get_args(PeriodLength))
         validation.one_of("period_unit", self.unit, get_args(PeriodUnit))
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from dpselect import writing
 from dpselect.budget.entry import Entry
 from dpselect.budget.filter import Pot
 from dpselect.budget.totals import Totals
 from dpselect.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    from dpselect.plan import Plan
 
 HIDDEN = {
     Neighbours.ADD_REMOVE: "whether one {unit} is in the data",
@@ -94,7 +97,7 @@ def facts(totals: Totals, pots: Sequence[Pot]) -> dict[str, str]:
     most = "" if persons is None or persons.rows is None else persons.rows
     now = "" if period is None else f" in the {period.length} of now"
     said = {
-        "total": f"{_amounts(totals)}{f' in each {period.length}' if period else ''}",
+        "total": f"{amounts(totals)}{f' in each {period.length}' if period else ''}",
         "protects": f"{hidden(totals)} ({totals.neighbours})"
         + (f"; declared public: at most {most} rows each" if most else ""),
         "composition": COMPOSITIONS[totals.composition],
@@ -104,7 +107,7 @@ def facts(totals: Totals, pots: Sequence[Pot]) -> dict[str, str]:
     }
     if totals.shares:
         said[f"shares{now}"] = "\n".join(
-            f"{pot.share or 'all others'}: {_amounts(pot)}: spent {pot.spent:.6g}, "
+            f"{pot.share or 'all others'}: {amounts(pot)}: spent {pot.spent:.6g}, "
             f"{pot.remaining:.6g} is left"
             for pot in pots
         )
@@ -118,13 +121,9 @@ def facts(totals: Totals, pots: Sequence[Pot]) -> dict[str, str]:
     return said
 
 
-def _amounts(of: Totals | Pot | Entry) -> str:
-    return amounts(of.epsilon, of.delta)
-
-
-def amounts(epsilon: float, delta: float) -> str:
+def amounts(of: Totals | Pot | Entry | Plan) -> str:
     """Return epsilon and delta in words."""
-    return f"epsilon {epsilon:.6g}{f', delta {delta:.3g}' if delta else ''}"
+    return f"epsilon {of.epsilon:.6g}{f', delta {of.delta:.3g}' if of.delta else ''}"
 
 
 def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
@@ -143,7 +142,7 @@ def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
         "question": ", ".join(asked(entry)),
         "source": ", ".join(filter(None, [entry.source, entry.source_version])),
         "rows where": " and ".join((whole.get("arguments") or {}).get("where") or ()),
-        "price": f"{_amounts(entry)}{back} ({entry.neighbours} neighbours), for one "
+        "price": f"{amounts(entry)}{back} ({entry.neighbours} neighbours), for one "
         f"{totals.unit}: odds change by a factor of {odds(entry.epsilon)}"
         f"{apart(entry.delta)}",
         "group privacy": ""
@@ -217,12 +216,9 @@ def apart(delta: float) -> str:
 
 def _in_words(query: object) -> str:
     """Return the title of a query in words, TopKeys as top keys."""
-    return " ".join(map(_word, _BOUNDARY.sub(" ", str(query)).split()))
-
-
-def _word(word: str) -> str:
-    """Return a word of a name in small letters, but one such as ID3."""
-    return word if len(word) > 1 and word.isupper() else word.lower()
+    found = _BOUNDARY.sub(" ", str(query)).split()
+    # In small letters, but for one such as ID3.
+    return " ".join(one if len(one) > 1 and one.isupper() else one.lower() for one in found)
 
 
 def asked(entry: Entry) -> Iterator[str]:

@@ -25,9 +25,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dpselect.cli import output
-from dpselect.cli.commands import installed
+from dpselect.cli.commands import ABSENT, ELSEWHERE, installed
 from dpselect.cli.help import shaped, untyped_flags
-from dpselect.errors import DPSelectError, MissingDependencyError, MissingPackageError
+from dpselect.errors import (
+    DPSelectError,
+    MissingDependencyError,
+    MissingPackageError,
+    not_installed,
+)
 from dpselect.writing import visible
 
 DEBUG = "DPSELECT_DEBUG"
@@ -68,10 +73,12 @@ def made(name: str) -> Any:
     Raises:
         MissingPackageError: It is of a package that is not installed.
     """
+    if (home := installed()[name]).panel == ABSENT:
+        raise not_installed(f"dpselect {name}", ELSEWHERE[name])
     # A second command, so that typer makes a group and not its one command.
     part = typer.Typer(name=name, rich_markup_mode="rich", pretty_exceptions_enable=False)
     part.command("-", hidden=True)(lambda: None)
-    installed()[name].register(part)
+    home.register(part)
     shaped(part)
     return typer.main.get_group(part).commands[name]
 

@@ -102,9 +102,7 @@ def _granted(terms: Mapping[str, Any]) -> dict[str, Any]:
     if shares := made.pop("share", None):
         made["shares"] = dict(map(_share, shares))
     length, unit = made.pop("period", None), made.pop("period_unit", None)
-    if (length is None) != (unit is None):
-        raise ParameterError("`period` and `period_unit` go together")
-    return made if length is None else {**made, "period": Period(length, unit)}
+    return made if length is unit is None else {**made, "period": Period(length, unit)}
 
 
 def _share(text: str) -> tuple[str, float]:

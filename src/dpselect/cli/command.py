@@ -13,14 +13,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Literal,
-    NamedTuple,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_type_hints
 
 import typer
 
@@ -241,7 +234,7 @@ class QueryCommand:
         held, types = Given(source, table, {**given, **declared}), get_type_hints(kind)
         typed = [one.name for one in every if one.name not in declared]
         stated = {name: self._read(name, types[name], held) for name in typed}
-        stated |= {one.name: declared[one.name] for one in fields(kind) if one.name in declared}  # type: ignore[arg-type]
+        stated |= {name: one for name, one in declared.items() if name in types}
         stated = {name: value for name, value in stated.items() if value is not None}
         return kind(**stated), held
 

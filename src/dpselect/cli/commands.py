@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from dpselect._optional import stated
-from dpselect.errors import not_installed
 
 if TYPE_CHECKING:
     import typer
@@ -55,28 +54,6 @@ class Command:
                     one().register(app)
             elif name == wanted and name in COMMANDS and one.__module__ == self.module:
                 command(app, one)
-
-
-@dataclass(frozen=True)
-class Absent:
-    """A command of ours whose package is not installed."""
-
-    name: str
-    distribution: str
-    panel: str = ABSENT
-
-    @property
-    def summary(self) -> str:
-        """What to install."""
-        return f"pip install {self.distribution}"
-
-    def register(self, _: typer.Typer) -> None:
-        """Say what to install.
-
-        Raises:
-            MissingPackageError: Always.
-        """
-        raise not_installed(f"dpselect {self.name}", self.distribution)
 
 
 def _ours(module: str, summary: str, panel: str = RELEASE) -> Command:
@@ -123,11 +100,11 @@ ELSEWHERE = {
 
 
 @cache
-def installed() -> dict[str, Command | Absent]:
+def installed() -> dict[str, Command]:
     """Return every command by its name, as the list of commands shows them."""
-    found: dict[str, Command | Absent] = dict(COMMANDS)
+    found = dict(COMMANDS)
     for name, one in stated(GROUP).items():
         found.setdefault(name, one.load())
     for name, distribution in ELSEWHERE.items():
-        found.setdefault(name, Absent(name, distribution))
+        found.setdefault(name, Command("", f"pip install {distribution}", ABSENT))
     return found

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from dpselect._optional import needed
 from dpselect.cli import options, output
 from dpselect.cli.help import flag
-from dpselect.errors import no_file
 
 if TYPE_CHECKING:
     from dpselect.tables import Source
@@ -87,11 +86,10 @@ def _fitting(source: Source, kind: str, stated: dict[str, Any]) -> dict[str, Any
     """Return the dialect by which most lines have as many fields as the header."""
     from dpselect.tables.dialect import WRITTEN
 
+    source.check_there()
     raw = source.files()[0]
     if kind not in WRITTEN or raw.suffix.lower() in {".gz", ".zst"}:
         return stated
-    if not raw.exists():
-        raise no_file(raw)
     with raw.open("rb") as opened:
         head = opened.read(MOST)
     if "encoding" not in stated:

@@ -74,21 +74,22 @@ class Released(_OfPoints):
 
     def after(self, release: MapRelease, given: Given) -> Mapping[str, object]:
         """Write the cells, and return their noise and what the queries have of it."""
-        out = given.options["out"]
+        out, many = given.options["out"], len(release.candidates)
         for path in out:
             release.to_file(path)
-        many = len(release.candidates)
-        facts: dict[str, object] = {"chosen among": many} if many > 1 else {}
-        noise = f"of a cell, standard deviation {release.standard_deviation:.4g} points"
-        facts |= {"noise": noise, "written to": _listed(out)}
+        facts: dict[str, object] = {
+            "chosen among": many if many > 1 else None,
+            "noise": f"of a cell, standard deviation {release.standard_deviation:.4g} points",
+        }
         if given.options["queries"] is not None:
             asked = release.estimate(_rows(given.options["queries"], given))
             noise, cut = asked.noise_errors.mean(), asked.non_uniformity_errors.mean()
-            said_ = f"standard error {noise:.4g} points by noise, {cut:.4g} by cut cells"
-            facts["queries"] = said_
+            facts["queries"] = (
+                f"standard error {noise:.4g} points by noise, {cut:.4g} by cut cells"
+            )
         if all(path.suffix not in QUERIED for path in out):
-            facts["queries"] = "'map query' reads .parquet alone: no --out has that suffix"
-        return facts
+            facts["beware"] = "'map query' reads .parquet alone: no --out has that suffix"
+        return facts | {"written to": _listed(out)}
 
 
 class Heavy(_OfPoints):

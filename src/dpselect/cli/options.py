@@ -74,21 +74,20 @@ def open_ledger(
         ParameterError: One of these is given, and no ledger to keep it.
         LedgerError: There is no ledger at that path.
     """
-    beside = ("note", "analyst", "source_version", "again")
-    note, analyst, version, again = (typed.get(name) for name in beside)
+    beside = [
+        name for name in ("note", "analyst", "source_version", "again") if typed.get(name)
+    ]
     if (path := typed["ledger"]) is None:
-        for name in filter(typed.get, beside):
+        for name in beside:
             raise validation.goes_with(name, "ledger")
         return None
     from dpselect.budget import Budget
     from dpselect.budget.origin import source_name
 
     return Budget.open(path).for_request(
-        note=note or "",
+        **{"analyst": _login()}
+        | {name.removeprefix("source_"): typed[name] for name in beside},
         source=source_name(str(source), path),
-        version=version or "",
-        analyst=analyst or _login(),
-        again=bool(again),
         arguments={**(asked or {}), **rows(source)},
     )
 

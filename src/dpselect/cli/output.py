@@ -185,7 +185,7 @@ def price(plan: Plan, budget: Budget | None) -> str:
     """Return what a plan takes of a budget, in words."""
     from dpselect.budget import words
 
-    return f"{words.amounts(plan.epsilon, plan.delta)}{_for_rows(plan, budget)}"
+    return f"{words.amounts(plan)}{_for_rows(plan, budget)}"
 
 
 def privacy(plan: Plan, budget: Budget | None) -> str:
@@ -219,10 +219,8 @@ def check_outputs(given: Mapping[str, Any], *read: str | Path | Source | None) -
 
     options = [one for name, one in given.items() if name not in WRITTEN]
     texts = [one for name in LISTS if isinstance(one := given.get(name), str) and one]
-    files = [Path(one) for one in options if isinstance(one, Path)] + [*map(Path, texts)]
-    sources = map(Source.of, (one for one in (*options, *read) if isinstance(one, Source)))
-    named = (Source(one) for one in read if one and isinstance(one, str | Path))
-    files += [file for one in (*sources, *named) for file in one.files()]
+    files = [*(one for one in options if isinstance(one, Path)), *map(Path, texts)]
+    files += [file for one in read if one for file in Source.of(one).files()]
     taken = {realpath(file) for file in files if _is_file(file)}
     for name in WRITTEN:
         outs = given.get(name)
@@ -263,13 +261,6 @@ def _recorded(budget: Budget | None, release: Release[Any]) -> dict[str, object]
         return {"recorded": None, "remaining_budget": None}
     where = f"{budget.path}#{release.entry}"
     return {"recorded": where, "remaining_budget": budget.remaining}
-
-
-def entry_of(release: Release[Any]) -> str:
-    """Return the number of the entry of a release, and that it answered before if it did."""
-    if release.repeated:
-        return f"{release.entry}, which answered {release.answered}: nothing was spent"
-    return str(release.entry or "")
 
 
 def _in_words(budget: Budget | None, release: Release[Any]) -> str:
@@ -320,7 +311,7 @@ def print_plan(
         NeighboursError: The budget is kept for another neighbour relation or unit.
         InsufficientBudgetError: The budget does not allow it.
     """
-    kept = None if budget is None else _after(plan, budget)
+    kept = _after(plan, budget)
     counting = {} if engine == "memory" else {"queries": plan.passes}
     if as_json:
         print_note("text file", _read(read))
@@ -331,12 +322,12 @@ def print_plan(
             **(more or {}),
             **({"counting": counting} if counting else {}),
         }
-        print_json({**known, **(NOTHING if kept is None else kept)})
+        print_json({**known, **kept})
         return
     spent, left = privacy(plan, budget), None
-    if kept is not None:
+    if budget is not None:
         left = f"{kept['remaining_budget']:.6g}" + ", enough for one more" * kept["fits_again"]
-    if kept is not None and kept["answered_by"] is not None:
+    if kept["answered_by"] is not None:
         spent = f"nothing: entry {kept['answered_by']} answers it; {spent} with --again"
     spends = {**counting, "would spend": spent, "would remain": left}
     print_facts(
@@ -374,17 +365,15 @@ def plan_facts(
     }
 
 
-NOTHING: dict[str, Any] = dict.fromkeys(("remaining_budget", "answered_by", "fits_again"))
-"""What a dry run says of no budget."""
-
-
-def _after(plan: Plan, budget: Budget) -> dict[str, Any]:
+def _after(plan: Plan, budget: Budget | None) -> dict[str, Any]:
     """Return what a dry run says of a budget: what remains, and what fits after that.
 
     Raises:
         NeighboursError: The budget is kept for another neighbour relation or unit.
         InsufficientBudgetError: The budget does not allow it.
     """
+    if budget is None:
+        return dict.fromkeys(("remaining_budget", "answered_by", "fits_again"))
     entry = plan.answered(budget)
     spent, fits_again = [] if entry else [plan], True
     remaining = remaining_after(spent, budget)

@@ -85,7 +85,7 @@ def run(
         return
     for name, release in found.items():
         output.console().print(f"{name}:")
-        entry = {"entry": output.entry_of(release)}
+        entry = {"entry": release._entry}  # noqa: SLF001 -- as notebooks print it
         output.print_answer(release, output.price(release.plan, budget), last=entry)
         output.console().print()
     new = [release.plan for release in found.values() if not release.repeated]
@@ -124,8 +124,9 @@ def _print_plan(request: Request, *, dry_run: bool, as_json: bool) -> None:
     plans = {name: query.plan for name, query in request.queries.items()}
     answered = {name: plan.answered(budget) for name, plan in plans.items()}
     new = [plan for name, plan in plans.items() if answered[name] is None]
-    left = None if budget is None else remaining_after(new, budget)
-    remaining = None if budget is None or budget.path is None else left
+    remaining = None
+    if budget is not None and budget.path is not None:
+        remaining = remaining_after(new, budget)
     if as_json:
         content: dict[str, Any] = {
             "dry_run": True,

@@ -156,23 +156,21 @@ class _Term(NamedTuple):
 
     column: str
     bound: str
-    weight: float
     local: str | None
     highest: float | None
-    monotone: bool
+    monotone: str | None
+    weight: float
 
 
 def _parse(text: str) -> _Term:
     """Return the parts of ``FORM``."""
     found = _OBJECTIVE.fullmatch(text)
     if found is not None and found["bound"] is not None:
-        highest, monotone = found["highest"], found["monotone"] is not None
         with suppress(ValueError):
-            weight = float(found["weight"] or 1)
-            most = None if highest is None else float(highest)
-            return _Term(
-                found["column"], found["bound"], weight, found["local"], most, monotone
-            )
+            parts: dict[str, Any] = found.groupdict()
+            parts |= {"weight": float(found["weight"] or 1)}
+            parts |= {"highest": found["highest"] and float(found["highest"])}
+            return _Term(**parts)
     if ":" not in text:
         raise ParameterError(
             f"how much can one individual change {text!r}? give `objective` {text}:global=BOUND"
@@ -213,7 +211,7 @@ class _Table:
                         column(term.column),
                         self._sensitivity(term, column),
                         labels,
-                        monotone=term.monotone,
+                        monotone=term.monotone is not None,
                         highest=term.highest,
                     )
                     for term in terms

@@ -12,7 +12,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
@@ -43,38 +43,33 @@ def kept(ledger: Path | None, claims: Mapping[str, object], **asked: str) -> Ite
         PublicClaimError: The data contradict a claim now, or did before.
         LedgerError: There is no ledger, or the file cannot be used.
     """
-    if not claims:
-        try:
-            yield
-        except PublicClaimError:
-            raise _contradicted() from None
-        return
-    if ledger is None:
+    if claims and ledger is None:
         raise LedgerError("claims need a `ledger`, beside which a contradiction is kept")
-    with _opened(ledger) as file:
-        for line in filter(str.strip, file):
-            name, value = _read(line, ledger)
-            if name in claims and claims[name] == value:
-                raise _contradicted()
+    with _opened(ledger) if claims and ledger else nullcontext() as file:
+        if file is not None and any(
+            name in claims and claims[name] == value for name, value in _read(file)
+        ):
+            raise _contradicted()
         try:
             yield
         except PublicClaimError as error:
-            time = datetime.now(UTC).isoformat(timespec="seconds")
-            for name in [one for one in error.arguments if one in claims] or claims:
-                found = {"claim": name, "value": claims[name], "time": time, **asked}
-                file.write(json.dumps(found) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+            if file is not None:
+                time = datetime.now(UTC).isoformat(timespec="seconds")
+                for name in [one for one in error.arguments if one in claims] or claims:
+                    found = {"claim": name, "value": claims[name], "time": time, **asked}
+                    file.write(json.dumps(found) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
             raise _contradicted() from None
 
 
-def _read(line: str, ledger: Path) -> tuple[str, object]:
-    """Return the claim and the value of a line of the file."""
+def _read(file: TextIOWrapper) -> list[tuple[str, object]]:
+    """Return the claims in the lines of a file, with the values that were contradicted."""
     try:
-        found = json.loads(line)
-        return found["claim"], found["value"]
+        found = map(json.loads, filter(str.strip, file))
+        return [(one["claim"], one["value"]) for one in found]
     except (ValueError, TypeError, KeyError):
-        raise LedgerError(f"{file_of(ledger)} has a line that is no contradiction") from None
+        raise LedgerError(f"{file.name} has a line that is no contradiction") from None
 
 
 def _contradicted() -> PublicClaimError:

@@ -260,21 +260,22 @@ class Policy:
         Raises:
             PolicyError: It says how the table is written.
         """
-        asked = dict(document.values)
+        asked, own = dict(document.values), self.document.values
+        rows = asked.get("data", {})
         with document.naming("data"):
-            for name in (one for one in READING if one in asked.get("data", {})):
-                # Lines to skip, say, would make a person's record the header.
-                raise self._beyond(f"`{name}` is the policy's to state", "data", name)
-        data = {**self.document.values.get("data", {}), **asked.get("data", {})}
+            for name in READING:  # lines to skip, say, would make a person's record the header
+                said = f"`{name}` is the policy's to state"
+                self._must(name not in rows, said, "data", name)
+        data = {**own.get("data", {}), **rows}
         engine, path = data.get("engine", "memory"), self.path
-        if "path" in asked.get("data", {}):
+        if "path" in rows:
             path = located(data["path"], document.folder, engine)
         # What is compared with the policy is what is read: a pattern with `..` could be both.
         data["path"] = anywhere(path, engine)
         data["where"] = tuple(dict.fromkeys((*self.where, *data.get("where", ()))))
         if self.ledger is not None:
             asked.setdefault("ledger", anywhere(str(self.ledger)))
-        unit = {**self.document.values.get("unit", {}), **asked.get("unit", {})}
+        unit = {**own.get("unit", {}), **asked.get("unit", {})}
         queries = []
         for at, table in enumerate(asked.get("queries", ())):
             with document.naming("queries", at):
@@ -293,9 +294,9 @@ class Policy:
             known = limits.get(column, Released())
             if "candidates" in held and not {*ENDS} & {*table}:
                 more["candidates"] = known.listed
-            if "step" in held and any(isinstance(one, str) for one in known.listed or ()):
-                said = f"column {column!r} is of text, which has no percentiles"
-                raise self._beyond(said, "columns", column)
+            is_text = "step" in held and any(isinstance(one, str) for one in known.listed or ())
+            said = f"column {column!r} is of text, which has no percentiles"
+            self._must(not is_text, said, "columns", column)
             if "step" in held and not {"candidates"} & {*table, *filter(more.get, more)}:
                 more |= {"lower": known.low, "upper": known.high, "step": known.step}
         by: Any = table.get("by")
@@ -320,55 +321,47 @@ class Policy:
         Raises:
             PolicyError: It does not; the message has the clause.
         """
-        source, given = Source.of(request.source), request.document.naming
+        source, given, must = Source.of(request.source), request.document.naming, self._must
         with given("data"):
-            if anywhere(str(source)) != anywhere(self.path):
-                raise self._beyond(f"`path` must be {self.path!r}", "data", "path")
+            same = anywhere(str(source)) == anywhere(self.path)
+            must(same, f"`path` must be {self.path!r}", "data", "path")
             for name in READING:
-                if getattr(source, name) != getattr(self.dialect, name):
-                    raise self._beyond(f"`{name}` is the policy's to state", "data", name)
+                same = getattr(source, name) == getattr(self.dialect, name)
+                must(same, f"`{name}` is the policy's to state", "data", name)
             master = self.document.values.get("data", {}).get("master")
-            if request.master != master:
-                raise self._beyond(f"`master` must be {master!r}", "data", "master")
-            if missing := [one for one in self.where if one not in source.where]:
-                raise self._beyond(f"`where` must have {missing[0]!r}", "data", "where")
-            for one in source.comparisons:
-                self._check_known(one.column)
+            must(request.master == master, f"`master` must be {master!r}", "data", "master")
+            for one in self.where:
+                must(one in source.where, f"`where` must have {one!r}", "data", "where")
+            for compared in source.comparisons:
+                self._check_known(compared.column)
         with given():
-            asked = None if request.ledger is None else anywhere(str(request.ledger))
-            if self.ledger is not None and asked != anywhere(str(self.ledger)):
-                raise self._beyond(f"`ledger` must be '{self.ledger}'", "ledger")
+            ledgers = [one and anywhere(str(one)) for one in (self.ledger, request.ledger)]
+            same = ledgers[0] in {None, ledgers[1]}
+            must(same, f"`ledger` must be '{self.ledger}'", "ledger")
         for at, query in enumerate(request.queries.values()):
             with given("queries", at):
                 self._check_query(query)
 
     def _check_query(self, query: Query[Any]) -> None:
-        plan = query.plan
-        if type(query).__name__ not in self.queries:
-            said = f"`query` must be one of {', '.join(self.queries)}"
-            raise self._beyond(said, "release", "queries")
+        plan, must, known = query.plan, self._must, type(query).__name__ in self.queries
+        must(known, f"`query` must be one of {', '.join(self.queries)}", "release", "queries")
         for price in ("epsilon", "delta"):
             most, asked = getattr(self, price), getattr(plan, price)
-            if asked > most:
-                raise self._beyond(
-                    f"`{price}` {asked:g} is more than {most:g}", "release", price
-                )
-        if plan.neighbours is not self.neighbours:
-            raise self._beyond(f"`neighbours` must be {self.neighbours}", "unit", "neighbours")
-        if self.user not in {None, plan.user}:
-            raise self._beyond(f"`user` must be {self.user!r}", "unit", "user")
+            must(asked <= most, f"`{price}` {asked:g} is more than {most:g}", "release", price)
+        same = plan.neighbours is self.neighbours
+        must(same, f"`neighbours` must be {self.neighbours}", "unit", "neighbours")
+        must(self.user in {None, plan.user}, f"`user` must be {self.user!r}", "unit", "user")
         most, rows = self.max_per_user, getattr(query, "max_per_user", None)
-        if most is not None and rows is not None and rows > most:
-            said = f"`max_per_user` {rows} is more than {most}"
-            raise self._beyond(said, "unit", "max_per_user")
+        within = most is None or rows is None or rows <= most
+        must(within, f"`max_per_user` {rows} is more than {most}", "unit", "max_per_user")
         claimed = claims_of(type(query))
         self._check_claims(claimed, {name: getattr(query, name) for name in claimed})
         for column, released in columns_of(query):
             if column == self.user and released == NOTHING:
                 continue  # whom it protects; a column that is listed may be released
             self._check_known(column)
-            if said := _wider(column, released, (self.columns or {}).get(column)):
-                raise self._beyond(said, "columns", column)
+            said = _wider(column, released, (self.columns or {}).get(column))
+            must(not said, said, "columns", column)
 
     def _check_claims(self, claims: Mapping[str, Claim], stated: Mapping[str, Any]) -> None:
         """Refuse another claim than that of the policy.
@@ -381,13 +374,11 @@ class Policy:
             asked = writing.frozen(stated.get(name, next(iter(claim.nothing), None)))
             if asked in claim.nothing or (self.claims is None and not claim.can_fail):
                 continue
-            if name not in known:
-                must = "be stated here" if claim.can_fail else "not be said"
-                raise self._beyond(f"`{name}` must {must}", "claims", name)
-            if asked != known[name]:
-                must = "be left out" if known[name] is None else f"be {known[name]!r}"
-                said = f"`{name}` must {must}, not {writing.summary(writing.readable(asked))!r}"
-                raise self._beyond(said, "claims", name)
+            unknown = "be stated here" if claim.can_fail else "not be said"
+            self._must(name in known, f"`{name}` must {unknown}", "claims", name)
+            right = "be left out" if known[name] is None else f"be {known[name]!r}"
+            said = f"`{name}` must {right}, not {writing.summary(writing.readable(asked))!r}"
+            self._must(asked == known[name], said, "claims", name)
 
     def stated(self, kind: type[Query[Any]]) -> set[str]:
         """Return the fields of a query that are the policy's alone to state."""
@@ -405,19 +396,24 @@ class Policy:
         }
 
     def _check_known(self, column: str) -> None:
-        if self.columns is not None and column not in self.columns:
-            said = f"column {column!r} is not one of {', '.join(self.columns)}"
-            raise self._beyond(said, "columns")
+        said = f"column {column!r} is not one of {', '.join(self.columns or ())}"
+        self._must(self.columns is None or column in self.columns, said, "columns")
 
-    def _beyond(self, said: str, *clause: str) -> PolicyError:
-        """Return the error of a request that goes beyond a clause."""
+    def _must(self, is_within: object, said: str, *clause: str) -> None:
+        """Raise unless a request stays within a clause.
+
+        Raises:
+            PolicyError: It does not.
+        """
+        if is_within:
+            return
         [*table, key] = clause
         words = " ".join([*(f"[{one}]" for one in table), key])
         if clause[0] == "columns":
             words = f"[{'.'.join(clause)}]"
         path = self.document.path
         where = "" if path is None else f", {path.name}:{self.document.line(clause)}"
-        return PolicyError(f"{said} (policy {words}{where})")
+        raise PolicyError(f"{said} (policy {words}{where})")
 
 
 def _places() -> dict[str, Iterable[str]]:

@@ -14,7 +14,7 @@ from typing import Any, Self
 from dpselect import validation, writing
 from dpselect.budget import Budget
 from dpselect.budget.origin import source_name
-from dpselect.errors import ColumnError, NeighboursError, ParameterError
+from dpselect.errors import ColumnError, LedgerError, NeighboursError, ParameterError
 from dpselect.plan import Plan, sequential_plan
 from dpselect.query import Query, run
 from dpselect.release import Release
@@ -134,10 +134,8 @@ class Request:
     document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in self.queries:
-            _check_name(name)
-        if len({name.casefold() for name in self.queries}) < len(self.queries):
-            raise ParameterError("names of `queries` must differ by more than case")
+        for at, name in enumerate(self.queries):
+            _check_name(name, [*self.queries][:at])
         checked_engine(self.engine, self.master)
         _ = self.plan  # all queries are of one unit
         for query in self.queries.values():
@@ -172,10 +170,10 @@ class Request:
         return cls._of(Document(tables), policy)
 
     @classmethod
-    def _of(cls, document: Document, given: Policy | str | Path | None) -> Self:
+    def _of(cls, document: Document, policy: Policy | str | Path | None) -> Self:
         check_keys(document, TABLES, _places)
         with document.naming():
-            limits = _policy(document, given)
+            limits = _policy(document, policy)
         values = document.values if limits is None else limits.filled(document)
         data, unit = values.get("data", {}), values.get("unit", {})
         queries: dict[str, Query[Any]] = {}
@@ -192,9 +190,7 @@ class Request:
                 query = _query(table, unit, most)
                 _check_unit(query, unit)
                 name = table.get("name") or _free_name(type(query).__name__, queries)
-                _check_name(name)
-                if name.casefold() in map(str.casefold, queries):
-                    raise ParameterError(f"`name` {name!r} is that of another query too")
+                _check_name(name, queries)
                 queries[name] = query
         with document.naming():
             if "path" not in data:
@@ -205,19 +201,14 @@ class Request:
             path = located(data["path"], document.folder, data.get("engine", "memory"))
             stated = {name: data[name] for name in ("where", *READING) if name in data}
             source = Source(path, **stated) if stated else path
-            ledger = values.get("ledger")
-            request = cls(
-                queries=queries,
-                source=source,
-                engine=data.get("engine", "memory"),
-                master=data.get("master"),
-                ledger=None if ledger is None else Path(located(ledger, document.folder)),
-                version=data.get("version", ""),
-                note=values.get("note", ""),
-                analyst=values.get("analyst", ""),
-                policy=limits,
-                document=document,
-            )
+            given = {
+                name: data[name] for name in ("engine", "master", "version") if name in data
+            }
+            given |= {name: values[name] for name in ("note", "analyst") if name in values}
+            if "ledger" in values:
+                given["ledger"] = Path(located(values["ledger"], document.folder))
+            given |= {"policy": limits, "document": document}
+            request = cls(queries=queries, source=source, **given)
         if limits is not None:
             limits.check(request)
         return request
@@ -255,18 +246,24 @@ class Request:
                 policy.
         """
         path, source, plan = self.document.path, str(self.source), self.plan
+        granted = self.policy is not None and "person" in self.policy.document.values
         file = "" if path is None else f"{path.name}, SHA-256 {self.sha256}"
         named = self.document
         if self.policy is not None and "ledger" not in named.values:
             named = self.policy.document
         whom: dict[str, Any] = {"neighbours": plan.neighbours, "protects": plan.user}
         with named.naming("ledger"):
+            if granted and self.ledger is not None and not self.ledger.exists():
+                raise LedgerError(
+                    f"the ledger {self.ledger} is not made yet: by dpselect.Policy.read(FILE)"
+                    ".budget() it is, of what [person] grants"
+                )
             budget = (
                 Budget(plan.epsilon, plan.delta, composition="sum", **whom)
                 if self.ledger is None
                 else Budget.open(self.ledger)
             )
-        if self.policy is not None and "person" in self.policy.document.values:
+        if self.policy is not None and granted:
             self.policy.budget()  # which raises where the ledger grants something else
         return budget.for_request(
             note=self.note or file,
@@ -351,12 +348,15 @@ def _places() -> dict[str, Iterable[str]]:
     return {**places_of(TABLES), "[[queries]]": of_queries, "a policy": ONLY_OF_POLICIES}
 
 
-def _check_name(name: object) -> None:
+def _check_name(name: object, others: Iterable[str]) -> None:
+    """Raise unless a query can have a name, which differs from others by more than case."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ParameterError(
             "a `name` has at most 60 letters, digits, - and _, since it names files; this is "
             f"{writing.summary(writing.readable(name))!r:.80}"
         )
+    if name.casefold() in map(str.casefold, others):
+        raise ParameterError(f"`name` {name!r} of `queries` is that of another query too")
 
 
 def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Query[Any]:

@@ -424,7 +424,7 @@ def _show(found: DesignComparison) -> None:
     from rich.table import Table
 
     title = f"{found.screening.n} people, best first"
-    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     private = found.screening.privacy is not None
     table.add_column("design", no_wrap=True)
     counted = ("pools",) if private else ("tests", "pools", "retests")
