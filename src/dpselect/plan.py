@@ -374,8 +374,14 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
         >>> dp.sequential_plan(plans).epsilon
         0.3
     """
-    parts = _checked(plans)
+    validation.some("plans", plans)
+    parts = [validation.instance("plans", plan, Plan) for plan in plans]
     validation.one_relation("releases of one sum", (part.neighbours for part in parts))
+    users = {part.user for part in parts}
+    if len(users) > 1:
+        raise NeighboursError(
+            "releases of one sum must protect one unit: give all the same `user`, or none"
+        )
     return Plan(
         name="sequential_plan",
         arguments={"parts": [part.description for part in parts]},
@@ -384,25 +390,10 @@ def sequential_plan(plans: Sequence[Plan]) -> Plan:
         epsilon=float(sum(exact(part.epsilon) for part in parts)),
         delta=float(sum(exact(part.delta) for part in parts)),
         neighbours=parts[0].neighbours,
-        user=_same_user(parts),
+        user=users.pop(),
         public=tuple(dict.fromkeys(claim for part in parts for claim in part.public)),
         passes=sum(part.passes for part in parts),
     )
-
-
-def _checked(plans: Sequence[Plan]) -> list[Plan]:
-    validation.some("plans", plans)
-    return [validation.instance("plans", plan, Plan) for plan in plans]
-
-
-def _same_user(parts: Sequence[Plan]) -> str | None:
-    """Return the column of persons of all plans; None if they protect records."""
-    found = {part.user for part in parts}
-    if len(found) > 1:
-        raise NeighboursError(
-            "releases of one sum must protect one unit: give all the same `user`, or none"
-        )
-    return found.pop()
 
 
 def _times(epsilon: float) -> str:

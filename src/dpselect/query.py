@@ -257,7 +257,9 @@ class Query(ABC, Generic[Out]):
     def plan(self) -> Plan:
         """The steps of a release with their prices, and a bound on its error; public."""
         name, user = type(self).__name__, getattr(self, "user", None)
-        arguments = self._arguments()
+        # The fields that were given, for people.
+        names = [one for one in self._given if one not in OF_PRICES]
+        arguments = {one: writing.readable(getattr(self, one)) for one in names}
         return replace(
             self._designed.plan, name=name, arguments=arguments, user=user, query=self
         )
@@ -453,11 +455,6 @@ class Query(ABC, Generic[Out]):
             for name, value in self._values().items()
             if value is not None or defaults[name] not in (MISSING, None)
         }
-
-    def _arguments(self) -> dict[str, Any]:
-        """Return the fields that were given, but those of the price, for people."""
-        names = [name for name in self._given if name not in OF_PRICES]
-        return {name: writing.readable(getattr(self, name)) for name in names}
 
     @cached_property
     def _given(self) -> list[str]:

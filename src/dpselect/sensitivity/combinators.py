@@ -127,11 +127,6 @@ def _of_one_score(parts: Sequence[Sensitivity], combine: Combine) -> Sensitivity
     return _Combined(parts, combine, min(known, default=None))
 
 
-def _at_bound_from(part: Sensitivity) -> int:
-    """Return a distance from which on all values are the bound; public."""
-    return 0 if isinstance(part, GlobalSensitivity) and part.flat else part.horizon
-
-
 class _Combined(Sensitivity):
     """One function of the parts' values at each distance; of their sums too, if it ``adds``."""
 
@@ -144,12 +139,13 @@ class _Combined(Sensitivity):
         adds: bool = False,
     ) -> None:
         self._parts, self._combine = _checked_parts(parts), combine
-        super().__init__(
-            self._of(lambda part: part.bounds),
-            parts[0].neighbours,
-            max(map(_at_bound_from, parts)),
-            l1=l1,
+        # From there on all values are the bound: of one number for all, they always are.
+        horizon = max(
+            0 if isinstance(one, GlobalSensitivity) and one.flat else one.horizon
+            for one in parts
         )
+        bounds = self._of(lambda part: part.bounds)
+        super().__init__(bounds, parts[0].neighbours, horizon, l1=l1)
         self.flat = all(part.flat for part in parts)
         # A part with bounds per candidate jumps to their maximum, the sum to its own.
         closed = all(part.closed_form and part.bounds.ndim == 0 for part in parts)
