@@ -32,7 +32,7 @@ FEW_COLUMNS = {"domains": QUARTERS, "epsilon": 1.0}
 SHARED = {"epsilon": 100.0, "neighbours": "add-remove"}
 UNIT = {**SHARED, "x": "x", "y": "y", "bounds": (0, 0, 1, 1)}
 TREES = {"classes": ["A", "B"], "max_records": 3500, "label": "ward", **SHARED, "epsilon": 1e4}
-TREES |= {"domains": {**QUARTERS, "x": Bins(0, 1, 201)}}
+TREES |= {"domains": {**QUARTERS, "x": Bins(0, 1, 201), "y": Bins(0, 1, 99)}}
 FRONT = {"population": 201, "generations": 2, "initial_depth": 1, "max_depth": 1}
 
 
@@ -83,6 +83,7 @@ COUNTED = {
     "a tree of no splits": lambda: tree(dp.ID3Tree, max_depth=0, on_invalid="raise"),
     "a front": lambda: tree(dp.TreeFront, **FRONT),
     "columns of a table": lambda: tree(dp.BestColumns, k=1),
+    "a tree of few cells": lambda: tree(dp.ID3Tree, max_depth=3, **FEW_COLUMNS),
     "cells": heavy,
     "grids": lambda: points(grids=[(2, 8), 4]),
     "a metric of one's own": lambda: nodes(Metric(degree, degree_facts, ["degrees"])),
@@ -105,7 +106,9 @@ BOUNDED = {
     "keys in rounds, until none is left": lambda: keys(
         method="rounds", user="v", max_per_user=2
     ),
-    "a tree that stays small": lambda: tree(dp.ID3Tree, max_depth=3, **FEW_COLUMNS),
+    "a tree that stays small": lambda: tree(
+        dp.ID3Tree, max_depth=3, splits="values", epsilon=0.1
+    ),
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import dpselect as dp
 from dpselect.trees import Bins, Categories, ID3Classifier, Split, candidates as ev
-from dpselect.trees.counts import MemoryCounts
+from dpselect.trees.counts import FEW_CELLS, MemoryCounts
 from dpselect.trees.domains import Schema
 from dpselect.trees.engine import EngineCounts
 from support.engines import every_engine, held_by
@@ -38,11 +38,6 @@ CLAIMS = {"domains": DOMAINS, "classes": CLASSES, "max_records": 2000}
 ADDED = {"epsilon": 1.0, "neighbours": "add-remove"}
 PAIR = FRAME.drop("buys"), FRAME["buys"]
 PUBLIC = Schema.of(DOMAINS, CLASSES, [name for name in FRAME.columns if name != "buys"])
-
-
-def most_rows(engine, groups, values):
-    """Return the rows that a count may have: a wide one for each group, or on Spark a cell."""
-    return groups * values + 1 if engine == "spark" else groups
 
 
 class Certain:
@@ -81,7 +76,7 @@ def test_totals_tables_and_hits_are_those_in_memory(engine, crossing):
             assert (here == there).all()
             assert (here == by_definition(memory, code, column)).all()
     assert (held.hits(trees) == memory.hits(trees)).all()
-    assert max(crossing) <= most_rows(engine, 2 * len(CLASSES), PUBLIC.sizes.sum())
+    assert max(crossing) <= 2 * len(CLASSES) * PUBLIC.sizes.sum() + 1
 
 
 def by_definition(memory, code, column):
@@ -102,7 +97,7 @@ def test_counts_of_deep_and_of_many_trees_are_those_in_memory(engine, crossing):
 
     for ours, theirs in zip(memory.tables(splits, 3), held.tables(splits, 3), strict=True):
         assert all((here == there).all() for here, there in zip(ours, theirs, strict=True))
-    assert max(crossing) <= most_rows(engine, 3 * len(CLASSES), PUBLIC.sizes.sum())
+    assert max(crossing) <= 3 * len(CLASSES) * PUBLIC.sizes.sum() + 1
     assert (held.hits([0, 1, *trees]) == by_trees(memory, trees)).all()
 
 
@@ -121,6 +116,13 @@ def in_both(kind, **asked):
         yield drawn(query, data, sampler).answer, sampler.asked
 
 
+@pytest.fixture(params=[0, FEW_CELLS])
+def _cells(request, monkeypatch):
+    """Rows that are counted at each node, and rows that are counted once."""
+    monkeypatch.setattr("dpselect.trees.engine.FEW_CELLS", request.param)
+
+
+@pytest.mark.usefixtures("_cells")
 @pytest.mark.parametrize("depth", [0, 1, 2, 4])
 def test_every_draw_of_a_tree_is_that_in_memory(depth):
     ours, theirs = in_both(dp.ID3Tree, epsilon=1000.0, max_depth=depth)
@@ -136,6 +138,7 @@ def test_a_leaf_that_is_too_small_to_split_costs_the_same():
     assert {round(epsilon / 0.05) for epsilon, *_ in ours[1]} == {1, 3}
 
 
+@pytest.mark.usefixtures("_cells")
 def test_an_evolved_front_is_the_one_in_memory():
     ours, theirs = in_both(dp.TreeFront, epsilon=10.0, population=8, random_state=3)
 

@@ -28,6 +28,7 @@ from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError, replaced
 from dpselect.passes import query
 from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment
+from dpselect.tables.values import places_of
 from dpselect.typing import Indices, Values
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
@@ -145,7 +146,16 @@ class Engine:
         types = self.native.collect_schema()
 
         def code(column: str, listed: Sequence[Any]) -> pl.Expr:
-            values = pl.Series(listed, dtype=types[column], strict=False)
+            kind = types[column]
+            if kind.is_float() or (kind.is_integer() and "128" not in str(kind)):
+
+                def found(numbers: pl.Series) -> pl.Series:
+                    return pl.Series(places_of(numbers.to_numpy(), listed))
+
+                number = pl.col(column)
+                place = number.fill_null(0).map_batches(found, pl.Int64, is_elementwise=True)
+                return pl.when(number.is_not_null() & (place >= 0)).then(place).alias(column)
+            values = pl.Series(listed, dtype=kind, strict=False)
             places = pl.Series(range(len(listed)), dtype=pl.Int64).filter(values.is_not_null())
             if not places.len():
                 return pl.lit(None, pl.Int64)
@@ -154,6 +164,10 @@ class Engine:
 
         codes = {column: code(column, listed) for column, listed in goals.items()}
         return nw.from_native(self.native.with_columns(**codes))
+
+    def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        """Return the values of all columns as one, from one reading of the rows."""
+        return self.table.unpivot(value_name=name).select(name)
 
     def literals(self, values: Sequence[Any]) -> Sequence[Any]:
         """Return values as the engine takes them."""
@@ -236,6 +250,10 @@ class DuckDB(Remote):
         unit = "day" if moment == "day" else "microsecond"
         # A subtraction refuses all rows where one is infinite.
         return self._replaced({column: f"date_diff('{unit}', {SINCE[moment]}, {{}})"})
+
+    def joined(self, name: str) -> Any:  # noqa: ANN401 -- a frame of narwhals
+        columns = ", ".join(f'"{one}"' for one in self.native.columns)
+        return nw.from_native(self.native.project(f"unnest([{columns}]) AS {name}"))
 
     def _replaced(self, columns: Mapping[str, str]) -> Any:  # noqa: ANN401 -- a frame
         """Return the rows with columns replaced by SQL, which has braces for their names."""

@@ -22,7 +22,7 @@ from dpselect.release import Release
 from dpselect.tables.people import people_cap
 from dpselect.trees.counts import Counts
 from dpselect.trees.criteria import MANY, records_per_step
-from dpselect.trees.domains import DomainLike, Schema, no_domains
+from dpselect.trees.domains import Bins, Domain, DomainLike, Schema, as_domain, no_domains
 from dpselect.trees.records import Rows
 from dpselect.typing import Indices, OnInvalid
 
@@ -180,7 +180,8 @@ class _RecordsQuery(Query[Out]):
 
     def reads(self) -> Columns:
         label = (self.column_named("label"), Released(listed=tuple(self.classes)))
-        return (*((name, _released(one)) for name, one in self.domains.items()), label)
+        columns = ((c, _released(as_domain(c, one))) for c, one in self.domains.items())
+        return (*columns, label)
 
     def design(self) -> RecordsDesign[Out]:
         relation = validation.table_neighbours(self.neighbours)
@@ -206,14 +207,11 @@ class _RecordsQuery(Query[Out]):
         return RecordsDesign(plan=plan, rows=training.rows, training=training)
 
 
-def _released(domain: Any) -> Released:  # noqa: ANN401 -- of any form
-    """Return what a tree may release of a column of a domain."""
-    if not isinstance(domain, Mapping):
-        return Released(listed=tuple(domain))
-    if "values" in domain:
-        return Released(listed=tuple(domain["values"]))
-    edges = domain.get("edges") or (domain["low"], domain["high"])
-    return Released(low=edges[0], high=edges[-1])
+def _released(domain: Domain) -> Released:
+    """Return what a tree may release of a column."""
+    if isinstance(domain, Bins):
+        return Released(low=domain.low, high=domain.high)
+    return Released(listed=tuple(domain.values))
 
 
 @dataclass(frozen=True, kw_only=True)

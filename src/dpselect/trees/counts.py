@@ -27,6 +27,9 @@ from dpselect.typing import Indices
 LARGEST_CELL = 2**62
 """Positions in the table of all rows that there can be are integers up to it."""
 
+FEW_CELLS = 2**18
+"""Rows that an engine counts once: as many counts are held here."""
+
 Target: TypeAlias = Split | int | None
 """A split whose branches end in targets, the number of a leaf, or None: not counted."""
 
@@ -41,9 +44,9 @@ class Counts(ABC):
     def number(self) -> int:
         """Return the number of records; of those that are counted, if persons are limited."""
 
-    def held(self) -> AbstractContextManager[None]:
+    def held(self) -> AbstractContextManager[Counts]:
         """Hold the records for all counts while the block runs."""
-        return nullcontext()
+        return nullcontext(self)
 
     @abstractmethod
     def totals(self) -> Indices:
@@ -107,14 +110,16 @@ class MemoryCounts(Counts):
             # There are so many columns that hardly any two records are alike.
             return cls(schema, codes, np.eye(len(schema.classes), dtype=int)[labels], dropped)
         if cells > labels.size:
-            return cls.of_cells(schema, *np.unique(cell, return_counts=True), dropped)
-        records = np.bincount(cell)
-        occupied = np.flatnonzero(records)
-        return cls.of_cells(schema, occupied, records[occupied], dropped)
+            found, records = np.unique(cell, return_counts=True)
+        else:
+            every = np.bincount(cell)
+            found = np.flatnonzero(every)
+            records = every[found]
+        return cls.of_cells(schema, found, records, dropped)
 
     @classmethod
     def of_cells(
-        cls, schema: Schema, cells: Indices, records: Indices, dropped: int
+        cls, schema: Schema, cells: Indices, records: Indices, dropped: int = 0
     ) -> MemoryCounts:
         """Return records that were counted.
 
@@ -188,6 +193,14 @@ def flat(*trees: Target) -> tuple[Indices, Indices, Indices, Indices]:
     return kept[0], kept[1], kept[2], kept[3]
 
 
-def level_passes(schema: Schema, levels: int) -> int:
-    """Return the most queries that class totals and the tables of some levels take."""
-    return of_sums(int(schema.sizes[0])) + levels * of_sums(int(schema.sizes.sum()))
+def level_passes(schema: Schema, levels: int, trees: Sequence[int] = ()) -> int:
+    """Return the most queries that counts take: of all rows once, where these are few.
+
+    Args:
+        schema: Columns, domains and classes.
+        levels: Tables of all columns that are counted.
+        trees: How many trees are counted each time.
+    """
+    if prod(cells_of(schema)) <= FEW_CELLS:
+        return 1
+    return 1 + levels + sum(map(of_sums, trees))

@@ -36,7 +36,7 @@ from dpselect._numbers import lines
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.tables.kinds import Kind, rounded, texts
 from dpselect.tables.lists import text_of
-from dpselect.tables.values import ColumnValues, number, places_of
+from dpselect.tables.values import ColumnValues, number, places_of, plain_value
 from dpselect.typing import Indices, Values
 
 OUTSIDE = -1
@@ -48,6 +48,9 @@ class _Domain(ABC):
 
     ordered: ClassVar[bool]
     """Whether questions are ``code < k``; else they are ``code == k``."""
+
+    other: Any
+    """Where missing and unknown values go, if they go anywhere."""
 
     @property
     @abstractmethod
@@ -62,6 +65,16 @@ class _Domain(ABC):
     def interval(self, first: int, last: int) -> str:
         """Return the name of all codes from one to another."""
         return f"{{{', '.join(self.labels[first : last + 1])}}}"
+
+    @abstractmethod
+    def _claims(self) -> dict[str, object]:
+        """Return the fields but ``other``."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the domain as plain values, as in a domains file."""
+        return self._claims() | ({} if self.other is None else {"other": self.other})
+
+    to_field = to_dict
 
 
 @dataclass(frozen=True)
@@ -110,7 +123,7 @@ class Categories(_Domain):
     def check(self, kind: Kind, name: str) -> None:
         """Raise a ``ColumnError`` if a column of this kind cannot hold such values."""
         text = [isinstance(value, str) for value in self.listed]
-        if (kind == Kind.TEXT and not any(text)) or (kind == Kind.NUMBERS and all(text)):
+        if (kind == Kind.TEXT and not any(text)) or (kind.is_number and all(text)):
             raise ColumnError(
                 f"column {name!r} and its domain are of different types: one holds text, "
                 "the other numbers"
@@ -135,20 +148,22 @@ class Categories(_Domain):
             if column.missing is not None:
                 codes[column.missing] = unknown
             return codes
-        code = {value: k for k, value in enumerate(held)}
-        if column.kind == Kind.TEXT and column.values.dtype.kind != "S":
-            found: list[Hashable] = column.values.tolist()
-        else:
+        given = column.values.tolist()
+        # What a text means is found once for all that are equal.
+        alike = {*map(type, given)} <= {str, type(None)}
+        different = [*dict.fromkeys(given)] if alike else given
+        found: Sequence[Hashable] = different
+        if column.kind != Kind.TEXT or column.values.dtype.kind == "S":
             typed = column.kind not in {Kind.ANYTHING, Kind.TEXT}
-            found = declared_values(column.plain(), held, typed=typed)
-        return np.array([code.get(value, unknown) for value in found], dtype=np.int64)
+            found = declared_values([*map(plain_value, different)], held, typed=typed)
+        place = {value: k for k, value in enumerate(held)}
+        known = [place.get(value, unknown) for value in found]
+        if alike:
+            known = [*map(dict(zip(different, known, strict=True)).__getitem__, given)]
+        return np.array(known, dtype=np.int64)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the domain as plain values, as in a domains file."""
-        shown: dict[str, object] = {"values": list(self.values)}
-        return shown if self.other is None else {**shown, "other": self.other}
-
-    to_field = to_dict
+    def _claims(self) -> dict[str, object]:
+        return {"values": list(self.values)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -254,14 +269,10 @@ class Bins(_Domain):
             return np.where((numbers >= low) & (numbers <= high), found, OUTSIDE)
         return np.where(np.isnan(numbers), self.unknown, found)
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the domain as plain values, as in a domains file."""
-        shown: dict[str, object] = {"low": self.low, "high": self.high, "bins": self.bins}
+    def _claims(self) -> dict[str, object]:
         if self.edges is not None:
-            shown = {"edges": list(self.edges)}
-        return shown if self.other is None else {**shown, "other": self.other}
-
-    to_field = to_dict
+            return {"edges": list(self.edges)}
+        return {"low": self.low, "high": self.high, "bins": self.bins}
 
 
 def _number_text(number: float) -> str:

@@ -1,8 +1,9 @@
 """Counts of records that stay in the engine that holds them (polars, DuckDB, PySpark, ...).
 
-Each count is one query, written once as narwhals expressions; only the counts leave the engine.
-On Spark a record walks through its trees by look-ups: nested conditions and wide sums would be
-compiled to methods too long for Java.
+Only counts leave the engine. Where few rows of codes can be, all of them are counted by one
+query, and the rest is done here, as of a table in memory. Of others each count is one query,
+written once as narwhals expressions; on Spark a record walks through its trees by look-ups:
+nested conditions and wide sums would be compiled to methods too long for Java.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from dpselect.tables.kinds import Kind, float_type, rounded
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import refused_type
 from dpselect.trees.candidates import Individual, depth
-from dpselect.trees.counts import Counts, Target, flat
+from dpselect.trees.counts import FEW_CELLS, Counts, MemoryCounts, Target, cells_of, flat
 from dpselect.trees.domains import OUTSIDE, Bins, Categories, Schema
 from dpselect.trees.tree import Split
 from dpselect.typing import Indices
@@ -71,7 +72,10 @@ class EngineCounts(Counts):
         self._table = tables.as_numbers(table, data, [name for name in fields if untyped(name)])
         types = self._table.collect_schema()
         for name, domain in domains.items():
-            domain.check(_kind(name, types[name]), "y" if name == label else name)
+            kind = Kind.of(types[name])
+            if kind is None or not (kind == Kind.TEXT or kind.is_number):
+                raise refused_type(name, types[name])
+            domain.check(kind, "y" if name == label else name)
         self._names = [f"code{j}" for j in range(len(public.names))]
         self._coding = dict(zip([*self._names, LABEL], domains.items(), strict=True))
         self._codes = self._known(self._coded())
@@ -82,19 +86,25 @@ class EngineCounts(Counts):
             self._codes = limited.select(*self._coding)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        before = self._codes
+    def held(self) -> Iterator[Counts]:
+        before, shape = self._codes, cells_of(self._public)
         # Spark would repeat the codes in the conditions of rows that it filters.
         codes = self._coded() if self._users is None else before
-        small = codes.select(
-            nw.col(name).cast(_width(domain.size)) for name, (_, domain) in self._coding.items()
-        )
+        if prod(shape) <= FEW_CELLS:
+            cell = nw.lit(0)
+            for name, size in zip(self._coding, shape, strict=True):
+                cell = cell * size + nw.col(name)
+            records = self._tallied(codes.select(cell.alias(KEY)), prod(shape))
+            cells = np.flatnonzero(records)
+            yield MemoryCounts.of_cells(self._public, cells, records[cells])
+            return
+        small = codes.select(nw.col(*self._coding).cast(nw.Int32))
         with engine_of(small).cached() as kept:
             self._codes = self._known(kept)
             try:
                 # Reads all records: a file that cannot be read is an error before the spend.
                 self._totals = self.totals()
-                yield
+                yield self
             finally:
                 self._codes, self._totals = before, None
 
@@ -105,44 +115,43 @@ class EngineCounts(Counts):
         return int(row["n"][0])
 
     def totals(self) -> Indices:
-        if self._totals is not None:
-            return self._totals
-        values = self._values()[: int(self._public.sizes[0])]
-        return np.asarray(self._summed(self._codes, values, {LABEL: self._classes}).sum(axis=1))
+        if self._totals is None:
+            return self._tallied(self._codes.select(nw.col(LABEL).alias(KEY)), self._classes)
+        return self._totals
 
     def tables(self, splits: Target, leaves: int) -> list[list[Indices]]:
         sizes, f = self._public.sizes, engine_of(self._codes).f
+        starts = np.cumsum(sizes) - sizes
         width, classes = int(sizes.sum()), self._classes
-        if f is not None:
-            # One number for each value of a record; null where no leaf counts it.
-            col = f.col
-            place = (col(LEAF) * classes + col(LABEL)) * width
-            starts = np.cumsum([0, *sizes]).tolist()
-            keys = [
-                place + start + col(c) for c, start in zip(self._names, starts, strict=False)
-            ]
-            each = f.explode(f.when(place.isNotNull(), f.array(*keys)))
-            most = min(leaves * classes * width, self._most_records * sizes.size)
-            counted = self._reached(f, [splits]).select(each.alias(KEY))
-            found = self._tallied(counted, (leaves, classes, width), int(most) + 1)
-        else:
-            # One wide grouping by leaf and class, a sum for every value: rows are never turned
-            # into one for each column, which takes four times as long at the least.
+        if f is None:
             rows = self._codes.with_columns(_leaf(splits).alias(LEAF))
-            rows = rows.filter(~nw.col(LEAF).is_null())
-            found = self._summed(rows, self._values(), {LEAF: leaves, LABEL: classes})
-        ends = np.cumsum(sizes)[:-1]
-        return [np.split(leaf.T, ends) for leaf in found]
+        else:
+            rows = self._reached(f, [splits])
+        # Null for a record that no leaf counts: Spark would repeat the leaf in a filter.
+        place = (nw.col(LEAF) * classes + nw.col(LABEL)) * width
+        keys = rows.select(
+            (place + start + nw.col(name)).alias(name)
+            for name, start in zip(self._names, starts.tolist(), strict=True)
+        )
+        found = self._tallied(engine_of(keys).joined(KEY), leaves, classes, width)
+        return [np.split(leaf.T, starts[1:]) for leaf in found]
 
     def hits(self, trees: Sequence[Individual]) -> Indices:
         if (f := engine_of(self._codes).f) is not None:
-            col, classes = f.col, self._classes
-            key = f.when(col(LEAF) == col(LABEL), col(TREE) * classes + col(LABEL))
-            counted = self._reached(f, trees).select(key.alias(KEY))
-            shape = len(trees), classes
-            return self._tallied(counted, shape, prod(shape) + 1)
-        right = [_leaf(tree) == nw.col(LABEL) for tree in trees]
-        return self._summed(self._codes, right, {LABEL: self._classes}).T
+            rows, key = self._reached(f, trees), nw.col(TREE) * self._classes + nw.col(LABEL)
+            right = rows.select(nw.when(nw.col(LEAF) == nw.col(LABEL)).then(key).alias(KEY))
+            return self._tallied(right, len(trees), self._classes)
+        sums = [
+            (_leaf(tree) == nw.col(LABEL)).cast(nw.Int64).sum().alias(f"{k}")
+            for k, tree in enumerate(trees)
+        ]
+        out = np.zeros((len(trees), self._classes), dtype=np.int64)
+        by, most = [LABEL], self._classes
+        for block in sum_in_blocks(self._codes, self._data, sums, by=by, most=most):
+            labels = counts(block.pop(LABEL))
+            for tree, found in block.items():
+                out[int(tree), labels] = counts(found)
+        return out
 
     def outside(self) -> list[int]:
         """Return how many values of each column, and how many labels, were not declared."""
@@ -155,37 +164,17 @@ class EngineCounts(Counts):
         """Return the rows that have a code of every column."""
         return rows.filter(*(~nw.col(name).is_null() for name in self._coding))
 
-    def _values(self) -> list[nw.Expr]:
-        """Return whether a record has a value, for all values of all columns."""
-        return [
-            nw.col(name) == code
-            for name, size in zip(self._names, self._public.sizes.tolist(), strict=True)
-            for code in range(size)
-        ]
-
-    def _summed(
-        self, rows: nw.LazyFrame[Any], flags: Sequence[nw.Expr], groups: Mapping[str, int]
-    ) -> Indices:
-        """Return how often each flag is true by groups, shape ``(*groups, flags)``."""
-        out = np.zeros((*groups.values(), len(flags)), dtype=np.int64)
-        sums = [flag.cast(nw.Int64).sum().alias(f"{k}") for k, flag in enumerate(flags)]
-        most = int(min(prod(groups.values()), self._most_records))
-        for block in sum_in_blocks(rows, self._data, sums, by=list(groups), most=most):
-            places = [counts(block.pop(name)) for name in groups]
-            for flag, column in block.items():
-                out[..., int(flag)][*places] = counts(column)
-        return out
-
-    def _tallied(self, keys: Any, shape: tuple[int, ...], most: int) -> Indices:  # noqa: ANN401
-        """Return how often each key occurs on Spark, as an array; null is not counted."""
-        counted = nw.from_native(keys.groupBy(KEY).count())
-        table = tables.collect(counted, self._data, most=most)
+    def _tallied(self, keys: nw.LazyFrame[Any], *shape: int) -> Indices:
+        """Return how often each key occurs, as an array; null is not counted."""
+        counted = keys.group_by(KEY).agg(nw.len().alias("count"))
+        most = min(prod(shape), self._most_records * len(self._names)) + 1
+        table = tables.collect(counted, self._data, most=int(most))
         known = np.array([key is not None for key in table[KEY].tolist()], dtype=bool)
         out = np.zeros(prod(shape), np.int64)
         out[counts(table[KEY][known])] = counts(table["count"][known])
         return out.reshape(shape)
 
-    def _reached(self, f: Any, trees: Sequence[Target]) -> Any:  # noqa: ANN401 -- Spark's
+    def _reached(self, f: Any, trees: Sequence[Target]) -> nw.LazyFrame[Any]:  # noqa: ANN401
         """Return records by tree, with the leaf that each reaches, null for none."""
         node = f.col(NODE)
         columns, firsts, targets, roots = flat(*trees)
@@ -200,7 +189,8 @@ class EngineCounts(Counts):
             answer = f.get(answers, f.get(column, node))
             below = f.get(target, f.get(first, node) + answer)
             native = native.withColumn(NODE, f.coalesce(below, node))
-        return native.withColumn(LEAF, f.when(node > none, node - none - 1).cast("bigint"))
+        leaf = f.when(node > none, node - none - 1).cast("bigint")
+        return nw.from_native(native.withColumn(LEAF, leaf))
 
     def _coded(
         self, *, repaired: bool = True, more: Mapping[str, nw.Expr] | None = None
@@ -259,24 +249,10 @@ def _below(
     )
 
 
-def _width(codes: int) -> type[nw.Int8 | nw.Int16 | nw.Int64]:
-    """Return the smallest type that holds so many codes."""
-    return nw.Int8 if codes <= 2**7 else nw.Int16 if codes <= 2**15 else nw.Int64
-
-
 def _value(column: str, dtype: Any) -> nw.Expr:  # noqa: ANN401 -- narwhals' types
     """Return a value as text, an integer or float64, null for what is missing."""
-    if _kind(column, dtype) == Kind.TEXT:
+    if Kind.of(dtype) == Kind.TEXT:
         return nw.col(column).cast(nw.String)
     if dtype == nw.Boolean:
         return nw.col(column).cast(nw.Int64)
     return nw.col(column) if dtype.is_integer() else without_nan(column)
-
-
-def _kind(name: str, dtype: Any) -> Kind:  # noqa: ANN401 -- narwhals' types
-    kind = Kind.of(dtype)
-    if kind is not None and kind.is_number:
-        return Kind.NUMBERS
-    if kind == Kind.TEXT:
-        return kind
-    raise refused_type(name, dtype)

@@ -26,9 +26,9 @@ import numpy as np
 
 from dpselect import validation
 from dpselect._optional import Axes, new_axes
-from dpselect.combine import disjoint_sum, margin, pareto
+from dpselect.combine import disjoint_sum
 from dpselect.combine.fronts.dominance import Dominance, checked_dominance
-from dpselect.combine.registry import facts_of
+from dpselect.combine.registry import by_name, facts_of
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import (
     ExponentialMechanism,
@@ -40,7 +40,6 @@ from dpselect.mechanisms import (
 from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours
 from dpselect.objective import Facts, Objective
-from dpselect.passes import of_sums
 from dpselect.plan import Plan, Spend
 from dpselect.query import query
 from dpselect.release import Release
@@ -255,7 +254,7 @@ class Evolution(Training[FrontRelease]):
         later = self.asked.survivors + 2 * self._pairs
         trees = [self.asked.population] + [later] * (len(self.epsilons) - 1)
         trees += [self.asked.front] if self.rates_epsilon else []
-        return level_passes(self.schema, 0) + sum(map(of_sums, trees))
+        return level_passes(self.schema, 0, trees)
 
     def spends(self) -> tuple[Spend, ...]:
         selections = [
@@ -398,9 +397,7 @@ class Evolution(Training[FrontRelease]):
             parts = [Objective(one.scores, GlobalSensitivity(1.0, relation)) for one in parts]
         if asked.selection == "weighted-sum":
             return disjoint_sum(parts, self.weights)
-        if asked.selection == "margin":
-            return margin(parts)
-        return pareto(parts, dominance=asked.dominance)
+        return by_name(asked.selection, parts, dominance=asked.dominance)
 
 
 @query

@@ -233,35 +233,6 @@ def record_change(hits: Indices, totals: Indices, weights: Values, distance: int
 
 
 @compiled
-def locate_weighted(
-    hits: Indices, totals: Indices, weights: Values, heights: Values, horizon: int
-) -> Values:
-    """Return steps, start and width of the interval of each height, shape ``(3, n)``.
-
-    Args:
-        hits: Shape ``(n, 2)``.
-        totals: Shape ``(2,)``.
-        weights: Shape ``(2,)``, >= 0.
-        heights: Shape ``(n,)``.
-        horizon: The distance from which on the bound is used.
-    """
-    out = np.zeros((3, heights.size))
-    for r in range(heights.size):
-        passed, t = 0.0, 0
-        while t < horizon:
-            delta = record_change(hits[r], totals, weights, t)
-            out[2, r] = delta
-            if passed + delta > heights[r]:
-                break
-            passed += delta
-            t += 1
-        if t == horizon:
-            out[2, r] = weights.max()
-        out[0, r], out[1, r] = t, passed
-    return out
-
-
-@compiled
 def weighted_change(hits: Indices, totals: Indices, weights: Values, distance: int) -> Values:
     """Return the largest change of each weighted sum within a distance."""
     out = np.zeros(hits.shape[0])
@@ -271,15 +242,29 @@ def weighted_change(hits: Indices, totals: Indices, weights: Values, distance: i
 
 
 @compiled
-def weighted_sums(hits: Indices, totals: Indices, weights: Values, upto: Indices) -> Values:
-    """Return the sums of the changes below some distances, compensated as in ``RunningSum``."""
-    out = np.zeros(hits.shape[0])
-    for r in range(hits.shape[0]):
-        total, lost = 0.0, 0.0
-        for t in range(upto[r]):
-            delta = record_change(hits[r], totals, weights, t)
+def walk_weighted(
+    hits: Indices, totals: Indices, weights: Values, heights: Values, upto: Indices
+) -> Values:
+    """Return steps, start and width of the interval of each height, shape ``(3, n)``.
+
+    The sums of changes are compensated as in ``RunningSum``.
+
+    Args:
+        hits: Shape ``(n, 2)``.
+        totals: Shape ``(2,)``.
+        weights: Shape ``(2,)``, >= 0.
+        heights: Shape ``(n,)``.
+        upto: The most steps of each, shape ``(n,)``.
+    """
+    out = np.zeros((3, heights.size))
+    for r in range(heights.size):
+        total, lost, t = 0.0, 0.0, 0
+        delta = record_change(hits[r], totals, weights, t)
+        while t < upto[r] and total + lost + delta <= heights[r]:
             raised = total + delta
             lost += max(total, delta) - raised + min(total, delta)
             total = raised
-        out[r] = total + lost
+            t += 1
+            delta = record_change(hits[r], totals, weights, t)
+        out[0, r], out[1, r], out[2, r] = t, total + lost, delta
     return out

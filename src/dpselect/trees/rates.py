@@ -80,13 +80,17 @@ class WeightedRatesSensitivity(Sensitivity):
     def cumulative(self, distance: int | Indices) -> Values:
         distances = np.broadcast_to(checked_distances(distance), len(self._of[0]))
         inside = np.minimum(distances, self.horizon)
-        return kernels.weighted_sums(*self._of, inside) + (distances - inside) * self.bound
+        anywhere = np.full(inside.shape, np.inf)
+        _, summed, _ = kernels.walk_weighted(*self._of, anywhere, inside)
+        return summed + (distances - inside) * self.bound
 
     def shortfall(self) -> Values:
         return self.horizon * self.bound - self.cumulative(self.horizon)
 
     def locate(self, heights: Values) -> Interval:
-        return Interval(*kernels.locate_weighted(*self._of, heights, self.horizon))
+        ends = np.full(heights.shape, self.horizon)
+        steps, start, width = kernels.walk_weighted(*self._of, heights, ends)
+        return Interval(steps, start, np.where(steps < self.horizon, width, self.bound))
 
 
 def true_positive_rate(

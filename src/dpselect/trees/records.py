@@ -237,8 +237,8 @@ class Rows:
                 refuse_outside(self.schema, counts.outside())
         if counts.number() > max_records:
             raise PublicClaimError("the table has more records than `max_records` allows")
-        with counts.held():
-            yield counts
+        with counts.held() as held:
+            yield held
 
     def coded(self, data: object) -> CodedTable:
         """Return the records of a table in memory; those of a person limited.
