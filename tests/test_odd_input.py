@@ -18,11 +18,13 @@ import dpselect as dp
 from dpselect.cli import main
 from support import odd_input
 from support.odd_arguments import CALLS, ODD
-from support.odd_entries import CONTAINERS, ENTRIES, data_for, seeded
+from support.odd_entries import CONTAINERS, ENTRIES, READINGS, data_for, seeded
 from support.odd_input import MARKER, csv_files
 
 FEW = settings.default.derandomize
 SEEDS = 3 if FEW else 500
+FIRST = {entries[0] for entries in READINGS.values()}
+"""One entry of each way in which data are read; the others are read by the same code."""
 arguments = settings(
     max_examples=1 if FEW else 1_000, suppress_health_check=list(HealthCheck), deadline=None
 )
@@ -33,7 +35,7 @@ program = settings(arguments, max_examples=1 if FEW else 500)
 def test_only_errors_of_ours_and_nothing_private(name, tmp_path):
     entry = ENTRIES[name]
     for container in CONTAINERS[entry.data]:
-        for seed in range(SEEDS):
+        for seed in range(1 if FEW and name not in FIRST else SEEDS):
             rng = seeded(name, container, seed)
             given_data = data_for(entry, container, rng, tmp_path)
             if given_data is None:

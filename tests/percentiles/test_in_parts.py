@@ -93,7 +93,7 @@ def transcripts(method, database, number):
 
 def largest_loss(method, near, most=2):
     """Return the largest log ratio over all neighbours of at most so many records."""
-    values = (-1.0, 0.0, 1.0, 2.0, 9.0)
+    values = (-1.0, 1.0, 2.0, 9.0)  # one at each candidate, two of them from beyond
     universe = [x for n in range(most + 1) for x in combinations_with_replacement(values, n)]
     worst = 0.0
     for number in NUMBERS:
@@ -197,7 +197,7 @@ class NoCountIsPaid(InParts):
 def test_planted_bugs_are_caught(bug, way, relation):
     method = bug(WAYS[way], POINTS, Records(relation), EPSILON, 3)
 
-    assert largest_loss(method, are_neighbours(relation)) > EPSILON * 1.01
+    assert largest_loss(method, are_neighbours(relation), most=1) > EPSILON * 1.01
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [7.0] * 50, [-7.0] * 50])

@@ -137,7 +137,7 @@ def rank_of_place(rows, points, rank):
 
 
 @pytest.mark.parametrize("points", [(0, 1, 2, 3), (0.5, 2)])
-@pytest.mark.parametrize("p", [25, 75, 90])
+@pytest.mark.parametrize("p", [pytest.param(25, marks=pytest.mark.slow), 75, 90])
 def test_intervals_hold_the_percentile_of_every_small_database(p, points):
     made, worst = intervals(p, points, scale=1.2), 0.0
     part, noise = exact_fraction(p), laplace(1.2)
@@ -236,7 +236,7 @@ def test_the_counts_cost_their_share_by_persons(relation, monkeypatch):
     """Of persons with up to two values, who come, or are replaced by each other."""
     asked = {"column": "v", "p": 50, "candidates": range(VALUES), "interval": 0.9}
     asked |= {"user": "who", "max_per_user": 2, "epsilon": 1.0, "neighbours": relation}
-    held = [x for n in range(3) for x in combinations_with_replacement(range(VALUES), n)]
+    held = [x for n in range(3) for x in combinations_with_replacement((0, 1, 3), n)]
     pairs = [(x, y) for x, y in combinations(held, 2) if relation == "substitute" or x == ()]
 
     def most():

@@ -42,7 +42,14 @@ def test_it_is_the_same_every_time_and_falls_with_epsilon(p):
 
 
 @pytest.mark.parametrize("p", [50, 90, (50, 90), (50, 90, 99), (25, 50, 75)], ids=str)
-@pytest.mark.parametrize(("upper", "records"), [(100, 200), (100, 2000), (1000, 2000)])
+@pytest.mark.parametrize(
+    ("upper", "records"),
+    [
+        (100, 200),
+        pytest.param(100, 2000, marks=pytest.mark.slow),
+        pytest.param(1000, 2000, marks=pytest.mark.slow),
+    ],
+)
 def test_the_stated_error_is_met_and_not_much_too_wide(p, upper, records):
     """Of the worst shape: in 95 of 100 releases, less 2.5 deviations; and 1.5 times at most."""
     design = design_of(p, upper=upper, assumed_records=records)

@@ -1,7 +1,7 @@
 """Neighbour relations of sorted databases: predicates for the audit, and pairs."""
 
 from collections import Counter
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement
 
 from dpselect.neighbours import Neighbours
 
@@ -22,8 +22,7 @@ def pairs_of_rows(relation, rows, most):
     fewer = [some for n in range(most) for some in combinations_with_replacement(rows, n)]
     if relation is Neighbours.ADD_REMOVE:
         return [(some, (*some, one)) for some in fewer for one in rows]
-    moved = [(a, b) for a, b in product(rows, rows) if a < b]
-    return [((*some, a), (*some, b)) for some in fewer for a, b in moved]
+    return [((*some, a), (*some, b)) for some in fewer for a, b in combinations(rows, 2)]
 
 
 def pairs_of_persons(relation, sets):
@@ -31,5 +30,4 @@ def pairs_of_persons(relation, sets):
     bases = [(), *((one,) for one in sets[1::3])]
     if relation is Neighbours.ADD_REMOVE:
         return [(base, (*base, one)) for base in bases for one in sets]
-    moved = [(a, b) for a, b in product(sets, sets) if a != b]
-    return [((*base, a), (*base, b)) for base in bases for a, b in moved]
+    return [((*base, a), (*base, b)) for base in bases for a, b in combinations(sets, 2)]

@@ -340,6 +340,7 @@ def check_samples(n):
     assert stats.kstest(p_values, "uniform").pvalue > 1e-4
 
 
+@pytest.mark.slow
 def test_samples_are_uniform_over_structured_persons():
     """A subset of ten that is 8 % too frequent is seen with probability .98.
 
