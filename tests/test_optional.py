@@ -43,7 +43,7 @@ EXTRAS = {
     "formats": ["fastexcel", "networkx", "pyreadstat"],
     "geo": ["geopandas", "pyarrow", "pyproj", "shapely"],
     "spark": ["pyspark"],
-    "standard": ["matplotlib", "polars", "rich", "sklearn", "typer", "xlsxwriter", "zstandard"],
+    "standard": ["backports", "matplotlib", "polars", "rich", "sklearn", "typer", "xlsxwriter"],
 }
 PACKAGES = {package: extra for extra, packages in EXTRAS.items() for package in packages}
 """Import names of the optional packages, with the extra that installs each."""

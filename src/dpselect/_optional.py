@@ -58,10 +58,10 @@ def needed(module: str, *, extra: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != package:
+        if error.name not in {package, module}:
             raise
         raise MissingDependencyError(
-            f"this needs {package}, which is not installed: pip install 'dpselect[{extra}]', "
+            f"this needs {module}, which is not installed: pip install 'dpselect[{extra}]', "
             f"or '.[{extra}]' in a clone"
         ) from None
 

@@ -1,5 +1,7 @@
 """Refusals of tables, and of values that queries cannot count."""
 
+from datetime import date
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -47,6 +49,7 @@ def above(query):
 
 
 HALF = releasing(dp.Percentiles, column="days", p=50, upper=9, step=1, **AR)
+DAYS = releasing(dp.Percentiles, p=50, candidates=[date(2024, 1, 2)], **AR)
 TOP = releasing(dp.TopKeys, k=1, candidates=["a"], **AR)
 DIALECT = refusing(Dialect)
 CHECKED = refusing(tables.check_columns, STAYS)
@@ -60,6 +63,7 @@ ROWS = [
         "data must be a frame", DataError, data=Each([None, 3, [1, 2], {"pay": [1]}])
     ),
     HALF("not a DuckDBPyConnection", DataError, data=duckdb.connect()),
+    DAYS("must be dates", DataError, data=Each([{"a": date(2024, 1, 2)}, {date(2024, 1, 2)}])),
     CHECKED("in commands 60d and 1d", ColumnError, numeric=["stay"]),
     CHECKED("in commands 2024-01-01 and 1d", ColumnError, numeric=["admitted"]),
     KEPT("users must be text, integers", ColumnError, user="user"),

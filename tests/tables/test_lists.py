@@ -37,10 +37,7 @@ def test_a_list_can_be_typed_also_of_one_value():
 
 @pytest.mark.parametrize(
     "held",
-    [
-        "Müller".encode("latin-1"),
-        codecs.BOM_UTF16_LE + "Müller".encode("utf-16-le"),
-    ],
+    ["Müller".encode("latin-1"), codecs.BOM_UTF16_LE + "Müller".encode("utf-16-le")],
 )
 def test_another_encoding_is_named(tmp_path, held):
     path = tmp_path / "names.txt"

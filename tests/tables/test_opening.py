@@ -22,14 +22,12 @@ TYPED = ["polars", "lazy", "pandas", "pyarrow", "duckdb", "parquet", "str"]
 
 @pytest.fixture(params=[*TYPED, "csv", "CSV"])
 def table(request, tmp_path):
-    polars = pl.DataFrame(ROWS)
-    arrow = pa.table(ROWS)
     return {
-        "polars": lambda: polars,
-        "lazy": polars.lazy,
+        "polars": lambda: pl.DataFrame(ROWS),
+        "lazy": lambda: pl.LazyFrame(ROWS),
         "pandas": lambda: pd.DataFrame(ROWS),
-        "pyarrow": lambda: arrow,
-        "duckdb": lambda: duckdb.from_arrow(arrow),
+        "pyarrow": lambda: pa.table(ROWS),
+        "duckdb": lambda: duckdb.from_arrow(pa.table(ROWS)),
         "parquet": lambda: as_path(tmp_path, "parquet"),
         "csv": lambda: as_path(tmp_path, "csv"),
         "str": lambda: str(as_path(tmp_path, "parquet")),

@@ -31,7 +31,7 @@ import numpy as np
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.tables.columns import CODES
+from dpselect.tables.columns import code_of
 from dpselect.tables.kinds import FIRST, ORIGINS, Moment
 from dpselect.typing import Indices, Values
 from dpselect.validation import EXACT
@@ -346,7 +346,7 @@ class Unit:
         """Return a value as a number."""
         if self.moment == "number":
             return float(value) if isinstance(value, Decimal) else value
-        return CODES[self.moment](value)
+        return code_of(value, self.moment)
 
     def span(self, step: Any) -> Any:  # noqa: ANN401 -- as above
         """Return the distance of two values as a number."""

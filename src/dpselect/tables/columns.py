@@ -8,7 +8,7 @@ container that declares none is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from math import nan
@@ -30,6 +30,7 @@ from dpselect.tables.kinds import (
     Moment,
     declares_nothing,
     float_type,
+    moment_of,
     native_type,
     type_name,
 )
@@ -43,12 +44,12 @@ from dpselect.tables.opening import (
 )
 from dpselect.tables.source import Source
 from dpselect.tables.values import (
-    as_array,
+    as_column,
     as_series,
     is_listed,
     names_of_series,
+    of_array,
     of_series,
-    of_values,
 )
 from dpselect.typing import Values
 
@@ -165,18 +166,17 @@ def numeric_column(data: object, column: str | None = None) -> Values:
         raise ParameterError(
             f"column is for tables, and data is a {type(data).__name__}: leave it out"
         )
-    series = as_series(data)
-    if isinstance(series, nw.Series):
-        kind = Kind.of(series.dtype)
-        if not (kind and kind.is_number) and not declares_nothing(series):
+    held = as_column(data, REFUSAL)
+    if isinstance(held, nw.Series):
+        kind = Kind.of(held.dtype)
+        if kind is None or not kind.is_number:
             raise DataError(
-                f"the values are of type {type_name(series.dtype)}, which is not numeric"
+                f"the values are of type {type_name(held.dtype)}, which is not numeric"
             )
-        return series_numbers(series)
-    values = of_values(data, REFUSAL)
-    if values.kind == "text":
+        return series_numbers(held)
+    if Kind.of_array(held.dtype) == Kind.TEXT:
         raise DataError(REFUSAL)
-    return values.numbers()
+    return of_array(held).numbers()
 
 
 def series_numbers(series: nw.Series[Any]) -> Values:
@@ -245,7 +245,13 @@ class Measure:
         kind: Moment = "number"
         if self.moment == "number":
             table = check_columns(data, numeric=columns)
-            _check_declared(data, columns)
+            # Dates that are read as numbers are all missing, and nothing would say so.
+            if untyped := [one for one in columns if Source.of(data).is_untyped(one)]:
+                raise ColumnError(
+                    f"a text file declares no types: say by `column_type` {untyped[0]}=number "
+                    f"that {untyped[0]!r} holds numbers; of dates or times the values that may "
+                    "be released are durations, such as 60d"
+                )
         else:
             table = check_columns(data, plain=columns)
             kind, *others = {self._held(one, schema(table, data)[one], data) for one in columns}
@@ -258,22 +264,13 @@ class Measure:
         held = _difference(*(_of_series(table.get_column(one), kind) for one in columns))
         # Arrow would refuse integers that are rounded, so NumPy makes the floats.
         found = nw.new_series(column, held * unit, nw.Float64, backend=table.implementation)
-        is_there = ~nw.col(column).is_nan()
-        return nw.to_native(
-            table.with_columns(found).with_columns(nw.when(is_there).then(column))
-        )
+        return nw.to_native(table.with_columns(found))
 
     def _held(self, column: str, dtype: Any, data: object) -> Moment:  # noqa: ANN401 -- a type
         """Return what a column of a type holds."""
         if Source.of(data).is_untyped(column) or dtype == nw.Object:
             return "local time" if self.minus is not None else self.moment
-        found: Moment = "number"
-        if dtype == nw.Date:
-            found = "day"
-        elif dtype == nw.Datetime:
-            found = "local time" if getattr(dtype, "time_zone", None) is None else "time"
-        elif dtype == nw.Duration:
-            found = "duration"
+        found = moment_of(dtype)
         allowed = {self.moment} if self.minus is None else {"day", "local time", "time"}
         if found not in allowed:
             raise ColumnError(
@@ -285,38 +282,23 @@ class Measure:
 
     def _of_values(self, values: object) -> NDArray[Any]:
         """Return the numbers of an array, a list or a Series."""
-        series = as_series(values)
-        if isinstance(series, nw.Series):
-            if not declares_nothing(series):
-                self._held("value", series.dtype, None)
-            return _of_series(series, self.moment)
-        if is_listed(values) or (array := as_array(values)).dtype == object:
-            return _of_objects(values, self.moment)  # type: ignore[arg-type]
-        is_right = array.dtype.str.startswith(TYPES.get(self.moment, "none"))
-        if array.ndim != 1 or not is_right:
-            raise DataError(
-                f"the values must be {NAMES[self.moment]}, one for each record; an array of "
-                "days is of datetime64[D]"
-            )
-        return _of_array(array, self.moment)
+        refusal = (
+            f"the values must be {NAMES[self.moment]}, one for each record (days of an array "
+            "are datetime64[D])"
+        )
+        held = as_column(values, refusal)
+        if isinstance(held, nw.Series):
+            self._held("value", held.dtype, None)
+            return _of_series(held, self.moment)
+        if held.dtype == object:
+            return _of_objects(held, self.moment)
+        if not held.dtype.str.startswith(TYPES.get(self.moment, "none")):
+            raise DataError(refusal)
+        return _of_array(held, self.moment)
 
 
 NUMBERS = Measure()
 """A column of numbers, as it is."""
-
-
-def _check_declared(data: object, columns: list[str]) -> None:
-    """Refuse the difference of two columns of which no type is declared.
-
-    Dates that are read as numbers are all missing, and nothing would say so.
-    """
-    for column in columns:
-        if Source.of(data).is_untyped(column):
-            raise ColumnError(
-                f"a text file declares no types: say by `column_type` {column}=number that "
-                f"{column!r} holds numbers; of dates or times the values that may be "
-                "released are durations, such as 60d"
-            )
 
 
 def _in_engine(
@@ -366,16 +348,15 @@ def _of_array(array: Any, moment: Moment) -> NDArray[np.int64]:  # noqa: ANN401 
 
 def _of_objects(values: Iterable[object], moment: Moment) -> NDArray[np.int64]:
     """Return days or microseconds of any objects, at most those that 64 bits hold."""
-    code = CODES[moment]
-    return np.array([_coded(value, code) for value in values], dtype=np.int64)
+    return np.array([_coded(value, moment) for value in values], dtype=np.int64)
 
 
-def _coded(value: object, code: Callable[[Any], int | None]) -> int:
+def _coded(value: object, moment: Moment) -> int:
     try:
         if isinstance(value, np.datetime64 | np.timedelta64):
             unit = "D" if value.dtype.str.endswith("[D]") else "us"
             value = value.astype(f"{value.dtype.kind}8[{unit}]").item()
-        found = code(value)
+        found = code_of(value, moment)
     except Exception:  # noqa: BLE001 -- whatever is raised, it is none
         return MISSING
     return MISSING if found is None else min(max(found, MISSING + 1), -MISSING - 1)
@@ -396,24 +377,14 @@ def _floats(counted: NDArray[Any]) -> Values:
     return np.where(counted == MISSING, nan, counted)
 
 
-def _day(value: object) -> int | None:
-    return (value - FIRST).days if type(value) is date else None
-
-
-def _time(value: object, moment: Moment) -> int | None:
-    if type(value) is date and moment == "local time":
-        return (value - FIRST).days * DAY
-    if not isinstance(value, datetime) or (value.tzinfo is None) != (moment == "local time"):
+def code_of(value: Any, moment: Moment) -> int | None:  # noqa: ANN401 -- of any object
+    """Return the number of a date, a time or a duration; None for a value of another type."""
+    if moment == "duration":
+        return value // timedelta(microseconds=1) if isinstance(value, timedelta) else None
+    if type(value) is date:
+        days = (value - FIRST).days
+        return {"day": days, "local time": days * DAY}.get(moment)
+    zone: Moment = "local time" if getattr(value, "tzinfo", None) is None else "time"
+    if not isinstance(value, datetime) or zone != moment:
         return None
     return (value - ORIGINS[moment]) // timedelta(microseconds=1)
-
-
-CODES: dict[Moment, Callable[[Any], int | None]] = {
-    "day": _day,
-    "local time": lambda value: _time(value, "local time"),
-    "time": lambda value: _time(value, "time"),
-    "duration": lambda value: (
-        value // timedelta(microseconds=1) if isinstance(value, timedelta) else None
-    ),
-}
-"""The number of one value, None if it is not a number."""

@@ -22,12 +22,12 @@ from dpselect.errors import DataError, ParameterError, replaced
 from dpselect.tables.dialect import DEFAULTS, WRITTEN, Dialect
 from dpselect.tables.text import (
     CONTRADICTION,
-    Lines,
     TextFiles,
-    check_alike,
+    alike,
     cleaned,
     in_blocks,
     names_of,
+    opened,
 )
 
 
@@ -68,12 +68,10 @@ def literal(file: Path) -> str:
 
 def _parquet(files: Sequence[Path], *_: object) -> pl.LazyFrame:
 
-    named = [*map(literal, files)]
-    if names := _folder_keys(files):
-        # Types guessed from folders' names would depend on values: they are text.
-        text = dict.fromkeys(names, pl.String)
-        return pl.scan_parquet(named, glob=False, hive_partitioning=True, hive_schema=text)
-    return pl.scan_parquet(named, glob=False)
+    # Types guessed from folders' names would depend on values: they are text.
+    keys = dict.fromkeys(_folder_keys(files), pl.String)
+    how: Any = {"hive_partitioning": True, "hive_schema": keys} if keys else {}
+    return pl.scan_parquet([*map(literal, files)], glob=False, **how)
 
 
 def _folder_keys(files: Sequence[Path]) -> list[str]:
@@ -101,13 +99,14 @@ def _json_lines(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
     )
     names = dialect.header
     if isinstance(names, bool):
-        names = replaced(
-            lambda: list(json.loads(Lines(files[0], line).first() or b"").keys()),
-            lambda: DataError(
-                f"{files[0].name}: its first line must be an object of JSON, whose keys name "
-                "the columns"
-            ),
-        )
+        with opened(files[0], line) as lines:
+            names = replaced(
+                lambda: list(json.loads(lines.first()).keys()),
+                lambda: DataError(
+                    f"{files[0].name}: its first line must be an object of JSON, whose keys "
+                    "name the columns"
+                ),
+            )
     whole = pl.col("line")
     fields = {name: json.dumps([name], ensure_ascii=False) for name in names}
     return (
@@ -143,8 +142,7 @@ def _workbooks(files: Sequence[Path], dialect: Dialect, *_: object) -> pl.LazyFr
 
         return names_of(dialect, first, file)
 
-    names = named(files[0])
-    check_alike(files, names, named)
+    names = alike(files, named)
 
     def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
         for file in files:
@@ -191,48 +189,46 @@ def _statistics(files: Sequence[Path], dialect: Dialect, kind: str, *_: object) 
     )
     begin = datetime(1582, 10, 14) if kind in {".sav", ".zsav"} else datetime(1960, 1, 1)  # noqa: DTZ001 -- local times
     since = round((begin - datetime(1970, 1, 1)).total_seconds()) * 1_000_000  # noqa: DTZ001
-    units: dict[str, int] = {}
-    labels: dict[str, dict[float, str]] = {}
+    stored: dict[str, Any] = {}
+    made: dict[str, pl.Expr] = {}
 
     def schema_of(file: Path) -> dict[str, Any]:
         _, meta = read(file, metadataonly=True)
         found: dict[str, Any] = {}
-        for column, stored in meta.readstat_variable_types.items():
+        for column, kept in meta.readstat_variable_types.items():
+            held, stated = pl.col(column), dialect.column_type.get(column)
             form = str(meta.original_variable_types[column] or "")
             moments = (one for one in _MOMENTS.get(kind, _SAS) if re.match(one[0], form))
-            _, held, unit = next(moments, ("", "", 0))
-            if stored == "string":
+            _, moment, unit = next(moments, ("", "", 0))
+            stored[column], found[column] = pl.Float64, pl.Float64
+            if kept == "string":
+                stored[column] = found[column] = pl.String
+                held = pl.when(held != "").then(held)
+            elif stated == "text":
                 found[column] = pl.String
-            elif dialect.column_type.get(column) == "text":
-                found[column] = pl.String
-                labels[column] = meta.variable_value_labels.get(column, {})
+                held = _labelled(held, meta.variable_value_labels.get(column, {}))
             elif unit:
-                found[column] = pl.Date if held == "date" else pl.Datetime("us")
-                units[column] = unit
-            else:
-                whole = dialect.column_type.get(column) == "integer"
-                found[column] = pl.Int64 if whole else pl.Float64
+                found[column] = pl.Date if moment == "date" else pl.Datetime("us")
+                micros = (held * unit + since).round()
+                held = pl.when(micros.is_between(*_YEARS)).then(micros).cast(pl.Int64)
+                held = held.cast(pl.Datetime("us")).cast(found[column])
+            elif stated == "integer":
+                found[column] = pl.Int64
+                held = pl.when(held == held.round()).then(held).cast(pl.Int64, strict=False)
+            made[column] = held.alias(column)
         return found
 
-    schema = schema_of(files[0])
+    schema = alike(files, schema_of)
     if other := [one for one in dialect.column_type.values() if one not in {"integer", "text"}]:
         raise ParameterError(
             f"`column_type` of such a file must be integer, or text (labels), not {other[0]!r}"
         )
-    check_alike(files, schema, schema_of)
 
     def frames(wanted: list[str]) -> Iterator[pl.DataFrame]:
         for file in files:
             values, _ = read(file, usecols=wanted)
-            texts = {one for one in wanted if schema[one] == pl.String and one not in labels}
-            stored = {one: pl.String if one in texts else pl.Float64 for one in wanted}
-            found = pl.DataFrame({one: values[one] for one in wanted}, schema=stored)
-            yield found.select(
-                _labelled(pl.col(one), labels[one]).alias(one)
-                if one in labels
-                else _value(pl.col(one), schema[one], units.get(one), since)
-                for one in wanted
-            )
+            found = {one: pl.Series(values[one], dtype=stored[one]) for one in wanted}
+            yield pl.DataFrame(found).select(made[one] for one in wanted)
 
     return in_blocks(schema, frames)
 
@@ -244,17 +240,6 @@ def _labelled(held: pl.Expr, labels: Mapping[float, str]) -> pl.Expr:
         return digits
     old = pl.Series([*map(float, labels)], dtype=pl.Float64)
     return held.replace_strict(old, [*labels.values()], default=digits, return_dtype=pl.String)
-
-
-def _value(held: pl.Expr, kind: Any, unit: int | None, since: int) -> pl.Expr:  # noqa: ANN401 -- a type
-    """Return stored values as those of a type; of moments in units since a beginning."""
-    if unit is not None:
-        micros = (held * unit + since).round()
-        moment = pl.when(micros.is_between(*_YEARS)).then(micros)
-        return moment.cast(pl.Int64).cast(pl.Datetime("us")).cast(kind)
-    if kind == pl.Int64:
-        return pl.when(held == held.round()).then(held).cast(pl.Int64, strict=False)
-    return pl.when(held != "").then(held) if kind == pl.String else held
 
 
 _EVERY = frozenset(DEFAULTS)

@@ -68,9 +68,8 @@ class Kind(StrEnum):
             return cls.INTEGER
         if dtype.is_float() or dtype.is_decimal():
             return cls.NUMBERS
-        if any(dtype == text for text in (nw.String, nw.Categorical, nw.Enum)):
-            return cls.TEXT
-        others = {nw.Boolean: cls.BOOLEAN, nw.Date: cls.DATE, nw.Object: cls.ANYTHING}
+        others: dict[Any, Kind] = dict.fromkeys((nw.String, nw.Categorical, nw.Enum), cls.TEXT)
+        others |= {nw.Boolean: cls.BOOLEAN, nw.Date: cls.DATE, nw.Object: cls.ANYTHING}
         return next((kind for known, kind in others.items() if dtype == known), None)
 
     @classmethod
@@ -372,6 +371,14 @@ def float_type(dtype: nw.dtypes.DType) -> np.dtype[Any]:
     return np.dtype(short.get(str(dtype), np.float64))
 
 
+def moment_of(dtype: nw.dtypes.DType) -> Moment:
+    """Return what columns of a type hold: numbers, if no moments."""
+    if dtype == nw.Datetime:
+        return "local time" if getattr(dtype, "time_zone", None) is None else "time"
+    others: dict[Any, Moment] = {nw.Date: "day", nw.Duration: "duration"}
+    return next((held for known, held in others.items() if dtype == known), "number")
+
+
 def numbers_alone(value: nw.Expr) -> nw.Expr:
     """Return float64 without NaN: null in its place.
 
@@ -390,10 +397,8 @@ def with_known_types(native: Any) -> Any:  # noqa: ANN401 -- of any library
     """
     pandas, arrow = map(sys.modules.get, ("pandas", "pyarrow"))
     if arrow is not None and isinstance(native, arrow.Table):
-        for at, field in enumerate(native.schema):
-            if (known := _known_of_arrow(native.column(at), arrow)) is not native.column(at):
-                native = native.set_column(at, field.name, known)
-        return native
+        known = [_known_of_arrow(column, arrow) for column in native.columns]
+        return arrow.Table.from_arrays(known, names=native.column_names)
     if arrow is not None and isinstance(native, arrow.Array | arrow.ChunkedArray):
         held = arrow.chunked_array([native]) if isinstance(native, arrow.Array) else native
         return _known_of_arrow(held, arrow)

@@ -305,15 +305,15 @@ def _duckdb(source: Source) -> object:
         "of DuckDB as clinic.duckdb::stays; for text files take polars"
     )
     file, _, table = str(source.path).partition(TABLE)
-    locked = DataError(f"{file}: another process has it open, or it is no DuckDB file")
-    absent = DataError(f"there is no table {table} in {file}, or it cannot be read")
-
-    def opened() -> object:
-        if table:
-            if not Path(file).is_file():
-                raise no_file(file)
-            connection = replaced(lambda: duckdb.connect(file, read_only=True), lambda: locked)
-            return replaced(lambda: connection.table(table), lambda: absent)
+    if table:
+        if not Path(file).is_file():
+            raise no_file(file)
+        locked = DataError(f"{file}: another process has it open, or it is no DuckDB file")
+        absent = DataError(f"there is no table {table} in {file}, or it cannot be read")
+        connection = replaced(lambda: duckdb.connect(file, read_only=True), lambda: locked)
+        relation = replaced(lambda: connection.table(table), lambda: absent)
+    else:
+        source.refuse_managed()
         files = source.files()
         if not all(source.kind(one) in PARQUET for one in files):
             raise refusal
@@ -321,9 +321,5 @@ def _duckdb(source: Source) -> object:
         # Types guessed from folders' names would depend on values: they are text.
         names = [escape(literal(one)) for one in files]
         rows = "select * from read_parquet(?, hive_types_autocast = false)"
-        return duckdb.connect().sql(rows, params=[names])
-
-    if not table:
-        source.refuse_managed()
-    relation = replaced(opened, lambda: refusal)
+        relation = replaced(lambda: duckdb.connect().sql(rows, params=[names]), lambda: refusal)
     return Source(frame=relation, where=source.where) if source.where else relation

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from glob import has_magic
@@ -148,8 +149,12 @@ class Source(Dialect):
         return self.is_csv and column not in self.column_type
 
     def files(self) -> list[Path]:
-        """Return the files that the path stands for, each once; a path need not be there."""
-        return _once(self.names())
+        """Return the files that the path stands for, in order; a path need not be there.
+
+        Each is there once, without links to others: rows count once, whatever names them.
+        """
+        named = sorted(self.names(), reverse=True)
+        return sorted({_identity(file): file for file in named}.values())
 
     def check_there(self) -> None:
         """Refuse a path that stands for no file, or for one that is not there.
@@ -197,11 +202,6 @@ class Source(Dialect):
                 raise DataError(f"{self} is an Iceberg table; {MANAGED.format(reader)}")
 
 
-def _once(files: Iterable[Path]) -> list[Path]:
-    """Return files in order, without links to others: rows count once, whatever names them."""
-    return sorted({_identity(file): file for file in sorted(files, reverse=True)}.values())
-
-
 def _identity(file: Path) -> object:
     """Return what all links to a file share, also the hard ones."""
     try:
@@ -235,9 +235,7 @@ def check_names(native: object) -> None:
             "the columns have names of several levels: give each one name, as "
             "frame.columns = frame.columns.map('_'.join)"
         )
-    names = list(columns) if hasattr(columns, "__iter__") else []
-    seen: set[object] = set()
-    for name in names:
-        if name in seen:
-            raise ColumnError(f"two columns are named {name!r}: give each a name of its own")
-        seen.add(name)
+    names = Counter(columns if hasattr(columns, "__iter__") else ())
+    if names.total() > len(names):
+        [(name, _)] = names.most_common(1)
+        raise ColumnError(f"two columns are named {name!r}: give each a name of its own")

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import gzip
 import re
+import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from io import BufferedReader, RawIOBase, TextIOWrapper
+from io import TextIOWrapper
 from pathlib import Path, PurePath
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +33,12 @@ from dpselect.tables.dialect import Dialect, FieldType
 BLOCK = 1 << 22
 """Bytes that are read at a time."""
 
-FRAME = 1 << 17
-"""Compressed bytes that are read at a time."""
-
 LONGEST_HEADER = 1 << 22
 """Bytes of a first line at most; a file of other line ends is one line."""
 
 LF, CR = 10, 13
+
+Columns = TypeVar("Columns")
 
 CONTRADICTION = (
     "it is not written as stated: a field that begins with a quotation mark must end with one "
@@ -68,25 +69,26 @@ class TextFiles:
     def scan(self) -> pl.LazyFrame:
         """Return the rows as text and numbers, null for a missing value; none is read."""
         names = self.names()
-        check_alike(self.files, names, self._names_of)
         kinds = {name: pl.Float64 if name in self.numbers else pl.String for name in names}
         return in_blocks(kinds, partial(self._frames, names))
 
     def names(self) -> list[str]:
         """Return the names of the columns; public."""
-        return self._names_of(self.files[0])
+        return alike(self.files, self._names_of)
 
     def _names_of(self, file: Path) -> list[str]:
         def first() -> list[str]:
-            return self._header(Lines(file, self.dialect), file)
+            with opened(file, self.dialect) as lines:
+                return self._header(lines.first(), file)
 
         return names_of(self.dialect, first, file)
 
-    def _header(self, lines: Lines, file: Path) -> list[str]:
-        """Return the fields of the first line, and leave the lines after it."""
-        line, name, stated = lines.first(), file.name, self.dialect.header is True
-        if line is None or (stated and not line.endswith(b"\n")):
-            old = b"\r" in (line or lines.held[:LONGEST_HEADER])
+    def _header(self, line: bytes, file: Path) -> list[str]:
+        """Return the fields of the first line."""
+        name, stated = file.name, self.dialect.header is True
+        is_whole = line.endswith(b"\n") or (not stated and 0 < len(line) < LONGEST_HEADER)
+        if not is_whole:
+            old = b"\r" in line
             raise DataError(
                 f"{name}: its first line has no line end"
                 + (": it has the line ends of old Macs (carriage returns)" if old else "")
@@ -113,36 +115,36 @@ class TextFiles:
         """Yield the columns that are wanted, block by block."""
         direct = {*wanted} & {*self.numbers} if self.dialect.has_plain_numbers else set()
         for file in self.files:
-            lines = Lines(file, self.dialect)
-            if self.dialect.header is True:
-                self._header(lines, file)
-            # A header of its own: else the first record decides how many fields there are.
-            separator = self.dialect.separator_of(self.kind)
-            head = separator.join(map(str, range(len(names)))).encode() + b"\n"
-            is_last = False
-            while not is_last:
-                is_last = not lines.more(head)
-                block = lines.held
-                block += b"\n" if is_last and block[-1] != LF else b""
-                mark, end = self._by_marks(block)
-                if mark is None:
-                    rows, end = records(block[len(head) :], self.dialect, self.kind)
-                    end += len(head)
-                    frame = _of_records(rows, [names.index(one) for one in wanted])
-                    found = self._cleaned(frame, names, wanted, set())
-                elif end > len(head):
-                    read = partial(self._read, block[:end], mark, names, wanted)
-                    found = self._cleaned(read(direct), names, wanted, direct)
-                    if any(found[one].null_count() for one in direct):
-                        # Its own reader of numbers knows no blank after one.
-                        direct = set()
+            with opened(file, self.dialect) as lines:
+                if self.dialect.header is True:
+                    lines.first()
+                # A header of its own: else the first record decides how many fields there are.
+                separator = self.dialect.separator_of(self.kind)
+                head = separator.join(map(str, range(len(names)))).encode() + b"\n"
+                rest, is_last = b"", False
+                while not is_last:
+                    part = lines.more(BLOCK)
+                    is_last, block = not part, b"".join((head, rest, part))
+                    block += b"\n" if is_last and block[-1] != LF else b""
+                    mark, end = self._by_marks(block)
+                    if mark is None:
+                        rows, end = records(block[len(head) :], self.dialect, self.kind)
+                        end += len(head)
+                        frame = _of_records(rows, [names.index(one) for one in wanted])
+                        found = self._cleaned(frame, names, wanted, set())
+                    elif end > len(head):
+                        read = partial(self._read, block[:end], mark, names, wanted)
                         found = self._cleaned(read(direct), names, wanted, direct)
-                if is_last and end < len(block):
-                    raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
-                if end > len(head):
-                    yield found
-                # A record that is longer than the block is in the next one.
-                lines.at = end
+                        if any(found[one].null_count() for one in direct):
+                            # Its own reader of numbers knows no blank after one.
+                            direct = set()
+                            found = self._cleaned(read(direct), names, wanted, direct)
+                    if is_last and end < len(block):
+                        raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
+                    if end > len(head):
+                        yield found
+                    # A record that is longer than the block is in the next one.
+                    rest = block[end:]
 
     def _by_marks(self, block: bytes) -> tuple[str | None, int]:
         """Return by which mark polars reads a block, and where its last whole record ends.
@@ -191,20 +193,21 @@ class TextFiles:
         return numbered
 
 
-def check_alike(files: Sequence[Path], first: object, of: Callable[[Path], object]) -> None:
-    """Raise unless all files have the columns of the first.
+def alike(files: Sequence[Path], of: Callable[[Path], Columns]) -> Columns:
+    """Return the columns that all files have.
 
     Args:
         files: The files.
-        first: The columns of the first.
-        of: Returns those of a file.
+        of: Returns the columns of one.
 
     Raises:
-        DataError: Those of another file differ.
+        DataError: Those of a file differ from those of the first.
     """
+    first = of(files[0])
     for file in files[1:]:
         if of(file) != first:
             raise DataError(f"{file.name}: its columns are not those of {files[0].name}")
+    return first
 
 
 def in_blocks(
@@ -241,105 +244,51 @@ def cleaned(field: pl.Expr, dialect: Dialect) -> pl.Expr:
     return pl.when(~field.is_in(["", *dialect.missing])).then(field)
 
 
-class Lines:
-    """The bytes of a file in UTF-8, without compression, byte order mark and skipped lines.
-
-    Attributes:
-        held: Bytes of the file that come next.
-        at: How many of them are done with.
-    """
-
-    def __init__(self, file: Path, dialect: Dialect) -> None:
-        self._blocks = _blocks(file, dialect.encoding)
-        self._comment = (dialect.comment or "").encode()
-        self.held, self.at = b"", 0
-        self.more()
-        self.held = self.held.removeprefix(BOM_UTF8)
+@contextmanager
+def opened(file: Path, dialect: Dialect) -> Iterator[Lines]:
+    """Open a file while the block runs, without compression and the lines to skip."""
+    suffix = file.suffix.lower()
+    read: Any = gzip.open if suffix == ".gz" else open
+    if suffix == ".zst":
+        read = _zstandard().open
+    with read(file, "rb") as held:
+        lines = Lines(held, dialect)
         for _ in range(dialect.skip_lines):
-            self.take()
+            lines.more(0)
+        yield lines
 
-    def more(self, head: bytes = b"") -> bool:
-        """Hold the bytes after those that are held, too; return whether there are any.
 
-        Args:
-            head: What is held before all.
-        """
-        parts = next(self._blocks, ())
-        self.held = b"".join((head, self.held[self.at :], *parts))
-        self.at = 0
-        return bool(parts)
+class Lines:
+    """The bytes of a file in UTF-8, without a byte order mark."""
 
-    def take(self) -> bytes | None:
-        """Return the next line with its end; None if there is none that is not too long."""
-        while b"\n" not in self.held[self.at : self.at + LONGEST_HEADER]:
-            if len(self.held) - self.at > LONGEST_HEADER:
-                return None
-            if not self.more():
-                break
-        end = self.held.find(b"\n", self.at) + 1 or len(self.held)
-        line, self.at = self.held[self.at : end], end
-        return line or None
+    def __init__(self, held: IO[bytes], dialect: Dialect) -> None:
+        self._held: Any = held
+        if dialect.encoding != "utf-8":
+            self._held = TextIOWrapper(held, dialect.encoding, errors="replace", newline="\n")
+        self._comment = (dialect.comment or "").encode()
+        self._before = BOM_UTF8
 
-    def first(self) -> bytes | None:
-        """Return the next line that is no comment."""
-        line = self.take()
-        while self._comment and line is not None and line.startswith(self._comment):
-            line = self.take()
+    def first(self) -> bytes:
+        """Return the next line that is no comment, with its end unless it is too long."""
+        line = self.more(0)
+        while self._comment and line.startswith(self._comment):
+            line = self.more(0)
         return line
 
-
-def _blocks(file: Path, encoding: str) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the bytes of a file, in two parts of which the second ends where a line does."""
-    with _decompressed(file) as raw:
-        if encoding == "utf-8":
-            while part := raw.read(BLOCK):
-                yield part, raw.readline(LONGEST_HEADER)
-            return
-        text = TextIOWrapper(raw, encoding, errors="replace", newline="\n")
-        while characters := text.read(BLOCK) + text.readline(LONGEST_HEADER):
-            yield characters.encode(errors="replace"), b""
+    def more(self, size: int) -> bytes:
+        """Return so many characters, or bytes, and those up to the end of a line."""
+        part: bytes | str = self._held.read(size) + self._held.readline(LONGEST_HEADER)
+        found = part.encode(errors="replace") if isinstance(part, str) else part
+        before, self._before = self._before, b""
+        return found.removeprefix(before)
 
 
-def _decompressed(file: Path) -> IO[bytes]:
-    suffix = file.suffix.lower()
-    if suffix == ".gz":
-        return cast("IO[bytes]", gzip.open(file))
-    return BufferedReader(_Frames(file), BLOCK) if suffix == ".zst" else file.open("rb")
+def _zstandard() -> Any:  # noqa: ANN401 -- a module
+    if sys.version_info >= (3, 14):
+        from compression import zstd
 
-
-class _Frames(RawIOBase):
-    """The bytes of all frames of a Zstandard file; one that is cut is an error.
-
-    The reader of its own library ends with the first frame, and where a file is cut.
-    """
-
-    def __init__(self, file: Path) -> None:
-        zstandard: Any = needed("zstandard", extra="standard")
-        self._file, self._new = file.open("rb"), zstandard.ZstdDecompressor().decompressobj
-        self._frame: Any = None
-        self._packed = self._held = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 -- of bytes
-        while not self._held:
-            self._packed = self._packed or self._file.read(FRAME)
-            if not self._packed and self._frame is not None:
-                raise EOFError
-            if not self._packed:
-                return 0
-            self._frame = self._frame or self._new()
-            self._held = self._frame.decompress(self._packed)
-            self._packed = self._frame.unused_data
-            self._frame = None if self._frame.eof else self._frame
-        size = min(len(buffer), len(self._held))
-        buffer[:size], self._held = self._held[:size], self._held[size:]
-        return size
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+        return zstd
+    return needed("backports.zstd", extra="standard")
 
 
 @compiled
@@ -428,8 +377,7 @@ def names_of(dialect: Dialect, first: Callable[[], list[str]], file: PurePath) -
             'read it by pandas.read_csv(FILE, sep=r"\\s+"), or write it with one between fields'
         )
     named = [name or f"column_{place + 1}" for place, name in enumerate(names)]
-    twice = {name for name in named if named.count(name) > 1} if len(named) < 1e4 else set()
-    if twice:
+    if len(set(named)) < len(named):
         raise DataError(
             f"{file.name}: two columns of its header have one name; give names that differ by "
             "`header`, and `skip_lines`=1 leaves its own out"

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet, Sized
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from math import inf, nan
 from typing import Any, TypeGuard
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect._optional import nw, pl
-from dpselect.errors import ColumnError, DataError, of_an_engine
+from dpselect.errors import ColumnError, DataError, replaced
 from dpselect.tables.kinds import (
     Kind,
     declares_nothing,
@@ -41,7 +42,7 @@ class ColumnValues:
     Attributes:
         values: Shape ``(n,)``, of the type declared; of objects, where none is.
         kind: What the container declares: ``"numbers"``, ``"text"`` or ``"anything"``.
-        missing: Which of typed values are missing, if any is; shape ``(n,)``.
+        missing: Which of typed values are missing, if any is but for NaN; shape ``(n,)``.
     """
 
     values: NDArray[Any]
@@ -70,22 +71,31 @@ class ColumnValues:
         """Return plain Python values, exact, None for what is missing or cannot be hashed."""
         if not self.is_typed:
             return [plain_value(value) for value in self.values.tolist()]
-        values: list[Hashable] = self.values.tolist()
-        for position in np.flatnonzero(self.absent()).tolist():
-            values[position] = None
-        return values
+        values = self.values.astype(object)
+        values[self.absent()] = None
+        return list(values)
 
     def absent(self) -> NDArray[np.bool_]:
         """Return which of typed values are missing, NaN among them; shape ``(n,)``."""
-        if self.missing is not None:
-            return self.missing
-        if self.values.dtype.kind == "f":
-            return np.isnan(self.values)
-        return np.zeros(len(self), dtype=np.bool_)
+        absent: NDArray[np.bool_] = np.isnan(self.values)
+        return absent if self.missing is None else absent | self.missing
 
 
 def of_values(values: object, refusal: str) -> ColumnValues:
     """Return one value for each record from an array, a list, a Series or their like.
+
+    Raises:
+        DataError: As for ``as_column``.
+        ColumnError: A Series is of a type that holds neither numbers nor text.
+    """
+    held = as_column(values, refusal)
+    return of_array(held) if isinstance(held, np.ndarray) else of_series(held)
+
+
+def as_column(values: object, refusal: str) -> nw.Series[Any] | NDArray[Any]:
+    """Return one value for each record: as a Series or an array of the type declared.
+
+    Where none is declared it is an array of objects.
 
     Args:
         values: Private.
@@ -93,19 +103,18 @@ def of_values(values: object, refusal: str) -> ColumnValues:
 
     Raises:
         DataError: They are not a column.
-        ColumnError: A Series is of a type that holds neither numbers nor text.
     """
     series = as_series(values)
     if isinstance(series, nw.Series):
-        return of_series(series)
+        return objects(listed(series)) if declares_nothing(series) else series
     if is_listed(values):
-        return of_objects(list(values))
+        return objects(values)
     if not declares_type(values):
         raise DataError(refusal)
     array = as_array(values)
     if array.ndim != 1:
         raise DataError(f"{refusal}, not of {array.ndim} dimensions")
-    return of_array(array)
+    return array
 
 
 def labels(y: object) -> tuple[object, ColumnValues]:
@@ -173,21 +182,13 @@ def listed(series: nw.Series[Any]) -> list[Any]:
 
     Those are text of Arrow that is no UTF-8, which nobody checks, and years after 9999.
     """
-    try:
-        return series.to_list()
-    except BaseException as raised:
-        if not of_an_engine(raised):
-            raise
-    return [_item(series, place) for place in range(len(series))]
-
-
-def _item(series: nw.Series[Any], place: int) -> object:
-    try:
-        return series.item(place)
-    except BaseException as raised:
-        if not of_an_engine(raised):
-            raise
-        return None
+    with suppress(DataError):
+        return replaced(series.to_list, DataError)
+    found: list[Any] = [None] * len(series)
+    for place in range(len(series)):
+        with suppress(DataError):
+            found[place] = replaced(partial(series.item, place), DataError)
+    return found
 
 
 def of_series(series: nw.Series[Any]) -> ColumnValues:
@@ -204,7 +205,7 @@ def of_series(series: nw.Series[Any]) -> ColumnValues:
         # Categories of pandas and Arrow may be of any type.
         sure = dtype == nw.String or series.implementation.is_polars()
         return ColumnValues(objects(listed(series)), Kind.TEXT if sure else Kind.ANYTHING)
-    if dtype.is_decimal():
+    if dtype.is_decimal() or str(dtype) in {"Int128", "UInt128"}:
         return ColumnValues(objects(series.to_list()), Kind.NUMBERS)
     if kind is not None and kind.is_number:
         return _of_numbers(series)
@@ -220,11 +221,9 @@ def of_array(array: NDArray[Any]) -> ColumnValues:
         DataError: Its type holds neither numbers nor text.
     """
     kind = Kind.of_array(array.dtype)
-    if kind == Kind.ANYTHING:
-        return of_objects(list(array))
-    if kind in {None, Kind.DATE}:
+    if kind is None or kind == Kind.DATE:
         raise DataError(f"an array of {array.dtype.name} holds neither numbers nor text")
-    return ColumnValues(array, Kind.TEXT if kind == Kind.TEXT else Kind.NUMBERS)
+    return ColumnValues(array, Kind.NUMBERS if kind.is_number else kind)
 
 
 def of_objects(values: Sequence[object]) -> ColumnValues:
@@ -245,23 +244,19 @@ def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
         ColumnError: A Series is of a type that names cannot have.
         DataError: They are not a column, or an array of such a type.
     """
-    series = as_series(values)
-    if isinstance(series, nw.Series):
-        held = names_of_series(series)
-    elif isinstance(values, np.ndarray):
-        values = as_array(values)
-        kind = Kind.of_array(values.dtype)
-        if values.ndim != 1 or values.dtype.kind == "S" or kind in {None, Kind.NUMBERS}:
-            raise DataError(
-                "an array of values must be one-dimensional, of text, integers or booleans"
-            )
-        plain = kind not in {Kind.TEXT, Kind.ANYTHING}
-        held = pl.Series(values) if plain else _of_texts(values.tolist())
-    elif isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise DataError("data must be a table, or an array, list or Series of values")
+    refusal = "data must be a table, or an array, list or Series of values"
+    held = as_column([*values] if isinstance(values, AbstractSet) else values, refusal)
+    if isinstance(held, nw.Series):
+        named = names_of_series(held)
+    elif held.dtype.kind in "UO":
+        named = _of_texts(held.tolist())
+    elif Kind.of_array(held.dtype) in {Kind.INTEGER, Kind.BOOLEAN, Kind.DATE}:
+        named = pl.Series(held)
     else:
-        held = _of_texts(values)
-    return nw.from_native(held.alias(name).to_frame().lazy())
+        raise DataError(
+            "an array of values must be one-dimensional, of text, integers or booleans"
+        )
+    return nw.from_native(named.alias(name).to_frame().lazy())
 
 
 def names_of_series(series: nw.Series[Any]) -> pl.Series:
@@ -441,19 +436,12 @@ def _numbers(values: NDArray[Any]) -> Values:
 
 
 def _of_numbers(series: nw.Series[Any]) -> ColumnValues:
-
-    if str(series.dtype) in {"Int128", "UInt128"}:
-        return ColumnValues(objects(series.to_list()), Kind.NUMBERS)
-    absent = None
+    missing = None
     if series.null_count() > 0:
-        absent = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
+        missing = np.asarray(series.is_null().to_numpy(), dtype=np.bool_)
         # A null would turn all integers into floats.
         series = series.fill_null(False if series.dtype == nw.Boolean else 0)
-    values = series.to_numpy()
-    if absent is not None and values.dtype.kind == "f":
-        values = np.where(absent, nan, values)
-        absent = None
-    return ColumnValues(values, Kind.NUMBERS, absent)
+    return ColumnValues(series.to_numpy(), Kind.NUMBERS, missing)
 
 
 def objects(values: Iterable[object]) -> NDArray[Any]:

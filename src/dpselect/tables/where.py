@@ -23,10 +23,10 @@ from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import (
     ORIGINS,
     Kind,
-    Moment,
     declares_nothing,
     float_type,
     is_missing,
+    moment_of,
     numbers_alone,
     rounded,
     type_name,
@@ -43,10 +43,12 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-COMPARABLE: dict[Kind | None, str] = {
+COMPARABLE: dict[str | None, str] = {
     Kind.BOOLEAN: "true or false",
-    Kind.DATE: "a day such as '2024-01-31'",
     Kind.TEXT: "a text in quotes, such as 'A'",
+    "day": "a day such as '2024-01-31'",
+    "local time": "a time such as '2024-01-31T12:00'",
+    "time": "a time such as '2024-01-31T12:00Z'",
 }
 """What a literal must be for a kind of column, in words."""
 
@@ -228,7 +230,7 @@ def filtered(
             dialect.note_reading(["text"])
         time = _moment(one.literal, dtype)
         if isinstance(time, datetime):
-            zone: Moment = "local time" if time.tzinfo is None else "time"
+            zone = moment_of(dtype)
             counted = engine_of(beside).counted(name, zone)
             micros = Decimal((time - ORIGINS[zone]) // timedelta(microseconds=1))
             keeps = replace(one, literal=micros).keeps(nw.col(name), nw.Int64())
@@ -258,8 +260,7 @@ def _moment(literal: Literal, dtype: nw.dtypes.DType) -> date | None:
         if dtype == nw.Date:
             return date.fromisoformat(literal)  # type: ignore[arg-type]
         time = datetime.fromisoformat(literal)  # type: ignore[arg-type]
-        is_alike = (time.tzinfo is None) == (getattr(dtype, "time_zone", None) is None)
-        return time if dtype == nw.Datetime and is_alike else None
+        return time if moment_of(dtype) == ("time" if time.tzinfo else "local time") else None
     return None
 
 
@@ -270,13 +271,10 @@ def _limits(integer: str) -> tuple[int, int]:
 
 
 def _comparable(dtype: nw.dtypes.DType) -> str:
-    zone = "" if getattr(dtype, "time_zone", None) is None else "Z"
     if dtype.is_numeric():
         return "a number"
-    if dtype == nw.Datetime:
-        return f"a time such as '2024-01-31T12:00{zone}'"
-    return COMPARABLE.get(
-        Kind.of(dtype),
+    return COMPARABLE.get(Kind.of(dtype)) or COMPARABLE.get(
+        moment_of(dtype),
         "nothing: numbers, texts, days, times and truth values are compared; cast it there",
     )
 
