@@ -11,6 +11,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING
 from typing import Annotated, Any, get_type_hints
 
@@ -33,6 +34,9 @@ EXAMPLE = re.compile(r"\$ (?P<command>dpselect .*)", re.DOTALL)
 
 WORDS = documented(options, title="Args")
 """What options that several commands share are, by name."""
+
+PLAIN = re.compile(r"[+-]?[0-9]+([.][0-9]*)?")
+"""A number as most are typed."""
 
 WIDTH = 76
 """Columns of an example, beside its margin."""
@@ -168,7 +172,7 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options in the order of the help, flags without a type."""
-        return sorted(untyped_flags(super().get_params(ctx)), key=_place)
+        return sorted(plain(super().get_params(ctx)), key=_place)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, a star before what is needed."""
@@ -189,12 +193,41 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def untyped_flags(options: list[Any]) -> list[Any]:
-    """Return options, of which flags are shown without a type: they take no value."""
+class Plainly:
+    """Reads texts and plain numbers, for which typer would import a library that takes long.
+
+    Anything else, and so what is refused, is left to typer.
+    """
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value of an option, from what was typed or its default."""
+        kind, several = param.type_descriptor.annotation, param.multiple or param.nargs == -1
+        if value is None:
+            return () if several else None
+        texts = [*value] if several else [value]
+        if all(isinstance(one, str) and one.isprintable() for one in texts):
+            if kind in {str, list[str]}:
+                return texts if several else value
+            if kind in {int, float} and PLAIN.fullmatch(value):
+                with suppress(ValueError):
+                    return kind(value)
+        param._runtime_param = None  # noqa: SLF001 -- its own way
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
+def plain(options: list[Any]) -> list[Any]:
+    """Return options that are read plainly, flags shown without a type: they take no value."""
     for one in options:
+        if all(getattr(_stated(one), name, None) is None for name in ("parser", "min", "max")):
+            one._runtime_param = Plainly()  # noqa: SLF001 -- typer has no other place for it
         if getattr(one, "is_flag", False):
             one.metavar = ""
     return options
+
+
+def _stated(option: Any) -> Any:
+    """Return what is stated of an option, beside its type."""
+    return getattr(getattr(option, "type_descriptor", None), "parameter_info", None)
 
 
 def _place(option: Any) -> int:
