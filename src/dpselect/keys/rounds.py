@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from math import ceil, erfc, expm1, floor, inf, isqrt, log, log1p, log2, pi, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,22 +249,23 @@ class RoundsSelection:
         first, scale = people.weighed(self.weights, None), self.noise.scale * self.steps
 
         def draw() -> list[Part]:
-            released: list[Any] = []
-            weighed, keys = first, np.asarray(first.keys)
-            sums = np.zeros(keys.size, dtype=np.int64)
+            released: list[int] = []
+            every = np.asarray(first.keys)
+            left = np.arange(every.size)
+            sums = np.zeros(left.size, dtype=np.int64)
             for number, (low, high) in enumerate(self.bounds):
-                if number:
-                    weighed = people.weighed(self.weights, keys)
-                places = np.searchsorted(keys, weighed.keys)
-                held = np.zeros(keys.size, dtype=np.int64)
-                held[places] = weighed.people
+                keys = every[left]
+                weighed = people.weighed(self.weights, keys) if number else first
+                held = np.zeros(left.size, dtype=np.int64)
+                held[np.searchsorted(keys, weighed.keys)] = weighed.people
                 sums = sums + discrete_gaussian(held, scale)
-                released += list(keys[sums >= high])
+                released += left[sums >= high].tolist()
                 # With no key left the rows are counted all the same: how often they are read
                 # would tell that there was a key which is not released.
                 between = (sums >= low) & (sums < high)
-                keys, sums = keys[between], sums[between]
-            return [Part(None, sorted(map(first.columns.decode, released), key=in_order))]
+                left, sums = left[between], sums[between]
+            found = first.keys_at(np.array(released, dtype=np.int64))
+            return [Part(None, sorted(found, key=in_order))]
 
         return draw
 

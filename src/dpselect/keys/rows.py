@@ -9,7 +9,7 @@ order of the rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -30,11 +30,10 @@ from dpselect.tables.kinds import (
     check_parts,
     checked_names,
     is_missing,
-    plain_key,
 )
 from dpselect.tables.opening import unreadable
-from dpselect.tables.people import USER, PeopleCap, people_cap
-from dpselect.tables.values import is_listed, names_of_frame, names_of_values
+from dpselect.tables.people import USER, PeopleCap, codes_in, people_cap
+from dpselect.tables.values import coded_names_of_frame, is_listed, names_of_values
 from dpselect.typing import Indices
 
 Missing: TypeAlias = Literal["drop", "key"]
@@ -143,7 +142,7 @@ class KeyRows:
             DataError: The data cannot be read.
             ParameterError: A candidate or group is not of the column's kind.
         """
-        table, kinds = _opened(data, self)
+        table, kinds, values = _opened(data, self)
         keys = KeyColumns.of(self.columns or (VALUE,), kinds, missing=self.missing)
         types = table.collect_schema()
         taken = {_KEY: keys.expression(types)}
@@ -155,8 +154,11 @@ class KeyRows:
             taken[_GROUP] = group.expression(types)
         rows = table.select(**taken).drop_nulls()
         if self.candidates is not None:
-            rows = _among(rows, _KEY, [keys.encode(one) for one in self.candidates])
-        found = PersonKeys(rows, data, keys, group, self)
+            listed: Sequence[Any] = [keys.encode(one) for one in self.candidates]
+            if _KEY in values:
+                listed = values[_KEY].is_in(listed).arg_true().to_list()
+            rows = _among(rows, _KEY, listed)
+        found = PersonKeys(rows, data, keys, group, self, values)
         if self.groups:
             found = found.within(self.groups)
         return found.numbered() if self.in_turn else found
@@ -167,21 +169,21 @@ class Counted:
     """Some keys with the number of people who have each; private.
 
     Attributes:
-        keys: As the engine has them.
+        keys: As the engine has them, or codes.
         people: Shape ``(n,)``, integers >= 0.
         columns: How keys are written.
+        values: What the codes stand for.
     """
 
     keys: Sequence[Any] | NDArray[Any]
     people: Indices
     columns: KeyColumns
+    values: pl.Series | None = None
 
     def keys_at(self, positions: Indices) -> list[Hashable]:
         """Return keys as plain Python values."""
-        if self.columns.encoded:
-            return [self.columns.decode(self.keys[place]) for place in positions.tolist()]
-        keys: list[Hashable] = np.asarray(self.keys)[positions].tolist()
-        return keys
+        keys = _decoded(np.asarray(self.keys)[positions], self.values)
+        return [*map(self.columns.decode, keys)] if self.columns.encoded else keys
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,6 +199,7 @@ class PersonKeys:
         keys: How keys are written.
         group: How groups are written, if there are any.
         asked: What is read.
+        values: What the integers of a column stand for, where they are codes, in order.
     """
 
     every: nw.LazyFrame[Any]
@@ -204,13 +207,16 @@ class PersonKeys:
     keys: KeyColumns
     group: KeyColumns | None
     asked: KeyRows
+    values: Mapping[str, pl.Series]
 
     def of_groups(self) -> PersonKeys:
         """Return the rows with the groups for keys, of which as many are counted."""
         asked = KeyRows(self.asked.by, self.asked.cap)
         persons = [] if asked.cap is None else [USER]
         every = self.every.select(*persons, nw.col(_GROUP).alias(_KEY))
-        return replace(self, every=every, keys=self.group or self.keys, group=None, asked=asked)
+        values = {name: self.values[name] for name in persons if name in self.values}
+        keys = self.group or self.keys
+        return replace(self, every=every, keys=keys, group=None, asked=asked, values=values)
 
     def within(self, groups: tuple[Hashable, ...]) -> PersonKeys:
         """Return the rows of some groups alone; only then a person's keys are limited."""
@@ -227,17 +233,35 @@ class PersonKeys:
         return replace(self, every=every, group=numbers)
 
     @cached_property
-    def table(self) -> nw.LazyFrame[Any]:
-        """One row for each key of a person that is counted."""
-        return _limited(self.every, self.asked, self.source)
+    def counted(self) -> PersonKeys:
+        """The same with one row for each key of a person that is counted.
+
+        Rows that are computed here are computed once, and have codes.
+        """
+        asked, cap, rows = self.asked, self.asked.cap, self.every
+        if cap is None:
+            return self
+        pair = [_GROUP, _KEY] if asked.by else [_KEY]
+        if asked.in_turn:
+            rows = rows.group_by(USER, _KEY).agg(nw.col(_GROUP).min())
+        elif asked.candidates is not None:
+            possible = len(asked.candidates) * max(1, len(asked.groups))
+            if possible <= cap.most:
+                return replace(self, every=distinct(rows.select(USER, *pair)))
+        how: Any = {"distinct": not asked.in_turn, "in_turn": asked.in_turn, "order_by": pair}
+        if not engine_of(rows).is_here:
+            return replace(self, every=cap.limited(rows, **how))
+        counted, values = cap.coded(rows, self.values, self.source, **how)
+        return replace(self, every=counted, values=values)
 
     @cached_property
-    def _kept(self) -> nw.LazyFrame[Any]:
-        """The same for several queries: in memory, where the engine would compute it again."""
-        engine = engine_of(self.table)
+    def _kept(self) -> PersonKeys:
+        """The counted rows, for several queries; of an engine that forgets them, in memory."""
+        engine = engine_of(self.every if self.asked.cap is None else distinct(self.every))
         if not engine.forgets:
-            return self.table
-        return engine.fetched(lambda: unreadable(self.source)).lazy(backend="polars")
+            return self.counted
+        held = engine.fetched(lambda: unreadable(self.source)).lazy(backend="polars")
+        return replace(self, every=held).counted
 
     def of(
         self, candidates: Sequence[Hashable], groups: Sequence[Hashable] = ()
@@ -246,7 +270,7 @@ class PersonKeys:
         found = self._counted(most=len(candidates) * max(1, len(groups)))
         places = {self.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
-        columns = [places[plain_key(key)] for key in found["key"]]
+        columns = [places[key] for key in _decoded(found["key"], self._values(_KEY))]
         counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
         return list(counts)
 
@@ -256,49 +280,72 @@ class PersonKeys:
         Groups are the public ones, or else those that have such a key, in order. Without groups
         there is one, None.
         """
-        group, keys = self.group, self.keys
+        group, of = self.group, [] if self.group is None else [_GROUP]
+        found = self._counted(*of, _KEY, least=least)
+        people, values = tables.counts(found["people"]), self._values(_KEY)
         if group is None:
-            found = self._counted("key", least=least)
-            return [(None, Counted(found["key"], tables.counts(found["people"]), keys))]
-        found = self._counted("group", "key", least=least)
-        people, every = tables.counts(found["people"]), np.asarray(found["group"])
-        firsts = _firsts(every)
+            return [(None, Counted(found["key"], people, self.keys, values))]
+        firsts = _firsts(found["group"])
+        groups = _decoded(found["group"][firsts], self._values(_GROUP))
         held = {
-            plain_key(every[first]): Counted(found["key"][first:end], people[first:end], keys)
-            for first, end in zip(firsts, np.append(firsts, every.size)[1:], strict=True)
+            one: Counted(found["key"][first:end], people[first:end], self.keys, values)
+            for one, first, end in zip(groups, firsts, [*firsts, people.size][1:], strict=True)
         }
         if not self.asked.groups:
             return sorted(
                 ((group.decode(one), counted) for one, counted in held.items()),
                 key=lambda part: in_order(part[0]),
             )
-        nothing = Counted((), np.zeros(0, dtype=np.int64), keys)
+        nothing = Counted(found["key"][:0], people[:0], self.keys, values)
         return [(one, held.get(group.encode(one), nothing)) for one in self.asked.groups]
 
     def weighed(self, weights: Indices, among: NDArray[Any] | None) -> Counted:
         """Return the keys that people have, in order, with the sums of their people's weights.
 
         A person's weight is that of the number of keys that are counted of this person and are
-        ``among`` some, as the engine has them, if these are given.
+        ``among`` some, as the engine has them or by their codes, if these are given.
         """
-        table = self._kept
-        if among is not None:
-            table = _among(table, _KEY, among.tolist())
-        together = nw.lit(1) if self.asked.cap is None else nw.len().over("user")
-        sized = table.with_columns(together.cast(nw.Int64).alias("together"))
-        by_size = sized.group_by("key", "together").agg(nw.len().alias("people"))
-        found = tables.collect(by_size, self.source, most=MOST_KEYS, order_by=["key"])
-        firsts = _firsts(found["key"])
-        people, each = tables.counts(found["people"]), weights[tables.counts(found["together"])]
-        sums = np.add.reduceat(each * people, firsts)
+        rows, has_persons = self._kept, self.asked.cap is not None
+        values = rows.values.get(_KEY)
+        if has_persons and values is not None:
+            every, persons = codes_in(rows.every, _KEY, USER)
+            if among is not None:
+                is_among = np.isin(every, among)
+                every, persons = every[is_among], persons[is_among]
+            sizes = np.diff(_firsts(persons), append=persons.size)
+            people, together = np.ones_like(every), np.repeat(sizes, sizes)
+            is_there = np.bincount(every) > 0
+            keys, places = np.flatnonzero(is_there), np.cumsum(is_there)[every] - 1
+        else:
+            table = rows.every
+            if among is not None:
+                table = _among(table, _KEY, among.tolist())
+            size = nw.len().over(USER) if has_persons else nw.lit(1)
+            sized = table.with_columns(size.cast(nw.Int64).alias("together"))
+            by_size = sized.group_by(_KEY, "together").agg(nw.len().alias("people"))
+            found = tables.collect(by_size, self.source, most=MOST_KEYS, order_by=[_KEY])
+            people, together = tables.counts(found["people"]), tables.counts(found["together"])
+            firsts = _firsts(found[_KEY])
+            keys = found[_KEY][firsts]
+            places = np.repeat(np.arange(keys.size), np.diff(firsts, append=people.size))
+        sums = np.zeros(keys.size, dtype=np.int64)
+        each = weights[together]
+        np.add.at(sums, places, each * people)
         # Floats show which sums are beyond the integers, before they are cut.
-        about = np.add.reduceat(each * people.astype(float), firsts)
+        about = np.bincount(places, each * people.astype(float), minlength=keys.size)
         sums = np.where(about < 2.0 * MOST_WEIGHT, sums.clip(max=MOST_WEIGHT), MOST_WEIGHT)
-        return Counted(found["key"][firsts], sums, self.keys)
+        return Counted(keys, sums, self.keys, values)
+
+    def _values(self, column: str) -> pl.Series | None:
+        return self.counted.values.get(column)
 
     def _counted(self, *order_by: str, least: int = 1, most: int = MOST_KEYS) -> dict[str, Any]:
         """Return all keys of at least so many people, in as many passes as it takes."""
-        source, by = self.source, ["key"] if self.group is None else ["group", "key"]
+        source, by = self.source, [_KEY] if self.group is None else [_GROUP, _KEY]
+        if self.group is None and _KEY in self.counted.values:
+            people = np.bincount(*codes_in(self.counted.every, _KEY))
+            keys = np.flatnonzero(people >= least)
+            return {_KEY: keys, "people": people[keys]}
 
         def collected(rows: nw.LazyFrame[Any]) -> dict[str, Any]:
             return tables.collect(rows, source, most=most, order_by=order_by)
@@ -325,14 +372,14 @@ class PersonKeys:
         """
         source = tables.Source.of(self.source)
         if self.asked.cap is not None or source.path is None or source.is_csv:
-            return [self.table]
+            return [self.counted.every]
         size = tables.open_table(self.source).lazy().select(nw.len().alias("rows"))
         [held] = tables.collect(size, self.source, most=1)["rows"].tolist()
         passes = -(-held // ROWS_IN_ONE_PASS)
         if passes <= 1:
-            return [self.table]
+            return [self.counted.every]
         part = pl.col("key").hash() % passes
-        table = nw.to_native(self.table)
+        table = nw.to_native(self.counted.every)
         return [nw.from_native(table.filter(part == number)) for number in range(passes)]
 
     def _group_of(self, found: dict[str, Any], groups: Sequence[Hashable]) -> list[int]:
@@ -340,12 +387,17 @@ class PersonKeys:
         if self.group is None:
             return [0] * len(found["key"])
         places = {self.group.encode(one): place for place, one in enumerate(groups)}
-        return [places[plain_key(one)] for one in found["group"]]
+        return [places[one] for one in _decoded(found["group"], self._values(_GROUP))]
 
 
 def _firsts(values: NDArray[Any]) -> Indices:
     """Return the places at which values in order change, the first one among them."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: values.size])
+
+
+def _decoded(keys: NDArray[Any], values: pl.Series | None) -> list[Any]:
+    """Return keys of an engine, or of codes, as one column has them."""
+    return keys.tolist() if values is None else values.gather(keys).to_list()
 
 
 class Part(NamedTuple):
@@ -429,35 +481,29 @@ def checked_delta(delta: float) -> float:
     return float(delta)
 
 
-def _limited(rows: nw.LazyFrame[Any], asked: KeyRows, source: object) -> nw.LazyFrame[Any]:
-    cap = asked.cap
-    if cap is None:
-        return rows
-    pair = [_GROUP, _KEY] if asked.by else [_KEY]
-    if asked.in_turn:
-        firsts = rows.group_by(USER, _KEY).agg(nw.col(_GROUP).min())
-        return cap.limited(firsts, order_by=pair, in_turn=True, source=source)
-    if asked.candidates is not None:
-        possible = len(asked.candidates) * max(1, len(asked.groups))
-        if possible <= cap.most:
-            return distinct(rows.select(USER, *pair))
-    return cap.limited(rows, order_by=pair, distinct=True, source=source)
-
-
 def _among(rows: nw.LazyFrame[Any], column: str, values: Sequence[Any]) -> nw.LazyFrame[Any]:
     return rows.filter(nw.col(column).is_in(engine_of(rows).literals(values)))
 
 
-def _opened(data: object, asked: KeyRows) -> tuple[nw.LazyFrame[Any], dict[str, Kind]]:
+def _opened(
+    data: object, asked: KeyRows
+) -> tuple[nw.LazyFrame[Any], dict[str, Kind], dict[str, pl.Series]]:
+    """Return the columns that are read, what they hold, and what codes among them stand for."""
     if not asked.columns:
-        values, kind = _values(data)
-        return values, {VALUE: kind}
-    wanted = [*asked.columns, *asked.by]
-    wanted += [] if asked.cap is None else [asked.cap.user]
+        rows, kind = _values(data)
+        return rows, {VALUE: kind}, {}
+    users = {} if asked.cap is None else {asked.cap.user: USER}
+    wanted = [*asked.columns, *asked.by, *users]
     frame = tables.check_columns(data, plain=wanted).select(*dict.fromkeys(wanted))
     types = tables.schema(frame, data)
     kinds = {name: Kind.of_names(types[name], name) for name in types}
-    return frame if isinstance(frame, nw.LazyFrame) else names_of_frame(frame), kinds
+    if isinstance(frame, nw.LazyFrame):
+        return frame, kinds, {}
+    # Keys of several columns are written as text.
+    is_one = len(asked.columns) == 1 and not asked.missing
+    names = users | ({asked.columns[0]: _KEY} if is_one else {})
+    rows, values = coded_names_of_frame(frame, [*names])
+    return rows, kinds, {names[one]: texts for one, texts in values.items()}
 
 
 def kind_in(data: object, column: str | None) -> Kind:

@@ -45,11 +45,11 @@ share of their rows. Of ``n`` persons its standard deviation is at most ``√n/2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from hashlib import md5
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,7 @@ from numpy.typing import NDArray
 from dpselect import tables, validation
 from dpselect._optional import nw, pl
 from dpselect.errors import ParameterError, replaced
+from dpselect.passes import query
 from dpselect.tables.engine import distinct as distinct_rows, engine_of
 from dpselect.tables.kinds import Kind, named
 from dpselect.tables.opening import unreadable
@@ -71,9 +72,6 @@ KEY = "rows of a person"
 MOST = 2**20
 """Rows of one person, at most."""
 
-OFTEN = 4
-"""How often texts occur in the mean of which categories are made."""
-
 USER = "user"
 """The column of persons in the rows that are limited."""
 
@@ -82,6 +80,29 @@ _FIRST, _SECOND, _PLACE = (f"a row's number {place}" for place in range(3))
 
 Number = TypeVar("Number", "nw.Expr", Indices)
 Rows = TypeVar("Rows", "nw.DataFrame[Any]", "nw.LazyFrame[Any]")
+
+
+class Coded(NamedTuple):
+    """A column in memory without nulls, as integers; private.
+
+    Attributes:
+        codes: Shape ``(n,)``, from 0 on.
+        values: What each code stands for; anything for those that no row has.
+    """
+
+    codes: Indices
+    values: pl.Series
+
+    @classmethod
+    def of(cls, column: pl.Series) -> Coded:
+        """Return a column in codes that are in order as values are, but for persons.
+
+        The largest code is below 2^31 and four times the number of rows.
+        """
+        if column.dtype == pl.String and column.name == USER:
+            return cls(_rows_of_texts(column), column)
+        codes = _codes(column)
+        return cls(codes, column[_row_of_each(codes)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +143,6 @@ class PeopleCap:
         order_by: Sequence[str],
         distinct: bool = False,
         in_turn: bool = False,
-        source: object = None,
     ) -> nw.LazyFrame[Any]:
         """Return the rows that count, in the engine that holds them.
 
@@ -133,33 +153,21 @@ class PeopleCap:
                 dropped.
             distinct: Whether equal rows of a person are one.
             in_turn: Whether rows count in order of the first of these columns.
-            source: What rows were made from, to name in an error, if several queries of what
-                is returned follow. Rows of polars, which is in this process, are then computed
-                here: persons are numbers, and texts that occur often have codes.
 
         Returns:
             The columns ``user`` and ``order_by``.
 
         Raises:
-            DataError: Persons are text, and the engine has no hash of it; or rows that are
-                computed cannot be read.
+            DataError: Persons are text, and the engine has no hash of it.
         """
-        kind = Kind.of_names(rows.collect_schema()[USER], self.user)
         rows = rows.select(USER, *order_by).drop_nulls()
         if engine_of(rows).is_here:
-            chosen = partial(self._chosen, kind=kind, distinct=distinct, in_turn=in_turn)
-            native = nw.to_native(rows)
-            if source is None:
-                return nw.from_native(native.map_batches(chosen))
-
-            def computed() -> pl.DataFrame:
-                return chosen(native.collect(), coded=True)
-
-            return nw.from_native(replaced(computed, lambda: unreadable(source)).lazy())
+            chosen = partial(self._chosen, distinct=distinct, in_turn=in_turn)
+            return nw.from_native(nw.to_native(rows).map_batches(chosen))
         if distinct:
             rows = distinct_rows(rows)
         numbered, order = _with_order(rows, order_by)
-        numbered, place = _with_residues(numbered, kind), _rank(order)
+        numbered, place = _with_residues(numbered), _rank(order)
         numbered = numbered.with_columns((place.cast(nw.Int64) - 1).alias(_PLACE))
         first, second = WORDS
         i, j, r = map(nw.col, (_FIRST, _SECOND, _PLACE))
@@ -173,33 +181,61 @@ class PeopleCap:
         number = [order[0], _PLACE] if in_turn else [_PLACE]
         return numbered.filter(_rank(number) <= self.most).select(USER, *order_by)
 
-    def _chosen(
+    def coded(
         self,
-        rows: pl.DataFrame,
+        rows: nw.LazyFrame[Any],
+        values: Mapping[str, pl.Series],
+        source: object,
         *,
-        kind: Kind,
+        order_by: Sequence[str],
         distinct: bool,
         in_turn: bool,
-        coded: bool = False,
-    ) -> pl.DataFrame:
-        """Return the rows that count of rows in memory, which are sorted as integers.
+    ) -> tuple[nw.LazyFrame[Any], dict[str, pl.Series]]:
+        """Return the rows that count as codes, which are computed here, once.
 
         Args:
-            rows: In memory: persons, and what their rows are ordered by.
-            kind: That of persons.
-            distinct: As for ``limited``.
+            rows: As for ``limited``, of polars.
+            values: What a column's integers stand for, in order, if they are codes already.
+            source: What rows were made from, to name in an error.
+            order_by: As for ``limited``.
+            distinct: Likewise.
             in_turn: Likewise.
-            coded: Whether persons are returned as numbers, and texts that occur often as codes.
+
+        Returns:
+            The rows, in which those of a person are together; and what the codes of each
+            column stand for.
+
+        Raises:
+            DataError: Rows cannot be read.
         """
-        if rows.is_empty():
-            return rows
+        native = nw.to_native(rows.select(USER, *order_by).drop_nulls())
+        held = replaced(lambda: native.collect().rechunk(), lambda: unreadable(source))
+        known = {name: Coded(held[name].to_numpy(), values[name]) for name in values}
+        coded = [known.get(column.name) or Coded.of(column) for column in held]
+        kept = self._kept(coded, distinct=distinct, in_turn=in_turn)
+        names = held.columns
+        found = nw.from_native(pl.LazyFrame(dict(zip(names, kept, strict=True))))
+        return found, {name: one.values for name, one in zip(names, coded, strict=True)}
+
+    def _chosen(self, rows: pl.DataFrame, *, distinct: bool, in_turn: bool) -> pl.DataFrame:
+        """Return the rows that count of rows in memory."""
+        coded = [*map(Coded.of, rows)]
+        kept = self._kept(coded, distinct=distinct, in_turn=in_turn)
+        return pl.DataFrame([one.values[codes] for one, codes in zip(coded, kept, strict=True)])
+
+    def _kept(self, rows: Sequence[Coded], *, distinct: bool, in_turn: bool) -> list[Indices]:
+        """Return the codes of the rows that count of persons and what their rows are by.
+
+        The rows of each person are together.
+        """
         user, *columns = rows
-        persons = _ids(user) if kind == Kind.TEXT else _codes(user)
-        first, *others = codes = [*map(_codes, columns)]
-        values = reduce(_joined, others, first)
-        users, row = user[_row_of_each(persons)], _row_of_each(values)
-        size = row.size
-        every = np.sort(persons * size + values)
+        values = reduce(_joined, [one.codes for one in columns])
+        size = values.max(initial=-1) + 1
+        # What each of the joined values is in every column.
+        parts = [np.arange(size)]
+        if len(columns) > 1:
+            parts = [one.codes[_row_of_each(values)] for one in columns]
+        every = np.sort(user.codes * size + values)
         every = every[_changes(every)] if distinct else every
         sizes = np.diff(np.flatnonzero(_changes(every // size)), append=every.size)
         crowded = np.repeat(sizes > self.most, sizes)
@@ -207,15 +243,12 @@ class PeopleCap:
         if crowded.any():
             every, sizes = every[crowded], sizes[sizes > self.most]
             person = every // size
-            turn = _joined(person, first[row[every % size]]) if in_turn else person
-            of_each = users[person[np.cumsum(sizes) - 1]].to_frame()
-            residues = _with_residues(nw.from_native(of_each), kind)
+            turn = _joined(person, parts[0][every % size]) if in_turn else person
+            of_each = user.values[person[np.cumsum(sizes) - 1]].alias(USER).to_frame()
+            residues = _with_residues(nw.from_native(of_each))
             chosen = np.append(chosen, every[self._are_least(turn, sizes, residues)])
         persons, values = np.divmod(chosen, size)
-        if not coded:
-            return rows[row][values].with_columns(users[persons])
-        held = pl.DataFrame(map(_as_categories, columns, codes))
-        return held[row][values].with_columns(pl.Series(USER, persons))
+        return [persons, *(part[values] for part in parts)]
 
     def _are_least(
         self, turn: Indices, sizes: Indices, residues: nw.DataFrame[Any]
@@ -275,6 +308,13 @@ def people_cap(user: str | None, max_per_user: object) -> PeopleCap | None:
     return PeopleCap(user, validation.at_least("max_per_user", max_per_user, 1, MOST))
 
 
+def codes_in(rows: nw.LazyFrame[Any], *columns: str) -> list[Indices]:
+    """Return columns of codes, which polars has here, each in one array."""
+    with query():
+        held = nw.to_native(rows.select(*columns)).collect()
+    return [held[column].to_numpy() for column in columns]
+
+
 _DIGEST = md5(KEY.encode(), usedforsecurity=False).hexdigest()
 WORDS = int(_DIGEST[:8], 16) % 2**29, int(_DIGEST[8:16], 16) % 2**29
 """The words of the key."""
@@ -293,35 +333,34 @@ def _cube(number: Number) -> Number:
 
 def _changes(codes: Indices) -> NDArray[np.bool_]:
     """Return which of some integers are not equal to the one before."""
-    return np.append(True, codes[1:] != codes[:-1])
+    return np.append(True, codes[1:] != codes[:-1])[: codes.size]
 
 
 def _row_of_each(codes: Indices) -> Indices:
     """Return a row for each integer that is in some row, the first one for others."""
-    found = np.zeros(codes.max() + 1, dtype=np.int64)
+    found = np.zeros(codes.max(initial=-1) + 1, dtype=np.int64)
     found[codes] = np.arange(codes.size)
     return found
 
 
 def _joined(first: Indices, second: Indices) -> Indices:
     """Return integers as ``_codes`` does, in the order of pairs of such integers."""
-    return _codes(pl.Series(first * (second.max() + 1) + second))
+    return _codes(pl.Series(first * (second.max(initial=0) + 1) + second))
 
 
 def _codes(column: pl.Series) -> Indices:
-    """Return integers from 0 on, below 2^31, that are in order as values without nulls are.
-
-    The largest one is below four times the number of rows.
-    """
-    if column.dtype.is_signed_integer():
+    if column.dtype.is_signed_integer() and column.len():
         ends: list[Any] = [column.min(), column.max()]
         lowest, highest = ends
         if highest - lowest < min(4 * column.len(), 2**31):
             return np.subtract(column.to_numpy(), lowest, dtype=np.int64)
     if column.dtype == pl.String:
         # Of texts that occur often one of each is compared with others.
-        ids = _ids(column)
-        return _ranks(column[_row_of_each(ids)])[ids]
+        rows = _rows_of_texts(column)
+        each = np.flatnonzero(rows == np.arange(rows.size))
+        codes = np.empty_like(rows)
+        codes[each] = _ranks(column[each])
+        return codes[rows]
     return _ranks(column)
 
 
@@ -329,22 +368,22 @@ def _ranks(column: pl.Series) -> Indices:
     return column.rank("dense").to_numpy().astype(np.int64)
 
 
-def _as_categories(values: pl.Series, codes: Indices) -> pl.Series:
-    """Return texts that occur often as categories, in order, and other values as they are."""
-    if values.dtype != pl.String:
-        return values
-    every = values[_row_of_each(codes)[1:]]
-    if every.len() * OFTEN > values.len():
-        return values
-    return every.cast(pl.Enum(every))[codes - 1]
-
-
-def _ids(texts: pl.Series) -> Indices:
-    """Return integers from 0 on that are equal where texts are."""
-    codes = _codes(texts.hash())
-    are_one = texts[_row_of_each(codes)][codes] == texts
-    # Two texts may have one hash.
-    return codes if are_one.all() else _ranks(texts)
+def _rows_of_texts(texts: pl.Series) -> Indices:
+    """Return for each text the row of an equal one, which is the same for all equal ones."""
+    found, left, some = np.arange(texts.len()), np.arange(texts.len()), texts
+    seed = 0
+    while left.size:
+        # Of the texts with one place in a table the last one holds it: with it all equal ones
+        # are found, and others have another place in the next table.
+        bits = (2 * left.size).bit_length()
+        places = (some.hash(seed).to_numpy() >> np.uint64(64 - bits)).astype(np.int64)
+        table = np.empty(2**bits, dtype=np.uint32)
+        table[places] = left
+        found[left] = at = table[places]
+        differ = texts[at] != some
+        left, some = left[differ.to_numpy()], some.filter(differ)
+        seed += 1
+    return found
 
 
 def _with_order(
@@ -361,16 +400,16 @@ def _with_order(
     return rows, [floats.get(name, name) for name in order_by]
 
 
-def _with_residues(rows: Rows, kind: Kind) -> Rows:
+def _with_residues(rows: Rows) -> Rows:
     """Return rows with the remainders of the integers that persons are."""
-    person = nw.col(USER)
-    if kind == Kind.TEXT:
+    person, dtype = nw.col(USER), rows.collect_schema()[USER]
+    if Kind.of(dtype) == Kind.TEXT:
         texts = rows.with_columns(nw.col(USER).cast(nw.String).alias(_FIRST))
         rows, person = engine_of(texts).hashed(_FIRST), nw.col(_FIRST)
-    elif kind == Kind.DATE:
+    elif dtype == nw.Date:
         of = person.dt
         person = of.year().cast(nw.Int64) * 512 + of.month().cast(nw.Int64) * 32 + of.day()
-    elif rows.collect_schema()[USER] != nw.UInt64:
+    elif dtype != nw.UInt64:
         person = person.cast(nw.Int64)
 
     # Engines differ in the remainder of a negative integer by one modulus.

@@ -233,8 +233,30 @@ def of_objects(values: Sequence[object]) -> ColumnValues:
 
 def names_of_frame(frame: nw.DataFrame[Any]) -> nw.LazyFrame[Any]:
     """Return a frame in memory as a lazy one of polars, each value coded by itself."""
-    columns = {name: names_of_series(frame.get_column(name)) for name in frame.columns}
-    return nw.from_native(pl.DataFrame(columns).lazy())
+    return coded_names_of_frame(frame, [])[0]
+
+
+def coded_names_of_frame(
+    frame: nw.DataFrame[Any], coded: Sequence[str]
+) -> tuple[nw.LazyFrame[Any], dict[str, pl.Series]]:
+    """Return such a frame, with some columns as codes if they are categories of pandas.
+
+    Args:
+        frame: Private.
+        coded: The columns that may be codes.
+
+    Returns:
+        The frame; and of each column of codes the texts that they stand for, in order.
+    """
+    columns: dict[str, pl.Series] = {}
+    texts: dict[str, pl.Series] = {}
+    for name in frame.columns:
+        series = frame.get_column(name)
+        if name in coded and _is_categories(series):
+            columns[name], texts[name] = _categories(series)
+        else:
+            columns[name] = names_of_series(series)
+    return nw.from_native(pl.DataFrame(columns).lazy()), texts
 
 
 def names_of_values(values: object, name: str) -> nw.LazyFrame[Any]:
@@ -271,10 +293,9 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
     if series.implementation.is_polars():
         return nw.to_native(series)
     if kind == Kind.TEXT:
-        if series.implementation.is_pandas() and native_type(series) == "category":
-            held = nw.to_native(series).cat
-            codes = pl.Series(held.codes.to_numpy(), dtype=pl.Int64)
-            return _of_texts(held.categories.tolist())[codes.set(codes < 0, None)]
+        if _is_categories(series):
+            codes, texts = _categories(series)
+            return texts[codes]
         return _of_texts(listed(series))
     if kind == Kind.DATE:
         # Arrow holds days that Python does not have.
@@ -283,8 +304,24 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
     return pl.Series(column.values).set(pl.Series(column.absent()), None)
 
 
-def _of_texts(values: Iterable[object]) -> pl.Series:
+def _is_categories(series: nw.Series[Any]) -> bool:
+    return series.implementation.is_pandas() and native_type(series) == "category"
 
+
+def _categories(series: nw.Series[Any]) -> tuple[pl.Series, pl.Series]:
+    """Return the codes of categories, null where one is missing, and their texts in order."""
+    held = nw.to_native(series).cat
+    codes = pl.Series(held.codes.to_numpy(), dtype=pl.Int64)
+    codes = codes.set(codes < 0, None)
+    texts = _of_texts(held.categories.tolist())
+    if texts.null_count() or not (texts[1:] > texts[:-1]).all():
+        # Their order is anybody's, and several may be one text, or none.
+        codes = (texts.rank("dense").cast(pl.Int64) - 1)[codes]
+        texts = texts.drop_nulls().unique().sort()
+    return codes, texts
+
+
+def _of_texts(values: Iterable[object]) -> pl.Series:
     return pl.Series(texts(values), dtype=pl.String)
 
 
