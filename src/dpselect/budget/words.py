@@ -37,18 +37,18 @@ COMPOSITIONS = {
 }
 """Composition, in words."""
 
-RENEWAL = {
-    "each-period": (
-        "The totals are granted anew with each {length} of UTC, for the data of that {length} "
-        "alone. Protected is what one {unit} has in one {length}: who has data in n {length}s "
-        "is protected by n times the totals."
-    ),
-    "one-period": (
-        "The totals are granted anew with each {length} of UTC, for the data of that {length} "
-        "alone. Declared public is that all data of one {unit} lie in one {length}."
-    ),
+RENEWAL = (
+    "The totals are granted anew with each {length} of UTC, for the data of that {length} "
+    "alone. "
+)
+"""How totals are granted anew."""
+
+HONEST = {
+    "each-period": "Protected is what one {unit} has in one {length}: who has data in n "
+    "{length}s is protected by n times the totals.",
+    "one-period": "Declared public is that all data of one {unit} lie in one {length}.",
 }
-"""How totals are granted anew, and what makes that honest."""
+"""What makes that honest."""
 
 NO_FIELDS = ("dpselect", "query", "where")
 """Names of a written query that are none of its fields."""
@@ -103,7 +103,7 @@ def facts(totals: Totals, pots: Sequence[Pot]) -> dict[str, str]:
         "composition": COMPOSITIONS[totals.composition],
         "renewal": ""
         if period is None
-        else RENEWAL[period.unit].format(unit=totals.unit, length=period.length),
+        else (RENEWAL + HONEST[period.unit]).format(unit=totals.unit, length=period.length),
     }
     if totals.shares:
         said[f"shares{now}"] = "\n".join(

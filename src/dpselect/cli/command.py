@@ -283,6 +283,8 @@ def _value(name: str, annotation: Any, given: Any) -> Any:
     if timedelta in found:
         from dpselect.percentiles.candidates import quantity
 
+        if Sequence in found:
+            return [quantity(name, one) for one in text.split(",")]
         return quantity(name, text)
     if Sequence not in found or not {int, float, Literal} & {*found}:
         return given

@@ -40,7 +40,7 @@ from rich.console import Console
 
 from dpselect import validation
 from dpselect.errors import ParameterError
-from dpselect.passes import watching
+from dpselect.passes import stated_rows, watching
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
@@ -88,7 +88,7 @@ def open_ledger(
         **{"analyst": _login()}
         | {name.removeprefix("source_"): typed[name] for name in beside},
         source=source_name(str(source), path),
-        arguments={**(asked or {}), **rows(source)},
+        arguments={**(asked or {}), **stated_rows(source)},
     )
 
 
@@ -162,12 +162,6 @@ def _column_type(text: str) -> tuple[str, str]:
 def stated(source: str | Path | Source | None) -> tuple[str, ...]:
     """Return the comparisons by which rows of a table are asked for; public."""
     return getattr(source, "where", ())
-
-
-def rows(source: str | Path | Source | None) -> dict[str, object]:
-    """Return which rows of a file are asked for and how it is read, where that is stated."""
-    given: dict[str, object] = getattr(source, "stated_rows", {})
-    return given
 
 
 def opened(path: str | Source, engine: str | None, master: str | None) -> object:

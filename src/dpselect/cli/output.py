@@ -23,6 +23,7 @@ from dpselect.budget.totals import RECORDS
 from dpselect.cli import options
 from dpselect.cli.help import flag
 from dpselect.errors import InsufficientBudgetError, ParameterError
+from dpselect.passes import stated_rows
 from dpselect.plan import remaining_after
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def print_release(
         more: What else of the release should be seen, by name.
         asked: What was asked beside the fields of the query, by name.
     """
-    asked = {**(asked or {}), **options.rows(source)}
+    asked = {**(asked or {}), **stated_rows(source)}
     if as_json:
         print_note("text file", _read(release.read))
         head = {**(more or {}), "source": str(source), **asked}
@@ -317,7 +318,7 @@ def print_plan(
         print_note("text file", _read(read))
         known = {
             "dry_run": True,
-            **options.rows(source),
+            **stated_rows(source),
             **plan.to_dict(),
             **(more or {}),
             **({"counting": counting} if counting else {}),

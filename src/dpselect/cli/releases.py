@@ -134,12 +134,6 @@ class Top(QueryCommand):
     options = {"candidates": values_of("candidates", "column"), **BY}
 
 
-def _quantities(text: str, _given: Given) -> list[object]:
-    from dpselect.percentiles.candidates import quantity
-
-    return [quantity("candidates", part) for part in text.split(",")]
-
-
 class Percentile(QueryCommand):
     """Release a public value near a percentile, or several.
 
@@ -177,7 +171,6 @@ class Percentile(QueryCommand):
     name, query, numeric = "percentile", "Percentiles", True
     options = {
         "interval": Option(read=lambda given, _given: given or None, kind=float, default=0.95),
-        "candidates": Option(read=_quantities),
         **BY,
     }
 

@@ -51,6 +51,8 @@ class PercentileRelease(Release[Any]):
                 if number > error
                 else f"at most {number + error:,} with probability 0.95"
             )
+        if self.groups is None and asked.upper is not None and asked.upper in self.answer:
+            known["range"] = f"values above {as_text(asked.upper)} count as it"
         usable = [one for one in self._numbers if any(self._method.are_usable(one))]
         if self.interval is None and usable:
             from dpselect.percentiles.prediction import expected

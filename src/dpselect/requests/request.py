@@ -255,8 +255,8 @@ class Request:
         with named.naming("ledger"):
             if granted and self.ledger is not None and not self.ledger.exists():
                 raise LedgerError(
-                    f"the ledger {self.ledger} is not made yet: by dpselect.Policy.read(FILE)"
-                    ".budget() it is, of what [person] grants"
+                    f"the ledger {self.ledger} is not made yet: Policy.read(FILE).budget() of "
+                    "dpselect makes it, with what [person] grants"
                 )
             budget = (
                 Budget(plan.epsilon, plan.delta, composition="sum", **whom)
