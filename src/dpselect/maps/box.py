@@ -97,10 +97,7 @@ class Box:
     @classmethod
     def of(cls, bounds: ArrayLike, crs: str | None = None) -> Box:
         """Return the box of four numbers ``(west, south, east, north)``."""
-        try:
-            numbers = np.asarray(bounds, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            numbers = np.empty(0)
+        numbers = _numbers(bounds)
         if numbers.shape != (4,):
             raise ParameterError("`bounds` must be four numbers: west, south, east, north")
         west, south, east, north = numbers.tolist()
@@ -180,12 +177,15 @@ class Box:
         """Return lines that points are compared with: infinite at the upper edge of the box."""
         return np.where(places >= parts, np.inf, self.lines(axis, places, parts))
 
-    def edges(self, values: Values, axis: int) -> Indices:
-        """Return the last line of the lattice at or below each edge, 0 to ``POSITIONS``."""
-        low, high = self.side(axis)
-        near = np.floor((values - low) * (POSITIONS / (high - low)) + 0.5)
-        line = np.clip(near, 0, POSITIONS).astype(np.int64)
-        return np.maximum(line - (self.lines(axis, line, POSITIONS) > values), 0)
+    def edges(self, rectangles: Values) -> Indices:
+        """Return the last line of the lattice at or below each edge, shape ``(m, 4)``."""
+        found = []
+        for side, values in enumerate(rectangles.T):
+            low, high = self.side(axis := side % 2)
+            near = np.floor((values - low) * (POSITIONS / (high - low)) + 0.5)
+            line = np.clip(near, 0, POSITIONS).astype(np.int64)
+            found.append(np.maximum(line - (self.lines(axis, line, POSITIONS) > values), 0))
+        return np.column_stack(found)
 
     def cut(self, rectangles: Values) -> Values:
         """Return the parts of rectangles in the box, shape ``(m, 4)``."""
@@ -208,7 +208,7 @@ def lattice_rectangles(queries: ArrayLike, *, bounds: ArrayLike) -> Indices:
     rectangles = checked_rectangles(queries)
     leaves = np.any(box.cut(rectangles) != rectangles, axis=1)
     _refuse(leaves, f"must lie inside the `bounds` {box.bounds}; cut them to these")
-    edges = np.column_stack([box.edges(one, i % 2) for i, one in enumerate(rectangles.T)])
+    edges = box.edges(rectangles)
     thin = (edges[:, 0] >= edges[:, 2]) | (edges[:, 1] >= edges[:, 3])
     _refuse(thin, "must be wider than 2**-32 of the box")
     return edges
@@ -220,10 +220,7 @@ def checked_rectangles(queries: ArrayLike) -> Values:
     Raises:
         ParameterError: There is none, or one is not finite or has its edges swapped.
     """
-    try:
-        table = np.atleast_2d(np.asarray(queries, dtype=np.float64))
-    except (TypeError, ValueError, OverflowError):
-        table = np.empty(0)
+    table = np.atleast_2d(_numbers(queries))
     if table.ndim != 2 or table.shape[1] != 4 or len(table) == 0:
         raise ParameterError(
             "`queries` must be at least one rectangle, each west, south, east, north"
@@ -232,6 +229,14 @@ def checked_rectangles(queries: ArrayLike) -> Values:
     _refuse(np.any(~np.isfinite(table), axis=1), "must be finite numbers")
     _refuse((west >= east) | (south >= north), "must go from a lower to a higher number")
     return table
+
+
+def _numbers(given: ArrayLike) -> Values:
+    """Return what is given as floats; none if it is not numbers."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return np.empty(0)
 
 
 def blocks_of(rows: Array, most: int = RECTANGLES_AT_ONCE) -> list[Array]:

@@ -278,10 +278,9 @@ def _over_rectangles(
     """
     parts = box.cut(shapes)
     inside, whole = (np.prod(one[:, 2:] - one[:, :2], axis=1) for one in (parts, shapes))
-    edges = np.column_stack([box.edges(one, i % 2) for i, one in enumerate(parts.T)])
     held = [CountedCells(partition, one) for one in (*cells, *differences.reshape(4, -1))]
     found = []
-    for some in blocks_of(edges):
+    for some in blocks_of(box.edges(parts)):
         blocks = Blocks(partition, some)
         of_counts, of_spread, of_skew, *of_differences = (one.held(blocks) for one in held)
         shares = blocks.shares
@@ -325,9 +324,9 @@ def _over_polygons(
 
 def _near(partition: Partition, box: Box, bounds: Values) -> Indices:
     """Return the cells that a rectangle meets, and some beside them."""
-    edges = np.array([box.edges(bounds[[i]], i % 2)[0] for i in range(4)])
-    edges[2:] = np.minimum(edges[2:] + 1, POSITIONS)
-    blocks = Blocks(partition, edges[None])
+    edges = box.edges(bounds[None])
+    edges[:, 2:] = np.minimum(edges[:, 2:] + 1, POSITIONS)
+    blocks = Blocks(partition, edges)
     found = []
     for region, x, y in zip(blocks.region, *blocks.ends, strict=True):
         *_, ny, first = partition.regions[region]
