@@ -215,11 +215,18 @@ class Remote(Engine):
         """Return the positions by their binary digits, counted from 1 on."""
 
         def code(column: str, listed: Sequence[Any]) -> nw.Expr:
+            number = nw.col(column)
+            first: Any = listed[0] if listed else None
+            in_a_row = type(first) is int and 0 <= first < 2**31
+            if in_a_row and [*listed] == [*range(first, first + len(listed))]:
+                # Whatever an engine computes of numbers beyond, nothing overflows.
+                steps = number.clip(first, listed[-1]).cast(nw.Int64) - first
+                return nw.when(number.is_between(first, listed[-1])).then(steps).alias(column)
             place: Any = nw.lit(0)
             for digit in range(len(listed).bit_length()):
                 ones = [one for at, one in enumerate(listed, start=1) if at >> digit & 1]
                 known = self.literals([one for one in ones if one is not None])
-                is_one = nw.col(column).is_in(known)
+                is_one = number.is_in(known)
                 place += nw.when(is_one).then(nw.lit(2**digit)).otherwise(nw.lit(0))
             return nw.when(place > 0).then(place.cast(nw.Int64) - 1).alias(column)
 

@@ -19,9 +19,10 @@ from dpselect.objective import Objective
 from dpselect.plan import SEQUENTIAL, ErrorBound, Plan, Spend
 from dpselect.query import Claim, Columns, Design, Query, Released, query
 from dpselect.release import Release
+from dpselect.tables.groups import changed_rows
 from dpselect.tables.people import people_cap
 from dpselect.trees.counts import Counts
-from dpselect.trees.criteria import MANY, records_per_step
+from dpselect.trees.criteria import MANY
 from dpselect.trees.domains import Bins, Domain, DomainLike, Schema, as_domain, no_domains
 from dpselect.trees.records import Rows
 from dpselect.typing import Indices, OnInvalid
@@ -175,7 +176,7 @@ class _RecordsQuery(Query[Out]):
         return self.training(
             asked=self,
             rows=Rows(schema, self.label, users, self.on_invalid),
-            steps=records_per_step(relation) * (1 if users is None else users.most),
+            steps=changed_rows(1 if users is None else users.most, relation),
         )
 
     def reads(self) -> Columns:
@@ -184,10 +185,14 @@ class _RecordsQuery(Query[Out]):
         return (*columns, label)
 
     def design(self) -> RecordsDesign[Out]:
+        from dpselect.draws.exact import noisy_counts
+
         relation = validation.table_neighbours(self.neighbours)
         training = self._trained(relation)
         for spend in training.spends():
-            check_noise(spend.epsilon / training.steps)
+            # Noise that could meet the ends of 64-bit integers is refused.
+            epsilon = spend.epsilon / training.steps
+            noisy_counts.check_scale(noisy_counts.scale_for(epsilon) if epsilon > 0 else inf)
         public = ["columns and their domains", "classes", f"max_records = {self.max_records}"]
         if relation is Neighbours.SUBSTITUTE:
             public.append(f"the number of {'records' if self.user is None else 'persons'}")
@@ -234,14 +239,3 @@ class RecordsDesign(Design[Out]):
                 return self.training.draw(counts, Sampler(), plan)
 
         return drawn
-
-
-def check_noise(epsilon: float) -> None:
-    """Refuse an epsilon whose noise could meet the ends of 64-bit integers.
-
-    Raises:
-        ParameterError: The epsilon of one noisy count is too small.
-    """
-    from dpselect.draws.exact import noisy_counts
-
-    noisy_counts.check_scale(noisy_counts.scale_for(epsilon) if epsilon > 0 else inf)

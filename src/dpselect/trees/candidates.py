@@ -8,7 +8,7 @@ Source: Farias et al., PrivPareto, Algorithm 1 (DP-MOET).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
@@ -95,16 +95,15 @@ class Breeder:
         values = self.rng.integers(least[columns], sizes[columns])
         asked = zip(columns.tolist(), values.tolist(), strict=True)
         answers = iter(self.rng.integers(len(self.schema.classes), size=leaves).tolist())
-        return self._full(questions, asked, answers)
 
-    def _full(
-        self, questions: int, asked: Iterator[tuple[int, int]], answers: Iterator[int]
-    ) -> Individual:
-        if not questions:
-            return next(answers)
-        column, value = next(asked)
-        yes, no = (self._full(questions - 1, asked, answers) for _ in range(2))
-        return self.ask(column, value, yes, no)
+        def full(questions: int) -> Individual:
+            if not questions:
+                return next(answers)
+            column, value = next(asked)
+            yes, no = (full(questions - 1) for _ in range(2))
+            return self.ask(column, value, yes, no)
+
+        return full(questions)
 
     def children(self, parents: Sequence[Individual], pairs: int) -> list[Individual]:
         """Return two children of each of some random pairs of parents, crossed and mutated."""

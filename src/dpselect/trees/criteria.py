@@ -49,6 +49,7 @@ from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
 from dpselect.sensitivity import GlobalSensitivity, Sensitivity
 from dpselect.sensitivity.base import checked_distances
+from dpselect.tables.groups import changed_rows
 from dpselect.tables.values import width
 from dpselect.trees import kernels
 from dpselect.trees.domains import Schema
@@ -106,7 +107,7 @@ class InformationGainSensitivity(Sensitivity):
         self._most = max_records - 1
         bound = float(kernels.rise(self._most, _rises()))
         super().__init__(bound, relation, max_records if horizon is None else horizon)
-        self._stride = records_per_step(relation)
+        self._stride = changed_rows(1, relation)
         self.closed_form = self._stride == 1
         if counts[0].shape[1] < 2:
             raise ParameterError("`classes` must be at least two")
@@ -217,11 +218,6 @@ def split_scores(
     return objective_of(
         criterion, tables, public.names, max_records=max_records, neighbours=relation
     )
-
-
-def records_per_step(neighbours: Neighbours) -> int:
-    """Return how many records one neighbour step adds or removes."""
-    return 2 if neighbours is Neighbours.SUBSTITUTE else 1
 
 
 @cache
