@@ -3,6 +3,7 @@
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from math import inf, nan
 
 import numpy as np
@@ -15,7 +16,9 @@ from dpselect.errors import NeighboursError
 from support.refusals import Each, refusing
 
 ADDED = "add-remove"
-NO_NUMBERS = [nan, inf, -inf, -1.0, 5e-324, True, np.True_, None, "1", 1j, Decimal(1), 10**400]
+NO_FLOATS = [nan, True, np.True_, None, "1", 1j, [1.0], Decimal(1), 10**400, -(10**400)]
+NO_FLOATS += [Fraction(10**400, 3), Fraction(-(10**400), 3)]
+NO_NUMBERS = [*NO_FLOATS, inf, -inf, -1.0, 5e-324]
 NO_AMOUNTS = [-1.0, 5e-324, nan, inf, True, "0.1", -sys.float_info.min]
 
 
@@ -27,6 +30,10 @@ def number(check, **given):
 POSITIVE = refusing(number, validation.positive)
 NOT_NEGATIVE = refusing(number, validation.non_negative)
 PROBABILITY = refusing(number, validation.probability)
+FINITE = refusing(number, validation.finite)
+FROM_1_TO_3 = refusing(number, partial(validation.within, low=1, high=3))
+AT_LEAST_3 = refusing(number, partial(validation.at_least, least=3))
+GENERATOR = refusing(number, partial(validation.instance, kind=np.random.Generator))
 PRICED = refusing(priced, epsilon=0.1, delta=0.0, rho=None)
 TOTALS = refusing(Totals, epsilon=1.0, delta=1e-6, neighbours=ADDED)
 STEPS = refusing(Totals(epsilon=1.0, neighbours=ADDED).steps, user=None)
@@ -38,6 +45,10 @@ OF_PERSONS = refusing(
 ROWS = [
     POSITIVE("epsilon", epsilon=Each([*NO_NUMBERS, 0, -0.0, Fraction(1, 10**400)])),
     NOT_NEGATIVE("epsilon", epsilon=Each(NO_NUMBERS)),
+    FINITE("size", size=Each([*NO_FLOATS, inf, -inf])),
+    FROM_1_TO_3("size", size=Each([*NO_FLOATS, np.nextafter(1, 0), np.nextafter(3, 4), inf])),
+    AT_LEAST_3("size", size=Each([2, 3.0, True, None])),
+    GENERATOR("size", size=1),
     PROBABILITY("delta", delta=Each([*NO_NUMBERS, 1, 1.5])),
     PRICED("epsilon", epsilon=Each([*NO_AMOUNTS, 0])),
     PRICED("epsilon", delta=1e-6, epsilon=Each([*NO_AMOUNTS, False, None])),

@@ -120,8 +120,14 @@ THRESHOLDS = [
 ]
 
 
-@pytest.mark.parametrize("criterion", ["gini", "majority", "information-gain"])
-@pytest.mark.parametrize(("depth", "script"), THRESHOLDS)
+@pytest.mark.parametrize(
+    ("criterion", "depth", "script"),
+    [
+        pytest.param(criterion, *asked, marks=[pytest.mark.slow] * ((one + other) % 2))
+        for one, criterion in enumerate(["gini", "majority", "information-gain"])
+        for other, asked in enumerate(THRESHOLDS)
+    ],
+)
 def test_every_outcome_of_thresholds_is_epsilon_private(criterion, depth, script):
     plan = growth(NUMBERS, 1.5, 20, max_depth=depth, criterion=criterion)
     worst = max(largest_loss(plan, [script], 4, most) for most in (0, 1, 4))
