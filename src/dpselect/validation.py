@@ -14,7 +14,7 @@ from numbers import Integral, Real
 from sys import float_info
 from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar, get_args
 
-from dpselect.errors import DPSelectError, NeighboursError, ParameterError, nearest
+from dpselect.errors import DPSelectError, NeighboursError, ParameterError, nearest, replaced
 from dpselect.neighbours import Neighbours
 
 if TYPE_CHECKING:
@@ -229,13 +229,13 @@ def direction(value: object) -> Direction:
 
 
 def floats(of: str, values: ArrayLike, error: type[DPSelectError] = ParameterError) -> Values:
-    """Return a copy of public numbers as float64; the error says what they are ``of``."""
+    """Return numbers as float64; the error says what they are ``of``, and none of them."""
     import numpy as np
 
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise error(f"{of} must be numbers that floats can hold") from None
+    return replaced(
+        lambda: np.asarray(values, dtype=np.float64),
+        lambda: error(f"{of} must be numbers that floats can hold"),
+    )
 
 
 def instance(name: str, value: object, kind: type[T]) -> T:

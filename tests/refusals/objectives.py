@@ -71,7 +71,9 @@ ROWS = [
         "horizon", horizon=Each([-1, 1.5, True, None])
     ),
     refusing(read)(
-        "a sensitivity must be", SensitivityError, values=Each([[-1.0, 1], [nan, 1], [[1.0]]])
+        "a sensitivity must be",
+        SensitivityError,
+        values=Each([[-1.0, 1], [nan, 1], [[1.0]], ["b"]]),
     ),
     refusing(FIRST.at)("distance", distance=Each([-1, 0.5, True])),
     refusing(dp.GlobalSensitivity(1, EDGE).cumulative)(

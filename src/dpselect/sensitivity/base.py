@@ -496,7 +496,7 @@ def _check_shape(what: str, values: Values, *, empty: bool = False) -> None:
 
 
 def _checked_bounds(bounds: ArrayLike) -> Values:
-    values = validation.floats("bounds", bounds, SensitivityError)
+    values = validation.floats("bounds", bounds, SensitivityError).copy()
     _check_shape("a bound", values, empty=values.size == 0)
     if not ((values >= SMALLEST_BOUND) & (values <= LARGEST_BOUND)).all():
         raise SensitivityError(
@@ -507,7 +507,7 @@ def _checked_bounds(bounds: ArrayLike) -> Values:
 
 
 def _checked_values(values: ArrayLike) -> Values:
-    delta = np.asarray(values, dtype=np.float64)
+    delta = validation.floats("a sensitivity", values, SensitivityError)
     _check_shape("a sensitivity", delta)
     if not (delta >= 0).all():
         raise SensitivityError("a sensitivity must be >= 0 and not NaN")
