@@ -135,8 +135,8 @@ class Column:
 
     def errors(self, method: Method, percents: tuple[float, ...], scale: float) -> Values:
         """Return the expected error of every percentile, after a noisy number of a scale."""
-        if isinstance(method, OneByOne):
-            singles: Any = method.singles
+        singles: Any = getattr(method, "singles", [method])
+        if not any(isinstance(one, InParts | ByBins) for one in singles):
             return np.array([self.of_single(one) for one in singles])
         by = Simulated(np.random.default_rng(7))
         numbers = by.laplace(np.full(REPEATS, self.values.size), scale)

@@ -68,6 +68,18 @@ def test_thresholds_come_from_the_few_if_they_are_quiet(p, records, candidates, 
     assert single.upwards is upwards
 
 
+@pytest.mark.parametrize(
+    "p", [(1.0, 50.0, 90.0), (50.0, 90.0, 99.0), (50.0, 75.0, 90.0, 100.0)]
+)
+def test_one_that_is_too_near_an_end_is_alone_and_the_others_in_parts(p):
+    """With one part of epsilon for each that is alone, and one for all that are in parts."""
+    in_parts, alone = chosen(p, 2000, epsilon=0.5).singles
+
+    assert sorted((*in_parts.percents, alone.p)) == list(p)
+    assert alone.p not in {50.0, 75.0, 90.0}
+    assert in_parts.epsilon == alone.epsilon == pytest.approx(0.25)
+
+
 @pytest.mark.parametrize(("values", "upwards"), [(1001, False), (10**15, True)])
 def test_a_false_alarm_is_weighed_by_all_values_of_a_range(values, upwards):
     """And not by the cells that it is drawn from."""

@@ -27,7 +27,8 @@ Above ``100 - TAIL`` ranks are as good from ``MANY`` records times ε beyond on.
 
 Several are drawn *in parts* (``sparse_vector``) if the outermost ones are quiet; else from
 bins, if one of them would be with all of epsilon, or if most are further than ``TAIL`` from
-both ends; else each alone, with its part of epsilon.
+both ends; else each alone, with its part of epsilon. Where two or more would be quiet in parts
+they are drawn so, with one such part of epsilon for all of them.
 
 *The noisy number* costs ``SHARE`` of epsilon, twice that for several percentiles, since ranks
 in parts are counted from it, and is released. The method is that of the nearest power of
@@ -71,7 +72,7 @@ from dpselect.percentiles.methods import (
 )
 from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts, Records
-from dpselect.percentiles.sparse_vector import ByThreshold, InParts, parts_of_record
+from dpselect.percentiles.sparse_vector import COUNTS, ByThreshold, InParts, parts_of_record
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -200,16 +201,26 @@ class AfterCount(Method):
 
     def of_number(self, records: float) -> Method:
         """Return the method for a number of records; a function of public numbers."""
-        of, several = (self.points, self.records, self.epsilon, records), len(self.percents)
-        if several > 1:
-            in_parts = InParts(self.percents, *of)
-            few = min(self._beyond(p, records) for p in self.percents)
-            if few >= in_parts.noise_scale(is_last=False) * self._quiet:
-                return in_parts
+        of = self.points, self.records
+        inner = self._quiet_in_parts(records, self.epsilon)
+        if inner == self.percents and len(inner) > 1:
+            return InParts(inner, *of, self.epsilon, records)
         if self._are_in_bins(records):
-            return ByBins(self.percents, *of)
-        asked = ((p, records, self.each) for p in self.percents)
-        return OneByOne(tuple(self.found(*one) or self._by_threshold(*one) for one in asked))
+            return ByBins(self.percents, *of, self.epsilon, records)
+        # Those that are in parts share the epsilon of one that is alone.
+        alone = tuple(p for p in self.percents if p not in inner)
+        each = self.epsilon / (1 + len(alone))
+        if len(inner) < 2 or self._quiet_in_parts(records, each) != inner:
+            inner, alone, each = (), self.percents, self.each
+        asked = ((p, records, each) for p in alone)
+        singles = [self.found(*one) or self._by_threshold(*one) for one in asked]
+        parts = [InParts(inner, *of, each, records)] if inner else []
+        return OneByOne((*parts, *singles))
+
+    def _quiet_in_parts(self, records: float, epsilon: float) -> tuple[float, ...]:
+        """Return the percentiles for which AboveThreshold in parts is quiet."""
+        least = scale_for(epsilon * (1 - COUNTS), self.records.changed) * self._quiet
+        return tuple(p for p in self.percents if self._beyond(p, records) >= least)
 
     def of_size(self, size: int) -> Method:
         """Return the method of numbers of a size."""
@@ -287,8 +298,9 @@ class AfterCount(Method):
         """Return which percentiles of so many records, by the noisy number, are no noise."""
         if number < self.scale * log(1 / (2 * EMPTY)):
             return [False for _ in self.percents]
-        is_each_alone = isinstance(self.of_size(size_of(number)), OneByOne)
-        least = USABLE * self.records.changed / (self.each if is_each_alone else self.epsilon)
+        method = self.of_size(size_of(number))
+        shares = len(method.singles) if isinstance(method, OneByOne) else 1
+        least = USABLE * self.records.changed * shares / self.epsilon
         return [(min(p, 100 - p) or p) / 100 * number >= least for p in self.percents]
 
     def draw(self, counts: Counts, records: Indices, by: Draws = BY_SAMPLERS) -> Values:

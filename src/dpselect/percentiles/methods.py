@@ -20,13 +20,12 @@ from functools import cached_property
 
 import numpy as np
 
-from dpselect.draws import above_threshold
+from dpselect.draws import PermuteAndFlip, above_threshold
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.draws.exact.selection import Rows, largest_of_each
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import PermuteAndFlip
 from dpselect.percentiles.candidates import around
-from dpselect.percentiles.objectives import RankScores, by_rank
+from dpselect.percentiles.objectives import RankScores
 from dpselect.percentiles.reading import Counts, Records
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -116,19 +115,16 @@ class ByRank(Method):
         return f"PermuteAndFlip(epsilon={self.epsilon!r})"
 
     def probabilities(self, counts: Counts) -> Probabilities:
-        objective = by_rank(
-            counts,
-            p=self.p,
-            points=self.points,
-            neighbours=self.records.neighbours,
-            per_user=self.records.per_user,
-        )
-        return PermuteAndFlip(epsilon=self.epsilon).probabilities(objective)[None]
+        [scores] = np.asarray(self.scores(counts))
+        return PermuteAndFlip().probabilities(scores, self.epsilon)[None]
 
     def draw(self, counts: Counts, records: Indices, by: Draws = EXACT) -> Values:  # noqa: ARG002
+        return self.points[by.largest(self.scores(counts), self.epsilon), None]
+
+    def scores(self, counts: Counts) -> RankScores:
+        """Return the scores of the candidates; private."""
         bound = self.records.rank_bound(self.p)
-        scores = RankScores(counts, p=self.p, points=self.points, bound=bound)
-        return self.points[by.largest(scores, self.epsilon), None]
+        return RankScores(counts, p=self.p, points=self.points, bound=bound)
 
 
 @dataclass(frozen=True, eq=False)
