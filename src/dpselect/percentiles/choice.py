@@ -309,7 +309,8 @@ class AfterCount(Method):
         values = np.empty((sizes.size, len(self.percents)))
         for size in np.unique(sizes).tolist():
             which = np.flatnonzero(sizes == size)
-            values[which] = self.of_size(size).draw(counts.some(which), records[which], by)
+            some = counts if which.size == sizes.size else counts.some(which)
+            values[which] = self.of_size(size).draw(some, records[which], by)
         return values
 
     def drawn(self, counts: Counts) -> list[Drawn]:

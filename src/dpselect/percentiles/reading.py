@@ -72,7 +72,7 @@ class Counts:
 
     def parts(self, size: int = 1) -> Iterator[Counts]:
         """Yield those of so many groups at a time, by default of one group after the other."""
-        if self.groups <= size:
+        if 0 < self.groups <= size:
             yield self
             return
         for first in range(0, self.groups, size):

@@ -106,25 +106,28 @@ def largest_of_each(scores: Rows, epsilon: float) -> Indices:
     """
     scale, (rows, size) = scale_for(epsilon, 1), scores.shape
     first, end = scores.near(FAR_BYTES * FIRST_BYTE * scale / STEPS_PER_UNIT)
+    others = size - (end - first)
+    ends = others.cumsum()
+    beyond, few_words = small_words(int(ends[-1]), FAR_BYTES)
+    # Those beyond are counted before what is near, and go on after it.
+    of = ends.searchsorted(beyond, side="right")
+    at = beyond - (ends - others)[of]
+    at += np.where(at < first[of], 0, end[of] - first[of])
     row, place = spans(first, end - first)
+    number = row.size
+    row, place = np.append(row, of), np.append(place, at)
     numbers = to_grid(scores.at(row, place))
-    best = np.maximum.reduceat(numbers, row.searchsorted(np.arange(rows)))
-    is_far = numbers - best[row] < -scale * FIRST_BYTE
+    numbers -= np.maximum.reduceat(
+        numbers[:number], row[:number].searchsorted(np.arange(rows))
+    )[row]
+    is_far = numbers[:number] < -scale * FIRST_BYTE
     near, far = np.flatnonzero(~is_far), np.flatnonzero(is_far)
     small, some_words = small_words(far.size)
-    beyond, few_words = small_words(int((size - end + first).sum()), FAR_BYTES)
-    # Those beyond are counted before what is near, and go on after it.
-    ends = (size - end + first).cumsum()
-    of = ends.searchsorted(beyond, side="right")
-    at = beyond - (ends - size + end - first)[of]
-    at += np.where(at < first[of], 0, end[of] - first[of])
-    left = np.concatenate([near, far[small]])
-    row, place = np.append(row[left], of), np.append(place[left], at)
-    numbers = np.append(numbers[left], to_grid(scores.at(of, at)))
+    left = np.concatenate([near, far[small], np.arange(number, row.size)])
     words = np.concatenate([source.words(near.size), some_words, few_words])
-    order = np.argsort(row)
-    row, place, words = row[order], place[order], words[order][None]
-    return _of_rows(row, place, numbers[order] - best[row], scale, words)
+    order = np.argsort(row[left])
+    left, words = left[order], words[order][None]
+    return _of_rows(row[left], place[left], numbers[left], scale, words)
 
 
 def _of_rows(
