@@ -56,10 +56,10 @@ NO_FIELDS = ("dpselect", "query", "where")
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 """Between the words of a name such as TopKeys."""
 
-BOUND = "at most {value:.4g} {unit} with probability {probability:g}, on any data"
+BOUND = "at most {value} {unit} with probability {probability:g}, on any data"
 """Error of a release, in words."""
 
-SHORT_BOUND = "at most {value:.4g} {unit} ({probability:.0%})"
+SHORT_BOUND = "at most {value} {unit} ({percent:g} %)"
 """The same in a list."""
 
 MOST_ROWS = 200
@@ -131,7 +131,6 @@ def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
     whole: Mapping[str, Any] = entry.question
     back = f" ({entry.refunded:.6g} of it given back)" if entry.refunded else ""
     share = f"the share of {entry.share or 'all others'}" if totals.shares else ""
-    error = whole.get("error_bound")
     steps = [
         f"{one['times']} x epsilon {one['epsilon']:.6g}: {one['purpose']}"
         for one in whole.get("spends") or ()
@@ -150,7 +149,7 @@ def facts_of(entry: Entry, totals: Totals) -> dict[str, str]:
         else f"asked by rows, and charged for the {entry.steps} rows of one {totals.unit}",
         "zCDP": "" if totals.composition == "sum" else f"rho {entry.rho:.6g}",
         "declared public": "; ".join(map(str, whole.get("public") or ())),
-        "error": BOUND.format(**error) if error else "",
+        "error": _bound(entry, BOUND),
         "mechanism": entry.mechanism,
         "in steps": "\n".join(steps),
         "composition": str(whole.get("composition") or ""),
@@ -170,8 +169,7 @@ def listed(entries: Sequence[Entry]) -> dict[str, list[object]]:
 def in_short(entry: Entry) -> dict[str, object]:
     """Return a release in a line of a list, by the head of each column."""
     error = "" if entry.shown is None or "interval" not in (entry.answer or {}) else "interval"
-    if bound := entry.question.get("error_bound"):
-        error = SHORT_BOUND.format(**cast("Mapping[str, Any]", bound))
+    error = _bound(entry, SHORT_BOUND) or error
     back = f" - {entry.refunded:.6g}" if entry.refunded else ""
     delta = f", delta {entry.delta:.3g}" if entry.delta else ""
     return {
@@ -182,6 +180,15 @@ def in_short(entry: Entry) -> dict[str, object]:
         "error": error,
         "asked by, when": ", ".join(filter(None, [entry.analyst, entry.time[:10]])),
     }
+
+
+def _bound(entry: Entry, form: str) -> str:
+    """Return the bound on the error of a release, with the digits that its plan prints."""
+    bound: Any = entry.question.get("error_bound")
+    if not bound:
+        return ""
+    shown = {"value": writing.digits(bound["value"]), "percent": 100 * bound["probability"]}
+    return form.format(**bound | shown)
 
 
 def title(entry: Entry) -> str:
