@@ -147,7 +147,6 @@ def has_numbers(data: object, column: str) -> bool:
     if not source.is_csv or source.comparisons or source.column_type or others:
         return False
     kind, form = source.format_of([file])
-    source.refuse_managed()
     source.check_there()
     named = form.reads_lines and column in TextFiles([file], source, kind).names()
     if named and not Engine.misread[0].fullmatch(column):
@@ -241,7 +240,6 @@ def no_column_named(data: object) -> ColumnError:
 def _scan(source: Source, numbers: Collection[str]) -> nw.LazyFrame[Any]:
     found = source.files()
     kind, form = source.format_of(found)
-    source.refuse_managed()
     source.check_there()
 
     def rows() -> nw.LazyFrame[Any]:
@@ -313,7 +311,6 @@ def _duckdb(source: Source) -> object:
         connection = replaced(lambda: duckdb.connect(file, read_only=True), lambda: locked)
         relation = replaced(lambda: connection.table(table), lambda: absent)
     else:
-        source.refuse_managed()
         files = source.files()
         if not all(source.kind(one) in PARQUET for one in files):
             raise refusal

@@ -156,16 +156,6 @@ class Source(Dialect):
         named = sorted(self.names(), reverse=True)
         return sorted({_identity(file): file for file in named}.values())
 
-    def check_there(self) -> None:
-        """Refuse a path that stands for no file, or for one that is not there.
-
-        Raises:
-            DataError: It does.
-        """
-        found = self.files()
-        if not found or not all(file.is_file() for file in found):
-            raise no_file(self)
-
     def names(self) -> list[Path]:
         """Return all names of these files, several where there are links."""
         if self.path is None:
@@ -184,15 +174,17 @@ class Source(Dialect):
             return [*Path(path.anchor).glob(str(path.relative_to(path.anchor)))]
         return [path]
 
-    def refuse_managed(self) -> None:
-        """Refuse the files of a table whose current rows are listed by a log beside them.
+    def check_there(self) -> None:
+        """Refuse a path that stands for no file, or for files that are not there to be read.
 
-        Deleted and replaced rows stay in its files, and would be counted.
+        In those of a table whose current rows are listed by a log beside them, deleted and
+        replaced rows stay, and would be counted.
 
         Raises:
-            DataError: The files are those of a Delta or Iceberg table.
+            DataError: It does, or the files are those of a Delta or Iceberg table.
         """
-        parents = {parent for file in self.files() for parent in file.parents}
+        found = self.files()
+        parents = {parent for file in found for parent in file.parents}
         for folder in {Path(self.path or ""), *parents}:
             if (folder / "_delta_log").is_dir():
                 reader = "polars.scan_delta"
@@ -200,6 +192,8 @@ class Source(Dialect):
             if any((folder / "metadata").glob("*.metadata.json")):
                 reader = "polars.scan_iceberg"
                 raise DataError(f"{self} is an Iceberg table; {MANAGED.format(reader)}")
+        if not found or not all(file.is_file() for file in found):
+            raise no_file(self)
 
 
 def _identity(file: Path) -> object:
