@@ -123,8 +123,9 @@ class TextFiles:
                 head = separator.join(map(str, range(len(names)))).encode() + b"\n"
                 rest, is_last = b"", False
                 while not is_last:
-                    part = lines.more(BLOCK)
-                    is_last, block = not part, b"".join((head, rest, part))
+                    # Parts that had a name here would be held beside the block.
+                    block = b"".join((head, rest, *lines.more()))
+                    is_last = len(block) == len(head) + len(rest)
                     block += b"\n" if is_last and block[-1] != LF else b""
                     mark, end = self._by_marks(block)
                     if mark is None:
@@ -254,7 +255,7 @@ def opened(file: Path, dialect: Dialect) -> Iterator[Lines]:
     with read(file, "rb") as held:
         lines = Lines(held, dialect)
         for _ in range(dialect.skip_lines):
-            lines.more(0)
+            lines.line()
         yield lines
 
 
@@ -270,14 +271,20 @@ class Lines:
 
     def first(self) -> bytes:
         """Return the next line that is no comment, with its end unless it is too long."""
-        line = self.more(0)
+        line = self.line()
         while self._comment and line.startswith(self._comment):
-            line = self.more(0)
+            line = self.line()
         return line
 
-    def more(self, size: int) -> bytes:
-        """Return so many characters, or bytes, and those up to the end of a line."""
-        part: bytes | str = self._held.read(size) + self._held.readline(LONGEST_HEADER)
+    def line(self) -> bytes:
+        """Return the next line, or the beginning of one that is too long."""
+        return self._in_utf8(self._held.readline(LONGEST_HEADER))
+
+    def more(self) -> tuple[bytes, bytes]:
+        """Return the bytes that come next, and those up to the end of a line."""
+        return self._in_utf8(self._held.read(BLOCK)), self.line()
+
+    def _in_utf8(self, part: bytes | str) -> bytes:
         found = part.encode(errors="replace") if isinstance(part, str) else part
         before, self._before = self._before, b""
         return found.removeprefix(before)
