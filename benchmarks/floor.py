@@ -94,6 +94,11 @@ def _duckdb(path: Path) -> Rows:
     return duckdb.read_parquet(str(path))
 
 
+def _texts(path: Path) -> Rows:
+    named = [pl.format("code{}", one).alias(one) for one in ("key", "person")]
+    return pl.read_parquet(path).with_columns(named)
+
+
 def _pandas(path: Path, kind: Any) -> Rows:  # noqa: ANN401 -- a type of pandas
     frame = pl.read_parquet(path).to_pandas()
     if kind == "numbers" or "key" not in frame:
@@ -107,6 +112,7 @@ PATHS: dict[str, Callable[[Path], Rows]] = {
     "Parquet file": str,
     "CSV file": _csv,
     "frame": pl.read_parquet,
+    "frame, texts": _texts,
     "lazy frame": lambda path: pl.read_parquet(path).lazy(),
     "Arrow": lambda path: pl.read_parquet(path).to_arrow(),
     "pandas, numbers": lambda path: _pandas(path, "numbers"),
