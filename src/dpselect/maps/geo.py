@@ -94,7 +94,7 @@ def warn_if_swapped(
             f"x={x} and y={y} swapped?",
             stacklevel=11,
         )
-    elif crs is not None and (north <= POLAR[0] or south >= POLAR[1]) and is_geographic(crs):
+    elif (north <= POLAR[0] or south >= POLAR[1]) and unit(crs)[0] == DEGREES:
         warnings.warn(
             f"the bounds lie between {south:g} and {north:g} degrees of latitude, where few "
             "people live: they are west, south, east, north; are longitudes and latitudes "
@@ -107,13 +107,11 @@ def _begins(column: str | None, *beginnings: str) -> bool:
     return column is not None and column.lower().startswith(beginnings)
 
 
-def is_geographic(crs: str) -> bool:
-    """Return whether a system is in degrees; pyproj, if installed, knows those not listed."""
-    return unit(crs)[0] == DEGREES
-
-
 def unit(crs: str | None) -> tuple[str, float | None]:
-    """Return the unit of the coordinates, and its length in metres where that is known."""
+    """Return the unit of the coordinates, and its length in metres where that is known.
+
+    pyproj, if installed, knows the systems that are not listed.
+    """
     if crs is None:
         return "coordinate units", None
     system = None if crs.upper() in GEOGRAPHIC else _looked_up(crs)

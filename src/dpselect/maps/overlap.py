@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.maps.box import POSITIONS, blocks_of
-from dpselect.maps.partition import Partition
+from dpselect.maps.partition import Partition, tables_of
 from dpselect.typing import Indices, Values
 
 
@@ -147,8 +147,7 @@ class Corners:
 
     def tables(self, numbers: Values) -> list[Values]:
         """Return the numbers of each region by column and row, as views."""
-        parts = np.split(numbers, self.ends[:-1])
-        return [one.reshape(shape) for one, shape in zip(parts, self.shapes, strict=True)]
+        return tables_of(numbers, self.shapes)
 
     def summed(self, numbers: Values) -> Values:
         """Return for each corner the sum of its region up to its column and row, in place."""

@@ -52,7 +52,10 @@ class Partition:
 
     def __post_init__(self) -> None:
         if self.cells > MOST_CELLS:
-            raise ParameterError(_too_many(self.label, self.cells))
+            raise ParameterError(
+                f"{self.label} has {self.cells:,} cells, {self.cells * 8 / 2**30:,.1f} GiB of "
+                f"counts; at most {MOST_CELLS:,} cells are allowed"
+            )
 
     @property
     def cells(self) -> int:
@@ -84,10 +87,7 @@ class Partition:
 
     def tables(self, values: Values) -> list[Values]:
         """Return what cells hold, shape ``(cells,)``, by column and row of each region."""
-        parts = np.split(values, self.regions[1:, 5])
-        return [
-            one.reshape(shape) for one, shape in zip(parts, self.regions[:, 3:5], strict=True)
-        ]
+        return tables_of(values, self.regions[:, 3:5])
 
     def lines(self, axis: int) -> tuple[Indices, Indices, Indices]:
         """Return the lower edges of the cells of each region along an axis, after each other.
@@ -129,8 +129,10 @@ class Partition:
         return f"Partition({self.label}, {self.cells} cells)"
 
 
-LARGEST = 2**31 - 1
-"""Cells along an axis, so that the places of all are integers of 64 bits."""
+def tables_of(values: Values, shapes: Indices) -> list[Values]:
+    """Return views of values that are those of several tables, after each other."""
+    parts = np.split(values, np.cumsum(shapes.prod(axis=1))[:-1])
+    return [one.reshape(shape) for one, shape in zip(parts, shapes, strict=True)]
 
 
 def uniform_grid(size: int | tuple[int, int]) -> Partition:
@@ -142,11 +144,8 @@ def uniform_grid(size: int | tuple[int, int]) -> Partition:
     pair = tuple(size) if isinstance(size, Sequence | np.ndarray) else (size, size)
     if len(pair) != 2:
         raise ParameterError("a grid is one integer, or two: along x and along y")
-    nx, ny = (validation.at_least("a grid size", number, 1, LARGEST) for number in pair)
-    label = f"uniform {nx} x {ny}"
-    if max(nx, ny) > MOST_SPLITS:
-        raise ParameterError(_too_many(label, nx * ny))
-    return Partition(label, 1, np.array([[0, 0, 1, nx, ny, 0]]))
+    nx, ny = (validation.at_least("a grid size", number, 1, MOST_SPLITS) for number in pair)
+    return Partition(f"uniform {nx} x {ny}", 1, np.array([[0, 0, 1, nx, ny, 0]]))
 
 
 def uniform_grids(grids: Sequence[int | tuple[int, int]]) -> list[Partition]:
@@ -371,11 +370,4 @@ def _rules_of_one(method: object) -> tuple[PartitionRule, ...]:
     raise ParameterError(
         f"`method` must be one or several of {', '.join(METHODS)}, or a rule such as "
         "AdaptiveGrid(c=5)"
-    )
-
-
-def _too_many(label: str, cells: int) -> str:
-    return (
-        f"{label} has {cells:,} cells, {cells * 8 / 2**30:,.1f} GiB of counts; at most "
-        f"{MOST_CELLS:,} cells are allowed"
     )
