@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet, Sized
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from math import inf, nan
 from typing import Any, TypeGuard
 
@@ -439,15 +439,9 @@ def places_of(values: NDArray[Any], listed: Sequence[Hashable], other: int = -1)
         listed: Public values, equal to a number if they are in Python.
         other: The place of numbers that are not listed, and of NaN.
     """
-    kind, known = values.dtype.type, dict[Any, int]()
-    for place, one in enumerate(listed):
-        with np.errstate(all="ignore"), suppress(ArithmeticError, TypeError, ValueError):
-            if (held := kind(one).item()) == one:
-                known[held] = place
-    if not known:
+    ascending, places = _in_order(tuple(listed), values.dtype)
+    if not places.size:
         return np.full(values.shape, other)
-    ascending = np.array(sorted(known), dtype=values.dtype)
-    places = np.array([known[one] for one in ascending.tolist()])
     if values.dtype.kind == "f" or int(ascending[-1]) - int(ascending[0]) >= SPAN:
         at = np.minimum(ascending.searchsorted(values), places.size - 1)
         return np.where(ascending[at] == values, places[at], other)
@@ -458,6 +452,21 @@ def places_of(values: NDArray[Any], listed: Sequence[Hashable], other: int = -1)
     table[among] = places
     found: Indices = table[np.minimum(steps.view(np.uint64), table.size - 1)]
     return found
+
+
+@lru_cache(maxsize=8)
+def _in_order(listed: tuple[Hashable, ...], kind: np.dtype[Any]) -> tuple[Values, Indices]:
+    """Return the listed values that a type holds, ascending, and their places.
+
+    Once for all batches of a column, in each of which they are looked up.
+    """
+    known = dict[Any, int]()
+    for place, one in enumerate(listed):
+        with np.errstate(all="ignore"), suppress(ArithmeticError, TypeError, ValueError):
+            if (held := kind.type(one).item()) == one:
+                known[held] = place
+    ascending = np.array(sorted(known), dtype=kind)
+    return ascending, np.array([known[one] for one in ascending.tolist()], dtype=np.int64)
 
 
 def _numbers(values: NDArray[Any]) -> Values:
