@@ -1,0 +1,54 @@
+"""Scores by rank, of which few are computed: those of the definition, and all that are near."""
+
+import numpy as np
+import pytest
+
+from dpselect.percentiles.objectives import AROUND, OUT, RankScores
+from dpselect.percentiles.reading import Counts
+
+BOUND = 0.7
+
+
+def by_definition(numbers, p, points):
+    """Return the signed scores of ``percentile_rank``, of numbers at positions."""
+    low, high, wanted = points[0], points[-1], 1 + p / 100 * (numbers.size - 1)
+    scores = []
+    for place, point in enumerate(points):
+        below, at = (numbers < place).sum(), (numbers == place).sum()
+        first, last = below + 1 - AROUND, below + at + AROUND
+        if not at:
+            before = points[numbers[(numbers < place) & (numbers >= 0)]].max(initial=low)
+            after = points[numbers[(numbers > place) & (numbers < points.size)]]
+            gap = after.min(initial=high) - before
+            between = (point - before) / gap if gap > 0 else 0.5
+            first = last = below + min(max(between, AROUND), 1 - AROUND)
+        scores.append(min(last - wanted, wanted - first))
+    return scores
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_scores_are_those_of_the_definition_and_none_that_is_near_is_missed(seed):
+    """Of groups with few numbers or none, some of which are beyond all candidates."""
+    rng = np.random.default_rng(seed)
+    size, groups, p = rng.integers(1, 12), rng.integers(1, 4), float(rng.integers(1, 101))
+    points = np.sort(rng.choice(100, size, replace=False)).astype(float)
+    ends = (-1, size + 1) if seed % 2 else (0, size)
+    numbers = [rng.integers(*ends, rng.integers(0, 9)) for _ in range(groups)]
+    held = np.array([np.bincount(one + 1, minlength=size + 2) for one in numbers])
+    group, place = held.nonzero()
+    counts = Counts(int(groups), int(size), group, place - 1, held[group, place])
+    low = rng.integers(0, size, groups) if seed % 3 else np.zeros(groups, dtype=int)
+    high = np.array([rng.integers(one, size) for one in low]) if seed % 3 else low + size - 1
+    expected = np.array([by_definition(one, p, points) for one in numbers])
+    inside = (np.arange(size) >= low[:, None]) & (np.arange(size) <= high[:, None])
+    best = np.where(inside, expected, -np.inf).max(axis=1, keepdims=True)
+
+    found = RankScores(counts, p=p, points=points, bound=BOUND, drawn=(low, high))
+
+    units = np.where(inside, (expected - best) / BOUND, OUT)
+    np.testing.assert_allclose(np.asarray(found), units, atol=1e-9)
+    for reach in (0, 0.5, 3, 50, 1e12):
+        first, end = found.near(reach)
+        drawn = (np.arange(size) >= first[:, None]) & (np.arange(size) < end[:, None])
+        assert (drawn <= inside).all()
+        assert (drawn >= inside & (expected >= best - reach * BOUND)).all()
