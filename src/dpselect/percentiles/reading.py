@@ -427,7 +427,8 @@ def counted_at(
     starts, number, found = starts_of(points, kind), nw.col(NUMBER), []
     keys = [NUMBER] if groups is None else [GROUP, NUMBER]
     size = starts.size + 1
-    is_here = engine_of(rows).is_here
+    engine = engine_of(rows)
+    is_here = engine.is_here
     # Rows in memory are sorted in less time than they are grouped by so many positions.
     at_once = groups is not None and is_here and _are_in_memory(data)
     for first, block in _blocks(starts, at_once=is_here):
@@ -439,6 +440,10 @@ def counted_at(
             some = some.filter(below if first else below | number.is_null())
         if groups is None and is_here:
             some, count = _tallied(some, NUMBER, pl.Float64), nw.col("count").sum()
+        elif groups is None and engine.forgets and not np.any(points % 1):
+            # Numbers among whole candidates are few: each different one is looked up once.
+            some = some.group_by(NUMBER).agg(nw.len().alias("count"))
+            count = nw.col("count").sum()
         placed = with_positions(some, {NUMBER: block})
         place = number.cast(nw.Int64) + first
         if groups is not None:
