@@ -99,7 +99,7 @@ class Values(QueryCommand):
     """
 
     name, query, options = "keys", "Keys", BY
-    leaving = "Only counts, and of DuckDB the counted values of persons,"
+    leaving = "Only counts, and of DuckDB the different values of persons,"
 
 
 class Top(QueryCommand):
