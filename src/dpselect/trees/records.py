@@ -19,10 +19,12 @@ from dpselect import tables
 from dpselect._optional import nw
 from dpselect.errors import DataError, ParameterError, PublicClaimError, no_column
 from dpselect.tables import values
+from dpselect.tables.engine import engine_of
+from dpselect.tables.kinds import Kind, declares_nothing
 from dpselect.tables.people import PeopleCap
 from dpselect.tables.values import ColumnValues
 from dpselect.trees.counts import Counts, MemoryCounts
-from dpselect.trees.domains import OUTSIDE, Categories, Schema
+from dpselect.trees.domains import OUTSIDE, Categories, Domain, Schema
 from dpselect.typing import Indices, OnInvalid
 
 Table: TypeAlias = Any
@@ -68,6 +70,16 @@ class Columns:
         if isinstance(held, ColumnValues):
             return held
         return values.of_array(held) if isinstance(held, np.ndarray) else values.of_series(held)
+
+    def is_text(self, name: str) -> bool:
+        """Return whether a column declares that it holds texts, which polars compares."""
+        held = self.of(name)
+        is_series = isinstance(held, nw.Series) and not declares_nothing(held)
+        return is_series and held.dtype == nw.String
+
+    def check(self, name: str, domain: Domain) -> None:
+        """Raise a ``ColumnError`` if a column cannot hold values of a domain."""
+        domain.check(Kind.TEXT if self.is_text(name) else self.values(name).kind, name)
 
 
 def read(x: Table, *, fields: int = 0) -> Columns:
@@ -116,9 +128,16 @@ def codes(columns: Columns, public: Schema, *, repaired: bool = True) -> Indices
     # Written, and looked up by a tree, a column at a time.
     out = np.empty((columns.rows, len(public.names)), dtype=np.int64, order="F")
     for j, (name, domain) in enumerate(public.named.items()):
-        column = columns.values(name)
-        domain.check(column.kind, name)
-        out[:, j] = domain.codes(column, repaired=repaired)
+        columns.check(name, domain)
+        if not isinstance(domain, Categories) or not columns.is_text(name):
+            out[:, j] = domain.codes(columns.values(name), repaired=repaired)
+            continue
+        held = domain.held(np.dtype(object), repaired=repaired)
+        texts = values.names_of_series(columns.of(name)).alias(name).to_frame()
+        listed = {name: [one if isinstance(one, str) else None for one in held]}
+        found = engine_of(nw.from_native(texts)).coded(listed)
+        unknown = domain.unknown if repaired else OUTSIDE
+        out[:, j] = found.get_column(name).fill_null(unknown).to_numpy()
     return out
 
 
@@ -207,7 +226,7 @@ class Rows:
             return
         columns, labels = self._columns(data)
         for name, domain in self.schema.named.items():
-            domain.check(columns.values(name).kind, name)
+            columns.check(name, domain)
         self._classes(labels).check(labels.kind, "y")
 
     @contextmanager
