@@ -9,7 +9,6 @@ from dpselect import passes, tables
 from dpselect.maps import even_queries
 from dpselect.networks import Metric, degree
 from dpselect.networks.metrics import degree_facts
-from dpselect.tables.engine import Engine
 from dpselect.trees import Bins
 from support.engines import SPARK, held_by
 
@@ -94,8 +93,8 @@ COUNTED = {
     ),
     "keys": keys,
 }
-LOOKED_UP = "two ways to draw"
-"""Of more candidates than an engine is asked about at once; polars looks up all of them."""
+FEWER = ("two ways to draw", "grids")
+"""Of more candidates, or lines, than an engine is asked about at once; polars takes all."""
 
 ON_SPARK = ("two ways to draw", "degrees", "grids")
 QUICK = ("several percentiles by ranks", "degrees", "betweenness", "values", "keys")
@@ -115,15 +114,14 @@ BOUNDED = {
 @pytest.fixture
 def asked(monkeypatch):
     """Return a list that gets an item for every query that is collected."""
-    queries = []
+    queries, query = [], passes.query
 
-    fetched = Engine.fetched
+    def counted():
+        queries.append(None)
+        return query()
 
-    def counted(*asked, **how):
-        queries.append(asked)
-        return fetched(*asked, **how)
-
-    monkeypatch.setattr(Engine, "fetched", counted)
+    for module in ("engine", "people"):
+        monkeypatch.setattr(f"dpselect.tables.{module}.query", counted)
     return queries
 
 
@@ -132,7 +130,7 @@ def asked(monkeypatch):
     [
         pytest.param(case, "polars", marks=[] if case in QUICK else [pytest.mark.slow])
         for case in COUNTED
-        if case != LOOKED_UP
+        if case not in FEWER
     ]
     + [
         pytest.param(
@@ -156,7 +154,7 @@ def test_a_plan_states_the_queries_of_its_release(case, engine, asked):
 @pytest.mark.parametrize(
     ("case", "engine"),
     [
-        *((case, "polars") for case in BOUNDED),
+        *((case, "polars") for case in (*BOUNDED, *FEWER)),
         pytest.param("a tree", "spark", marks=[*SPARK.marks, pytest.mark.slow]),
     ],
 )
