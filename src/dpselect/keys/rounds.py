@@ -41,8 +41,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.budget.zcdp import delta_of_gaussian
-from dpselect.draws.exact import bernoulli
-from dpselect.draws.exact.bernoulli import BITS, up_to
 from dpselect.draws.exact.noisy_counts import LARGEST_SCALE, check_scale, discrete_gaussian
 from dpselect.keys.release import Chances
 from dpselect.keys.rows import Part, in_order
@@ -276,13 +274,6 @@ class RoundsSelection:
             Spend("noise on the weights", self.epsilon, delta=of_noise, rho=rho),
             Spend("keys of one person", 0.0, delta=self.delta - of_noise),
         )
-
-
-def probabilities_of(chances: bernoulli.Chances, counts: Indices) -> Probabilities:
-    """Return the probabilities of counts of any shape."""
-    used, place = np.unique(up_to(counts, chances), return_inverse=True)
-    table = np.array([chances[one] / 2**BITS for one in used.tolist()])
-    return table[place].reshape(np.shape(counts))
 
 
 def normal_tail(x: NDArray[np.floating]) -> Values:

@@ -32,7 +32,7 @@ from dpselect.tables.kinds import (
     is_missing,
 )
 from dpselect.tables.opening import unreadable
-from dpselect.tables.people import USER, PeopleCap, codes_in, people_cap
+from dpselect.tables.people import USER, PeopleCap, changes, codes_in, people_cap
 from dpselect.tables.values import coded_names_of_frame, is_listed, names_of_values
 from dpselect.typing import Indices
 
@@ -270,8 +270,12 @@ class PersonKeys:
         found = self._counted(most=len(candidates) * max(1, len(groups)))
         places = {self.keys.encode(one): place for place, one in enumerate(candidates)}
         counts = np.zeros((max(1, len(groups)), len(candidates)), dtype=np.int64)
+        rows: list[int] | int = 0
+        if self.group is not None:
+            at = {self.group.encode(one): place for place, one in enumerate(groups)}
+            rows = [at[one] for one in _decoded(found["group"], self._values(_GROUP))]
         columns = [places[key] for key in _decoded(found["key"], self._values(_KEY))]
-        counts[self._group_of(found, groups), columns] = tables.counts(found["people"])
+        counts[rows, columns] = tables.counts(found["people"])
         return list(counts)
 
     def parts(self, least: int = 1) -> list[tuple[Hashable, Counted]]:
@@ -285,7 +289,7 @@ class PersonKeys:
         people, values = tables.counts(found["people"]), self._values(_KEY)
         if group is None:
             return [(None, Counted(found["key"], people, self.keys, values))]
-        firsts = _firsts(found["group"])
+        firsts = np.flatnonzero(changes(found["group"]))
         groups = _decoded(found["group"][firsts], self._values(_GROUP))
         held = {
             one: Counted(found["key"][first:end], people[first:end], self.keys, values)
@@ -312,7 +316,7 @@ class PersonKeys:
             if among is not None:
                 is_among = np.isin(every, among)
                 every, persons = every[is_among], persons[is_among]
-            sizes = np.diff(_firsts(persons), append=persons.size)
+            sizes = np.diff(np.flatnonzero(changes(persons)), append=persons.size)
             people, together = np.ones_like(every), np.repeat(sizes, sizes)
             is_there = np.bincount(every) > 0
             keys, places = np.flatnonzero(is_there), np.cumsum(is_there)[every] - 1
@@ -325,7 +329,7 @@ class PersonKeys:
             by_size = sized.group_by(_KEY, "together").agg(nw.len().alias("people"))
             found = tables.collect(by_size, self.source, most=MOST_KEYS, order_by=[_KEY])
             people, together = tables.counts(found["people"]), tables.counts(found["together"])
-            firsts = _firsts(found[_KEY])
+            firsts = np.flatnonzero(changes(found[_KEY]))
             keys = found[_KEY][firsts]
             places = np.repeat(np.arange(keys.size), np.diff(firsts, append=people.size))
         sums = np.zeros(keys.size, dtype=np.int64)
@@ -381,18 +385,6 @@ class PersonKeys:
         part = pl.col("key").hash() % passes
         table = nw.to_native(self.counted.every)
         return [nw.from_native(table.filter(part == number)) for number in range(passes)]
-
-    def _group_of(self, found: dict[str, Any], groups: Sequence[Hashable]) -> list[int]:
-        """Return the position of the group of every row that was collected."""
-        if self.group is None:
-            return [0] * len(found["key"])
-        places = {self.group.encode(one): place for place, one in enumerate(groups)}
-        return [places[one] for one in _decoded(found["group"], self._values(_GROUP))]
-
-
-def _firsts(values: NDArray[Any]) -> Indices:
-    """Return the places at which values in order change, the first one among them."""
-    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: values.size])
 
 
 def _decoded(keys: NDArray[Any], values: pl.Series | None) -> list[Any]:

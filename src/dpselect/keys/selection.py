@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 
 from dpselect._numbers import LARGEST_EXPONENT, least
 from dpselect.budget.zcdp import rho_for, rho_of_pure
-from dpselect.draws.exact.bernoulli import BITS, OptimalChances, select
+from dpselect.draws.exact import bernoulli
+from dpselect.draws.exact.bernoulli import OptimalChances
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.draws.sequence import DiscreteGaussian, DiscreteLaplace
 from dpselect.errors import ParameterError
-from dpselect.keys.rounds import MARGIN, normal_tail, probabilities_of
+from dpselect.keys.rounds import MARGIN, normal_tail
 from dpselect.plan import Spend
 from dpselect.typing import Indices, Probabilities, Values
 
@@ -127,7 +128,7 @@ class OptimalSelection(KeySelection):
 
     @property
     def half(self) -> int:
-        return self.chances.least(1 << BITS - 1)
+        return self.chances.least(1 << bernoulli.BITS - 1)
 
     @cached_property
     def chances(self) -> OptimalChances:
@@ -135,10 +136,10 @@ class OptimalSelection(KeySelection):
         return OptimalChances(*self.each)
 
     def probabilities(self, people: Indices) -> Probabilities:
-        return probabilities_of(self.chances, people)
+        return bernoulli.probabilities_of(self.chances, people)
 
     def select(self, people: Indices) -> tuple[NDArray[np.bool_], Indices | None]:
-        return select(people, self.chances), None
+        return bernoulli.select(people, self.chances), None
 
     def spends(self) -> tuple[Spend, ...]:
         rho = min(self.changed * rho_of_pure(self.each[0]), rho_of_pure(self.epsilon))

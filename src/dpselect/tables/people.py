@@ -236,8 +236,8 @@ class PeopleCap:
         if len(columns) > 1:
             parts = [one.codes[_row_of_each(values)] for one in columns]
         every = np.sort(user.codes * size + values)
-        every = every[_changes(every)] if distinct else every
-        sizes = np.diff(np.flatnonzero(_changes(every // size)), append=every.size)
+        every = every[changes(every)] if distinct else every
+        sizes = np.diff(np.flatnonzero(changes(every // size)), append=every.size)
         crowded = np.repeat(sizes > self.most, sizes)
         chosen = every[~crowded]
         if crowded.any():
@@ -331,9 +331,9 @@ def _cube(number: Number) -> Number:
     return number * number % PRIME * number % PRIME
 
 
-def _changes(codes: Indices) -> NDArray[np.bool_]:
-    """Return which of some integers are not equal to the one before."""
-    return np.append(True, codes[1:] != codes[:-1])[: codes.size]
+def changes(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which of some values are not equal to the one before; of the first it is true."""
+    return np.append(True, values[1:] != values[:-1])[: values.size]
 
 
 def _row_of_each(codes: Indices) -> Indices:

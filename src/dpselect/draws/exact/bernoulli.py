@@ -33,7 +33,7 @@ from dpselect.draws.exact.bits import WORD
 from dpselect.draws.exact.inversion import Powers
 from dpselect.draws.exact.samplers import sampler
 from dpselect.errors import ParameterError
-from dpselect.typing import Indices
+from dpselect.typing import Indices, Probabilities
 
 BITS = 256
 """Probabilities by a count are multiples of 2^-256."""
@@ -122,6 +122,13 @@ def reveal(leader: tuple[int, int], chances: Chances) -> int | None:
     position, lead = leader
     drawn = source.randbits(BITS)
     return position if drawn < chances[min(lead, chances.sure)] else None
+
+
+def probabilities_of(chances: Chances, counts: Indices) -> Probabilities:
+    """Return the probabilities of counts of any shape."""
+    used, place = np.unique(up_to(counts, chances), return_inverse=True)
+    table = np.array([chances[one] / 2**BITS for one in used.tolist()])
+    return table[place].reshape(np.shape(counts))
 
 
 def up_to(counts: Indices, chances: Chances) -> Indices:
