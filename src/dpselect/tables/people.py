@@ -49,6 +49,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from hashlib import md5
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -71,6 +72,9 @@ KEY = "rows of a person"
 
 MOST = 2**20
 """Rows of one person, at most."""
+
+ROWS_AT_ONCE = 2**18
+"""Rows whose numbers are computed at once: of many more most time went on new memory."""
 
 USER = "user"
 """The column of persons in the rows that are limited."""
@@ -101,8 +105,11 @@ class Coded(NamedTuple):
         """
         if column.dtype == pl.String and column.name == USER:
             return cls(_rows_of_texts(column), column)
-        codes = _codes(column)
-        return cls(codes, column[_row_of_each(codes)])
+        codes, lowest = _codes(column), _lowest(column)
+        if lowest is None:
+            return cls(codes, column[_row_of_each(codes)])
+        every = lowest + np.arange(codes.max() + 1)
+        return cls(codes, pl.Series(column.name, every, dtype=column.dtype))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +253,13 @@ class PeopleCap:
             turn = _joined(person, parts[0][every % size]) if in_turn else person
             of_each = user.values[person[np.cumsum(sizes) - 1]].alias(USER).to_frame()
             residues = _with_residues(nw.from_native(of_each))
-            chosen = np.append(chosen, every[self._are_least(turn, sizes, residues)])
+            firsts = np.append(0, np.cumsum(sizes))
+            ends = np.linspace(0, sizes.size, 2 + every.size // ROWS_AT_ONCE).astype(int)
+            least = [
+                self._are_least(turn[firsts[a] : firsts[b]], sizes[a:b], residues[a:b])
+                for a, b in pairwise(ends.tolist())
+            ]
+            chosen = np.append(chosen, every[np.concatenate(least)])
         persons, values = np.divmod(chosen, size)
         return [persons, *(part[values] for part in parts)]
 
@@ -348,12 +361,18 @@ def _joined(first: Indices, second: Indices) -> Indices:
     return _codes(pl.Series(first * (second.max(initial=0) + 1) + second))
 
 
+def _lowest(column: pl.Series) -> int | None:
+    """Return the least of integers that are near each other; None of other values."""
+    if not column.dtype.is_signed_integer() or column.is_empty():
+        return None
+    ends: list[Any] = [column.min(), column.max()]
+    lowest, highest = ends
+    return lowest if highest - lowest < min(4 * column.len(), 2**31) else None
+
+
 def _codes(column: pl.Series) -> Indices:
-    if column.dtype.is_signed_integer() and column.len():
-        ends: list[Any] = [column.min(), column.max()]
-        lowest, highest = ends
-        if highest - lowest < min(4 * column.len(), 2**31):
-            return np.subtract(column.to_numpy(), lowest, dtype=np.int64)
+    if (lowest := _lowest(column)) is not None:
+        return np.subtract(column.to_numpy(), lowest, dtype=np.int64)
     if column.dtype == pl.String:
         # Of texts that occur often one of each is compared with others.
         rows = _rows_of_texts(column)
