@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpselect.draws.exact.selection import Rows
+from dpselect.draws.exact.selection import Rows, spans
 from dpselect.percentiles.candidates import UNKNOWN, Range, places_of
 from dpselect.percentiles.choice import AfterCount, size_of
 from dpselect.percentiles.methods import ByRank, Draws, Method, OneByOne
@@ -51,8 +51,13 @@ class Simulated(Draws):
         self.rng = rng
 
     def largest(self, scores: Rows, epsilon: float) -> Indices:
-        noisy = np.asarray(scores) * (epsilon / 2) + self.rng.exponential(size=scores.shape)
-        return np.asarray(noisy.argmax(axis=1))
+        # What is further below the best is never drawn: the probability is below 1e-17.
+        first, end = scores.near(80 / epsilon)
+        row, place = spans(first, end - first)
+        noisy = scores.at(row, place) * (epsilon / 2) + self.rng.exponential(size=row.size)
+        every = np.arange(scores.shape[0])
+        at = np.flatnonzero(noisy == np.maximum.reduceat(noisy, row.searchsorted(every))[row])
+        return place[at[row[at].searchsorted(every)]]
 
     def first_above(
         self,
