@@ -6,12 +6,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import typer
 
 import dpselect as dp
 from dpselect.cli import app
 from dpselect.cli.commands import ABSENT, ELSEWHERE, Command, installed
-from dpselect.cli.help import Plainly, plain
 
 
 def imported(arguments):
@@ -141,45 +139,3 @@ def test_without_a_command_there_is_help_and_no_empty_error(run, group, shown):
 
     assert shown in ran.out
     assert ran.error == ""
-
-
-ODD = ["", "1", "+1", "-007", "1.", "1.5", ".5", "1e5", "inf", "1_0", " 1", "٣", "9" * 400]
-
-
-@pytest.mark.parametrize("kind", [str, int, float, list[str]])
-@pytest.mark.parametrize("text", [None, *ODD, "a\nb", "\udcff"])
-def test_what_is_typed_is_what_typer_reads(kind, text):
-    small = typer.Typer()
-
-    @small.command()
-    def run(one: kind = typer.Option(None)):  # noqa: B008 -- of typer
-        """Take an option."""
-
-    made = typer.main.get_command(small)
-    [option], context = [one for one in made.params if one.name == "one"], typer.Context(made)
-    value = (text,) if option.multiple and text is not None else text
-
-    def read(reader):
-        try:
-            return reader.coerce(value, param=option, ctx=context)
-        except typer.BadParameter as error:
-            return str(error)
-
-    ours = read(Plainly())
-    option._runtime_param = None
-    theirs = read(option.get_runtime_param())
-    assert (type(ours), ours) == (type(theirs), theirs)
-
-
-def test_an_option_with_a_range_is_left_to_typer():
-    small = typer.Typer()
-
-    @small.command()
-    def run(one: int = typer.Option(None, min=3), two: int = 1):
-        """Take two options."""
-
-    made = {one.name: one for one in plain(typer.main.get_command(small).params)}
-    assert (type(made["one"]._runtime_param), type(made["two"]._runtime_param)) == (
-        type(None),
-        Plainly,
-    )

@@ -26,7 +26,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from dpselect.cli import output
 from dpselect.cli.commands import ABSENT, ELSEWHERE, installed
-from dpselect.cli.help import plain, shaped
+from dpselect.cli.help import shaped, untyped_flags
 from dpselect.errors import (
     DPSelectError,
     MissingDependencyError,
@@ -47,7 +47,7 @@ class Commands(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options, flags without a type."""
-        return plain(super().get_params(ctx))
+        return untyped_flags(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order in which the help lists them."""

@@ -11,7 +11,6 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import MISSING
 from typing import Annotated, Any, get_type_hints
 
@@ -35,9 +34,6 @@ EXAMPLE = re.compile(r"\$ (?P<command>dpselect .*)", re.DOTALL)
 WORDS = documented(options, title="Args")
 """What options that several commands share are, by name."""
 
-PLAIN = re.compile(r"[+-]?[0-9]+([.][0-9]*)?")
-"""A number as most are typed."""
-
 WIDTH = 76
 """Columns of an example, beside its margin."""
 
@@ -47,7 +43,7 @@ def flag(name: str) -> str:
     return f"--{name.removeprefix('as_').replace('_', '-')}"
 
 
-NO_DEFAULT = inspect.Parameter.empty
+NO_DEFAULT, OPTION = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
 
 
 def parameter(
@@ -77,8 +73,7 @@ def parameter(
     if kind is bool and default is None:
         default = False
     typed: Any = Annotated[kind | None if default is None else kind, option]
-    only = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, only, annotation=typed, default=default)
+    return inspect.Parameter(name, OPTION, annotation=typed, default=default)
 
 
 def argument(
@@ -86,8 +81,7 @@ def argument(
 ) -> inspect.Parameter:
     """Return an argument of a command, as ``parameter`` does an option."""
     typed: Any = Annotated[kind, typer.Argument(help=words)]
-    only = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, only, annotation=typed, default=default)
+    return inspect.Parameter(name, OPTION, annotation=typed, default=default)
 
 
 def _usual(value: object) -> str:
@@ -172,7 +166,7 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options in the order of the help, flags without a type."""
-        return sorted(plain(super().get_params(ctx)), key=_place)
+        return sorted(untyped_flags(super().get_params(ctx)), key=_place)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, a star before what is needed."""
@@ -193,41 +187,12 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-class Plainly:
-    """Reads texts and plain numbers, for which typer would import a library that takes long.
-
-    Anything else, and so what is refused, is left to typer.
-    """
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value of an option, from what was typed or its default."""
-        kind, several = param.type_descriptor.annotation, param.multiple or param.nargs == -1
-        if value is None:
-            return () if several else None
-        texts = [*value] if several else [value]
-        if all(isinstance(one, str) and one.isprintable() for one in texts):
-            if kind in {str, list[str]}:
-                return texts if several else value
-            if kind in {int, float} and PLAIN.fullmatch(value):
-                with suppress(ValueError):
-                    return kind(value)
-        param._runtime_param = None  # noqa: SLF001 -- its own way
-        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
-
-
-def plain(options: list[Any]) -> list[Any]:
-    """Return options that are read plainly, flags shown without a type: they take no value."""
+def untyped_flags(options: list[Any]) -> list[Any]:
+    """Return options, of which flags are shown without a type: they take no value."""
     for one in options:
-        if all(getattr(_stated(one), name, None) is None for name in ("parser", "min", "max")):
-            one._runtime_param = Plainly()  # noqa: SLF001 -- typer has no other place for it
         if getattr(one, "is_flag", False):
             one.metavar = ""
     return options
-
-
-def _stated(option: Any) -> Any:
-    """Return what is stated of an option, beside its type."""
-    return getattr(getattr(option, "type_descriptor", None), "parameter_info", None)
 
 
 def _place(option: Any) -> int:

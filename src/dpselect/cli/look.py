@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from dpselect._optional import needed
+from dpselect._optional import nw, pl
 from dpselect.cli import options, output
 from dpselect.cli.help import flag
 
@@ -148,11 +148,6 @@ def _agreement(lines: list[str], separator: str, quote: str) -> tuple[float, int
 
 def _type_of(fields: Any, dialect: Dialect) -> tuple[str, dict[str, Any]]:
     """Return what nine fields in ten are at least, and what is to be stated of them."""
-    import narwhals as nw
-
-    needed("polars", extra="standard")
-    import polars as pl
-
     if fields.dtype != pl.String:
         return str(fields.dtype), PLAIN
     there = fields.drop_nulls().rename("field").to_frame().lazy()
