@@ -94,3 +94,13 @@ def test_a_simplified_tree_answers_every_declared_value_alike(root):
     assert short.leaves <= tree.leaves
     assert short.leaves <= len(codes)
     assert short.simplified() == short
+
+
+def test_an_answer_names_no_value_that_those_above_leave_out():
+    first, second = Leaf((5.0, 0.0)), Leaf((0.0, 5.0))
+    tree = Tree(SCHEMA, Split(1, (0, 0, 1), (Split(1, (0, 1, 0), (first, second)), first)))
+    inner = tree.simplified().root.branches[0]
+    last = SCHEMA.domains[1].labels[2]
+
+    assert last not in tree.simplified().answer(inner, 0)
+    assert last not in tree.simplified().answer(inner, 1)

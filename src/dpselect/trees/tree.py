@@ -53,7 +53,8 @@ class Split:
 
     Attributes:
         column: Position in the schema.
-        branch_of: For every code of the column, the position of its branch.
+        branch_of: For every code of the column, the position of its branch; ``UNREACHED`` in
+            simplified trees where the answers above leave the code out.
         branches: The nodes below; or, where records are counted, what ``Target`` says.
     """
 
@@ -63,6 +64,9 @@ class Split:
 
 
 Node: TypeAlias = Leaf | Split
+
+UNREACHED = -1
+"""In place of a branch."""
 
 SMALLEST = 1e-300
 """Count that carries the class of a leaf without a positive one, or without counts. It rounds
@@ -125,7 +129,7 @@ class Tree:
         if domain.ordered:
             return f"{name} in {' or '.join(domain.interval(*run) for run in _runs(codes))}"
         if len(codes) > 1 + domain.size // 2 and len(node.branches) == 2:
-            others = [code for code, b in enumerate(node.branch_of) if b != branch]
+            others = [c for c, b in enumerate(node.branch_of) if b not in {branch, UNREACHED}]
             return f"{name} not in {{{', '.join(domain.labels[c] for c in others)}}}"
         return f"{name} in {{{', '.join(domain.labels[c] for c in codes)}}}"
 
@@ -374,7 +378,7 @@ def _shorter(node: Node, above: Values, possible: Sequence[frozenset[int]]) -> N
     if len(below) == 1:
         return below[0]
     place_of = {code: place for place, some in enumerate(codes) for code in some}
-    branch_of = tuple(place_of.get(code, 0) for code in range(len(node.branch_of)))
+    branch_of = tuple(place_of.get(code, UNREACHED) for code in range(len(node.branch_of)))
     return Split(node.column, branch_of, tuple(below))
 
 
