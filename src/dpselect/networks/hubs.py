@@ -78,7 +78,7 @@ from dpselect.budget.zcdp import SLACK
 from dpselect.draws.exact import noisy_counts
 from dpselect.draws.sequence import largest
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import NoisySequence
+from dpselect.mechanisms import NoisySequence, TopK
 from dpselect.networks.edge_queries import Nodes, reads
 from dpselect.networks.edge_table import EdgeTable, NodeRows
 from dpselect.networks.graph import Graph, built
@@ -225,9 +225,13 @@ class Hubs(Query[Release[Any]]):
     on_invalid: Annotated[OnInvalid, Claim("repair")] = "repair"
     epsilon: Annotated[float, validation.positive]
 
+    @property
+    def counts_what_it_scores(self) -> bool:
+        return len(self.plan.spends) == 1
+
     def heads(self) -> tuple[str, str]:
-        alone = len(self.plan.spends) == 1
-        return "node", "degree, noisy" if alone else f"{self.metric}, estimated"
+        degrees = self.counts_what_it_scores
+        return "node", "degree, noisy" if degrees else f"{self.metric}, estimated"
 
     def reads(self) -> Columns:
         return reads(self.source, self.target, self.nodes)
@@ -256,6 +260,7 @@ class Hubs(Query[Release[Any]]):
         )
         spends = [first.spend("noise on all degrees")]
         said = f"noisy degrees alone: {self.metric} is estimated from a larger epsilon on"
+        error = TopK(first, self.k).error(facts, "neighbours", largest=n - 1.0)
         if rest:
             second = "ego betweenness" if counted else "edges between the neighbours"
             spends.append(Spend(f"noise on the {second} of the hubs", rest))
@@ -268,6 +273,7 @@ class Hubs(Query[Release[Any]]):
                 epsilon=epsilon,
                 neighbours=facts.sensitivity.neighbours,
                 public=(rows.rule,),
+                error=None if rest else error,
             ),
             rows=rows,
             k=self.k,
