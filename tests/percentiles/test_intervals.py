@@ -297,7 +297,7 @@ def test_under_a_cap_an_interval_says_that_it_is_of_the_counted_rows():
     assert said in str(release)
     every = dp.Percentiles(**asked, **price).release(pl.DataFrame(rows))
     assert (every.answer, every.interval) == ((50,), ((50, 50),))
-    assert every.meaning == "holds the percentile of these records with probability 0.95, each"
+    assert every.meaning == "holds the percentile of these records with probability 0.95"
 
 
 def stopped(*_):

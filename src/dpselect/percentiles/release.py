@@ -97,7 +97,8 @@ class PercentileRelease(Release[Any]):
         if self.interval is None:
             return None
         held = self.arguments["interval"]
-        return f"holds the percentile of {self._whose} with probability {held:g}, each"
+        several = ", each" if len(self.usable) > 1 else ""
+        return f"holds the percentile of {self._whose} with probability {held:g}{several}"
 
     def released(self) -> dict[str, Any]:
         """Return all that was released, as plain Python values by name."""
