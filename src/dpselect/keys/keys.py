@@ -10,12 +10,7 @@ from dpselect.errors import ParameterError
 from dpselect.keys.design import ByCount, KeysDesign, _KeysQuery
 from dpselect.keys.rounds import ROUNDS, RoundsSelection
 from dpselect.keys.rows import KeyRows, Missing, check_people, checked_delta, reads
-from dpselect.keys.selection import (
-    LARGEST_EPSILON,
-    KeyMethod,
-    KeySelection,
-    selection_of,
-)
+from dpselect.keys.selection import LARGEST_EPSILON, KeyMethod, KeySelection, selection_of
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan
 from dpselect.query import Claim, Columns, query
@@ -126,8 +121,7 @@ class Keys(_KeysQuery):
                 "'gaussian'"
             )
         if method != "rounds":
-            counted = 0 if self.other else None
-            return selection_of(method, epsilon, delta, changed, counted)
+            return selection_of(method, epsilon, delta, changed, 0 if self.other else None)
         if self.min_people > 1:
             raise ParameterError("`min_people` is for methods that count people: leave it out")
         if self.by is not None:
@@ -184,9 +178,7 @@ def unknown_keys(
     law = law_of(epsilon - rest.epsilon, checked_delta(asked.delta), changed, rows)
     public = {"the groups": rows.groups, "k": k, "the least number of people": least > 1}
     largest = "" if k is None else f", then the {k} largest{' of each group' * bool(rows.by)}"
-    select = (
-        law if isinstance(law, RoundsSelection) else ByCount(law, k, least, rests=bool(rest))
-    )
+    how = law if isinstance(law, RoundsSelection) else ByCount(law, k, least, rests=bool(rest))
     return KeysDesign(
         plan=Plan(
             mechanism=f"{law.label}{largest}",
@@ -195,11 +187,11 @@ def unknown_keys(
             delta=float(asked.delta),
             neighbours=relation,
             public=tuple(name for name, one in public.items() if one),
-            passes=ROUNDS if select is law else 1,
+            passes=ROUNDS if how is law else 1,
         ),
         rows=rows,
         rest=rest,
-        selection=select,
+        selection=how,
     )
 
 

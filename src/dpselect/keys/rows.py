@@ -24,13 +24,7 @@ from dpselect.errors import ColumnError, ParameterError
 from dpselect.query import ANYTHING, Columns, Released
 from dpselect.tables.engine import distinct, engine_of
 from dpselect.tables.groups import listed_groups
-from dpselect.tables.kinds import (
-    KeyColumns,
-    Kind,
-    check_parts,
-    checked_names,
-    is_missing,
-)
+from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names, is_missing
 from dpselect.tables.opening import unreadable
 from dpselect.tables.people import USER, PeopleCap, changes, codes_in, people_cap
 from dpselect.tables.values import coded_names_of_frame, is_listed, names_of_values
@@ -314,10 +308,10 @@ class PersonKeys:
         if has_persons and values is not None:
             every, persons = codes_in(rows.every, _KEY, USER)
             if among is not None:
-                is_among = np.isin(every, among)
-                every, persons = every[is_among], persons[is_among]
+                of = np.isin(every, among)
+                every, persons = every[of], persons[of]
             sizes = np.diff(np.flatnonzero(changes(persons)), append=persons.size)
-            people, together = np.ones_like(every), np.repeat(sizes, sizes)
+            people, each = np.ones(1, np.int64), np.repeat(weights[sizes], sizes)
             is_there = np.bincount(every) > 0
             keys, places = np.flatnonzero(is_there), np.cumsum(is_there)[every] - 1
         else:
@@ -328,12 +322,14 @@ class PersonKeys:
             sized = table.with_columns(size.cast(nw.Int64).alias("together"))
             by_size = sized.group_by(_KEY, "together").agg(nw.len().alias("people"))
             found = tables.collect(by_size, self.source, most=MOST_KEYS, order_by=[_KEY])
-            people, together = tables.counts(found["people"]), tables.counts(found["together"])
+            people, each = (
+                tables.counts(found["people"]),
+                weights[tables.counts(found["together"])],
+            )
             firsts = np.flatnonzero(changes(found[_KEY]))
             keys = found[_KEY][firsts]
             places = np.repeat(np.arange(keys.size), np.diff(firsts, append=people.size))
         sums = np.zeros(keys.size, dtype=np.int64)
-        each = weights[together]
         np.add.at(sums, places, each * people)
         # Floats show which sums are beyond the integers, before they are cut.
         about = np.bincount(places, each * people.astype(float), minlength=keys.size)

@@ -21,13 +21,7 @@ from typing import Annotated
 from dpselect import validation
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
-from dpselect.keys.design import (
-    GroupsFirst,
-    KeysDesign,
-    OfCandidates,
-    Selection,
-    _KeysQuery,
-)
+from dpselect.keys.design import GroupsFirst, KeysDesign, OfCandidates, Selection, _KeysQuery
 from dpselect.keys.keys import REST, groups_first, unknown_keys
 from dpselect.keys.release import FRESH
 from dpselect.keys.rows import KeyRows, Missing, check_people, reads

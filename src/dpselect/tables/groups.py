@@ -43,12 +43,7 @@ from dpselect.query import Design
 from dpselect.release import Release
 from dpselect.tables.collecting import without_nan
 from dpselect.tables.engine import engine_of
-from dpselect.tables.kinds import (
-    KeyColumns,
-    Kind,
-    check_parts,
-    checked_names,
-)
+from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names
 from dpselect.tables.people import USER, PeopleCap, people_cap
 
 GROUPS_SHARE = 0.2

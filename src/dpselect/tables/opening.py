@@ -32,12 +32,7 @@ from dpselect.errors import (
 )
 from dpselect.tables.engine import Engine, Frame, engine_of
 from dpselect.tables.formats import PARQUET, literal
-from dpselect.tables.kinds import (
-    Kind,
-    declares_nothing,
-    type_name,
-    with_known_types,
-)
+from dpselect.tables.kinds import Kind, declares_nothing, type_name, with_known_types
 from dpselect.tables.source import COMPRESSED, Source, check_names, is_of
 from dpselect.tables.spark import spark_table
 from dpselect.tables.text import TextFiles

@@ -74,7 +74,7 @@ MOST = 2**20
 """Rows of one person, at most."""
 
 ROWS_AT_ONCE = 2**18
-"""Rows whose numbers are computed at once: of many more most time went on new memory."""
+"""Rows of persons that are looked at together."""
 
 USER = "user"
 """The column of persons in the rows that are limited."""
@@ -244,24 +244,38 @@ class PeopleCap:
             parts = [one.codes[_row_of_each(values)] for one in columns]
         every = np.sort(user.codes * size + values)
         every = every[changes(every)] if distinct else every
+        # In parts of whole persons: with all rows at once most time went on new memory.
+        at = every[ROWS_AT_ONCE::ROWS_AT_ONCE]
+        ends = [0, *every.searchsorted(at // size * size).tolist(), every.size]
+        order = parts[0] if in_turn else None
+        chosen = [
+            np.divmod(self._of_persons(every[first:end], size, user.values, order), size)
+            for first, end in pairwise(ends)
+        ]
+        persons, values = map(np.concatenate, zip(*chosen, strict=True))
+        return [persons, *(part[values] for part in parts)]
+
+    def _of_persons(
+        self, every: Indices, size: int, users: pl.Series, order: Indices | None
+    ) -> Indices:
+        """Return those that count of some persons' rows, in the order of these.
+
+        Args:
+            every: Each row, its person times ``size`` and what it is by, ascending.
+            size: What rows are by is below it.
+            users: The persons.
+            order: By what a row is by, when its turn comes, if rows count in turn.
+        """
         sizes = np.diff(np.flatnonzero(changes(every // size)), append=every.size)
         crowded = np.repeat(sizes > self.most, sizes)
-        chosen = every[~crowded]
-        if crowded.any():
-            every, sizes = every[crowded], sizes[sizes > self.most]
-            person = every // size
-            turn = _joined(person, parts[0][every % size]) if in_turn else person
-            of_each = user.values[person[np.cumsum(sizes) - 1]].alias(USER).to_frame()
-            residues = _with_residues(nw.from_native(of_each))
-            firsts = np.append(0, np.cumsum(sizes))
-            ends = np.linspace(0, sizes.size, 2 + every.size // ROWS_AT_ONCE).astype(int)
-            least = [
-                self._are_least(turn[firsts[a] : firsts[b]], sizes[a:b], residues[a:b])
-                for a, b in pairwise(ends.tolist())
-            ]
-            chosen = np.append(chosen, every[np.concatenate(least)])
-        persons, values = np.divmod(chosen, size)
-        return [persons, *(part[values] for part in parts)]
+        if not crowded.any():
+            return every
+        few, every, sizes = every[~crowded], every[crowded], sizes[sizes > self.most]
+        person = every // size
+        turn = person if order is None else _joined(person, order[every % size])
+        of_each = users[person[np.cumsum(sizes) - 1]].alias(USER).to_frame()
+        residues = _with_residues(nw.from_native(of_each))
+        return np.append(few, every[self._are_least(turn, sizes, residues)])
 
     def _are_least(
         self, turn: Indices, sizes: Indices, residues: nw.DataFrame[Any]
