@@ -439,22 +439,24 @@ def counted_at(
             below = number < float(block[-1])
             some = some.filter(below if first else below | number.is_null())
         if groups is None and is_here:
-            some, count = _tallied(some, NUMBER, pl.Float64), nw.col("count").sum()
-        elif groups is None and engine.forgets and not np.any(points % 1):
-            # Numbers among whole candidates are few: each different one is looked up once.
-            some = some.group_by(NUMBER).agg(nw.len().alias("count"))
-            count = nw.col("count").sum()
-        placed = with_positions(some, {NUMBER: block})
+            placed, count = _tallied(some, NUMBER, block), nw.col("count").sum()
+        else:
+            if groups is None and engine.forgets and not np.any(points % 1):
+                # Numbers among whole candidates are few: each different one is looked up once.
+                some = some.group_by(NUMBER).agg(nw.len().alias("count"))
+                count = nw.col("count").sum()
+            placed = with_positions(some, {NUMBER: block})
         place = number.cast(nw.Int64) + first
         if groups is not None:
             place += nw.col(GROUP).cast(nw.Int64) * size
         placed = placed.with_columns(place.fill_null(MISSING).alias("place"))
         if at_once:
-            grouped = _tallied(placed.select("place"), "place", pl.Int64)
+            grouped = _tallied(placed.select("place"), "place")
         else:
             grouped = placed.group_by("place").agg(count.alias("count"))
         most = (block.size + 2) * (groups or 1)
-        part = tables.collect(grouped, data, most=most, order_by=["place"] * (not at_once))
+        in_order = groups is not None and not at_once
+        part = tables.collect(grouped, data, most=most, order_by=["place"] * in_order)
         found.append((tables.counts(part["place"]), tables.counts(part["count"])))
     places, counts = map(np.concatenate, zip(*found, strict=True))
     # Each block is in order, which a stable sort finds.
@@ -472,21 +474,30 @@ def _are_in_memory(data: object) -> bool:
     return isinstance(tables.check_columns(data), nw.DataFrame)
 
 
-def _tallied(rows: nw.LazyFrame[Any], column: str, kind: Any) -> nw.LazyFrame[Any]:  # noqa: ANN401 -- a type of polars
-    """Return the different values of a column of polars, ascending, with ``count`` of each.
+def _tallied(
+    rows: nw.LazyFrame[Any], column: str, starts: Values | None = None
+) -> nw.LazyFrame[Any]:
+    """Return the different integers of a column of polars, ascending, with ``count`` of each.
 
-    Numbers are tallied in each part of the rows that is in memory at a time, NaN as null;
-    positions in all at once.
+    Of numbers it returns their positions, null for NaN: of each part of the rows that is in
+    memory at a time the different ones are looked up.
+
+    Args:
+        rows: With the column. Private.
+        column: Its name.
+        starts: Where positions begin; None for a column of integers.
     """
 
     def tally(some: pl.DataFrame) -> pl.DataFrame:
         values = np.sort(some[column].to_numpy())
         firsts = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: values.size])
-        counts = np.diff(firsts, append=values.size)
-        found = pl.DataFrame({column: values[firsts], "count": counts})
-        return found.with_columns(pl.col(column).fill_nan(None)) if in_parts else found
+        found, counts = pl.Series(values[firsts]), np.diff(firsts, append=values.size)
+        if starts is not None:
+            places = pl.Series(starts.searchsorted(values[firsts], side="right"))
+            found = places.set(found.is_nan(), None)
+        return pl.DataFrame({column: found, "count": counts})
 
-    in_parts, schema = column == NUMBER, {column: kind, "count": pl.Int64}
+    schema, in_parts = {column: pl.Int64, "count": pl.Int64}, starts is not None
     native = nw.to_native(rows).map_batches(tally, schema=schema, streamable=in_parts)
     return nw.from_native(native)
 
