@@ -22,7 +22,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -99,6 +100,19 @@ def _texts(path: Path) -> Rows:
     return pl.read_parquet(path).with_columns(named)
 
 
+@cache
+def _sail() -> Any:  # noqa: ANN401 -- its server
+    """Return a server of Sail, which answers the calls of Spark in this process."""
+    server: Any = import_module("pysail.spark").SparkConnectServer()
+    server.start(background=True)
+    return server
+
+
+def _spark(path: Path) -> Rows:
+    port = _sail().listening_address[1]
+    return dp.tables.spark_table(str(path), master=f"sc://127.0.0.1:{port}").to_native()
+
+
 def _pandas(path: Path, kind: Any) -> Rows:  # noqa: ANN401 -- a type of pandas
     frame = pl.read_parquet(path).to_pandas()
     if kind == "numbers" or "key" not in frame:
@@ -119,7 +133,7 @@ PATHS: dict[str, Callable[[Path], Rows]] = {
     "pandas, texts": lambda path: _pandas(path, "object"),
     "pandas, categories": lambda path: _pandas(path, "category"),
     "DuckDB": _duckdb,
-    "Spark": lambda path: dp.tables.spark_table(str(path)),
+    "Spark": _spark,
 }
 
 

@@ -242,8 +242,11 @@ class PeopleCap:
         parts = [np.arange(size)]
         if len(columns) > 1:
             parts = [one.codes[_row_of_each(values)] for one in columns]
-        every = np.sort(user.codes * size + values)
-        every = every[changes(every)] if distinct else every
+        every = user.codes * size
+        every += values
+        every.sort()
+        if distinct and not (new := changes(every)).all():
+            every = every[new]
         # In parts of whole persons: with all rows at once most time went on new memory.
         at = every[ROWS_AT_ONCE::ROWS_AT_ONCE]
         ends = [0, *every.searchsorted(at // size * size).tolist(), every.size]
