@@ -427,8 +427,7 @@ def counted_at(
     starts, number, found = starts_of(points, kind), nw.col(NUMBER), []
     keys = [NUMBER] if groups is None else [GROUP, NUMBER]
     size = starts.size + 1
-    engine = engine_of(rows)
-    is_here = engine.is_here
+    is_here = engine_of(rows).is_here
     # Rows in memory are sorted in less time than they are grouped by so many positions.
     at_once = groups is not None and is_here and _are_in_memory(data)
     for first, block in _blocks(starts, at_once=is_here):
@@ -441,7 +440,7 @@ def counted_at(
         if groups is None and is_here:
             placed, count = _tallied(some, NUMBER, block), nw.col("count").sum()
         else:
-            if groups is None and engine.forgets and not np.any(points % 1):
+            if groups is None and not np.any(points % 1):
                 # Numbers among whole candidates are few: each different one is looked up once.
                 some = some.group_by(NUMBER).agg(nw.len().alias("count"))
                 count = nw.col("count").sum()
