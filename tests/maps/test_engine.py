@@ -80,6 +80,10 @@ def test_cells_of_fewer_floats_than_lines_are_those_of_memory(engine, width):
     assert here.in_cells(grid).tolist() == there.in_cells(grid).tolist()
 
 
+@pytest.mark.skipif(
+    [*map(int, pl.__version__.split(".")[:2])] < [1, 37],
+    reason="batches of this polars end in silence where a query fails, and are not used",
+)
 @pytest.mark.parametrize("outside", ["drop", "clip"])
 def test_points_that_come_in_parts_are_counted_as_those_in_memory(outside, crossing):
     """Some of them are missing or outside; polars gives away some at once, never all."""

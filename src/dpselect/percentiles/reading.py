@@ -450,7 +450,8 @@ def counted_at(
             place += nw.col(GROUP).cast(nw.Int64) * size
         placed = placed.with_columns(place.fill_null(MISSING).alias("place"))
         if at_once:
-            grouped = _tallied(placed.select("place"), "place")
+            # Polars would take the first of the rows, and not of the tally, but for the sort.
+            grouped = _tallied(placed.select("place"), "place").sort("place")
         else:
             grouped = placed.group_by("place").agg(count.alias("count"))
         most = (block.size + 2) * (groups or 1)

@@ -185,6 +185,10 @@ class Engine:
 
     def batches(self, error: Callable[[], DataError]) -> Iterator[pl.DataFrame]:
         """Run the query of polars, and yield its rows in any order, some at once."""
+        if [*map(int, pl.__version__.split(".")[:2])] < [1, 37]:
+            # Its batches end in silence where the query fails.
+            yield self.fetched(error).to_native()
+            return
         with query():
             parts = replaced(
                 lambda: iter(self.native.collect_batches(maintain_order=False)), error

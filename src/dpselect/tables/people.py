@@ -170,7 +170,7 @@ class PeopleCap:
         rows = rows.select(USER, *order_by).drop_nulls()
         if engine_of(rows).is_here:
             chosen = partial(self._chosen, distinct=distinct, in_turn=in_turn)
-            return nw.from_native(nw.to_native(rows).map_batches(chosen))
+            return nw.from_native(nw.to_native(rows).map_batches(chosen, slice_pushdown=False))
         if distinct:
             rows = distinct_rows(rows)
         numbered, order = _with_order(rows, order_by)
