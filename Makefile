@@ -23,9 +23,9 @@ test: style
 test-fast: .venv
 	$(RUN) $(PYTEST) $(FAST)
 
-# The fast tests of one room: make test-of ROOM=keys
+# The fast tests of one room or package: make test-of ROOM=keys
 test-of: .venv
-	$(RUN) pytest -q -m "not slow" tests/$(ROOM)
+	$(RUN) pytest -q -m "not slow" $(firstword $(wildcard tests/$(ROOM) packages/$(ROOM)/tests) $(ROOM))
 
 test-slow: docs
 	$(RUN) $(PYTEST) --dist=loadgroup -m slow

@@ -12,6 +12,7 @@ import pytest
 
 import dpselect as dp
 import dpselect_applications
+import dpselect_conformance
 import dpselect_planner
 import dpselect_pooling
 from dpselect.cli.commands import COMMANDS, ELSEWHERE, installed
@@ -21,7 +22,7 @@ from support.house import pages
 from support.releases import all_cases
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = (dpselect_applications, dpselect_planner, dpselect_pooling)
+PACKAGES = (dpselect_applications, dpselect_conformance, dpselect_planner, dpselect_pooling)
 every_package = pytest.mark.parametrize("package", PACKAGES, ids=lambda one: one.__name__)
 QUERIES = [
     getattr(dpselect_pooling, name)

@@ -7,9 +7,9 @@ import numpy as np
 
 import dpselect as dp
 from dpselect.audit import bounded_range, check_private, delta, privacy_loss, renyi
-from dpselect.audit.universe import build
 from dpselect.errors import InsufficientBudgetError, NeighboursError
 from dpselect_conformance import check_spends_first
+from dpselect_conformance.objectives.universe import build
 from support.refusals import Each, both, refusing
 
 AR = dp.Neighbours.ADD_REMOVE

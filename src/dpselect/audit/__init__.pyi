@@ -1,24 +1,17 @@
 from dpselect_conformance import (
+    AdmissibilityReport as AdmissibilityReport,
+    Finding as Finding,
+    PrivacyReport as PrivacyReport,
     ReplayReport as ReplayReport,
     SpendReport as SpendReport,
-    check_spends_first as check_spends_first,
-    replay as replay,
-)
-
-from .admissibility import (
-    check_admissible as check_admissible,
-)
-from .privacy import (
-    PrivacyReport as PrivacyReport,
+    Tightness as Tightness,
+    Witness as Witness,
     bounded_range as bounded_range,
+    check_admissible as check_admissible,
     check_private as check_private,
+    check_spends_first as check_spends_first,
     delta as delta,
     privacy_loss as privacy_loss,
     renyi as renyi,
-)
-from .report import (
-    AdmissibilityReport as AdmissibilityReport,
-    Finding as Finding,
-    Tightness as Tightness,
-    Witness as Witness,
+    replay as replay,
 )

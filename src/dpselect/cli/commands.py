@@ -29,7 +29,7 @@ class Command:
 
     Attributes:
         module: What registers it: its function ``register``; or else its ``QueryCommand``
-            classes, and its functions of the name of a command.
+            classes, and its function of the name of the command.
         summary: What it does, in a line.
         panel: The part of the list of commands.
     """
@@ -52,7 +52,7 @@ class Command:
             if isinstance(one, type) and issubclass(one, QueryCommand):
                 if getattr(one, "name", None) == wanted:
                     one().register(app)
-            elif name == wanted and name in COMMANDS and one.__module__ == self.module:
+            elif name == wanted and getattr(one, "__module__", None) == self.module:
                 command(app, one)
 
 
@@ -74,7 +74,6 @@ COMMANDS = {
         "releases", "Release which record holds a percentile, rarely what you want."
     ),
     "select": _ours("select", "Release candidates by scores of your own.", OWN),
-    "audit": _ours("audit", "Check an objective or a mechanism of your own.", OWN),
     "look": _ours("look", "Show the curator how a file is written; not private.", PLAN),
     "domains": _ours(
         "tree", "Write a template of a domains file from column names and types.", PLAN
@@ -91,6 +90,7 @@ COMMANDS = {
 """Commands of the core, by name."""
 
 ELSEWHERE = {
+    "audit": "dpselect-conformance",
     **dict.fromkeys(("variants", "series", "levels"), "dpselect-applications"),
     **dict.fromkeys(("plan", "planner"), "dpselect-planner"),
     "pool": "dpselect-pooling",

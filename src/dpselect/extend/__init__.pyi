@@ -11,15 +11,9 @@ from dpselect._numbers import (
 from dpselect._optional import (
     needed as needed,
 )
-from dpselect.audit.loss import (
-    Loss as Loss,
-    Public as Public,
-    joined as joined,
-    log_binomial as log_binomial,
-    loss_between as loss_between,
-)
-from dpselect.audit.report import (
-    Report as Report,
+from dpselect._twofold import (
+    Twofold as Twofold,
+    difference as difference,
 )
 from dpselect.budget import (
     zcdp as zcdp,
@@ -91,6 +85,7 @@ from dpselect.draws.exact.noisy_counts import (
 from dpselect.draws.exact.samplers import (
     LOSSES as LOSSES,
     SCOPES as SCOPES,
+    Loss as Loss,
     drawing as drawing,
     intercepted as intercepted,
     sampler as sampler,

@@ -12,10 +12,8 @@ from tempfile import gettempdir
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from dpselect.errors import ParameterError
-from dpselect.extend import command, options as shared, output, validation
+from dpselect.extend import options as shared, output, validation
 
 if TYPE_CHECKING:
     from dpselect import Neighbours
@@ -29,12 +27,6 @@ TINY = 1e-6
 
 MOST_POINTS = 5000
 """Values whose distributions are computed."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    command(app, plan)
-    command(app, planner)
 
 
 def planner(

@@ -12,8 +12,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar, overload
+
+from dpselect.typing import Values
 
 P = ParamSpec("P")
 Output = TypeVar("Output")
@@ -24,6 +27,31 @@ Handler: TypeAlias = Callable[[str, Callable[[], Any], tuple[Any, ...], dict[str
 _handler: Handler | None = None
 _installing = threading.RLock()
 _inside = threading.local()
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The privacy loss of one draw.
+
+    Attributes:
+        pure: The largest log ratio of the two distributions over all outputs, in both
+            directions; nats.
+        delta: ``δ(ε)``, the larger of both directions; None where only the pure loss is known.
+        drawn: The log ratio of the two distributions at the output that was drawn, where no
+            single draw has a useful bound; ``pure`` is 0 then.
+        rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
+            of these; ``pure`` is 0 then.
+        normal: The same of noise so fine that its delta is that of normal noise.
+        distributions: Logs of the number of outputs of each kind and of the probability of each
+            output for both databases, where all are known; for joint deltas.
+    """
+
+    pure: float
+    delta: Callable[[float], float] | None = None
+    drawn: float = 0.0
+    rho: float = 0.0
+    normal: float = 0.0
+    distributions: tuple[Values, Values, Values] | None = None
 
 
 LOSSES: dict[str, Callable[..., Any]] = {}

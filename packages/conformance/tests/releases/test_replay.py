@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.audit.loss import Loss
 from dpselect.draws import PermuteAndFlip
 from dpselect.draws.exact import noisy_counts
 from dpselect.errors import AuditError, ParameterError
+from dpselect.extend import Loss
 from dpselect.release import Release
 from dpselect_conformance import replay
-from dpselect_conformance.outcomes import difference
-from dpselect_conformance.replays import compose
+from dpselect_conformance.releases.outcomes import difference
+from dpselect_conformance.releases.replays import compose
 from support.releases import all_cases
 
 AR = dp.Neighbours.ADD_REMOVE
 NAMES = "abcdef"
 CASES = all_cases()
-MEASURED = Path(__file__).parents[1] / "benchmarks" / "results" / "replay.csv"
+MEASURED = Path(__file__).parents[2] / "benchmarks" / "results" / "replay.csv"
 
 
 def test_the_stored_table_has_every_release():

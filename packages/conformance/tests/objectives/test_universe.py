@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dpselect as dp
-from dpselect.audit.universe import build
+from dpselect_conformance.objectives.universe import build
 
 MULTISETS = [x for n in range(4) for x in combinations_with_replacement("abc", n)]
 SUBSETS = [frozenset(x) for n in range(5) for x in combinations("abcd", n)]

@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import fsum, inf, prod
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from dpselect.typing import Indices, Values
+from dpselect.extend import Indices, Loss, Values
 
 Public: TypeAlias = Mapping[str, Any]
 """Public arguments of a sampler, by name."""
 
 KINDS = 2**20
 """Kinds of outputs of several draws that are taken together, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """The privacy loss of one draw.
-
-    Attributes:
-        pure: The largest log ratio of the two distributions over all outputs, in both
-            directions; nats.
-        delta: ``δ(ε)``, the larger of both directions; None where only the pure loss is known.
-        drawn: The log ratio of the two distributions at the output that was drawn, where no
-            single draw has a useful bound; ``pure`` is 0 then.
-        rho: The zCDP parameter of a draw without a pure loss, whose delta is that of the sum
-            of these; ``pure`` is 0 then.
-        normal: The same of noise so fine that its delta is that of normal noise.
-        distributions: The arguments of ``loss_between`` that it was made from, if it was.
-    """
-
-    pure: float
-    delta: Callable[[float], float] | None = None
-    drawn: float = 0.0
-    rho: float = 0.0
-    normal: float = 0.0
-    distributions: tuple[Values, Values, Values] | None = None
 
 
 def loss_between(outputs: Values, here: Values, there: Values) -> Loss:

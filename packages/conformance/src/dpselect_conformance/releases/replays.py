@@ -39,17 +39,17 @@ from dpselect.extend import (
     ROUNDING,
     SCOPES,
     Loss,
-    Report,
     delta_of,
     delta_of_gaussian,
     intercepted,
-    joined,
     plan_of,
     secret,
     validation,
 )
-from dpselect_conformance.outcomes import difference
-from dpselect_conformance.sampler_losses import loss_of, rule_of
+from dpselect_conformance.releases.losses import joined
+from dpselect_conformance.releases.outcomes import difference
+from dpselect_conformance.releases.sampler_losses import loss_of, rule_of
+from dpselect_conformance.report import Report
 
 T = TypeVar("T")
 Sampling: TypeAlias = Callable[[], Any]

@@ -16,9 +16,9 @@ from dpselect import draws
 from dpselect.budget.zcdp import delta_of, delta_of_gaussian
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT
 from dpselect.draws.subset_distance import DistanceDistribution, Part
-from dpselect_conformance import sampler_losses
-from dpselect_conformance.replays import compose
-from dpselect_conformance.sampler_losses import RULES, loss_of
+from dpselect_conformance.releases import sampler_losses
+from dpselect_conformance.releases.replays import compose
+from dpselect_conformance.releases.sampler_losses import RULES, loss_of
 
 N = 4
 SUBSETS = [set(s) for size in range(N + 1) for s in combinations(range(N), size)]

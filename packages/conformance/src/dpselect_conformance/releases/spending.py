@@ -28,11 +28,11 @@ from dpselect.extend import (
     Entries,
     Memory,
     NeighboursLike,
-    Report,
     drawing,
     intercepted,
     plan_of,
 )
+from dpselect_conformance.report import Report
 
 OPENDP_SAMPLERS = frozenset({"measurement_invoke", "odometer_invoke", "queryable_eval"})
 """Functions of ``opendp.core`` in which OpenDP draws; building a measurement draws nothing."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "own.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "own.md").read_text(encoding="utf-8")
 START = 'universe = [(), ("a",), ("b",), ("a", "b")]\nneighbours = "add-remove"\n'
 RELEASE = """
 import dpselect as dp

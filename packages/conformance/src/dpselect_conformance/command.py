@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from dpselect.cli import output
 from dpselect.errors import DPSelectError, ParameterError, no_file
+from dpselect.extend import output
 
 Database: TypeAlias = Hashable
 
@@ -75,7 +75,7 @@ def _check(defined: dict[str, Any], file: Path) -> None:
 
 def _checks(defined: dict[str, Any], file: Path) -> Iterator[tuple[str, bool, str]]:
     """Run the checks that the names in a file ask for; whether each holds, and its report."""
-    from dpselect.audit import check_admissible, check_private
+    from dpselect_conformance import check_admissible, check_private
 
     _check(defined, file)
     pairs, laws = (list(defined["universe"]), defined["neighbours"]), {}
@@ -98,8 +98,8 @@ def _replayed(
     release: Callable[[Database], object], universe: Iterable[Database], neighbours: Any
 ) -> tuple[bool, str]:
     """Replay a release on every pair of neighbours, and return the worst pair."""
-    from dpselect.audit import replay
-    from dpselect.audit.universe import build
+    from dpselect_conformance import replay
+    from dpselect_conformance.objectives.universe import build
 
     space = build(universe, neighbours)
     found = []

@@ -6,14 +6,13 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 
 import numpy as np
 
-from dpselect import validation
-from dpselect.audit import conditions
-from dpselect.audit.conditions import Scaling
-from dpselect.audit.report import AdmissibilityReport, Finding, Tightness
-from dpselect.audit.universe import Relation, build, evaluate, tabulate
+from dpselect import Neighbours, Objective
 from dpselect.errors import ParameterError
-from dpselect.neighbours import Neighbours
-from dpselect.objective import Objective
+from dpselect.extend import validation
+from dpselect_conformance.objectives import conditions
+from dpselect_conformance.objectives.conditions import Scaling
+from dpselect_conformance.objectives.report import AdmissibilityReport, Finding, Tightness
+from dpselect_conformance.objectives.universe import Relation, build, evaluate, tabulate
 
 
 def check_admissible(

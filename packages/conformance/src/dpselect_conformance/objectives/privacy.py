@@ -20,11 +20,10 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import validation
-from dpselect.audit.report import Report
-from dpselect.audit.universe import Relation, build
 from dpselect.errors import ParameterError
-from dpselect.typing import Probabilities, Values
+from dpselect.extend import Probabilities, Values, validation
+from dpselect_conformance.objectives.universe import Relation, build
+from dpselect_conformance.report import Report
 
 ROUNDING = 1e-6
 """Largest difference between 1 and the sum of given probabilities."""

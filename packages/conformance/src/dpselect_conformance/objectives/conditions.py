@@ -17,13 +17,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dpselect import scaling
-from dpselect.audit.report import Finding, Tightness, Witness
-from dpselect.audit.universe import TOLERANCE, Tables, Universe
-from dpselect.neighbours import Neighbours
-from dpselect.objective import Objective
-from dpselect.sensitivity import Sensitivity
-from dpselect.typing import Scores, Values
+from dpselect import Neighbours, Objective, Sensitivity, scaling
+from dpselect.extend import Scores, Values
+from dpselect_conformance.objectives.report import Finding, Tightness, Witness
+from dpselect_conformance.objectives.universe import TOLERANCE, Tables, Universe
 
 LONGEST = 4096
 """Horizons up to here are summed term by term."""

@@ -15,13 +15,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from dpselect import validation
-from dpselect._twofold import Twofold, difference
-from dpselect.audit.report import Finding, Witness
+from dpselect import Neighbours, Objective
 from dpselect.errors import NeighboursError, ParameterError
-from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.objective import Objective
-from dpselect.typing import Indices, Values
+from dpselect.extend import Indices, NeighboursLike, Twofold, Values, difference, validation
+from dpselect_conformance.objectives.report import Finding, Witness
 
 Relation: TypeAlias = NeighboursLike | Callable[[Hashable, Hashable], bool]
 """A neighbour relation, its name, or a predicate of two databases."""

@@ -41,14 +41,12 @@ from dpselect.extend import (
     DistanceDistribution,
     Indices,
     Loss,
-    Public,
     Values,
     above_threshold,
-    log_binomial,
-    loss_between,
     secret,
     to_grid,
 )
+from dpselect_conformance.releases.losses import Public, log_binomial, loss_between
 
 FINE = 2.0**20
 """Scale of discrete Gaussian noise whose deltas are those of normal noise, up to 2^-30."""

@@ -1,0 +1,1 @@
+"""Tests of an objective or of a law, by enumeration of small universes of databases."""
