@@ -112,6 +112,7 @@ ROWS = [
     UNITS("lower", upper=date(2024, 2, 1), step=DAY),
     UNITS("lower", lower=date(2024, 1, 1), step=DAY),
     UNITS("step", upper=60, step=DAY),
+    UNITS("such as timedelta(days=1)", upper=Each([60, DAY]), step="1d"),
     UNITS("lower", step=DAY),
     UNITS("minus", column="in", minus="out", lower=IN[0], upper=IN[0] + DAY, step=DAY),
     UNITS(

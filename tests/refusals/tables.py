@@ -1,6 +1,6 @@
 """Refusals of tables, and of values that queries cannot count."""
 
-from datetime import date
+from datetime import date, time
 
 import duckdb
 import numpy as np
@@ -18,7 +18,8 @@ from support.refusals import Each, refusing, releasing
 
 AR = {"epsilon": 1.0, "neighbours": "add-remove"}
 DAY = pl.lit("2026-01-03").str.to_date()
-STAYS = pl.DataFrame({"who": ["ada"]}).with_columns(admitted=DAY, stay=DAY - DAY)
+STAYS = pl.DataFrame({"who": ["ada"], "at": [time(12)]})
+STAYS = STAYS.with_columns(admitted=DAY, stay=DAY - DAY)
 USERS = pl.DataFrame({"user": [1.5], "v": [1]})
 OBJECTS = pl.DataFrame({"f": pl.Series([1, "a"], dtype=pl.Object), "y": [1, 2]}).lazy()
 SECOND = np.timedelta64(1, "s")
@@ -66,7 +67,12 @@ ROWS = [
     DAYS("must be dates", DataError, data=Each([{"a": date(2024, 1, 2)}, {date(2024, 1, 2)}])),
     CHECKED("in commands 60d and 1d", ColumnError, numeric=["stay"]),
     CHECKED("in commands 2024-01-01 and 1d", ColumnError, numeric=["admitted"]),
+    CHECKED("hours or seconds as a number", ColumnError, numeric=["at"]),
+    CHECKED("TRY_CAST in SQL", ColumnError, numeric=["who"]),
     KEPT("users must be text, integers", ColumnError, user="user"),
+    releasing(dp.Keys, data=STAYS, delta=1e-6, **AR)(
+        "give its hours, as", ColumnError, column="at"
+    ),
     KEPT("there is no column", ColumnError, user="person"),
     refusing(times)(
         "must hold numbers or text", DataError, kind=Each(["datetime64[ns]", "timedelta64[ns]"])

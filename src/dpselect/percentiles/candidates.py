@@ -320,6 +320,10 @@ class Unit:
         Raises:
             ParameterError: They are of different units.
         """
+        if isinstance(step, str):
+            raise ParameterError(
+                "`step` must be a number, or a duration such as timedelta(days=1), not a str"
+            )
         values = list(values[:1] if isinstance(values, range) else values)
         # One value of each type: of a hundred thousand candidates most are alike.
         some = {(type(one), getattr(one, "tzinfo", None) is None): one for one in values}

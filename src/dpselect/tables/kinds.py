@@ -94,6 +94,8 @@ class Kind(StrEnum):
         cure = "cast or bin it first"
         if kind == cls.NUMBERS:
             cure += f" (of Stata, SPSS or SAS: `column_type` {column}=integer, or text)"
+        if dtype == nw.Time:
+            cure = f"give its hours, as pl.col({column!r}).dt.hour() of polars"
         if dtype.is_nested():
             cure = "explode it to one row a value, with `user` for whose they are"
         raise ColumnError(

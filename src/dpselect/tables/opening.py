@@ -119,7 +119,7 @@ def check_columns(
         if not is_read:
             raise ColumnError(
                 f"column {column!r} is of type {type_name(types[column])}, which is not numeric"
-                f"{_cure(types[column])}; {choices(types)}"
+                f"{_cure(types[column], column)}; {choices(types)}"
             )
     return table
 
@@ -150,20 +150,22 @@ def has_numbers(data: object, column: str) -> bool:
     return False
 
 
-def _cure(kind: object) -> str:
+def _cure(kind: object, column: str) -> str:
     """Return how a column of a type becomes one of numbers, row by row; nothing if not."""
-    if kind == nw.Duration:
-        return (
-            ": for percentiles give `upper` and `step` as durations, such as "
+    cures: dict[Any, str] = {
+        nw.String: "if it holds numbers, cast it: strict=False in polars, TRY_CAST in SQL",
+        nw.Time: f"give hours or seconds as a number: pl.col({column!r}).dt.hour() of polars",
+        nw.Duration: (
+            "for percentiles give `upper` and `step` as durations, such as "
             "timedelta(days=60) and timedelta(days=1), in commands 60d and 1d"
-        )
-    if kind in (nw.Date, nw.Datetime):
-        return (
-            ": for percentiles give dates as `lower` and `upper` and a duration as `step`, "
-            "such as date(2024, 1, 1) and timedelta(days=1), in commands 2024-01-01 and 1d; or "
-            "`minus`, a column of earlier dates, for the time between the two"
-        )
-    return ""
+        ),
+    } | dict.fromkeys(
+        (nw.Date, nw.Datetime),
+        "for percentiles give dates as `lower` and `upper` and a duration as `step`, such as "
+        "date(2024, 1, 1) and timedelta(days=1), in commands 2024-01-01 and 1d; or `minus`, a "
+        "column of earlier dates, for the time between the two",
+    )
+    return next((f": {cure}" for known, cure in cures.items() if kind == known), "")
 
 
 def is_table(data: object) -> bool:
