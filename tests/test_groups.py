@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations_with_replacement, product
-from math import inf, log
+from math import inf, log, prod
 
 import numpy as np
 import polars as pl
@@ -124,9 +124,10 @@ def law_of(case, asked, *, limited=rows_that_count, each=None, named=GROUPS):
 
     def of_groups(rows, groups):
         held = [tuple(sorted(v for g, v in rows if g == one)) for one in groups]
-        laws = [of_group(tuple(groups), values) for values in held]
+        asked = tuple(groups) if case.distinct else ()  # groups of other kinds have one design
+        laws = [of_group(asked, values) for values in held]
         return {
-            drawn: float(np.prod([law[one] for law, one in zip(laws, drawn, strict=True)]))
+            drawn: prod(law[one] for law, one in zip(laws, drawn, strict=True))
             for drawn in product(range(len(VALUES)), repeat=len(groups))
         }
 
@@ -146,7 +147,7 @@ def law_of(case, asked, *, limited=rows_that_count, each=None, named=GROUPS):
         chances = first.probabilities(np.array([counts[group] for group in named]))
         out = {}
         for released in product((False, True), repeat=len(named)):
-            chance = float(np.prod(np.where(released, chances, 1 - chances)))
+            chance = prod(np.where(released, chances, 1 - chances).tolist())
             groups = tuple(g for g, one in zip(named, released, strict=True) if one)
             rows, answered = database, groups
             if asked.other:

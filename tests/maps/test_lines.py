@@ -59,9 +59,16 @@ BLOCKS = [[0, 0, 2, 3], [2, 0, 2, 1], [0, 2, 2, 5], [2, 2, 1, 1], [3, 2, 1, 7]]
 BLOCKS = nested("blocks", 4, np.array([*BLOCKS, [2, 3, 1, 2], [3, 3, 1, 1]]))
 
 
-@pytest.mark.parametrize("outside", ["drop", "clip"])
 @every_engine
-@pytest.mark.parametrize("bounds", [*BOUNDS.values(), NARROW], ids=[*BOUNDS, "narrow"])
+@pytest.mark.parametrize(
+    ("bounds", "outside"),
+    [
+        *((one, "drop") for one in BOUNDS.values()),
+        (BOUNDS["degrees"], "clip"),
+        (NARROW, "clip"),
+    ],
+    ids=[*BOUNDS, "degrees, clipped", "narrow, clipped"],
+)
 def test_every_engine_counts_points_on_edges_and_beyond_alike(engine, bounds, outside):
     box, shape = Box.of(bounds), (10, 7)
     edges = [edges_of(*box.side(axis), size) for axis, size in enumerate(shape)]
@@ -94,7 +101,7 @@ def test_grids_are_nested(bounds, size, times):
         assert (np.diff(fine) >= 0).all()
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(
     st.sampled_from([*BOUNDS.values(), (0.1 + 0.2, 1 / 3, 1.1, 2 / 3)]),
     st.integers(1, 12),

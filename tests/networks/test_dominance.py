@@ -54,15 +54,17 @@ def objectives(dominance, second="ego-density", **more):
 
 def is_admissible(found):
     """Definition 6 on every pair of neighbours, and a graph with itself, at all distances."""
+    bounds = {
+        graph: [np.broadcast_to(one.sensitivity.at(t), 4) for t in range(7)]
+        for graph, one in found.items()
+    }
     for graph, objective in found.items():
-        here = [np.broadcast_to(objective.sensitivity.at(t), 4) for t in range(7)]
         for flip in [frozenset(), *(frozenset({pair}) for pair in PAIRS)]:
-            other = found[graph ^ flip]
-            if (here[0] < np.abs(objective.scores - other.scores)).any():
+            here, there = bounds[graph], bounds[graph ^ flip]
+            if (here[0] < np.abs(objective.scores - found[graph ^ flip].scores)).any():
                 return False
-            for t, further in enumerate(here[1:]):
-                if (further < other.sensitivity.at(t)).any():
-                    return False
+            if any((a < b).any() for a, b in zip(here[1:], there[:-1], strict=True)):
+                return False
     return True
 
 

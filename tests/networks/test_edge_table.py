@@ -1,6 +1,6 @@
 """Edges that stay in their engine: the same objectives, so the same law of every draw."""
 
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,6 @@ METRICS = {
     "degree": degree,
     "ego-density": ego_density,
     "ego-betweenness": ego_betweenness,
-    "ego-betweenness, degree": partial(ego_betweenness, sensitivity="degree"),
     "pareto": lambda graph: dp.pareto([degree(graph), ego_density(graph)]),
     "weighted sum": lambda graph: dp.weighted_sum([degree(graph), ego_density(graph)], (1, 10)),
 }
@@ -51,6 +50,15 @@ def test_every_metric_is_the_same_to_the_last_bit(engine, crossing):
         assert (law == DRAW.probabilities(theirs)).all()
         assert (ours.highest, ours.direction) == (theirs.highest, theirs.direction)
     assert max(crossing) <= 2 * len(EDGES)  # a row for each node and k, and no row of the table
+
+
+def test_a_sensitivity_by_degrees_is_the_same():
+    graph, table = (
+        made(EDGES, nodes=NODES, **ENDS) for made in (Graph.from_edges, EdgeTable.from_edges)
+    )
+    ours, theirs = (ego_betweenness(one, sensitivity="degree") for one in (graph, table))
+
+    assert (DRAW.probabilities(ours) == DRAW.probabilities(theirs)).all()
 
 
 def test_an_engine_lists_so_many_labels_and_no_more():

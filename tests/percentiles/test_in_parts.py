@@ -122,12 +122,13 @@ def within(most, *, both_ways):
 @pytest.mark.parametrize(
     ("way", "relation"),
     [
-        pytest.param(way, one, marks=[pytest.mark.slow] * ((at + of) % 2))
-        for at, way in enumerate(WAYS)
-        for of, one in enumerate(BOTH)
+        ("both", BOTH[0]),
+        ("no middle", BOTH[1]),
+        *(pytest.param(way, BOTH[1], marks=pytest.mark.slow) for way in [*WAYS][:3]),
     ],
 )
 def test_every_transcript_is_private(way, relation):
+    """Where rows are added or removed, of each way with three records below."""
     loss = largest_loss(of(way, relation), are_neighbours(relation))
 
     assert EPSILON * 0.6 < loss <= EPSILON * (1 + 1e-9)

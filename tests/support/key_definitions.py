@@ -75,14 +75,15 @@ def independent(chances):
 
 def exact_delta(pairs, law, epsilon):
     """Return the largest hockey-stick divergence over pairs of counts, in both directions."""
-    known = {}
-
-    def of(counts):
-        if counts not in known:
-            known[counts] = law(counts)
-        return known[counts]
-
-    return max(
-        max(hockey_stick(of(a), of(b), epsilon), hockey_stick(of(b), of(a), epsilon))
-        for a, b in pairs
+    pairs = list(pairs)
+    laws = {one: law(one) for one in dict.fromkeys(chain.from_iterable(pairs))}
+    places = {one: at for at, one in enumerate(laws)}
+    columns = {one: at for at, one in enumerate(dict.fromkeys(chain(*laws.values())))}
+    table = np.zeros((len(places), len(columns)))
+    for row, one in zip(table, laws.values(), strict=True):
+        row[[columns[outcome] for outcome in one]] = list(one.values())
+    a, b = (table[[places[one] for one in side]] for side in zip(*pairs, strict=True))
+    excess = (
+        np.maximum(p - exp(epsilon) * q, 0).sum(axis=1).max() for p, q in ((a, b), (b, a))
     )
+    return float(max(excess))

@@ -38,11 +38,9 @@ def densities(graph):
 
 def betweenness(graph):
     """The pairs of neighbours that a node connects, each shared with their other paths."""
-    found = {}
-    for node in graph:
-        among = (
-            nx.to_numpy_array(graph.subgraph(graph[node])) if graph[node] else np.zeros((0, 0))
-        )
+    found, whole = {}, nx.to_numpy_array(graph) if graph else np.zeros((0, 0))
+    for node, row in zip(graph, whole, strict=True):
+        among = whole[np.ix_(row > 0, row > 0)]
         apart = np.triu(among == 0, 1)
         found[node] = float((1 / (1 + among @ among))[apart].sum())
     return found

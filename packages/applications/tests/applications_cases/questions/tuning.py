@@ -85,13 +85,13 @@ def best_of(draw):
 
 @st.composite
 def first_above(draw):
-    """One that reaches the threshold; nothing only if the runs end before, about 1 in 500."""
+    """One that reaches the threshold; nothing only if the runs end before, about 1 in 33."""
     scores = draw(scores_of_runs)
     threshold = draw(
         st.sampled_from([max(scores), min(scores), sorted(scores)[len(scores) // 2]])
     )
     fields = {"epsilon_per_run": 1.0, "neighbours": "add-remove"}
-    repetitions = Call("dp.tuning.Geometric", mean=4096)
+    repetitions = Call("dp.tuning.Geometric", mean=256)
     query = Call("dp.BestOf", repetitions=repetitions, threshold=threshold, **fields)
 
     def right(release):
