@@ -203,7 +203,13 @@ def simple_edges(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
 
     Parallel edges and both directions of one are folded; otherwise as ``edges_of``.
     """
-    return distinct(edges_of(data, rows))
+    edges, (low, high) = edges_of(data, rows), map(nw.col, ("low", "high"))
+    if not (engine_of(edges).is_here and isinstance(rows.nodes, range)):
+        return distinct(edges)
+    # One number stands for both ends: polars groups by it in half the time.
+    place, n = nw.col("place"), len(rows.nodes)
+    places = distinct(edges.select(place=low * n + high))
+    return places.select(low=place // n, high=place % n)
 
 
 def edges_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
@@ -407,8 +413,8 @@ def _ego_edges(found: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
 
 def _of_each_node(rows: nw.LazyFrame[Any], count: str) -> nw.LazyFrame[Any]:
     """Return every ``node`` that is in a row, and the number of its rows by another name."""
-    ends = [rows.select(nw.col(end).alias("node")) for end in rows.collect_schema().names()]
-    return nw.concat(ends).group_by("node").agg(nw.len().alias(count))
+    rows = engine_of(rows).joined("node")
+    return rows.group_by("node").agg(nw.len().alias(count))
 
 
 def _both_directions(edges: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -13,6 +13,8 @@ from dpselect.networks import edge_queries as queries, reading
 from dpselect.networks.edge_queries import EdgeRows, checked_nodes
 from dpselect.networks.graph import CommonNeighbours, Graph, NodeCounts, is_graph, node_counts
 from dpselect.sensitivity.summation import RunningSum
+from dpselect.tables.engine import engine_of
+from dpselect.tables.opening import unreadable
 from dpselect.typing import Indices, Values
 
 if TYPE_CHECKING:
@@ -45,7 +47,15 @@ class EdgeTable(NodeCounts):
     @cached_property
     def degrees(self) -> Indices:
         """The number of neighbours of every node, shape ``(n,)``. Private."""
-        return self._by_node(queries.count_degrees(self._edges, nodes=len(self)), "degree")
+        engine = engine_of(self._edges)
+        if not (engine.is_here and isinstance(self.nodes, range)):
+            return self._by_node(queries.count_degrees(self._edges, nodes=len(self)), "degree")
+        degrees = np.zeros(len(self), dtype=np.int64)
+        # The ends of polars' edges are counted as they come.
+        for part in engine.batches(lambda: unreadable(self._edges)):
+            for end in part:
+                np.add.at(degrees, end.to_numpy(), 1)
+        return degrees
 
     def triangles(self) -> Indices:
         """Return the number of edges between neighbours of every node. Private."""

@@ -35,6 +35,7 @@ from dpselect.tables.dialect import Dialect
 from dpselect.tables.engine import engine_of
 from dpselect.tables.kinds import Kind
 from dpselect.tables.opening import unreadable
+from dpselect.tables.people import changes
 from dpselect.tables.source import Source, ending
 from dpselect.tables.text import TextFiles
 from dpselect.tables.values import pair, plain_value
@@ -234,10 +235,11 @@ def rows(ends: Ends, n: int) -> tuple[Indices, NDArray[np.int32]]:
     # Places in the matrix: they are below 2^62.
     places = np.concatenate([source * n + target, target * n + source])
     places.sort()
-    places = places[np.diff(places, prepend=-1) > 0]
+    places = places[changes(places)]
     nodes = places // n
     starts = np.concatenate([[0], np.bincount(nodes, minlength=n).cumsum()])
-    return starts, (places - nodes * n).astype(np.int32)
+    places -= nodes * n
+    return starts, places.astype(np.int32)
 
 
 def edge_file(edges: object) -> Path | None:
