@@ -23,6 +23,7 @@ from dpselect._twofold import Twofold
 from dpselect.draws import grid
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.errors import ScoresError
+from support.releases.core import mechanisms_at
 from support.strategies import exact_scores
 
 AR = dp.Neighbours.ADD_REMOVE
@@ -91,16 +92,7 @@ BASES = {
     "2^53": [2**53 + 1, 2**53, 2**53 + 3],
     "2^60": [2**60 + 129, 2**60 + 128, 2**60 - 7],
 }
-OF_ONE_SCORE = [dp.ExponentialMechanism, dp.PermuteAndFlip, dp.ReportNoisyMax]
-OF_ONE_SCORE += [dp.LocalDampening, dp.PairwiseLocalDampening, dp.GeneralizedExponential]
-MECHANISMS = [
-    *(kind(epsilon=1.0) for kind in OF_ONE_SCORE),
-    dp.LocalDampening(epsilon=1.0, draw="permute-and-flip"),
-    dp.ShiftedLocalDampening(epsilon=1.0, direction="non-decreasing"),
-    dp.ShiftedLocalDampening(epsilon=1.0, direction="non-increasing"),
-    dp.AnchoredLocalDampening(epsilon=1.0, anchor=ANCHOR),
-    dp.NoisySequence(epsilon=1.0),
-]
+MECHANISMS = mechanisms_at(1.0, anchor=ANCHOR)
 FAR = 2**29
 every_mechanism = pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
 

@@ -8,17 +8,13 @@ import pytest
 from hypothesis import given
 
 import dpselect as dp
+from support.releases.core import mechanisms_at
 from support.strategies import element_objectives, epsilons
 
-FLIP = dp.draws.PermuteAndFlip()
 BOUNDED = [
-    dp.ExponentialMechanism(epsilon=1),
-    dp.PermuteAndFlip(epsilon=1),
-    dp.ReportNoisyMax(epsilon=1),
-    dp.LocalDampening(epsilon=1),
-    dp.LocalDampening(epsilon=1, draw=FLIP),
-    dp.AnchoredLocalDampening(epsilon=1, anchor=0.0),
-    dp.PairwiseLocalDampening(epsilon=1),
+    one
+    for one in mechanisms_at(1)
+    if one.name not in {"shifted", "generalized", "noisy-sequence"}
 ]
 
 

@@ -256,7 +256,7 @@ def asked(name, mechanism):
     return kind(**given, mechanism=mechanism)
 
 
-FAST = {"TopKeys, persons", "TopNodes, ego-density", "PercentileRecord"}
+FAST = {"TopKeys, one", "PercentileRecord"}
 
 
 @pytest.mark.parametrize(

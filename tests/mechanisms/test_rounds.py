@@ -7,19 +7,12 @@ import dpselect as dp
 from dpselect.draws import grid
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.scaling import dampened
+from support.releases.core import mechanisms_at
 
 ONE = dp.GlobalSensitivity(1, "add-remove", l1=1)
 MECHANISMS = [
-    dp.ExponentialMechanism(epsilon=200),
-    dp.PermuteAndFlip(epsilon=200),
-    dp.ReportNoisyMax(epsilon=200),
-    dp.LocalDampening(epsilon=200),
-    dp.ShiftedLocalDampening(epsilon=200, direction="non-decreasing"),
-    dp.AnchoredLocalDampening(epsilon=200, anchor=3e9),
     dp.AnchoredLocalDampening(epsilon=200, anchor=1e12),
-    dp.PairwiseLocalDampening(epsilon=200),
-    dp.GeneralizedExponential(epsilon=200),
-    dp.NoisySequence(epsilon=200),
+    *mechanisms_at(200, anchor=3e9),
 ]
 
 

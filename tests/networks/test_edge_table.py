@@ -13,9 +13,9 @@ from support.engines import every_engine, held_by
 from support.refusals import refused
 
 RNG = np.random.default_rng(3)
-NODES = 60
-HUBS = (RNG.pareto(1, 300) * 4).astype(int) % NODES
-EDGES = pl.DataFrame({"a": RNG.integers(0, NODES, 300), "b": HUBS})
+NODES = 30
+HUBS = (RNG.pareto(1, 120) * 4).astype(int) % NODES
+EDGES = pl.DataFrame({"a": RNG.integers(0, NODES, 120), "b": HUBS})
 METRICS = {
     "degree": degree,
     "ego-density": ego_density,

@@ -124,16 +124,14 @@ def test_the_noisy_number_itself_is_released_with_its_error(by, relation):
         column="v", p=50, upper=300, step=1, epsilon=40.0, neighbours=relation, **persons,
         **groups,
     )  # fmt: skip
-    found = [query.release(rows) for _ in range(100)]
-    numbers = np.array([one.records for one in found]).reshape(100, -1)
-    true = [6] if by is None else None
+    found = [query.release(rows) for _ in range(50)]
+    numbers = np.array([one.records for one in found]).reshape(50, -1)
     error = found[0].records_error
 
     assert 1 <= error <= 10
-    if true is not None:
-        assert (abs(numbers - true) <= error).mean() >= 0.95 - 0.09
-    else:
-        assert (abs(numbers[:, 2]) <= error).mean() >= 0.95 - 0.09
+    # Two rows of each person count; the last group has none.
+    off = numbers - 6 if by is None else numbers[:, 2]
+    assert (abs(off) <= error).mean() >= 0.95 - 0.13
     assert all(type(one) is int for one in numbers.tolist()[0])
     assert found[0].to_dict()["records"] == (list(found[0].records) if by else found[0].records)
 

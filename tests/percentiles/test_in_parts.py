@@ -188,11 +188,16 @@ class NoCountIsPaid(InParts):
 @pytest.mark.parametrize(
     ("bug", "way", "relation"),
     [
-        (OneStep, "above", BOTH[1]),
         (LittleNoise, "above", BOTH[0]),
-        (MiddleOfAll, "both", BOTH[0]),
-        (PartsOverlap, "above", BOTH[0]),
-        (NoCountIsPaid, "no middle", BOTH[0]),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in (
+                (OneStep, "above", BOTH[1]),
+                (MiddleOfAll, "both", BOTH[0]),
+                (PartsOverlap, "above", BOTH[0]),
+                (NoCountIsPaid, "no middle", BOTH[0]),
+            )
+        ),
     ],
 )
 def test_planted_bugs_are_caught(bug, way, relation):

@@ -18,6 +18,7 @@ from dpselect.percentiles.reading import Records
 from support.last_draw import loss_of_last_noise
 
 VALUES, RECORDS = 4, 6
+CANDIDATES = [(0, 1, 2, 3), (0.5, 2)]
 FAR = 24
 """Noise beyond it has a probability below 1e-8 for the scales here."""
 
@@ -136,8 +137,13 @@ def rank_of_place(rows, points, rank):
     return sorted(sum(2 * (x > c) + (x == c) for c in points) for x in rows)[rank - 1]
 
 
-@pytest.mark.parametrize("points", [(0, 1, 2, 3), (0.5, 2)])
-@pytest.mark.parametrize("p", [pytest.param(25, marks=pytest.mark.slow), 75, 90])
+@pytest.mark.parametrize(
+    ("p", "points"),
+    [
+        (75, (0.5, 2)),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in product((25, 90), CANDIDATES)),
+    ],
+)
 def test_intervals_hold_the_percentile_of_every_small_database(p, points):
     made, worst = intervals(p, points, scale=1.2), 0.0
     part, noise = exact_fraction(p), laplace(1.2)

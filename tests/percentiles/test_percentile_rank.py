@@ -53,11 +53,11 @@ def interpolated_by_definition(database, p, candidates):
 
 def steps(neighbours):
     if neighbours is dp.Neighbours.ADD_REMOVE:
-        for n in range(5):
+        for n in range(4):
             for x in combinations_with_replacement(VALUES, n):
                 yield from ((x, (*x, record)) for record in VALUES)
     else:
-        for n in range(1, 5):
+        for n in range(1, 4):
             for x in combinations_with_replacement(VALUES, n):
                 yield from ((x, (*x[:-1], record)) for record in VALUES)
 

@@ -48,7 +48,7 @@ def loss(relation, p, price=0.5):
 
 
 @pytest.mark.parametrize("relation", BOTH, ids=str)
-@pytest.mark.parametrize("p", [10, 50, 90, 100])
+@pytest.mark.parametrize("p", [50, 100, pytest.param(10, marks=pytest.mark.slow)])
 def test_a_cell_and_the_candidate_in_it_are_private(p, relation, monkeypatch):
     monkeypatch.setattr(choice, "CELLS", 2)
     found = loss(relation, p)

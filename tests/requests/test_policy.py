@@ -447,7 +447,7 @@ def test_random_requests_are_admitted_where_they_are_within():
 
 @pytest.mark.slow
 def test_very_many_random_requests_are_admitted_where_they_are_within():
-    assert check_random_requests(100_000, seed=2) > 4000
+    assert check_random_requests(20_000, seed=2) > 800
 
 
 def test_what_is_filled_in_stays_within():

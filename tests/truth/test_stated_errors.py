@@ -56,8 +56,7 @@ def shapes(n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("upper", [1000, 10**6])
-@pytest.mark.parametrize("records", [300, 5000])
+@pytest.mark.parametrize(("records", "upper"), [(300, 1000), (5000, 10**6)])
 @pytest.mark.parametrize("p", [(50,), (90,), (99,), (25, 75), (50, 90), (10, 50, 90)])
 def test_predicted_errors_of_percentiles(p, records, upper):
     query = dp.Percentiles(p=p, upper=upper, step=1, assumed_records=records, **PRICE)

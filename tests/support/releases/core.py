@@ -11,17 +11,27 @@ AR, EDGE = dp.Neighbours.ADD_REMOVE, dp.Neighbours.EDGE
 CANDIDATES = ("north", "east", "south", "west")
 EPSILON = 0.5
 FLIP = dp.draws.PermuteAndFlip()
+
+
+def mechanisms_at(epsilon, *, anchor=0.0):
+    """Return a mechanism of every kind; the last is the sequence."""
+    return [
+        dp.ExponentialMechanism(epsilon=epsilon),
+        dp.PermuteAndFlip(epsilon=epsilon),
+        dp.ReportNoisyMax(epsilon=epsilon),
+        dp.LocalDampening(epsilon=epsilon),
+        dp.LocalDampening(epsilon=epsilon, draw=FLIP),
+        dp.ShiftedLocalDampening(epsilon=epsilon, direction="non-decreasing"),
+        dp.ShiftedLocalDampening(epsilon=epsilon, direction="non-increasing", draw=FLIP),
+        dp.AnchoredLocalDampening(epsilon=epsilon, anchor=anchor),
+        dp.PairwiseLocalDampening(epsilon=epsilon),
+        dp.GeneralizedExponential(epsilon=epsilon),
+        dp.NoisySequence(epsilon=epsilon),
+    ]
+
+
 MECHANISMS = [
-    dp.ExponentialMechanism(epsilon=EPSILON),
-    dp.PermuteAndFlip(epsilon=EPSILON),
-    dp.ReportNoisyMax(epsilon=EPSILON),
-    dp.LocalDampening(epsilon=EPSILON),
-    dp.LocalDampening(epsilon=EPSILON, draw=FLIP),
-    dp.ShiftedLocalDampening(epsilon=EPSILON, direction="non-decreasing"),
-    dp.ShiftedLocalDampening(epsilon=EPSILON, direction="non-increasing", draw=FLIP),
-    dp.AnchoredLocalDampening(epsilon=EPSILON, anchor=40.0),
-    dp.PairwiseLocalDampening(epsilon=EPSILON),
-    dp.GeneralizedExponential(epsilon=EPSILON),
+    *mechanisms_at(EPSILON, anchor=40.0)[:-1],
     dp.GeneralizedExponential(epsilon=EPSILON, t=0.5, draw=FLIP),
     dp.NoisySequence(epsilon=EPSILON, l1=18.0, bound=9.0, step=1.0),
 ]
