@@ -169,7 +169,7 @@ def test_answers_follow_the_laws_of_the_single_queries():
     from scipy import stats
 
     query = dp.TopKeys(column=None, k=1, candidates=WARDS, epsilon=1.0, **AR)
-    data, draws = ["heart", "heart", "lung"], 500
+    data, draws = ["heart", "heart", "lung"], 200
     found = [dp.run([query, query], data)[1].candidate for _ in range(draws)]
     objective = dp.Objective([2, 1, 0], dp.GlobalSensitivity(1, "add-remove"), monotone=True)
     law = dp.PermuteAndFlip(epsilon=1.0).probabilities(objective)

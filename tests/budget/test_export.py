@@ -122,10 +122,14 @@ def test_a_plan_of_unequal_steps_states_no_laplace_rounds():
         assert plan.laplace_rounds == rounds
 
 
-def test_a_pure_budget_keeps_its_pure_guarantee_whatever_its_rho():
-    events = spent([0.1], rho=0.1**2 / 8).to_dp_events().events
-
-    assert [type(event) for event in events] == [dp_accounting.RandomizedResponseDpEvent]
+def test_a_spend_has_its_rho_where_that_says_more_and_a_delta_can_use_it():
+    pure, better = dp_accounting.RandomizedResponseDpEvent, {"rho": 0.1**2 / 8}
+    for budget, kind in (
+        (spent([0.1], **better), pure),
+        (spent([0.1], 1e-6), pure),
+        (spent([0.1], 1e-6, **better), dp_accounting.ZCDpEvent),
+    ):
+        assert [type(event) for event in budget.to_dp_events().events] == [kind]
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-17, 1e-9, 40.0, 800.0])

@@ -22,6 +22,13 @@ def orders(counts, noise):
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: type(noise).__name__)
+def test_the_variance_is_that_of_the_masses(noise):
+    z = np.arange(-99, 100)
+
+    assert noise.variance == pytest.approx((z**2 * noise.mass(z)).sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: type(noise).__name__)
 @pytest.mark.parametrize("counts", [(2, 4, 4), (5, 0, 3), (1, 1, 1), (-7, -4, -5)], ids=str)
 def test_laws_by_enumeration(counts, noise):
     given = np.array(counts)

@@ -44,6 +44,8 @@ NUMBERS = [
     *(0, 5e-324, 1e-300, 1e-200, 1e-9, 0.5, nextafter(1, 0), 1, nextafter(1, 2), 3, 2.0**30),
     *(1e15, nextafter(1e15, inf), 1e200, 1e300, LARGEST, inf, nan, -1e-300, -1, -1e300),
 ]
+EDGES = [0, 0.5, 1, LARGEST]
+"""Numbers whose laws are looked at in every universe."""
 TEXTS = ["exponential", "permute-and-flip", "non-decreasing", "non-increasing"]
 VALUES = [*NUMBERS, *TEXTS, "laplace", "gaussian", True, None, {"name": "exponential"}]
 
@@ -275,7 +277,8 @@ def test_what_can_be_asked_for_costs_what_the_plan_states(name, record_property)
         assert all(is_free(mechanism["name"], *one) for one in mechanism.items()), mechanism
         if (drawn := repr(by_name(mechanism, EPSILON))) not in made:
             made.add(drawn)
-            check(query, pairs_of(name))
+            if name in FAST or {*mechanism.values()} <= {*TEXTS, mechanism["name"], *EDGES}:
+                check(query, pairs_of(name))
     record_property("found", dict(found, laws=len(made)))
 
     assert found["refused"] > 300
