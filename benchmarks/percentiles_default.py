@@ -110,7 +110,7 @@ class Column:
 
     def of_threshold(self, single: ByThreshold) -> float:
         """Return the expected error of AboveThreshold."""
-        queries = single.queries(self.counts)[0] - single.threshold
+        queries = np.asarray(single.queries(self.counts))[0] - single.threshold
         visited, (first, second) = single.visited, single.scales
         beyond_all = float(abs(visited[-1] - self.truth(single.p)))
         near = np.flatnonzero(queries >= -40 * second)

@@ -135,7 +135,8 @@ def law_of(single: Method, counts: Counts) -> Probabilities:
     """Return the distribution of a draw; the noise on a threshold is that of 200 quantiles."""
     if not isinstance(single, ByThreshold):
         return single.probabilities(counts)[0]
-    queries, (first, second) = single.queries(counts)[0] - single.threshold, single.scales
+    queries, (first, second) = np.asarray(single.queries(counts))[0], single.scales
+    queries = queries - single.threshold
     law = np.zeros(queries.size)
     for noise in -first * np.log1p(-(np.arange(200) + 0.5) / 200):
         stop = np.exp(-np.maximum(noise - queries, 0) / second)
@@ -172,7 +173,7 @@ def one_per_cent(case: Case) -> float:
     held = np.diff(np.searchsorted(case.values, points, side="right"), prepend=0)
     at = np.arange(points.size)
     counts = Counts(1, points.size, np.zeros_like(at), at, held)
-    queries = single.queries(counts) + single.raised
+    queries = np.asarray(single.queries(counts)) + single.raised
     law = stop_probabilities(queries[0], single.threshold, *single.scales, 1)[0]
     return float(law @ np.abs(np.append(points, points[-1]) - case.truth))
 

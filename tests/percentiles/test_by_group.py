@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import chisquare
 
 import dpselect as dp
-from dpselect.draws.above_threshold import first_above_of_each, stop_probabilities
+from dpselect.draws import above_threshold
 from dpselect.draws.exact import selection
 from dpselect.draws.exact.samplers import intercepted
 from dpselect.draws.exact.selection import largest_of_each
@@ -72,23 +72,74 @@ def test_all_groups_are_drawn_from_what_one_is_drawn_from(rng, whole, p, name):
         np.testing.assert_array_equal(held, alone)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("octets", [1, 4])
-def test_draws_of_rows_follow_the_law_of_one(octets, monkeypatch):
-    """Of the many most noise is known by bytes alone, the first one or all that are read."""
-    monkeypatch.setattr(selection, "FAR_BYTES", octets)
-    for scores in ([0.0, -1.0, -1.5, -4.0], [-12.0] * 40 + [0.0] + [-12.0] * 40):
-        objective = dp.Objective(scores, dp.GlobalSensitivity(1, ADDED))
-        law = dp.PermuteAndFlip(epsilon=1.0).probabilities(objective)
-        drawn = largest_of_each(Listed(np.tile(scores, (20_000, 1))), 1.0)
-        held = np.bincount(drawn, minlength=len(scores))
-        assert chisquare(held, 20_000 * law / law.sum()).pvalue > 1e-6
+DRAWS, FALSE_ALARM = 10_000, 1e-6
 
-    queries = np.array([-5, -1, 2, 0, 9])
-    law = stop_probabilities(queries, 1, 2.0, 3.0, 1)[0]
-    drawn = first_above_of_each(np.tile(queries, (20_000, 1)), 1, 2.0, 3.0)
-    held = np.bincount(drawn, minlength=6)[law > 0]
-    assert chisquare(held, 20_000 * law[law > 0] / law.sum()).pvalue > 1e-6
+
+def agrees(drawn, law):
+    """Whether positions follow a law; what is hardly ever drawn is one position."""
+    held, expected = np.bincount(drawn, minlength=law.size), DRAWS * law / law.sum()
+    few = expected < 5
+    pairs = np.array([np.append(one[~few], one[few].sum()) for one in (held, expected)])
+    pairs = pairs[:, pairs[1] > 0.5]
+    return (
+        chisquare(pairs[0], pairs[1] * pairs[0].sum() / pairs[1].sum()).pvalue > FALSE_ALARM
+        and held[few].sum() < expected[few].sum() + 10 * (1 + expected[few].sum()) ** 0.5
+    )
+
+
+SCORES = [
+    [0.0, -1.0, -1.5, -4.0],
+    [-12.0] * 40 + [0.0] + [-12.0] * 40,
+    [-0.3 * abs(place - 70) / 7 for place in range(200)],
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scores", SCORES, ids=len)
+@pytest.mark.parametrize("few", [0.5, 8.0])
+@pytest.mark.parametrize("at_once", [0, 2**30])
+def test_draws_of_rows_follow_the_law_of_one(scores, few, at_once, monkeypatch):
+    """Of many a word is drawn only where it begins with as many zeros as reach the best."""
+    monkeypatch.setattr(selection, "FEW", few)
+    monkeypatch.setattr(selection, "CHUNK", at_once)
+    objective = dp.Objective(scores, dp.GlobalSensitivity(1, ADDED))
+    law = dp.PermuteAndFlip(epsilon=1.0).probabilities(objective)
+
+    drawn = largest_of_each(Listed(np.tile(scores, (DRAWS, 1))), 1.0)
+
+    assert agrees(drawn, law)
+
+
+QUERIES = [
+    ([-5, -1, 2, 0, 9], [0, 0, 0, 0, 0]),
+    ([-9, -9, -9, -2, -2, -2, -2, 3, 3], [0, 4, 0, 2, 2, 0, 5, 20, 9]),
+    ([-30] * 150 + [-6] * 100 + [-3] * 50, [at // 25 for at in range(300)]),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("values", "lowered"), QUERIES)
+@pytest.mark.parametrize(("at_once", "steps"), [(0, 2), (0, 64), (2**30, 64)])
+def test_stops_of_runs_follow_the_law_of_one(values, lowered, at_once, steps, monkeypatch):
+    monkeypatch.setattr(above_threshold, "BLOCK", at_once)
+    monkeypatch.setattr(above_threshold, "STEPS", steps)
+    values, lowered, size = np.array(values), np.array(lowered), len(values)
+    begin, end = 1, size - 1
+    first = np.flatnonzero(np.diff(values[begin:end], prepend=-99)) + begin
+    runs = above_threshold.Runs(
+        np.repeat(np.arange(DRAWS), first.size),
+        np.tile(first, DRAWS),
+        np.tile(values[first], DRAWS),
+        np.full(DRAWS, begin),
+        np.full(DRAWS, end),
+        lowered,
+    )
+    queries = (values - lowered)[begin:end]
+    law = above_threshold.stop_probabilities(queries, 1, 2.0, 3.0, 1)[0]
+
+    drawn = above_threshold.first_above_of_each(runs, 1, 2.0, 3.0)
+
+    assert agrees(drawn - begin, law)
 
 
 @pytest.mark.parametrize("engine", ["frame", "polars", "duckdb", "pandas"])

@@ -66,9 +66,11 @@ class Told(Draws):
     def largest(self, scores, epsilon):
         return self._draw(largest(tuple(np.array(scores)[0].tolist()), epsilon))
 
-    def first_above(self, queries, threshold, scales, sizes=None):
+    def first_above(self, queries, threshold, scales):
         assert threshold == 0
-        return self._draw(stops(tuple(queries[0, : sizes[0]].tolist()), scales[0]))
+        begin, end = queries.begin[0], queries.end[0]
+        law = stops(tuple(np.asarray(queries)[0, begin:end].tolist()), scales[0])
+        return self._draw({begin + at: p for at, p in law.items()})
 
     def laplace(self, counts, scale):
         q = np.exp(-1 / scale)
@@ -175,8 +177,8 @@ class MiddleOfAll(InParts):
 
 
 class PartsOverlap(InParts):
-    def held(self, part, counts, edges):
-        return super().held(part, counts, 0 * edges)
+    def held(self, part, counts, begin, end):
+        return super().held(part, counts, 0 * begin, end)
 
 
 class NoCountIsPaid(InParts):

@@ -23,7 +23,7 @@ def single(p, relation, *, upwards, points=POINTS, epsilon=EPSILON, assumed=10):
 
 def log_law(database, by, scales=None):
     """Return the logarithms of the probabilities of every stop, the last of none."""
-    [queries] = by.queries(counts_of(np.array(database, dtype=float), by.points))
+    [queries] = np.asarray(by.queries(counts_of(np.array(database, dtype=float), by.points)))
     drawn = (queries, by.threshold, *(scales or by.scales), 1)
     stops = [(i,) for i in range(queries.size)]
     return np.array([log_probability(*drawn, found) for found in (*stops, ())])
@@ -102,7 +102,7 @@ def test_false_alarms_do_not_depend_on_how_many_candidates_are_visited():
     chances = []
     for step in (0.5, 5.0):
         by = single(99, BOTH[0], upwards=False, points=np.arange(0, 1e4, step), assumed=2000)
-        [queries] = by.queries(counts_of(values, by.points))
+        [queries] = np.asarray(by.queries(counts_of(values, by.points)))
         law = stop_probabilities(queries, by.threshold, *by.scales, 1)[0]
         chances.append(law[:-1][by.visited > 1000].sum())
 

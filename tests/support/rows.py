@@ -7,7 +7,8 @@ class Listed:
     """Rows of scores, of which those are near that lie between the outermost near ones."""
 
     def __init__(self, scores):
-        self.scores = np.asarray(scores, dtype=float)
+        self.scores = np.array(scores, dtype=float)
+        self.scores -= self.scores.max(axis=1, keepdims=True)
         self.shape = self.scores.shape
 
     def near(self, reach):

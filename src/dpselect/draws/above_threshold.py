@@ -22,12 +22,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, expm1, inf, log, nextafter
+from typing import Any
 
 import numpy as np
 
 from dpselect.draws.base import NEGLIGIBLE
-from dpselect.draws.exact.lazy_noise import reaches
+from dpselect.draws.exact import bits as source
+from dpselect.draws.exact.lazy_noise import reached, reaches
+from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, RATES, TRIALS, kept, spans
 from dpselect.draws.exact.noisy_counts import check_scale, geometric
 from dpselect.draws.exact.samplers import sampler
 from dpselect.errors import ParameterError
@@ -41,6 +45,9 @@ LEAST = 2.0**-100
 
 BLOCK = 4096
 """Queries that get their noise at a time."""
+
+STEPS = 64
+"""Parts of positions, at most, whose queries are lowered by about as much."""
 
 CELLS = 2**20
 """Numbers held at a time by a distribution."""
@@ -73,42 +80,144 @@ def first_above(
     return found[:stops]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Runs:
+    """Queries of rows: integers that are alike for a while, less public ones; private.
+
+    Attributes:
+        row: The row of each run, ascending.
+        first: Its first position, ascending in a row.
+        value: What its queries are without ``lowered``, at most 2**52.
+        begin: The position of the first query of each row; a run begins there. Public.
+        end: The position after the last one. Public.
+        lowered: What is taken off the queries at each position, >= 0. Public.
+    """
+
+    row: Indices
+    first: Indices
+    value: Indices
+    begin: Indices
+    end: Indices
+    lowered: Indices
+
+    @cached_property
+    def keys(self) -> Indices:
+        """The first position of each run, in rows one after the other."""
+        return self.row * (self.lowered.size + 1) + self.first
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows there are, and positions."""
+        return self.begin.size, self.lowered.size
+
+    def values(self, row: Indices, place: Indices) -> Indices:
+        """Return what queries of rows are without ``lowered``."""
+        key = row * (self.lowered.size + 1) + place
+        return self.value[self.keys.searchsorted(key, side="right") - 1]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Indices:  # noqa: ANN401 -- NumPy's
+        """Return all queries, those that are none far below all thresholds."""
+        del dtype, copy
+        (rows, size), place = self.shape, np.arange(self.lowered.size)
+        first = np.where(np.diff(self.row, prepend=-1), 0, self.first) + self.row * size
+        values = np.repeat(self.value, np.diff(first, append=rows * size)).reshape(rows, size)
+        is_none = (place < self.begin[:, None]) | (place >= self.end[:, None])
+        return np.where(is_none, -4 * LARGEST, values - self.lowered)
+
+
 @sampler
 def first_above_of_each(
-    queries: Indices,
-    threshold: int,
-    threshold_scale: float,
-    query_scale: float,
-    sizes: Indices | None = None,
+    queries: Runs, threshold: int, threshold_scale: float, query_scale: float
 ) -> Indices:
     """Return the position of the first query of each row above a noisy threshold of its own.
 
     Args:
-        queries: Shape ``(rows, n)``, else as for ``first_above``. Private.
+        queries: Private.
         threshold: As for ``first_above``, and so are the next two.
         threshold_scale: ``b_1``.
         query_scale: ``b_2``.
-        sizes: How many queries of each row there are, shape ``(rows,)``; all if not given.
-            Public.
 
     Returns:
-        Shape ``(rows,)``, the number of queries where none is above; a release.
+        Shape ``(rows,)``, the position after the last query where none is above; a release.
     """
-    noisy = threshold + geometric(len(queries), threshold_scale)
-    found = np.full(len(queries), queries.shape[1]) if sizes is None else sizes.copy()
-    left = np.flatnonzero(found > 0)
-    size = max(1, min(BLOCK, CELLS // max(1, len(queries))))
-    for start in range(0, queries.shape[1], size):
-        block = queries[left, start : start + size]
-        above = reaches(noisy[left, None] - block, query_scale)
-        above &= start + np.arange(block.shape[1]) < found[left, None]
-        first = above.argmax(axis=1)
-        stops = above[np.arange(left.size), first]
-        found[left[stops]] = start + first[stops]
-        left = left[~stops & (found[left] > start + block.shape[1])]
-        if left.size == 0:
-            break
+    rows, size = queries.shape
+    noisy = threshold + geometric(rows, threshold_scale)
+    if rows * size > BLOCK:
+        return _first_of_runs(queries, noisy, query_scale)
+    gaps = noisy[:, None] - np.asarray(queries)
+    above = reaches(gaps, query_scale) & (gaps < 2 * LARGEST)
+    return np.where(above.any(axis=1), above.argmax(axis=1), queries.end)
+
+
+def _first_of_runs(queries: Runs, noisy: Indices, scale: float) -> Indices:
+    """Return the first positions of queries that are above thresholds.
+
+    A query is above only if its word begins with enough zeros (``leading_zeros``). The first
+    position whose word does is drawn with one number, whether its query is above, then; if not,
+    the next one is drawn.
+    """
+    size, every = queries.lowered.size, np.arange(noisy.size)
+    row, first, end = queries.row, queries.first, queries.end.copy()
+    # Behind a query that is above without noise nothing is drawn.
+    sure = np.flatnonzero(
+        (queries.value - queries.lowered[first.clip(max=size - 1)] >= noisy[row])
+        & (first < end[row])
+    )
+    np.minimum.at(end, row[sure], first[sure] + 1)
+    steps = _steps(queries.lowered, scale)
+    least = np.minimum.reduceat(queries.lowered, steps)
+    begin_at, end_at = (steps.searchsorted(one) for one in (queries.begin + 1, end))
+    of, step = spans(begin_at, (end_at - begin_at).clip(0))
+    runs = np.flatnonzero(first < end[row])
+    keys = np.append(queries.keys[runs], of * (size + 1) + steps[step])
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    run = runs[(order < runs.size).cumsum() - 1]
+    row, first = np.divmod(keys, size + 1)
+    last = np.minimum(np.append(first[1:], size), end[row])
+    last[:-1] = np.where(row[1:] == row[:-1], last[:-1], end[row[:-1]])
+    gaps = noisy[row] - queries.value[run] + least[steps.searchsorted(first, side="right") - 1]
+    zeros = (gaps / (FIRST_BIT * scale)).clip(0, MOST).astype(np.int64)
+    rates = RATES[zeros]
+    ends = ((last - first) * rates).cumsum()
+    before = ends - (last - first) * rates
+    visited = np.where((zeros == 0) & (last > first), np.arange(zeros.size), zeros.size)
+    visited = np.minimum.accumulate(visited[::-1])[::-1]
+    row, first = np.append(row, -1), np.append(first, 0)
+    found, at = queries.end.copy(), queries.begin.copy()
+    left = every[at < end]
+    while left.size:
+        here = keys.searchsorted(left * (size + 1) + at[left], side="right") - 1
+        success = before[here] + (at[left] - first[here]) * rates[here]
+        success += geometric(left.size, float(TRIALS))
+        struck = ends.searchsorted(success, side="right")
+        next_one = np.minimum(struck, visited[here])
+        is_there = row[next_one] == left
+        left, next_one, here = left[is_there], next_one[is_there], success[is_there]
+        begin, rate = before[next_one], rates[next_one]
+        at[left] = np.where(
+            rate == 0,
+            np.maximum(first[next_one], at[left]),
+            first[next_one] + (here - begin) // np.maximum(rate, 1),
+        )
+        place, bits = at[left], zeros[next_one]
+        words = source.words(left.size) >> bits.astype(np.uint64)
+        wanted = noisy[left] - queries.values(left, place) + queries.lowered[place]
+        above = kept(bits) & reached(wanted, words, scale)
+        found[left[above]] = place[above]
+        at[left] += 1
+        left = left[~above]
+        left = left[at[left] < end[left]]
     return found
+
+
+def _steps(lowered: Indices, scale: float) -> Indices:
+    """Return positions from which on public numbers are about alike, few and ascending."""
+    alike = lowered // max(1, int(scale))
+    steps = np.append(0, np.flatnonzero(np.diff(alike)) + 1)
+    return (
+        steps if steps.size <= STEPS else np.arange(0, lowered.size, -(-lowered.size // STEPS))
+    )
 
 
 @dataclass(slots=True, eq=False, repr=False)

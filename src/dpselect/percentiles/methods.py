@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from dpselect.draws import PermuteAndFlip, above_threshold
+from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.noisy_counts import check_scale, discrete_laplace, scale_for
 from dpselect.draws.exact.selection import Rows, largest_of_each
 from dpselect.errors import ParameterError
@@ -44,14 +45,10 @@ class Draws:
         return largest_of_each(scores, epsilon)
 
     def first_above(
-        self,
-        queries: Indices,
-        threshold: int,
-        scales: tuple[float, float],
-        sizes: Indices | None = None,
+        self, queries: Runs, threshold: int, scales: tuple[float, float]
     ) -> Indices:
         """Draw where AboveThreshold stops in each row (``first_above_of_each``)."""
-        return above_threshold.first_above_of_each(queries, threshold, *scales, sizes)
+        return above_threshold.first_above_of_each(queries, threshold, *scales)
 
     def laplace(self, counts: Indices, scale: float) -> Indices:
         """Add discrete Laplace noise."""

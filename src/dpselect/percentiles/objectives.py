@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
-from dpselect.draws.exact.selection import spans
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Objective
@@ -203,14 +202,19 @@ class RankScores:
     def best(self) -> Values:
         """The best of what can be drawn, in ranks, shape ``(groups,)``."""
         at = self._of_rank(self._whole)
-        # It is at the number of the wanted rank, or in the gap before it or after.
-        first, end = (
-            self._place[(at + more).clip(self._first, self._end - 1)] for more in (-1, 1)
-        )
-        row, place = spans(first, end - first + 1)
-        place = place.clip(self._low[row], self._high[row])
-        scores = self.in_ranks(row, place)
-        return np.maximum.reduceat(scores, row.searchsorted(np.arange(self.shape[0])))
+        # It is at the number of the wanted rank, or in the gap before it or after, whose
+        # candidates it is between two of: from both sides scores grow up to there.
+        near = [self._place[at]]
+        for number in (at - 1, at):
+            first = number.clip(self._first, self._end - 2)
+            low, high = (self._place[first + i].clip(0, self.shape[1] - 1) for i in (0, 1))
+            part = self._whole - (self._sums[first] - self._sums_before) + self._part
+            apart = self._points[high] - self._points[low]
+            middle = self._points.searchsorted(self._points[low] + part.clip(0, 1) * apart)
+            near += [(middle + more).clip(low, high) for more in (-2, -1, 0, 1)]
+        place = np.clip(near, self._low, self._high)
+        row = np.broadcast_to(np.arange(self.shape[0]), place.shape)
+        return self.in_ranks(row, place).max(axis=0)
 
     def _of_rank(self, rank: Indices) -> Indices:
         """Return the first number of each group up to which there are so many."""

@@ -46,7 +46,7 @@ from dpselect.writing import as_text, digits, six_digits
 MOST_LISTED = 100_001
 """Values of a range up to which they are listed; more are drawn from cells."""
 
-RANKED_AT_ONCE = 2**18
+RANKED_AT_ONCE = 2**24
 """Candidates, of all groups together, that are ranked at a time."""
 
 

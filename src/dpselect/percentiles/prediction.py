@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpselect.draws.exact.selection import Rows, spans
+from dpselect.draws.above_threshold import Runs
+from dpselect.draws.exact.leading_zeros import spans
+from dpselect.draws.exact.selection import Rows
 from dpselect.percentiles.candidates import UNKNOWN, Range, places_of
 from dpselect.percentiles.choice import AfterCount, size_of
 from dpselect.percentiles.methods import ByRank, Draws, Method, OneByOne
@@ -60,22 +62,15 @@ class Simulated(Draws):
         return place[at[row[at].searchsorted(every)]]
 
     def first_above(
-        self,
-        queries: Indices,
-        threshold: int,
-        scales: tuple[float, float],
-        sizes: Indices | None = None,
+        self, queries: Runs, threshold: int, scales: tuple[float, float]
     ) -> Indices:
-        late, noise = scales
-        rows, number = queries.shape
-        found = np.full(rows, number) if sizes is None else sizes
-        noisy = threshold + self._geometric(late, (rows, 1))
+        (late, noise), dense = scales, np.asarray(queries)
+        noisy = threshold + self._geometric(late, (len(dense), 1))
         # Further below no query is above: the probability is below 1e-17.
-        near = np.flatnonzero(queries.max(axis=0, initial=-threshold) >= threshold - 40 * noise)
-        above = queries[:, near] + self._geometric(noise, (rows, near.size)) >= noisy
-        above &= near < found[:, None]
-        stops = np.append(near, number)[np.where(above.any(axis=1), above.argmax(axis=1), -1)]
-        return np.minimum(stops, found)
+        near = np.flatnonzero(dense.max(axis=0, initial=-threshold) >= threshold - 40 * noise)
+        above = dense[:, near] + self._geometric(noise, (len(dense), near.size)) >= noisy
+        stops = np.append(near, -1)[np.where(above.any(axis=1), above.argmax(axis=1), -1)]
+        return np.where(stops < 0, queries.end, stops)
 
     def laplace(self, counts: Indices, scale: float) -> Indices:
         shape = counts.shape

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpselect import tables, validation
 from dpselect._optional import nw, pl
-from dpselect.draws.exact.selection import spans
+from dpselect.draws.exact.leading_zeros import spans
 from dpselect.errors import ColumnError, DataError, ParameterError, missing_value
 from dpselect.neighbours import Neighbours
 from dpselect.percentiles.candidates import OPEN, Float, Range, starts_of, unclear

@@ -68,6 +68,7 @@ from math import ceil, exp, log
 import numpy as np
 
 from dpselect.draws import above_threshold
+from dpselect.draws.above_threshold import Runs
 from dpselect.draws.exact.noisy_counts import check_scale, scale_for
 from dpselect.errors import ParameterError
 from dpselect.neighbours import Neighbours
@@ -179,7 +180,7 @@ class ByThreshold(Method):
         return f"AboveThreshold(epsilon={self.epsilon!r}) {over}"
 
     def probabilities(self, counts: Counts) -> Probabilities:
-        [queries] = self.queries(counts)
+        [queries] = np.asarray(self.queries(counts))
         stops = above_threshold.stop_probabilities(queries, self.threshold, *self.scales, 1)[0]
         stops[-2] += stops[-1]
         return stops[None, :-1] if self.upwards else stops[None, -2::-1]
@@ -188,10 +189,14 @@ class ByThreshold(Method):
         found = by.first_above(self.queries(counts), self.threshold, self.scales)
         return self.visited[np.minimum(found, self.points.size - 1), None]
 
-    def queries(self, counts: Counts) -> Indices:
+    def queries(self, counts: Counts) -> Runs:
         """Return the counts less those that are enough, in parts of a record; private."""
-        wanted = counts.numbers[:, None] * self.share.numerator + self.raised
-        return counts_from(counts, upwards=self.upwards) * self.share.denominator - wanted
+        begin = np.zeros(counts.groups, dtype=np.int64)
+        end = begin + self.points.size
+        row, first, held = visits(counts, begin, end, upwards=self.upwards)
+        wanted = counts.numbers * self.share.numerator
+        value = held * self.share.denominator - wanted[row]
+        return Runs(row, first, value, begin, end, self.raised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,26 +332,26 @@ class InParts(Method):
         sought = ((needed > 0) & ~beyond) | (size > last)
         some = np.flatnonzero(sought & (size > 0))
         if some.size:
-            start, size = edges[some], size[some]
-            visited = (start[:, None] + np.arange(last + 1)).clip(max=last)
-            held = self.held(part, counts.some(some), start)
-            held = np.take_along_axis(held, visited, axis=1)
-            queries = held - self.raised(part)[visited] - needed[some, None]
+            begin, end = edges[some], edges[some] + size[some]
+            row, first, held = self.held(part, counts.some(some), begin, end)
+            value = held - needed[some][row]
+            queries = Runs(row, first, value, begin, end, self.raised(part))
             scale = self.noise_scale(is_last=part.is_last)
-            stop = by.first_above(queries, 0, (scale, scale), size)
-            at[some] = start + stop
-            edges[some] += np.minimum(stop + 1, size)
+            stop = by.first_above(queries, 0, (scale, scale))
+            at[some] = stop
+            edges[some] = np.minimum(stop + 1, end)
             if not part.is_last:
-                inside = held[np.arange(some.size), np.minimum(stop, size - 1)]
+                rows = np.arange(some.size)
+                inside = queries.values(rows, np.minimum(stop, end - 1)) + needed[some]
                 taken[some] += by.laplace(inside, self.count_scale)
         at = at.clip(0, last)
         return at if part.upwards else last - at
 
-    def held(self, part: Part, counts: Counts, edges: Indices) -> Indices:
+    def held(
+        self, part: Part, counts: Counts, begin: Indices, end: Indices
+    ) -> tuple[Indices, Indices, Indices]:
         """Return the records up to each visited candidate, less those in parts; private."""
-        upto = counts_from(counts, upwards=part.upwards)
-        before = np.where(edges > 0, upto[np.arange(edges.size), edges - 1], 0)
-        return upto - before[:, None]
+        return visits(counts, begin, end, upwards=part.upwards)
 
     def _by_rank(self, counts: Counts, left: Left, by: Draws) -> Indices:
         """Draw the positions of the middle percentile among what is left, or at its end."""
@@ -379,9 +384,36 @@ class InParts(Method):
         )
 
 
-def counts_from(counts: Counts, *, upwards: bool) -> Indices:
-    """Return the records up to each visited candidate, in order, of each group; private."""
-    return counts.upto if upwards else (counts.numbers[:, None] - counts.below)[:, ::-1]
+def visits(
+    counts: Counts, begin: Indices, end: Indices, *, upwards: bool
+) -> tuple[Indices, Indices, Indices]:
+    """Return how many records were met on the way, in runs of visited candidates; private.
+
+    Args:
+        counts: Where numbers count.
+        begin: How many candidates are left out before, in each group.
+        end: How many are visited or left out before.
+        upwards: Whether from the smallest candidate.
+
+    Returns:
+        The group of each run, how many candidates are before it, and the records in it or
+        before, of those that are not left out. The first run of a group has none.
+    """
+    group, place, held = counts.group, counts.place, counts.held
+    if not upwards:
+        first, last = (
+            group.searchsorted(np.arange(counts.groups), one) for one in ("left", "right")
+        )
+        back = (first + last - 1)[group] - np.arange(group.size)
+        place, held = counts.candidates - 1 - place[back], held[back]
+    place = place.clip(0)
+    inside = np.flatnonzero((place >= begin[group]) & (place < end[group]))
+    group = group[inside]
+    first = group.searchsorted(np.arange(counts.groups))
+    row = np.insert(group, first, np.arange(counts.groups))
+    sums = np.insert(held[inside], first, 0).cumsum()
+    before = sums[first + np.arange(counts.groups)]
+    return row, np.insert(place[inside], first, begin), sums - before[row]
 
 
 @lru_cache(maxsize=1024)

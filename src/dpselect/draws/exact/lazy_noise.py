@@ -132,30 +132,12 @@ def bounds_of(
     return Bounds(noisy - scale * below - margin, noisy + scale * above + margin, words)
 
 
-def small_words(size: int, octets: int = 1) -> tuple[Indices, NDArray[np.uint64]]:
-    """Draw words of which only those whose first bytes are 0 are drawn whole.
-
-    The uniform numbers of all others are at least ``256^-b`` for ``b`` bytes, and their
-    exponential noise is below ``b`` times ``FIRST_BYTE``: whatever their other bits are, it
-    does not reach further.
-
-    Args:
-        size: How many words.
-        octets: How many bytes, ``b``.
-
-    Returns:
-        The positions of those whose first bytes are 0, and these words, of equal shapes.
-    """
-    places = np.flatnonzero(source.words(size, bits=8) == 0)
-    for _ in range(octets - 1):
-        places = places[source.words(places.size, bits=8) == 0]
-    return places, source.words(places.size) >> np.uint64(8 * octets)
-
-
 def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:
     """Return which integers a geometric variable of their own is at least.
 
     It is ``⌊-t ln U⌋``, so with ``P(g) ∝ e^(-g/t)``, and at least an integer if ``-t ln U`` is.
+    Of words whose first bytes are not 0 the noise is below ``FIRST_BYTE`` scales, and the other
+    bits are not drawn.
 
     Args:
         gaps: Integers of at most 2^54 in size, of any shape.
@@ -165,19 +147,23 @@ def reaches(gaps: Indices, scale: float) -> NDArray[np.bool_]:
     far = gaps > scale * FIRST_BYTE
     near = np.flatnonzero(~found & ~far)
     places = np.flatnonzero(far)
-    small, whole = small_words(places.size)
-    at = np.concatenate([near, places[small]])
-    words = np.concatenate([source.words(near.size), whole])[None]
-    wanted = gaps.ravel()[at]
-    noise = bounds_of(Noise.EXPONENTIAL, np.zeros_like(at), scale, words)
-    over = noise.low >= wanted
-    for one in np.flatnonzero(~over & (noise.high >= wanted)).tolist():
-        number, least = Refined(Noise.EXPONENTIAL, 0, scale, [int(words[0, one])]), wanted[one]
+    small = places[source.words(places.size, bits=8) == 0]
+    at = np.append(near, small)
+    words = np.append(source.words(near.size), source.words(small.size) >> np.uint64(8))
+    found.ravel()[at] = reached(gaps.ravel()[at], words, scale)
+    return found
+
+
+def reached(gaps: Indices, words: NDArray[np.uint64], scale: float) -> NDArray[np.bool_]:
+    """Return which integers the noise of each word is at least; see ``reaches``."""
+    noise = bounds_of(Noise.EXPONENTIAL, np.zeros_like(gaps), scale, words[None])
+    over = noise.low >= gaps
+    for one in np.flatnonzero(~over & (noise.high >= gaps)).tolist():
+        number, least = Refined(Noise.EXPONENTIAL, 0, scale, [int(words[one])]), gaps[one]
         while number.low < int(least) <= number.high:
             number.refine()
         over[one] = number.low >= int(least)
-    found.ravel()[at] = over
-    return found
+    return over
 
 
 def _exponential(words: NDArray[np.uint64]) -> tuple[Values, Values, Values]:

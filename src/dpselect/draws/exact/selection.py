@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpselect.draws.exact import bits as source
+from dpselect.draws.exact.bits import WORD
 from dpselect.draws.exact.lazy_noise import (
     CHUNK,
-    FIRST_BYTE,
     Bounds,
     Noise,
     Refined,
     bounds,
     bounds_of,
     larger,
-    small_words,
 )
+from dpselect.draws.exact.leading_zeros import FIRST_BIT, MOST, struck
 from dpselect.draws.exact.samplers import sampler
 from dpselect.draws.grid import SENSITIVITY, STEPS_PER_UNIT, to_grid
 from dpselect.errors import ParameterError
@@ -35,15 +35,19 @@ from dpselect.typing import Indices, Scores
 MOST_SCALE = 1e250
 """Above it sums of noisy scores could overflow."""
 
-FAR_BYTES = 4
-"""Bytes of 0 without which noise does not reach what is far."""
+EVERY, FARTHEST = 2, 28
+"""Zeros by which scores are told apart that are further and further below the best, and those
+that words begin with that reach from the farthest ones."""
+
+FEW = 8.0
+"""Words of a row that are drawn at first, about."""
 
 Largest: TypeAlias = Callable[[Indices, float, int], list[int]]
 """Positions of the ``k`` largest numbers with noise of a scale."""
 
 
 class Rows(Protocol):
-    """Unit scores in rows, of which few are computed; private."""
+    """Unit scores in rows, less the best of each, of which few are computed; private."""
 
     shape: tuple[int, int]
 
@@ -58,12 +62,6 @@ class Rows(Protocol):
 
     def __array__(self) -> Scores:
         """Return all scores."""
-
-
-def spans(first: Indices, sizes: Indices) -> tuple[Indices, Indices]:
-    """Return so many positions from a first one on, of each row, and before them the rows."""
-    row = np.repeat(np.arange(sizes.size), sizes)
-    return row, np.arange(row.size) - np.repeat(sizes.cumsum() - sizes - first, sizes)
 
 
 @sampler
@@ -94,8 +92,9 @@ def largest_of_each(scores: Rows, epsilon: float) -> Indices:
     """Draw a position of each row, the maximum after fresh exponential noise.
 
     The noisy score is at least the best, since no noise is below 0. Of scores that are far
-    below it the first bytes of the bits tell that nearly all do not reach it, and these are not
-    computed.
+    below it nearly all words do not begin with as many zeros as reach it, and these are neither
+    drawn nor are their scores computed. Where there are many that reach it, those are drawn at
+    first that reach so far beyond it that few do; if none does, all that reach it are.
 
     Args:
         scores: At least one in each row. Private.
@@ -105,36 +104,82 @@ def largest_of_each(scores: Rows, epsilon: float) -> Indices:
         Shape ``(rows,)``; the distribution of each is that of ``top_k_exponential_noise``.
     """
     scale, (rows, size) = scale_for(epsilon, 1), scores.shape
-    first, end = scores.near(FAR_BYTES * FIRST_BYTE * scale / STEPS_PER_UNIT)
-    others = size - (end - first)
-    ends = others.cumsum()
-    beyond, few_words = small_words(int(ends[-1]), FAR_BYTES)
-    # Those beyond are counted before what is near, and go on after it.
-    of = ends.searchsorted(beyond, side="right")
-    at = beyond - (ends - others)[of]
-    at += np.where(at < first[of], 0, end[of] - first[of])
-    row, place = spans(first, end - first)
-    number = row.size
-    row, place = np.append(row, of), np.append(place, at)
+    if rows * size <= CHUNK:
+        row, place = np.indices(scores.shape).reshape(2, -1)
+        return _of_rows(scores, row, place, source.words(row.size), scale)
+    first, sizes, zeros = _shells(scores, scale)
+    weight = (sizes * 2.0**-zeros).sum(axis=1)
+    beyond = np.log2(weight / FEW).clip(0, MOST - FARTHEST).astype(np.int64)
+    row, place, words = _reaching(first, sizes, zeros + beyond[:, None])
+    highest = np.full(rows, -inf)
     numbers = to_grid(scores.at(row, place))
-    numbers -= np.maximum.reduceat(
-        numbers[:number], row[:number].searchsorted(np.arange(rows))
-    )[row]
-    is_far = numbers[:number] < -scale * FIRST_BYTE
-    near, far = np.flatnonzero(~is_far), np.flatnonzero(is_far)
-    small, some_words = small_words(far.size)
-    left = np.concatenate([near, far[small], np.arange(number, row.size)])
-    words = np.concatenate([source.words(near.size), some_words, few_words])
-    order = np.argsort(row[left])
-    left, words = left[order], words[order][None]
-    return _of_rows(row[left], place[left], numbers[left], scale, words)
+    noisy = bounds_of(Noise.EXPONENTIAL, numbers, scale, words[None])
+    np.maximum.at(highest, row, noisy.low)
+    # Those that were not drawn are below so much.
+    left = np.flatnonzero((beyond > 0) & (highest < beyond * FIRST_BIT * scale))
+    if left.size:
+        every = np.tile(zeros, (left.size, 1))
+        of, at, others = _reaching(first[left], sizes[left], every, beyond[left])
+        new = np.flatnonzero(~np.isin(left[of] * size + at, row * size + place))
+        row, place = np.append(row, left[of[new]]), np.append(place, at[new])
+        words = np.append(words, others[new])
+    order = np.argsort(row, kind="stable")
+    return _of_rows(scores, row[order], place[order], words[order], scale)
+
+
+def _shells(scores: Rows, scale: float) -> tuple[Indices, Indices, Indices]:
+    """Return positions in parts that are further and further below the best score.
+
+    Returns:
+        Where each part begins and how many positions it has, shape ``(rows, parts)``, and how
+        many zeros words begin with that reach the best score from there, shape ``(parts,)``.
+    """
+    zeros = np.arange(EVERY, FARTHEST + 1, EVERY)
+    # Up to two steps are what rounding to the grid changes of a distance.
+    reach = (zeros * FIRST_BIT * scale + 2) / STEPS_PER_UNIT
+    near = np.array([scores.near(one) for one in reach.tolist()])
+    first = np.minimum.accumulate(near[:, 0])
+    end = np.maximum.accumulate(near[:, 1])
+    none = np.zeros_like(first[:1])
+    edges = np.concatenate([none, first[::-1], end, none + scores.shape[1]])
+    return edges[:-1].T, np.diff(edges, axis=0).T, np.concatenate([zeros[::-1], [0], zeros])
+
+
+def _reaching(
+    first: Indices, sizes: Indices, zeros: Indices, beyond: Indices | None = None
+) -> tuple[Indices, Indices, NDArray[np.uint64]]:
+    """Draw the words of all positions that begin with as many zeros as those of their part.
+
+    Args:
+        first: Where each part begins, as from ``_shells``.
+        sizes: How many positions it has.
+        zeros: How many zeros are wanted, of this shape.
+        beyond: So many more zeros of each row no word begins with, as was drawn before.
+
+    Returns:
+        Their rows, positions and words.
+    """
+    run, at = struck(sizes.ravel(), zeros.ravel())
+    row, bits = run // sizes.shape[1], zeros.ravel()[run].astype(np.uint64)
+    words = source.words(run.size) >> bits
+    place = first.ravel()[run] + at
+    if beyond is None:
+        return row, place, words
+    others = np.uint64(WORD) - bits - beyond[row].astype(np.uint64)
+    again = np.flatnonzero(words >> others == 0)
+    while again.size:
+        words[again] = source.words(again.size)
+        again = again[words[again] >> others[again] == 0]
+    reach = np.flatnonzero(words >> (np.uint64(WORD - 1) - bits) >> np.uint64(1) == 0)
+    return row[reach], place[reach], words[reach]
 
 
 def _of_rows(
-    row: Indices, place: Indices, numbers: Indices, scale: float, words: NDArray[np.uint64]
+    scores: Rows, row: Indices, place: Indices, words: NDArray[np.uint64], scale: float
 ) -> Indices:
-    """Return the place of the largest noisy number of each row, of rows in their order."""
-    noisy = bounds_of(Noise.EXPONENTIAL, numbers, scale, words)
+    """Return the place of the largest noisy score of each row, of rows in their order."""
+    numbers = to_grid(scores.at(row, place))
+    noisy = bounds_of(Noise.EXPONENTIAL, numbers, scale, words[None])
     least = np.maximum.reduceat(noisy.low, row.searchsorted(np.arange(row[-1] + 1)))
     [left] = (noisy.high >= least[row]).nonzero()
     drawn = np.empty(least.size, dtype=np.int64)

@@ -117,16 +117,21 @@ def first_above(here: Indices, there: Indices, public: Public, found: list[int])
     return Loss(0.0, drawn=logs[0] - logs[1])
 
 
-def first_above_of_each(here: Indices, there: Indices, public: Public, found: Indices) -> Loss:
+def first_above_of_each(
+    here: above_threshold.Runs, there: above_threshold.Runs, public: Public, found: Indices
+) -> Loss:
     """Return the loss of AboveThreshold in each row, at the positions that were drawn."""
-    of_one = {name: one for name, one in public.items() if name != "sizes"} | {"stops": 1}
-    sizes = public.get("sizes")
-    ends = np.full(len(here), np.shape(here)[1]) if sizes is None else sizes
-    rows = zip(here, there, ends.tolist(), np.asarray(found).tolist(), strict=True)
+    begins, ends, rows = here.begin.tolist(), here.end.tolist(), np.asarray(found).tolist()
+    pairs = zip(np.asarray(here), np.asarray(there), begins, ends, rows, strict=True)
     each = [
-        first_above(a[:end], b[:end], of_one, [one] if one < end else [])
-        for a, b, end, one in rows
-        if not np.array_equal(a[:end], b[:end])
+        first_above(
+            a[begin:end],
+            b[begin:end],
+            {**public, "stops": 1},
+            [one - begin] if one < end else [],
+        )
+        for a, b, begin, end, one in pairs
+        if not np.array_equal(a, b)
     ]
     return Loss(0.0, drawn=fsum(one.drawn for one in each))
 
