@@ -62,7 +62,8 @@ class Counts:
     @property
     def numbers(self) -> Indices:
         """How many numbers each group has, shape ``(groups,)``."""
-        return np.rint(np.bincount(self.group, self.held, self.groups)).astype(np.int64)
+        sums = np.append(0, self.held.cumsum())
+        return np.diff(sums[self.group.searchsorted(np.arange(self.groups + 1))])
 
     def some(self, groups: Indices) -> Counts:
         """Return those of some groups, in this order."""
@@ -459,14 +460,13 @@ def counted_at(
         part = tables.collect(grouped, data, most=most, order_by=["place"] * in_order)
         found.append((tables.counts(part["place"]), tables.counts(part["count"])))
     places, counts = map(np.concatenate, zip(*found, strict=True))
-    # Each block is in order, which a stable sort finds.
-    order = np.argsort(places, kind="stable")
-    places, counts = places[order], counts[order]
+    if (places[1:] < places[:-1]).any():
+        order = np.argsort(places, kind="stable")
+        places, counts = places[order], counts[order]
     known = int(np.searchsorted(places, 0))
-    group, candidate = np.divmod(places[known:], size)
-    return Counts(
-        groups or 1, size, group, candidate, counts[known:], int(counts[:known].sum())
-    )
+    group = places[known:] // size
+    candidate, missing = places[known:] - group * size, int(counts[:known].sum())
+    return Counts(groups or 1, size, group, candidate, counts[known:], missing)
 
 
 def _are_in_memory(data: object) -> bool:

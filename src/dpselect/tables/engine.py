@@ -28,7 +28,7 @@ from dpselect._optional import nw, pl
 from dpselect.errors import ColumnError, DataError, replaced
 from dpselect.passes import query
 from dpselect.tables.kinds import DAY, DIGITS, Kind, Moment
-from dpselect.tables.values import places_of
+from dpselect.tables.values import places_among, places_of
 from dpselect.typing import Indices, Values
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
@@ -131,7 +131,7 @@ class Engine:
 
         def position(column: str, ascending: Values) -> pl.Expr:
             def positions(numbers: pl.Series) -> pl.Series:
-                return pl.Series(ascending.searchsorted(numbers.to_numpy(), side="right"))
+                return pl.Series(places_among(ascending, numbers.to_numpy()))
 
             # polars computes every branch of a condition, for all rows.
             number = pl.col(column).cast(pl.Float64)

@@ -469,6 +469,24 @@ def _in_order(listed: tuple[Hashable, ...], kind: np.dtype[Any]) -> tuple[Values
     return ascending, np.array([known[one] for one in ascending.tolist()], dtype=np.int64)
 
 
+def places_among(edges: Values, numbers: Values) -> Indices:
+    """Return how many of ascending edges each number is at least; all of them of NaN.
+
+    Edges about equally far apart are counted by a division, sooner than they are searched, and
+    numbers that it does not place between two edges are searched nevertheless.
+    """
+    steps = np.diff(edges)
+    if steps.size == 0 or np.ptp(steps) > steps[0] / edges.size:
+        return edges.searchsorted(numbers, side="right")
+    with np.errstate(invalid="ignore", over="ignore"):
+        at = ((numbers - edges[0]) / (edges[-1] - edges[0]) * steps.size + 1).astype(np.int64)
+    np.clip(at, 0, edges.size, out=at)
+    ends = np.concatenate([[-inf], edges, [inf]])
+    wrong = np.flatnonzero(~((ends[at] <= numbers) & (numbers < ends[at + 1])))
+    at[wrong] = edges.searchsorted(numbers[wrong], side="right")
+    return at
+
+
 def _numbers(values: NDArray[Any]) -> Values:
     given = values.tolist()
     if set(map(type, given)) <= PLAIN_NUMBERS:
