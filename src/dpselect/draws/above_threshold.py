@@ -6,6 +6,10 @@ e^(-z/b_1)`` and ``P(ν_i = z) ∝ e^(-z/b_2)`` for ``z = 0, 1, ...``. Query ``i
 ends after a number of queries above. Given ρ the queries are independent, so every distribution
 is a sum over ρ.
 
+In rows with long runs of queries that are alike, a query far below can be above only if the
+bits of its noise begin with enough zeros. Where that is next is drawn with one number for all
+queries up to there (``exact.leading_zeros``), and the distribution is the same.
+
 Guarantee:
     Let one neighbour step raise no query by more than ``u`` and let it lower those that are
     found above by at most ``d``. A step from ρ to ``ρ + u`` costs ``u/b_1``, leaves every query

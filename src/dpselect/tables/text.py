@@ -3,20 +3,21 @@
 A record ends with LF or CRLF. Where marks quote, a field is quoted if its first character is a
 mark, up to the next single mark, and a doubled mark within is one; it may hold separators and
 line ends. All other marks, lone carriage returns, NULs and bytes of no character belong to
-their own field. polars toggles at each mark: it reads the blocks in which that is the rule,
-and ``records`` the others. Errors come from the first line, or from one claim that the file
+their own field. polars toggles at each mark: blocks in which that is another rule are
+``rewritten`` for it. Errors come from the first line, or from one claim that the file
 contradicts: that its writer closes marks as above.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import re
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from io import TextIOWrapper
 from pathlib import Path, PurePath
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from dpselect._compiled import compiled
 from dpselect._optional import needed, nw, pl
-from dpselect.errors import DataError, PublicClaimError
+from dpselect.errors import DataError, PublicClaimError, replaced
 from dpselect.tables.dialect import Dialect, FieldType
 
 BLOCK = 1 << 22
@@ -103,13 +104,23 @@ class TextFiles:
             raise DataError(
                 f"{name}: its first line holds carriage returns; LF or CRLF must end a line"
             )
-        found, end = records(line + b"\n", replace(self.dialect, comment=None), self.kind)
-        if end != len(line) + 1:
-            raise DataError(
+        mark = self.dialect.quote_of(self.kind)
+        # Of one line Python's reader has the same rule.
+        how: Any = {"quotechar": mark} if mark else {"quoting": csv.QUOTE_NONE}
+        reader = csv.reader(
+            [line.decode(errors="replace")],
+            delimiter=self.dialect.separator_of(self.kind),
+            strict=True,
+            **how,
+        )
+        fields = replaced(
+            lambda: next(reader),
+            lambda: DataError(
                 f"{name}: a quotation mark in its first line is not closed before a separator; "
                 "the first line must be the header, and `quote`=none reads marks as characters"
-            )
-        return [one.decode(errors="replace").strip() for one in found[0]]
+            ),
+        )
+        return [one.strip() for one in fields or [""]]
 
     def _frames(self, names: list[str], wanted: list[str]) -> Iterator[pl.DataFrame]:
         """Yield the columns that are wanted, block by block."""
@@ -128,21 +139,19 @@ class TextFiles:
                     is_last = len(block) == len(head) + len(rest)
                     block += b"\n" if is_last and block[-1] != LF else b""
                     mark, end = self._by_marks(block)
+                    part = block[:end]
                     if mark is None:
-                        rows, end = records(block[len(head) :], self.dialect, self.kind)
+                        part, end = rewritten(block[len(head) :], self.dialect, self.kind)
+                        mark, part = self.dialect.quote_of(self.kind), head + part
                         end += len(head)
-                        frame = _of_records(rows, [names.index(one) for one in wanted])
-                        found = self._cleaned(frame, names, wanted, set())
-                    elif end > len(head):
-                        read = partial(self._read, block[:end], mark, names, wanted)
-                        found = self._cleaned(read(direct), names, wanted, direct)
-                        if any(found[one].null_count() for one in direct):
-                            # Its own reader of numbers knows no blank after one.
-                            direct = set()
-                            found = self._cleaned(read(direct), names, wanted, direct)
                     if is_last and end < len(block):
                         raise PublicClaimError(f"{file} cannot be read: {CONTRADICTION}")
                     if end > len(head):
+                        found = self._read(part, mark, names, wanted, direct)
+                        if any(found[one].null_count() for one in direct):
+                            # Its own reader of numbers knows no blank after one.
+                            direct = set()
+                            found = self._read(part, mark, names, wanted, direct)
                         yield found
                     # A record that is longer than the block is in the next one.
                     rest = block[end:]
@@ -165,11 +174,19 @@ class TextFiles:
         return (mark, end) if end >= 0 else (None, 0)
 
     def _read(
-        self, block: bytes, mark: str, names: list[str], wanted: list[str], direct: set[str]
+        self,
+        block: bytes,
+        mark: str | None,
+        names: list[str],
+        wanted: list[str],
+        direct: set[str],
     ) -> pl.DataFrame:
-        """Return the columns that are wanted, some of them as polars reads numbers."""
+        """Return the columns that are wanted, some as polars reads numbers.
+
+        Missing values of others are null, and texts are numbers where they are asked for.
+        """
         at = {name: str(place) for place, name in enumerate(names)}
-        return pl.read_csv(
+        found = pl.read_csv(
             block,
             schema={at[one]: pl.Float64 if one in direct else pl.String for one in names},
             columns=[at[one] for one in wanted],
@@ -179,12 +196,7 @@ class TextFiles:
             truncate_ragged_lines=True,
             ignore_errors=True,
         )
-
-    def _cleaned(
-        self, found: pl.DataFrame, names: list[str], wanted: list[str], direct: set[str]
-    ) -> pl.DataFrame:
-        """Return columns under their names, missing values as null, texts as numbers."""
-        fields = {one: pl.col(str(names.index(one))) for one in wanted}
+        fields = {one: pl.col(at[one]) for one in wanted}
         clean = {one: cleaned(fields[one], self.dialect) for one in {*wanted} - direct}
         late: dict[str, FieldType] = dict.fromkeys(
             {*wanted} & {*self.numbers} - direct, "number"
@@ -328,49 +340,39 @@ def agreed(block: NDArray[np.uint8], separator: int, quote: int) -> int:
     return 0
 
 
-def records(block: bytes, dialect: Dialect, kind: str) -> tuple[list[list[bytes]], int]:
-    """Return the fields of whole records by the rule, and where the last of them ends.
+def rewritten(block: bytes, dialect: Dialect, kind: str) -> tuple[bytes, int]:
+    """Return whole records for readers that toggle at each mark, and where the last one ends.
 
     Raises:
         PublicClaimError: A quoted field does not end where its mark is closed.
     """
-    separator, quote = dialect.separator_of(kind), dialect.quote_of(kind)
-    one, mark = f"\\x{ord(separator):02x}", f"\\x{ord(quote or separator):02x}"
-    quoted = f"{mark}(?:[^{mark}]|{mark}{mark})*+{mark}"
-    field = f"{quoted}|[^{mark}{one}\\n][^{one}\\n]*+|" if quote else f"[^{one}\\n]*+"
-    pattern = f"({field})({one}|\\r?\\n)"
-    if dialect.comment is not None:
-        pattern = f"(?<![^\\n]){re.escape(dialect.comment)}[^\\n]*\\n|{pattern}"
-    rows: list[list[bytes]] = []
-    row: list[bytes] = []
-    end = at = 0
+    separator = dialect.separator_of(kind).encode()
+    mark = (dialect.quote_of(kind) or "").encode()
+    one, quote = (f"\\x{ord(byte):02x}" for byte in (separator, mark or b"\n"))
+    quoted = f"{quote}(?:[^{quote}]|{quote}{quote})*+{quote}"
+    field = f"{quoted}|([^{quote}{one}\\n][^{one}\\n]*+)|" if mark else f"[^{one}\\n]*+()"
+    no_comment, comment = "", dialect.comment and re.escape(dialect.comment)
+    pattern = f"(?:{field})({one}|\\r?\\n)"
+    if comment:
+        no_comment, pattern = f"(?!{comment})", f"(?<![^\\n]){comment}[^\\n]*\\n|{pattern}"
+    # Lines without marks are taken together.
+    pattern = f"(?<![^\\n])((?:{no_comment}[^{quote}\\n]*+\\n)++)|{pattern}"
+    parts: list[bytes] = []
+    end = at = whole = 0
     for found in iter(re.compile(pattern.encode()).scanner(block).match, None):  # type: ignore[attr-defined]
-        value, after = found.groups()
+        lines, value, after = found.groups()
         at = found.end()
-        if after is None:
-            end = at
-            continue
-        if quote is not None and value.startswith(quote.encode()):
-            value = value[1:-1].replace(2 * quote.encode(), quote.encode())
-        elif after == b"\n":
-            value = value.removesuffix(b"\r")
-        row.append(value)
-        if after != separator.encode():
-            rows.append(row)
-            row, end = [], at
-    closed = re.compile(quoted.encode()).match(block, at) if quote else None
+        part = found[0] if after else lines or b""
+        if mark and value and mark in value:
+            value = value.removesuffix(b"\r") if after != separator else value
+            part = mark + value.replace(mark, 2 * mark) + mark + after
+        parts.append(part)
+        if after != separator:
+            whole, end = len(parts), at
+    closed = re.compile(quoted.encode()).match(block, at) if mark else None
     if closed is not None and closed.end() < len(block) - 1:
         raise PublicClaimError(CONTRADICTION)
-    return rows, end
-
-
-def _of_records(rows: Sequence[Sequence[bytes]], places: Sequence[int]) -> pl.DataFrame:
-    """Return some fields of records as columns of text, by their places."""
-    columns = {
-        str(at): [row[at].decode(errors="replace") if at < len(row) else None for row in rows]
-        for at in places
-    }
-    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+    return b"".join(parts[:whole]), end
 
 
 def names_of(dialect: Dialect, first: Callable[[], list[str]], file: PurePath) -> list[str]:
