@@ -39,6 +39,7 @@ def shares(part, areas):
 
 def sides_by_definition(part, counts, query):
     """Return the variance that cut cells have in common, from the rectangles of cells."""
+    counts = np.maximum(counts, 0)
     cells, region = part.rectangles(), part.regions_of(np.arange(part.cells))
     size = cells[:, 2:] - cells[:, :2]
     covered = np.minimum(cells[:, 2:], query[2:]) - np.maximum(cells[:, :2], query[:2])
@@ -54,15 +55,14 @@ def sides_by_definition(part, counts, query):
             other = cells[i] + np.tile(shift, 2)
             if other.min() > -1e-9 and other.max() < 1 + 1e-9:
                 alpha = shares(part, other[None])[0]
-                in_region = (alpha > 0.5) & (region == region[i])
-                most = np.inf if in_region.any() else 2 * (counts[i] + DEVIATION)
-                beside[after] = min(alpha @ counts, most)
+                beside[after] = alpha @ counts
             elif part.shape is None and part.regions[region[i], 3 + axis] == 1:
                 beside[after] = counts[i]
         for after in (0, 1):
             held = beside.get(after, beside.get(1 - after, counts[i]))
             weight = np.sqrt(share * (1 - share)) * length
-            sums[axis, side, after] += weight * (held - counts[i])
+            apart = (held - counts[i]) / (held + counts[i] + DEVIATION)
+            sums[axis, side, after] += weight * 2 * counts[i] * apart
     return (sums**2).sum() / 8
 
 
@@ -112,25 +112,24 @@ def test_points_placed_independently_are_the_least():
 def test_what_cells_have_apart_and_in_common_is_as_by_definition(part):
     """Sides in the middle of cells, on their edges, and two in one cell."""
     rng = np.random.default_rng(4)
-    counts, spread = rng.integers(0, 50, (2, part.cells)).astype(float)
+    counts, spread, other = rng.integers(0, 50, (3, part.cells)).astype(float)
     anywhere = rectangles(rng, 60)
     aligned = np.rint(rectangles(rng, 40, least=0.2) * 8) / 8
     narrow = aligned[:, [0, 1, 0, 1]] * 0.9 + [0.01, 0.02, 0.03, 0.05]
     aligned_in_one_region = [[0.625, 0.1, 0.66, 0.9]]
     areas = np.vstack([anywhere, aligned, narrow, aligned_in_one_region])
-    kept = counts.sum()
-    inside, values, norms, uneven = sums_over(
-        areas, Box(*UNIT), part, counts, spread, deviation=DEVIATION, kept=kept
+    inside, values, unbiased, norms, uneven = sums_over(
+        areas, Box(*UNIT), part, counts, spread, unbiased=other, deviation=DEVIATION
     )
     alpha = shares(part, areas)
     cut, points = alpha * (1 - alpha), alpha @ counts
     sides = [sides_by_definition(part, counts, one) for one in areas]
     skews = cut @ (2 * spread**2 / np.maximum(counts, 1)) / np.maximum(points, 1)
-    outside = (points / kept) ** 2 * ((1 - alpha) ** 2).sum(axis=1)
 
     assert (inside == 1).all()
     assert values == pytest.approx(alpha @ counts, abs=1e-6)
-    assert norms**2 == pytest.approx((alpha**2).sum(axis=1) + outside, abs=1e-6)
+    assert unbiased == pytest.approx(alpha @ other, abs=1e-6)
+    assert norms**2 == pytest.approx((alpha**2).sum(axis=1), abs=1e-6)
     assert uneven**2 == pytest.approx(cut @ spread + sides + skews, rel=1e-6, abs=1e-6)
 
 
@@ -143,7 +142,7 @@ def test_rectangles_as_polygons_have_the_same_errors(part):
     if part.cells == 1:
         areas[:, :2] = 0
     as_rectangles, as_polygons = (
-        sums_over(one, Box(*UNIT), part, counts, counts)
+        sums_over(one, Box(*UNIT), part, counts, counts, unbiased=counts, deviation=DEVIATION)
         for one in (areas, shapely.box(*areas.T))
     )
 

@@ -9,6 +9,7 @@ import dpselect as dp
 from dpselect.errors import ColumnError, DataError, ParameterError
 from dpselect.maps import AdaptiveGrid, CoarseGrid, MapRelease, Quadtree, uniform_grid
 from dpselect.maps.box import Box
+from dpselect.maps.estimates import Estimates
 from dpselect.maps.partition import standard_deviation
 from dpselect.maps.postprocess import blocks, consistent, nonnegative
 from dpselect.maps.release import areas_of
@@ -97,7 +98,7 @@ def test_areas_are_called_by_their_only_column_of_texts_that_all_differ():
 
 
 def test_intervals_hold_as_often_as_their_level_says():
-    """On an even map of whole cells: 400 intervals, six sigma of their hits."""
+    """On an even map of whole cells, by the law of their noise: 400 intervals, six sigma."""
     even_points = np.stack(np.meshgrid(np.arange(40), np.arange(40)), axis=2).reshape(-1, 2)
     query = dp.Map(bounds=(0, 0, 40, 40), grids=[20], epsilon=0.5, neighbours="add-remove")
     cells = [[x, y, x + 2, y + 2] for x in range(0, 40, 2) for y in range(0, 40, 2)]
@@ -106,10 +107,45 @@ def test_intervals_hold_as_often_as_their_level_says():
     hits = ((low <= 4) & (high >= 4)).mean()
 
     assert low.min() == 0
-    assert abs(hits - 0.8) < 6 * np.sqrt(0.8 * 0.2 / 400)
+    within = 1 - 2 * np.exp(-0.5 * 5) / (1 + np.exp(-0.5))  # errors of at most four points
+    assert within > 0.8
+    assert abs(hits - within) < 6 * np.sqrt(within * (1 - within) / 400)
     for wrong in (0, 1, float("nan")):
         with pytest.raises(ParameterError, match="level"):
             found.intervals(wrong)
+
+
+@pytest.mark.parametrize("cells", [1, 2, 3, 4, 5, 8, 20, 100, 400])
+@pytest.mark.parametrize("scale", [0.25, 0.4, 0.8, 3.0, 40.0])
+def test_sums_of_noise_are_within_intervals_by_their_law(scale, cells):
+    """The law of the noise of whole cells, convolved with itself on a ring."""
+    error = np.full(1, standard_deviation(scale) * np.sqrt(cells))
+    far = int(20 * error[0]) + 60
+    one = np.exp(-np.abs(np.arange(-far, far + 1)) / scale)
+    law = np.fft.ifft(np.fft.fft(np.fft.ifftshift(one / one.sum())) ** cells).real
+    counts = np.full(1, 1e6)
+    found = Estimates(counts, counts, error, error * 0, counts, ("",), None, BOX)
+    low, high = found.intervals()
+    most = int(high[0] - 1e6)
+    within = law[0] + 2 * law[1 : most + 1].sum()
+
+    assert low[0] == 1e6 - most
+    assert 0.95 < within < (0.97 if error > 20 else 1.0)
+
+
+def test_intervals_hold_points_whose_counts_a_fit_has_made_smaller():
+    """Nearly all cells are empty: 300 maps, four sigma; around the values .82 would hold."""
+    corner = np.random.default_rng(11).random((5000, 2)) * 0.24
+    query = dp.Map(
+        bounds=(0, 0, 1, 1), method="guideline", epsilon=0.1, neighbours="add-remove"
+    )
+    maps = [query.release(corner).estimate([0, 0, 0.5, 0.5]) for _ in range(300)]
+    low, high = np.transpose([one.intervals() for one in maps])[0]
+    fitted = np.mean([one.values - one.unbiased for one in maps])
+
+    assert fitted < -15
+    assert ((low <= 5000) & (high >= 5000)).mean() > 0.95 - 4 * np.sqrt(0.95 * 0.05 / 300)
+    assert all(a <= one.values <= b for a, b, one in zip(low, high, maps, strict=True))
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "gpkg", "geojson"])
@@ -228,7 +264,7 @@ def test_a_map_comes_back_from_its_file(map_, tmp_path):
         assert getattr(back, name) == getattr(processed, name)
     assert back.coarse.counts.tolist() == map_.coarse.counts.tolist()
     assert pl.read_parquet(path).columns == [
-        "west", "south", "east", "north", "count", "geometry"
+        "west", "south", "east", "north", "count", "unbiased", "geometry"
     ]  # fmt: skip
 
 

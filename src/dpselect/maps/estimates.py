@@ -4,9 +4,10 @@ An area that covers a share ``α_i`` of cell ``i`` holds about ``∑_i α_i c_i`
 points in a part of a cell the variances are those of ``spread_of_parts``, as if cells were
 independent. What cells along a side have in common comes beside it: the cells that a side cuts
 are one strip, whose share ``s`` is as uncertain as the strip differs from those beside it.
-Points that are as uneven within a strip of count ``m`` as across two strips, ``m`` and ``m'``,
-have the variance ``s (1 - s) (m - m')^2 / 4``. It is the mean of both strips beside it, summed
-over the four sides.
+Points that are as uneven within a cell of count ``m`` as across two cells, ``m`` and ``m'``,
+have by ``non_uniformity`` the variance ``s (1 - s) m^2 ((m - m')/(m + m'))^2``: for points that
+grow evenly from 0 on, the largest squared error that there is, and never more than for points
+that are all on one side. It is the mean of both strips beside it, summed over the four sides.
 
 Areas are asked about where points are, and where they are in a small part of a cell, so are
 others: seen from one of its points, a number of points of mean ``μ`` and third central moment
@@ -19,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import inf, isnan
+from math import isnan, log, sqrt
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,9 @@ HEADS = {
 
 TINY = np.finfo(float).tiny
 
+ROUNDING = 2.0**-14
+"""Points by which rounding may move a sum of counts."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Estimates:
@@ -66,8 +70,11 @@ class Estimates:
     Attributes:
         values: Estimated numbers of points in the parts of the areas that are on the map, shape
             ``(m,)``; NaN, as all errors, for an area that is off it.
+        unbiased: The same of counts that are not fitted to none below 0, shape ``(m,)``:
+            intervals are around these. What a fit takes from the cells of a large area it adds
+            to empty ones outside.
         noise_errors: Standard deviation of the noise in each, shape ``(m,)``; it is known, and
-            post-processing makes it smaller.
+            the coarse grid makes it smaller.
         non_uniformity_errors: Standard error of the assumption that points lie evenly in cells,
             shape ``(m,)``; estimated from the released counts, by how uneven cells are one by
             one (``non_uniformity``) and along the sides of an area. 0 for areas that cut no
@@ -80,6 +87,7 @@ class Estimates:
     """
 
     values: Values
+    unbiased: Values
     noise_errors: Values
     non_uniformity_errors: Values
     inside: Values
@@ -95,9 +103,12 @@ class Estimates:
     def intervals(self, level: float = LEVEL) -> tuple[Values, Values]:
         """Return the ends of intervals for the numbers of points, each of shape ``(m,)``.
 
-        With a limit per person they are of the points that are counted. Both errors are
-        assumed to be normal. The coverage is ``level`` if the error of non-uniformity is
-        estimated well; ``docs/report/measurements.md`` has measured coverages.
+        With a limit per person they are of the points that are counted. They are whole numbers,
+        around the unbiased estimates and as far as the values. For areas that cut no cell they
+        hold with a probability of at least ``level``, on any data: the error is normal or, of
+        few cells, that of discrete Laplace noise, whichever is larger. Where cells are cut, it
+        is also ``level`` if the error of non-uniformity is estimated well;
+        ``docs/report/measurements.md`` has measured coverages.
 
         Args:
             level: Above 0 and below 1.
@@ -106,8 +117,10 @@ class Estimates:
             ParameterError: ``level`` is out of its range.
         """
         quantile = NormalDist().inv_cdf((1 + validation.share("level", level)) / 2)
-        reach = quantile * self.standard_errors
-        return np.maximum(self.values - reach, 0), np.maximum(self.values + reach, 0)
+        reach = max(quantile, -log(1 - level) / sqrt(2)) * self.standard_errors
+        low = np.floor(np.minimum(self.unbiased - reach, self.values) + ROUNDING)
+        high = np.ceil(np.maximum(self.unbiased + reach, self.values) - ROUNDING)
+        return np.maximum(low, 0), np.maximum(high, 0)
 
     def table(self) -> dict[str, list[Any]]:
         """Return the estimates as columns, with intervals of level 0.95; None off the map."""
@@ -236,10 +249,10 @@ def sums_over(
     counts: Values,
     spread: Values,
     *,
-    deviation: float = 0.0,
-    kept: float = inf,
+    unbiased: Values,
+    deviation: float,
 ) -> Values:
-    """Return sums over the cells of every area, shape ``(4, m)``; NaN for one off the box.
+    """Return sums over the cells of every area, shape ``(5, m)``; NaN for one off the box.
 
     Args:
         shapes: Areas of ``shapes_of``.
@@ -247,26 +260,25 @@ def sums_over(
         partition: The cells.
         counts: Shape ``(cells,)``, ``c_i``.
         spread: Shape ``(cells,)``, the variance of the points in a part, over ``α_i(1-α_i)``.
+        unbiased: Other counts, of which nothing but sums are wanted.
         deviation: That of the noise in a count.
-        kept: The number of all points, where counts were fitted to it: what noise adds outside
-            of an area is then taken from the points inside. Infinite where they were not.
 
     Returns:
-        The share of the area that is in the box; and of this part ``∑_i α_i c_i``, the norm of
-        the noise, ``‖α‖_2``, and the standard deviation of uneven cells.
+        The share of the area that is in the box; and of this part ``∑_i α_i c_i``, the same of
+        the other counts, the norm ``‖α‖_2`` of the noise, and the standard deviation of uneven
+        cells.
     """
     over = _over_rectangles if shapes.ndim == 2 else _over_polygons
     skew = 2 * spread**2 / np.maximum(counts, 1)
-    differences = _differences(partition, counts, deviation)
-    inside, values, covered, norms, variance, skewed = over(
-        shapes, box, partition, np.stack([counts, spread, skew]), differences
-    )
-    norms += np.clip(values / max(kept, 1), 0, 1) ** 2 * (partition.cells - 2 * covered + norms)
+    differences = _differences(partition, np.maximum(counts, 0), deviation)
+    cells = np.stack([counts, unbiased, spread, skew])
+    *found, skewed = over(shapes, box, partition, cells, differences)
+    inside, values, *_, variance = found
     variance += skewed / np.maximum(values, 1)
-    found = np.stack([inside, values, norms, variance])
-    found[1:, inside == 0] = np.nan
-    found[2:] = np.sqrt(np.maximum(found[2:], 0))
-    return found
+    sums = np.stack(found)
+    sums[1:, inside == 0] = np.nan
+    sums[3:] = np.sqrt(np.maximum(sums[3:], 0))
+    return sums
 
 
 def _over_rectangles(
@@ -274,7 +286,7 @@ def _over_rectangles(
 ) -> Values:
     """Return the share on the map, and sums over cells by their blocks.
 
-    Counts; what is covered, and its square; variances, and third moments.
+    Both counts; squares of what is covered; variances, and third moments.
     """
     parts = box.cut(shapes)
     inside, whole = (np.prod(one[:, 2:] - one[:, :2], axis=1) for one in (parts, shapes))
@@ -282,7 +294,8 @@ def _over_rectangles(
     found = []
     for some in blocks_of(box.edges(parts)):
         blocks = Blocks(partition, some)
-        of_counts, of_spread, of_skew, *of_differences = (one.held(blocks) for one in held)
+        *of_counts, of_spread, of_skew = (one.held(blocks) for one in held[: len(cells)])
+        of_differences = [one.held(blocks) for one in held[len(cells) :]]
         shares = blocks.shares
         cut = shares * (1 - shares)
         variance = blocks.sums(cut * of_spread)
@@ -292,9 +305,9 @@ def _over_rectangles(
             for side, difference in product((lower, ~lower), of_axis):
                 along[axis] = side * np.sqrt(share * (1 - share))
                 variance += blocks.sums(products(along) * difference) ** 2 / 8
-        values, skewed = blocks.sums(shares * of_counts), blocks.sums(cut * of_skew)
-        covered, norms = (blocks.sums(blocks.cells * shares**power) for power in (1, 2))
-        found.append([values, covered, norms, variance, skewed])
+        values, unbiased = (blocks.sums(shares * one) for one in of_counts)
+        norms, skewed = blocks.sums(blocks.cells * shares**2), blocks.sums(cut * of_skew)
+        found.append([values, unbiased, norms, variance, skewed])
     return np.vstack([inside / whole, np.concatenate(found, axis=1)])
 
 
@@ -314,11 +327,11 @@ def _over_polygons(
             (differences[..., near] * np.where(which, weights, 0)[:, None]).sum(axis=-1)
             for which in (side > 0, side < 0)
         ]
-        counts, spread, skew = cells[:, near]
+        counts, unbiased, spread, skew = cells[:, near]
         cut = alpha * (1 - alpha)
         variance = cut @ spread + np.square(of_sides).sum() / 8
-        norms = alpha.sum(), alpha @ alpha
-        found[1:, position] = alpha @ counts, *norms, variance, cut @ skew
+        sums = alpha @ counts, alpha @ unbiased, alpha @ alpha
+        found[1:, position] = *sums, variance, cut @ skew
     return found
 
 
@@ -360,32 +373,30 @@ def _covered(part: Any, cells: Values) -> tuple[Values, Values, Values]:  # noqa
 def _differences(partition: Partition, counts: Values, deviation: float) -> Values:
     """Return how much the cells before and after each, along x and y, hold more than it.
 
-    Beside a region they are rectangles of the size of its cells, and of at most twice the
-    points, since points that grow evenly along a cell are nowhere below 0. At the edge of the
-    box it is the cell of the region on the other side, and the cell itself if there is none.
-    Shape ``(2, 2, cells)``.
+    Twice what it holds, for a cell beside it that holds all of both. Beside a region they are
+    rectangles of the size of its cells. At the edge of the box it is the cell of the region on
+    the other side, and the cell itself if there is none. Shape ``(2, 2, cells)``.
     """
     tables = []
     for table in partition.tables(counts):
         held = np.pad(table, 1, mode="reflect")
         beside = held[:-2, 1:-1], held[2:, 1:-1], held[1:-1, :-2], held[1:-1, 2:]
-        tables.append((np.stack(beside) - table).reshape(2, 2, -1))
+        tables.append(np.stack(beside).reshape(2, 2, -1))
     found = np.concatenate(tables, axis=2)
-    if partition.shape is not None:
-        return found
-    answers, cells = CountedCells(partition, counts).answers, np.arange(partition.cells)
-    sides = np.column_stack(
-        [places * POSITIONS // parts for places, parts in partition.corners(cells)]
-    )
-    first, span = np.split(partition.regions[partition.regions_of(cells), :3], [2], axis=1)
-    ends = np.hstack([first, first + span]) * (POSITIONS // partition.base)
-    for axis, after in product((0, 1), repeat=2):
-        side = axis + 2 * after
-        moved = sides.copy()
-        moved[:, axis::2] += (2 * after - 1) * (sides[:, axis + 2] - sides[:, axis])[:, None]
-        on_map = (moved[:, axis] >= 0) & (moved[:, axis + 2] <= POSITIONS)
-        other = np.flatnonzero((sides[:, side] == ends[:, side]) & on_map)
-        most = 2 * (np.maximum(counts[other], 0) + deviation)
-        held = np.minimum(answers(moved[other]), most)
-        found[axis, after, other] = held - counts[other]
-    return found
+    if partition.shape is None:
+        answers, cells = CountedCells(partition, counts).answers, np.arange(partition.cells)
+        sides = np.column_stack(
+            [places * POSITIONS // parts for places, parts in partition.corners(cells)]
+        )
+        first, span = np.split(partition.regions[partition.regions_of(cells), :3], [2], axis=1)
+        ends = np.hstack([first, first + span]) * (POSITIONS // partition.base)
+        for axis, after in product((0, 1), repeat=2):
+            side = axis + 2 * after
+            moved = sides.copy()
+            moved[:, axis::2] += (2 * after - 1) * (sides[:, axis + 2] - sides[:, axis])[
+                :, None
+            ]
+            on_map = (moved[:, axis] >= 0) & (moved[:, axis + 2] <= POSITIONS)
+            other = np.flatnonzero((sides[:, side] == ends[:, side]) & on_map)
+            found[axis, after, other] = np.maximum(answers(moved[other]), 0)
+    return 2 * counts * (found - counts) / (found + counts + max(deviation, TINY))

@@ -32,8 +32,8 @@ from dpselect.maps.partition import (
     uniform_grids,
 )
 from dpselect.maps.points import PointRows, reads
-from dpselect.maps.postprocess import consistent, non_uniformity, nonnegative
-from dpselect.maps.release import MapRelease
+from dpselect.maps.postprocess import consistent, non_uniformity
+from dpselect.maps.release import NONNEGATIVE, MapRelease
 from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, PermuteAndFlip
 from dpselect.mechanisms.base import as_step
 from dpselect.neighbours import Neighbours, NeighboursLike
@@ -247,14 +247,13 @@ class _MapDesign(Design[MapRelease]):
             processing.append("consistent")
             # Relative errors are mostly those of few points, which nothing is below.
             if not isinstance(self.measure, Weighted):
-                counts = nonnegative(partition, counts)
-                processing.append("nonnegative")
+                processing.append(NONNEGATIVE)
         return MapRelease(
             (partition.label,),
             plan,
             box=box,
             partition=partition,
-            counts=counts,
+            unbiased=counts,
             scale=steps.counts_scale,
             candidates=tuple(candidate.label for candidate in partitions),
             coarse=coarse,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import inf
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 KEY = "dpselect.maps"
 """Key in the metadata of a Parquet file: all of a map but its counts, as JSON."""
 
-FORMAT = 5
+FORMAT = 6
 """The version of what is stored there."""
+
+NONNEGATIVE = "nonnegative"
+"""Post-processing to counts of which none is below 0."""
 
 COLOURS = "cividis"
 """Perceptually uniform, also with colour-vision deficiency."""
@@ -52,20 +55,19 @@ class MapRelease(Release[str]):
     Attributes:
         box: The public box.
         partition: The cells.
-        counts: Noisy counts, shape ``(partition.cells,)``; can be negative. With a coarse
-            grid they are the least squares fit to both measurements; ``processing`` says what
-            else was done.
+        unbiased: Noisy counts, shape ``(partition.cells,)``; can be negative. With a coarse
+            grid they are the least squares fit to both measurements.
         scale: Scale of their discrete Laplace noise.
         candidates: The candidates that the cells were chosen from, by label.
         coarse: The noisy grid that weighs the queries; None if there was none.
-        processing: The post-processing of the counts, in order.
+        processing: The post-processing of ``counts``, in order.
         non_uniformity: Unevenness of the points within cells, 0 to 1, estimated from the
             counts.
     """
 
     box: Box
     partition: Partition
-    counts: Values
+    unbiased: Values
     scale: float
     candidates: tuple[str, ...] = ()
     coarse: CoarseGrid | None = None
@@ -74,6 +76,13 @@ class MapRelease(Release[str]):
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
+
+    @cached_property
+    def counts(self) -> Values:
+        """Noisy counts of the cells as ``processing`` says, shape ``(partition.cells,)``."""
+        if NONNEGATIVE not in self.processing:
+            return self.unbiased
+        return postprocess.nonnegative(self.partition, self.unbiased)
 
     @property
     def total(self) -> float:
@@ -97,7 +106,7 @@ class MapRelease(Release[str]):
             "refunded": self.refunded,
             "box": [*self.box.bounds, self.box.crs],
             "partition": [cells.label, cells.base, cells.regions.tolist()],
-            "counts": self.counts.tolist(),
+            "unbiased": self.unbiased.tolist(),
             "scale": self.scale,
             "candidates": list(self.candidates),
             "coarse": None if coarse is None else [coarse.counts.tolist(), coarse.scale],
@@ -113,7 +122,7 @@ class MapRelease(Release[str]):
         given = {
             "box": Box(*kept["box"]),
             "partition": Partition(label, base, np.array(regions, dtype=np.int64)),
-            "counts": np.array(kept["counts"], dtype=np.float64),
+            "unbiased": np.array(kept["unbiased"], dtype=np.float64),
             "coarse": coarse and CoarseGrid(np.array(coarse[0], dtype=np.float64), coarse[1]),
             **{name: tuple(kept[name]) for name in ("answer", "candidates", "processing")},
         }
@@ -165,19 +174,17 @@ class MapRelease(Release[str]):
         called = names_of(areas, len(shapes), names)
         if len(called) != len(shapes):
             raise ParameterError(f"`names` must be {len(shapes)}, one for each area")
-        inside, values, norms, uneven = sums_over(
+        inside, values, unbiased, norms, uneven = sums_over(
             shapes,
             self.box,
             self.partition,
             self.counts,
             spread,
+            unbiased=self.unbiased,
             deviation=self.standard_deviation,
-            kept=self.total if "nonnegative" in self.processing else inf,
         )
-        noise = self.standard_deviation * norms
-        return Estimates(
-            values, noise, uneven, inside, tuple(map(str, called)), shapes, self.box
-        )
+        noise, texts = self.standard_deviation * norms, tuple(map(str, called))
+        return Estimates(values, unbiased, noise, uneven, inside, texts, shapes, self.box)
 
     def nonnegative(self) -> Self:
         """Return the map without negative counts and with the same total.
@@ -185,10 +192,9 @@ class MapRelease(Release[str]):
         They are fitted from the whole box down to the cells, so that answers to large queries
         hardly change. A negative total becomes 0.
         """
-        if "nonnegative" in self.processing:
+        if NONNEGATIVE in self.processing:
             return self
-        counts = postprocess.nonnegative(self.partition, self.counts)
-        return replace(self, counts=counts, processing=(*self.processing, "nonnegative"))
+        return replace(self, processing=(*self.processing, NONNEGATIVE))
 
     def raster(self, shape: tuple[int, int] | None = None) -> Values:
         """Return counts by position along x and y, from west to east and south to north.
@@ -236,7 +242,7 @@ class MapRelease(Release[str]):
             query = None
         stored = {
             "format": FORMAT,
-            "made_of": {**self._made_of(), "counts": None},
+            "made_of": {**self._made_of(), "unbiased": None},
             "version": self.version,
             "plan": asdict(replace(self.plan, query=None)),
             "query": query,
@@ -246,8 +252,8 @@ class MapRelease(Release[str]):
             KEY: json.dumps(stored, default=str),
             "geo": geo.geoparquet_metadata(self.box.crs, self.box.bounds),
         }
-        shapes = pl.Series("geometry", cells, pl.Binary)
-        self.to_frame().with_columns(shapes).write_parquet(path, metadata=metadata)
+        columns = pl.Series("unbiased", self.unbiased), pl.Series("geometry", cells, pl.Binary)
+        self.to_frame().with_columns(*columns).write_parquet(path, metadata=metadata)
 
     @classmethod
     def from_parquet(cls, path: str | Path) -> Self:
@@ -260,12 +266,12 @@ class MapRelease(Release[str]):
             raise no_file(path)
         try:
             stored = json.loads(pl.read_parquet_metadata(path)[KEY])
-            counts = pl.read_parquet(path, columns=["count"])["count"].to_numpy()
+            counts = pl.read_parquet(path, columns=["unbiased"])["unbiased"].to_numpy()
             more = {
                 "plan": _plan(stored["plan"], stored["query"]),
                 "version": stored["version"],
             }
-            made = cls.remade({**stored["made_of"], "counts": counts}, **more)
+            made = cls.remade({**stored["made_of"], "unbiased": counts}, **more)
             fits = stored["format"] == FORMAT and counts.shape == (made.partition.cells,)
         except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError):
             fits = False
@@ -320,11 +326,12 @@ class MapRelease(Release[str]):
         return ax
 
     def _clear(self) -> tuple[int, int]:
-        variances = np.full(self.counts.size, self.standard_deviation**2)
+        variances = np.full(self.partition.cells, self.standard_deviation**2)
+        even = replace(self, unbiased=variances, processing=())
         for side in SIDES:
             shape = (side, side)
             counts = np.maximum(self.raster(shape), 0)
-            noise = np.sqrt(replace(self, counts=variances).raster(shape))
+            noise = np.sqrt(even.raster(shape))
             if 4 * (noise * counts).sum() <= (counts**2).sum():
                 break
         return shape
