@@ -11,25 +11,45 @@ from hypothesis import Phase, given, seed, settings
 from truth.test_truth import QUESTIONS, each, wrong
 
 
-def counted(name, cases):
-    """Return how many cases were asked, and what is wrong, the shortest text first."""
-    asked, faults = 0, []
+class FaultError(Exception):
+    """Something is wrong with an answer."""
+
+
+def asked_of(name, cases, told):
+    """Call a function with what is wrong with the answer to each case, or nothing."""
 
     @settings(each, max_examples=cases, phases=[Phase.generate], derandomize=True)
     @seed(name)
     @given(QUESTIONS[name])
     def ask(question):
-        nonlocal asked
-        asked += 1
         try:
             fault = wrong(question)
         except Exception as error:  # noqa: BLE001 -- an exception is no answer
             fault = f"{question}\n{error!r}"
-        if fault:
-            faults.append(fault)
+        told(fault)
 
     ask()
-    return asked, sorted(faults, key=len)
+
+
+def is_found(name, cases):
+    """Return whether something is wrong; no case is asked after the first that is."""
+
+    def told(fault):
+        if fault:
+            raise FaultError(fault)
+
+    try:
+        asked_of(name, cases, told)
+    except FaultError:
+        return True
+    return False
+
+
+def counted(name, cases):
+    """Return how many cases were asked, and what is wrong, the shortest text first."""
+    told = []
+    asked_of(name, cases, told.append)
+    return len(told), sorted(filter(None, told), key=len)
 
 
 if __name__ == "__main__":
