@@ -30,7 +30,7 @@ from . import (
     tables as tables,
     trees as trees,
 )
-from ._optional import (
+from ._version import (
     __version__ as __version__,
 )
 from .accuracy import (

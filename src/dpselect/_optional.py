@@ -9,12 +9,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import (
-    EntryPoint,
-    PackageNotFoundError,
-    entry_points,
-    version as installed,
-)
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -26,18 +20,19 @@ __all__ = ["Axes", "needed", "new_axes", "nw", "pl", "stated", "version"]
 @cache
 def version() -> str:
     """Return the version of dpselect; its files may have been sent without being installed."""
+    from importlib.metadata import PackageNotFoundError, version as installed
+
     try:
         return installed("dpselect")
     except PackageNotFoundError:
         return "unknown: dpselect is not installed"
 
 
-__version__ = version()
-
-
 @cache
 def stated(group: str) -> dict[str, EntryPoint]:
     """Return what the packages that are installed state for a group, by name."""
+    from importlib.metadata import entry_points
+
     return {
         one.name: one for one in sorted(entry_points(group=group), key=lambda one: one.name)
     }
@@ -76,6 +71,8 @@ class _Deferred(ModuleType):
 
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     import narwhals as nw
     import polars as pl
     from matplotlib.axes import Axes

@@ -647,15 +647,15 @@ def kind_of(title: object) -> type[Query[Any]]:
         raise ParameterError("a query must name its class, such as `query`='TopKeys'")
     package, _, name = title.rpartition(".")
     if name not in Query.kinds:
-        if title in (entries := _optional.stated(GROUP)):
+        if not package and name in (dpselect := import_module("dpselect")).__all__:
+            getattr(dpselect, name)  # which says what to install
+        elif title in (entries := _optional.stated(GROUP)):
             entries[title].load()
         elif package.startswith("dpselect_"):
             try:
                 getattr(import_module(package), name, None)
             except ModuleNotFoundError:
                 raise not_installed(f"the query {title}", package) from None
-        elif name in (dpselect := import_module("dpselect")).__all__:
-            getattr(dpselect, name)  # which says what to install
     found = Query.kinds.get(name)
     if found is None or _title(found) != title:
         meant = nearest(title, map(_title, Query.kinds.values()))

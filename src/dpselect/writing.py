@@ -24,7 +24,7 @@ from functools import partial
 from html import escape
 from math import isfinite
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 
 from dpselect.errors import ParameterError
 
@@ -465,3 +465,30 @@ def documented(
 def _in_words(names: Mapping[str, str], word: Callable[[str], str], code: re.Match[str]) -> str:
     """Return what stands for code of a docstring."""
     return word(code[1]) if code[1] in names else code[1]
+
+
+def members(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 -- types
+    """Yield what a field can be, ``Literal`` for names and ``Sequence`` for several.
+
+    The types of what a sequence holds follow it.
+    """
+    origin = get_origin(annotation)
+    if origin is Literal:
+        yield Literal
+    elif origin is None:
+        yield annotation
+    elif isinstance(origin, type) and issubclass(origin, Mapping):
+        yield Mapping
+    else:
+        if isinstance(origin, type) and hasattr(origin, "__iter__"):
+            yield Sequence
+        of_array = getattr(origin, "__name__", "") == "ndarray"
+        for one in get_args(annotation)[of_array:]:  # the first of an array is its shape
+            yield from members(one)
+
+
+def words(annotation: Any) -> list[str]:  # noqa: ANN401 -- a type
+    """Return the texts of the literals in an annotation."""
+    if get_origin(annotation) is Literal:
+        return [one for one in get_args(annotation) if isinstance(one, str)]
+    return list(dict.fromkeys(word for one in get_args(annotation) for word in words(one)))

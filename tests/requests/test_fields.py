@@ -10,8 +10,8 @@ import dpselect as dp
 from dpselect.errors import ParameterError
 from dpselect.query import claims_of
 from dpselect.requests import schema
-from dpselect.requests.fields import members
 from dpselect.requests.reading import titles
+from dpselect.writing import members
 from support.releases import all_cases
 
 SCHEMA = schema()

@@ -25,8 +25,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dpselect.cli import output
-from dpselect.cli.commands import ABSENT, ELSEWHERE, installed
-from dpselect.cli.help import shaped, untyped_flags
+from dpselect.cli.commands import ABSENT, COMMANDS, ELSEWHERE, installed
+from dpselect.cli.help import shaped, simple
 from dpselect.errors import (
     DPSelectError,
     MissingDependencyError,
@@ -46,8 +46,8 @@ class Commands(TyperGroup):
     """A group that makes a command when it is called, and knows the others by a line each."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options, flags without a type."""
-        return untyped_flags(super().get_params(ctx))
+        """Return the options."""
+        return simple(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names in the order in which the help lists them."""
@@ -55,7 +55,7 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command that has a line of help, for the list of commands."""
-        home = installed().get(cmd_name)
+        home = COMMANDS.get(cmd_name) or installed().get(cmd_name)
         return home and TyperCommand(
             name=cmd_name, callback=None, help=home.summary, rich_help_panel=home.panel
         )
@@ -73,7 +73,7 @@ def made(name: str) -> Any:
     Raises:
         MissingPackageError: It is of a package that is not installed.
     """
-    if (home := installed()[name]).panel == ABSENT:
+    if (home := COMMANDS.get(name) or installed()[name]).panel == ABSENT:
         raise not_installed(f"dpselect {name}", ELSEWHERE[name])
     # A second command, so that typer makes a group and not its one command.
     part = typer.Typer(name=name, rich_markup_mode="rich", pretty_exceptions_enable=False)
@@ -186,7 +186,6 @@ def _flags(arguments: Iterable[str]) -> dict[str, str]:
 
 _UNKNOWN = re.compile(r"No such command '(.*)'")
 _EXTRA = re.compile(r"Got unexpected extra argument\S* \((.*)\)")
-_NUMBER = re.compile(r"Input should be a valid (number|integer)")
 
 
 def _suggested(error: Any) -> str:
@@ -201,9 +200,6 @@ def _suggested(error: Any) -> str:
         return (
             f"no such option: {given}{own if given == '--neighbours' else _near(given, flags)}"
         )
-    if number := _NUMBER.search(message):
-        article = "an" if number[1] == "integer" else "a"
-        return f"{error.param_hint or param.opts[0]} must be {article} {number[1]}"
     if param is not None and hasattr(error, "param_type"):
         said = param.help.rstrip(".") if param.help else ""
         return f"give {param.opts[0]}: {said[:1].lower()}{said[1:]}".rstrip(": ")

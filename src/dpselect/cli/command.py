@@ -19,10 +19,8 @@ import typer
 
 from dpselect.cli import guide, help as said, options, output
 from dpselect.errors import ParameterError
-from dpselect.mechanisms import MECHANISMS
 from dpselect.passes import noting
-from dpselect.requests.fields import members, words as words_of
-from dpselect.writing import documented
+from dpselect.writing import documented, members, words as words_of
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
@@ -299,6 +297,10 @@ def _choices(name: str, annotation: Any, words: str) -> str:
     """Return the words that a field takes, unless its help has named them; else nothing."""
     if name == "neighbours":  # its sentence names those that the query has
         return f" {PROTECTED}"
-    names = list(MECHANISMS) if name == "mechanism" else words_of(annotation)
+    names = words_of(annotation)
+    if name == "mechanism":
+        from dpselect.mechanisms import MECHANISMS
+
+        names = list(MECHANISMS)
     unsaid = any(one not in words for one in names)
     return f" One of {', '.join(names)}." if unsaid else ""

@@ -44,16 +44,16 @@ class Command:
         if hasattr(home, "register"):
             home.register(app)
             return
-        from dpselect.cli.command import QueryCommand
         from dpselect.cli.help import command
 
-        wanted = app.info.name
-        for name, one in vars(home).items():
-            if isinstance(one, type) and issubclass(one, QueryCommand):
-                if getattr(one, "name", None) == wanted:
-                    one().register(app)
-            elif name == wanted and getattr(one, "__module__", None) == self.module:
+        ours = {
+            n: o for n, o in vars(home).items() if getattr(o, "__module__", "") == self.module
+        }
+        for name, one in ours.items():
+            if name == app.info.name:
                 command(app, one)
+            elif app.info.name == getattr(one, "name", None):
+                one().register(app)
 
 
 def _ours(module: str, summary: str, panel: str = RELEASE) -> Command:
@@ -67,8 +67,8 @@ COMMANDS = {
     "map": _ours("map", "Release noisy counts of points in privately selected cells."),
     "nodes": _ours("releases", "Release the k most influential nodes of a network."),
     "hubs": _ours("releases", "Release the k hubs of a network by ego betweenness."),
-    "tree": _ours("tree", "Train a decision tree privately."),
-    "trees-front": _ours("tree", "Evolve cost-sensitive trees privately."),
+    "tree": _ours("releases", "Train a decision tree privately."),
+    "trees-front": _ours("releases", "Evolve cost-sensitive trees privately."),
     "subset": _ours("releases", "Release who tested positive, with a few errors."),
     "record": _ours(
         "releases", "Release which record holds a percentile, rarely what you want."
@@ -76,7 +76,7 @@ COMMANDS = {
     "select": _ours("select", "Release candidates by scores of your own.", OWN),
     "look": _ours("look", "Show the curator how a file is written; not private.", PLAN),
     "domains": _ours(
-        "tree", "Write a template of a domains file from column names and types.", PLAN
+        "look", "Write a template of a domains file from column names and types.", PLAN
     ),
     "budget": _ours(
         "budget", "Show what a ledger has spent and what remains; or create one.", KEEP

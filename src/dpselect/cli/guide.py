@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dpselect.cli.help import EXAMPLE, flag
+from dpselect.cli.output import WRITTEN
 from dpselect.errors import ColumnError
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ UNKNOWN = (
     *("--user", "--label", "--x", "--y", "--positive", "--domains", "--bounds", "--tree"),
 )
 """Options whose value in the example is of its own file."""
-
-WRITTEN = ("--out", "--plot", "--save")
-"""Options of what is released, which a dry run does not write."""
 
 
 def notes(
@@ -95,7 +93,7 @@ def _example(text: str) -> tuple[list[str], dict[str, str]]:
     options = {
         flag: flag[2:].upper() if flag in UNKNOWN else shlex.quote(one) if one else ""
         for flag, one in _pairs(words[first:])
-        if flag not in WRITTEN
+        if flag[2:] not in WRITTEN  # a dry run writes nothing
     }
     return words[1 : first - 1], options
 

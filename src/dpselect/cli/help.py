@@ -10,9 +10,10 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import MISSING
-from typing import Annotated, Any, get_type_hints
+from functools import partial
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from rich.markup import escape
@@ -107,13 +108,7 @@ def dialect() -> list[inspect.Parameter]:
     return [parameter(name, types.get(name, str), said[name], "File") for name in DEFAULTS]
 
 
-def command(
-    app: typer.Typer,
-    run: Callable[..., Any],
-    name: str | None = None,
-    *,
-    panels: Mapping[str, str] | None = None,
-) -> None:
+def command(app: typer.Typer, run: Callable[..., Any]) -> None:
     """Add a function as a command, whose docstring is the help.
 
     Parameters that are keyword-only are options, and those before them arguments. A function
@@ -121,9 +116,7 @@ def command(
 
     Args:
         app: Where to add it.
-        run: The function.
-        name: The name of the command, by default that of the function.
-        panels: Panels of its options, by name.
+        run: The function, by whose name it is called.
     """
     types, said = get_type_hints(run), documented(run, title="Args")
     every: list[inspect.Parameter] = []
@@ -134,12 +127,11 @@ def command(
             every.append(shared(one.name))
         elif one.kind is one.KEYWORD_ONLY:
             kind, words, usual = types[one.name], said[one.name], one.default
-            panel = (panels or {}).get(one.name)
-            every.append(parameter(one.name, kind, words, panel, usual=usual, default=usual))
+            every.append(parameter(one.name, kind, words, usual=usual, default=usual))
         else:
             every.append(argument(one.name, types[one.name], said[one.name], one.default))
 
-    add(app, name or run.__name__, run, every, run.__doc__)
+    add(app, run.__name__, run, every, run.__doc__)
 
 
 def add(
@@ -165,8 +157,8 @@ class Command(TyperCommand):
     """A command whose help keeps to ``PANELS`` and which takes an option once."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options in the order of the help, flags without a type."""
-        return sorted(untyped_flags(super().get_params(ctx)), key=_place)
+        """Return the options in the order of the help."""
+        return sorted(simple(super().get_params(ctx)), key=_place)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, a star before what is needed."""
@@ -187,12 +179,31 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-def untyped_flags(options: list[Any]) -> list[Any]:
-    """Return options, of which flags are shown without a type: they take no value."""
+def simple(options: list[Any]) -> list[Any]:
+    """Return options that convert what is typed by themselves.
+
+    Typer would import pydantic, and make an adapter of each option there is: a fifth of a dry
+    run. Flags, which take no value, are shown without a type.
+    """
     for one in options:
+        one.process_value = partial(_converted, one)
         if getattr(one, "is_flag", False):
             one.metavar = ""
     return options
+
+
+def _converted(option: Any, ctx: Any, value: Any) -> Any:
+    """Return what was typed for an option as what it holds."""
+    if option.required and option.value_is_missing(value):
+        return type(option).process_value(option, ctx, value)  # which raises
+    if value is not None and not isinstance(value, bool):
+        kind = option.type_descriptor.annotation
+        try:
+            value = [*map(*get_args(kind), value)] if option.multiple else kind(value)
+        except ValueError:
+            of = "an integer" if kind is int else "a number"
+            raise ParameterError(f"`{option.name}` must be {of}") from None
+    return option.callback(ctx, option, value) if option.callback else value
 
 
 def _place(option: Any) -> int:

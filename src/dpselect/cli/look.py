@@ -1,14 +1,16 @@
-"""``dpselect look``: how a file is written, for the curator alone.
+"""What a file is, before it is asked: ``dpselect look`` and ``domains``, for the curator.
 
-It shows records, and finds the dialect from them: what it says is for who may read the file, to
-be copied into commands and policies, which then read every file by what they state.
+``look`` shows records, and finds the dialect from them: what it says is for who may read the
+file, to be copied into commands and policies, which then read every file by what they state.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpselect._optional import nw, pl
@@ -80,6 +82,37 @@ def look(file: str, **dialect: Any) -> None:
             ),
         }
     )
+
+
+def domains(
+    data: str,
+    *,
+    label: str,
+    out: Path | None = None,
+    **dialect: Any,
+) -> None:
+    """Write a template of a domains file from column names and types.
+
+    No value is read. Columns of dates and times are left out.
+
+    $ dpselect domains adult.parquet --label income > adult.json
+
+    Args:
+        data: The file of the records.
+        label: The column of the labels.
+        out: The file to write, such as domains.json; by default it is printed.
+    """
+    from dpselect.trees import domains_template
+
+    source = options.rows_of(data, dialect)
+    output.check_outputs({"out": out}, source)
+    text = json.dumps(domains_template(source, label), indent=2)
+    if out is None:
+        print(text)  # noqa: T201 -- rich would fold it
+        return
+    with output.writing(out, "a file such as domains.json"):
+        out.write_text(f"{text}\n", encoding="utf-8")
+    output.print_facts({"domains file": out, "next": "fill in what is empty or null"})
 
 
 def _fitting(source: Source, kind: str, stated: dict[str, Any]) -> dict[str, Any]:

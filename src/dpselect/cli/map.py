@@ -89,7 +89,7 @@ class Released(_OfPoints):
             )
         if all(path.suffix not in QUERIED for path in out):
             facts["beware"] = "'map query' reads .parquet alone: no --out has that suffix"
-        return facts | {"written to": _listed(out)}
+        return facts | {"written to": ", ".join(map(str, out))}
 
 
 class Heavy(_OfPoints):
@@ -170,7 +170,7 @@ def export(path: Path, *, out: list[Path]) -> None:
     output.check_outputs({"out": out}, path)
     for one in out:
         released.to_file(one)
-    output.print_facts({"cells": released.candidate, "written to": _listed(out)})
+    output.print_facts({"cells": released.candidate, "written to": ", ".join(map(str, out))})
 
 
 def query(
@@ -224,7 +224,3 @@ def query(
         print(found)  # noqa: T201 -- a table as wide as it is
         if counted := released.plan.counted:
             print(f"The map counts {counted}.")  # noqa: T201
-
-
-def _listed(paths: list[Path]) -> str:
-    return ", ".join(map(str, paths))

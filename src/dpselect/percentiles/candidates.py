@@ -71,7 +71,7 @@ def places_of(points: Values | Range, numbers: Values, kind: Float = np.float64)
         kind: The type of floats that they are of.
     """
     if isinstance(points, np.ndarray):
-        return np.searchsorted(starts_of(np.unique(points), kind), numbers, side="right")
+        return np.searchsorted(starts_of(_distinct(points), kind), numbers, side="right")
     return points.places(numbers, kind)
 
 
@@ -91,11 +91,17 @@ def unclear(points: Values | Range, kind: Float) -> float | None:
     """Return a candidate that a type of floats may not tell from the next, if one is."""
     if not isinstance(points, np.ndarray):
         return points.unclear(kind)
-    ascending = np.unique(points)
+    ascending = _distinct(points)
     with np.errstate(over="ignore", under="ignore"):
         held = ascending.astype(kind)
     alike = np.flatnonzero(held[1:] == held[:-1])
     return float(ascending[alike[0]]) if alike.size else None
+
+
+def _distinct(points: Values) -> Values:
+    """Return candidates, ascending, as ``np.unique``, which imports masked arrays first."""
+    ascending = np.sort(points)
+    return ascending[np.append(True, ascending[1:] != ascending[:-1])]
 
 
 def _halfway(points: Values) -> Values:

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 
 from dpselect import tables, validation
 from dpselect.errors import ParameterError
-from dpselect.keys.keys import groups_first
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.percentiles.candidates import UNKNOWN, Quantity, Range, Unit
 from dpselect.percentiles.choice import REFINED, AfterCount, Drawn, Refined
@@ -431,6 +430,8 @@ def _grouped(asked: Percentiles) -> GroupedPercentiles:
         raise validation.needs("by", "column", of="numbers")
     for name in checked_names(asked.by, "by"):
         validation.different_columns(column=asked.column, by=name, user=asked.user)
+    from dpselect.keys.keys import groups_first
+
     grouping = Groups.of(asked, groups_first)
     each: Any = replace(asked, **grouping.in_each, column=None, on_invalid="repair").design()
     return GroupedPercentiles(

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import erf, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -44,6 +44,9 @@ LEAST, MOST, AT_ONCE = 60, 300, 2**20
 
 GRID: Values = np.linspace(0, 1, 2_001)
 """Shares of the range."""
+
+Shaped: TypeAlias = tuple[Values, Counts]
+"""Values of a shape, ascending candidates, and how they count."""
 
 
 class Simulated(Draws):
@@ -80,14 +83,20 @@ class Simulated(Draws):
         return np.floor(scale * self.rng.exponential(size=shape)).astype(np.int64)
 
 
+@cache
+def _normal() -> list[list[float]]:
+    """Return the normal distribution function, with the grid from -3 to 3 and from -6 to 6."""
+    grids = (GRID - 0.5) * 6, 12 * GRID - 6
+    return [[0.5 + erf(z / sqrt(2)) / 2 for z in grid.tolist()] for grid in grids]
+
+
 @lru_cache(maxsize=4)
 def shapes(records: int) -> dict[str, Values]:
     """Return ascending shares of the range, for each shape as many as there are records."""
     at = (np.arange(records) + 0.5) / records
-    normal = np.interp(at, [0.5 + erf((x - 0.5) * 6 / sqrt(2)) / 2 for x in GRID], GRID)
-    standard = np.interp(
-        at, [0.5 + erf((12 * x - 6) / sqrt(2)) / 2 for x in GRID], 12 * GRID - 6
-    )
+    near, far = _normal()
+    normal = np.interp(at, near, GRID)
+    standard = np.interp(at, far, 12 * GRID - 6)
     return {
         "even": at,
         "normal": normal,
@@ -121,9 +130,10 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
     each = "" if query.by is None else " in each group"
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.percents]}
     for one in numbers:
-        found = _in_words(design, predicted(design, one, 0.95))
+        shaped = [*_shaped(design.points, one)]
+        found = _in_words(design, _errors(design, shaped, 0.95))
         if design.intervals is not None:
-            pairs = zip(found, _in_words(design, widths(design, one)), strict=True)
+            pairs = zip(found, _in_words(design, _widths(design, shaped)), strict=True)
             found = [f"{far} ({wide})" for far, wide in pairs]
         columns[f"{one:,} rows"] = found
     around = "" if design.intervals is None else " (in brackets the width of the interval)"
@@ -149,11 +159,11 @@ def _distance(far: float | timedelta) -> str:
     return f"{digits(float(f'{seconds / size:.2g}'))} {unit}"
 
 
-def widths(design: PercentilesDesign, records: int) -> Values:
+def _widths(design: PercentilesDesign, shaped: Iterable[Shaped]) -> Values:
     """Return the mean width of each interval, of the shape where it is largest."""
     assert design.intervals is not None  # noqa: S101 -- for type checkers
     worst = np.zeros(len(design.percents))
-    for values, counted in _shaped(design.points, records):
+    for values, counted in shaped:
         by = Simulated(np.random.default_rng(0))
         released = np.percentile(values, design.percents, method="nearest").tolist()
         found = [design.intervals.draw(counted, released, by)() for _ in range(WIDTHS)]
@@ -161,7 +171,7 @@ def widths(design: PercentilesDesign, records: int) -> Values:
     return worst
 
 
-def _shaped(points: Values | Range, records: int) -> Iterator[tuple[Values, Counts]]:
+def _shaped(points: Values | Range, records: int) -> Iterator[Shaped]:
     """Yield values of each shape, ascending candidates, and how they count."""
     low, high = (float(points[place]) for place in (0, len(points) - 1))
     for shares in shapes(min(records, MOST_RECORDS)).values():
@@ -181,8 +191,12 @@ def predicted(design: PercentilesDesign, records: int, probability: float) -> Va
     Returns:
         Shape ``(m,)``, in units of the values: the largest over the shapes.
     """
+    return _errors(design, _shaped(design.points, records), probability)
+
+
+def _errors(design: PercentilesDesign, shaped: Iterable[Shaped], probability: float) -> Values:
     worst = np.zeros(len(design.percents))
-    for values, counted in _shaped(design.points, records):
+    for values, counted in shaped:
         counts, width = design.candidates(counted), np.zeros(1)
         if design.refined is not None:
             last = float(design.points[len(design.points) - 1])
@@ -208,7 +222,7 @@ def simulated(method: AfterCount, counts: Counts, rng: np.random.Generator) -> V
     sizes = np.array([size_of(one) for one in numbers.tolist()])
     found = [
         _drawn(method.of_size(size), counts, numbers[sizes == size], by)
-        for size in np.unique(sizes).tolist()
+        for size in sorted({*sizes.tolist()})
     ]
     return np.concatenate(found)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import date, timedelta
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from dpselect.mechanisms import MECHANISMS
 from dpselect.neighbours import Neighbours
@@ -15,7 +15,7 @@ from dpselect.requests.document import READING
 from dpselect.requests.policy import Policy
 from dpselect.requests.reading import query_of, titles
 from dpselect.requests.request import TABLES
-from dpselect.writing import documented
+from dpselect.writing import documented, members, words
 
 Schema = dict[str, Any]
 
@@ -104,30 +104,3 @@ def _of_type(annotation: Any) -> Schema:  # noqa: ANN401 -- a type
     alone = found[: found.index(Sequence) + 1] if Sequence in found else found
     kinds = {kind for one in alone for kind in TYPES.get(one, ())}
     return {} if {Any, Hashable} & {*alone} or not kinds else {"type": sorted(kinds)}
-
-
-def members(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 -- types
-    """Yield what a field can be, ``Literal`` for names and ``Sequence`` for several.
-
-    The types of what a sequence holds follow it.
-    """
-    origin = get_origin(annotation)
-    if origin is Literal:
-        yield Literal
-    elif origin is None:
-        yield annotation
-    elif isinstance(origin, type) and issubclass(origin, Mapping):
-        yield Mapping
-    else:
-        if isinstance(origin, type) and hasattr(origin, "__iter__"):
-            yield Sequence
-        of_array = getattr(origin, "__name__", "") == "ndarray"
-        for one in get_args(annotation)[of_array:]:  # the first of an array is its shape
-            yield from members(one)
-
-
-def words(annotation: Any) -> list[str]:  # noqa: ANN401 -- a type
-    """Return the texts of the literals in an annotation."""
-    if get_origin(annotation) is Literal:
-        return [one for one in get_args(annotation) if isinstance(one, str)]
-    return list(dict.fromkeys(word for one in get_args(annotation) for word in words(one)))
