@@ -70,6 +70,8 @@ def of_fractions(numbers: Sequence[float | Fraction]) -> Twofold:
 
 def add(x: Twofold, y: Twofold) -> Twofold:
     """Return ``x + y`` up to 2^-104 of the larger magnitude; differences stay relative."""
+    if not (np.count_nonzero(x.low) or np.count_nonzero(y.low)):
+        return exact_sum(x.high, y.high)
     top, rest = exact_sum(x.high, y.high), exact_sum(x.low, y.low)
     top = exact_sum(top.high, top.low + rest.high)
     return exact_sum(top.high, top.low + rest.low)
@@ -87,6 +89,8 @@ def greater(x: Twofold, y: Twofold) -> NDArray[np.bool_]:
 
 def largest(x: Twofold) -> int:
     """Return the position of the largest of a vector, the first of equals."""
+    if not np.count_nonzero(x.low):
+        return int(x.high.argmax())
     [ties] = (x.high == x.high.max()).nonzero()
     return int(ties[np.argmax(x.low[ties])])
 

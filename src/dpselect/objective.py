@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -229,9 +229,8 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
         )
     if not np.isfinite(vector).all():
         raise ScoresError("scores must be finite; at least one is NaN or infinite")
-    if rest is None:
-        rest = np.array(_rounded_away(values, vector), dtype=np.float64)
-    both = np.array([vector, rest])
+    both = np.empty((2, vector.size))
+    both[0], both[1] = vector, _rounded_away(values, vector) if rest is None else rest
     both.setflags(write=False)
     return Twofold(*both)
 
@@ -246,8 +245,10 @@ def _are_parts(scores: Any, low_order: Any) -> bool:  # noqa: ANN401 -- as they 
     return bases[0] is bases[1] is not None and np.array_equal(scores + low_order, scores)
 
 
-def _rounded_away(values: ArrayLike, vector: Values) -> Values:
+def _rounded_away(values: ArrayLike, vector: Values) -> Values | float:
     """Return what float64 left of each number."""
+    if isinstance(values, list | tuple) and _are_held(values, vector):
+        return 0.0
     array = replaced(
         lambda: values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object),
         lambda: ScoresError(NO_NUMBERS),
@@ -259,11 +260,16 @@ def _rounded_away(values: ArrayLike, vector: Values) -> Values:
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         return np.asarray(array - vector, dtype=np.float64)
     if array.dtype.kind == "O":
-        if {*map(type, array)} <= {int, float} and np.abs(vector).max() < validation.EXACT:
-            return np.zeros(vector.shape)  # a float holds each of them
+        if _are_held(array, vector):
+            return 0.0
         pairs = zip(array, vector.tolist(), strict=True)
         return np.array([_left(one, rounded) for one, rounded in pairs])
-    return np.zeros(vector.shape)
+    return 0.0
+
+
+def _are_held(values: Iterable[object], vector: Values) -> bool:
+    """Return whether a float holds each number, of Python's."""
+    return {*map(type, values)} <= {int, float} and np.abs(vector).max() < validation.EXACT
 
 
 def _left(number: object, rounded: float) -> float:

@@ -81,7 +81,9 @@ class Release(Generic[T_co]):
         Returns:
             The release with the entry's number.
         """
-        found = replace(self, entry=receipt.number, **more)
+        now = {"entry": receipt.number, **more}
+        changed = {name: one for name, one in now.items() if one != getattr(self, name)}
+        found = replace(self, **changed) if changed else self
         if receipt.entry is not None:
             wanted = repeatable and receipt.entry.key
             made_of = found._made_of() if wanted else None  # noqa: SLF001 -- its own

@@ -138,7 +138,10 @@ class Sensitivity(ABC):
         distance = validation.at_least("distance", distance, 0)
         if distance >= self.horizon:
             return np.broadcast_to(self.bound, self._shape)
-        delta = np.minimum(_checked_values(self._local(distance)), self.bounds)
+        local = self._local(distance)
+        if local is self.bounds:
+            return self.bounds
+        delta = np.minimum(_checked_values(local), self.bounds)
         return delta if delta.shape == self._shape else np.broadcast_to(delta, self._shape)
 
     @cached_property
