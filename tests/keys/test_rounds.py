@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import ndtr
 
 import dpselect as dp
 from dpselect.keys.rounds import ROUNDS, STEPS, Bounds, RoundsSelection
@@ -22,7 +23,7 @@ AS_THEY_ARE = KeyColumns(("v",), ("integer",))
 KEYS = range(3)
 SETS = [(), *subsets(KEYS, 3)]
 EPSILON, DELTA = 1.0, 0.1
-NODES = 24
+NODES, PARTS = np.polynomial.legendre.leggauss(24)
 
 
 def weights_of(database, weights, alive=KEYS):
@@ -44,17 +45,14 @@ def after_a_round(sums, weight, bounds, scale):
         bounds: Of the round.
         scale: Of its noise, in weights.
     """
-    from scipy.special import ndtr
-
     at, mass = sums
     low, high = (one / STEPS for one in bounds)
     mean = at + weight / STEPS
     released = float(mass @ ndtr((mean - high) / scale))
     dropped = float(mass @ ndtr((low - mean) / scale))
-    nodes, parts = np.polynomial.legendre.leggauss(NODES)
-    nodes = (low + high) / 2 + nodes * (high - low) / 2
+    nodes = (low + high) / 2 + NODES * (high - low) / 2
     density = np.exp(-(((nodes[:, None] - mean) / scale) ** 2) / 2) / (scale * sqrt(2 * np.pi))
-    return released, dropped, (nodes, parts * (high - low) / 2 * (density @ mass))
+    return released, dropped, (nodes, PARTS * (high - low) / 2 * (density @ mass))
 
 
 def release_law(law, database):
