@@ -8,7 +8,6 @@ import pytest
 import dpselect as dp
 from dpselect import tables
 from dpselect.errors import ColumnError, ParameterError
-from dpselect.tables.dialect import FIELD_TYPES
 from dpselect.tables.opening import held
 from support.refusals import refused
 
@@ -103,19 +102,6 @@ def test_fields_are_read_as_declared_or_missing(tmp_path, kind, stated, fields):
 
     found = dict(zip(read["row"].to_list(), read["v"].to_list(), strict=True))
     assert [found[row] for row in range(len(fields))] == [*fields.values()]
-
-
-@pytest.mark.parametrize("kind", FIELD_TYPES)
-def test_a_field_changes_no_other(tmp_path, kind):
-    """Whatever stands beside a field, it is read alike."""
-    every = [*{field: None for known in FIELDS.values() for field in known}]
-    alone = []
-    for field in every:
-        rows = tables.Source(file_of(tmp_path, {"v": [field]}), column_type={"v": kind})
-        alone += tables.read_columns(rows, numeric=[], plain=["v"])["v"].to_list()
-
-    rows = tables.Source(file_of(tmp_path, {"v": every}), column_type={"v": kind})
-    assert tables.read_columns(rows, numeric=[], plain=["v"])["v"].to_list() == alone
 
 
 @pytest.mark.parametrize(
