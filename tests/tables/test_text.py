@@ -86,44 +86,28 @@ def test_fields_are_those_of_the_rule(tmp_path_factory, block, body, quote, comm
             assert read(path, quote=quote, comment=comment) == plain(expected)
 
 
-@given(
-    st.lists(st.lists(bodies, min_size=3, max_size=3), max_size=6),
-    st.lists(bodies, min_size=3, max_size=3),
-    st.integers(0, 6),
-)
-@examples
-def test_a_record_of_such_a_writer_changes_no_other(tmp_path_factory, others, record, place):
-    folder = tmp_path_factory.mktemp("text")
+record_of = st.lists(bodies, min_size=3, max_size=3)
 
-    def written(rows):
-        buffer = io.StringIO()
+
+@pytest.mark.parametrize("quote", ['"', "none"])
+@given(st.lists(record_of, max_size=6), record_of, st.integers(0, 6))
+@examples
+def test_a_record_changes_no_other(tmp_path_factory, quote, others, record, place):
+    """That of a writer who closes marks; without quotation any line."""
+    folder, place = tmp_path_factory.mktemp("text"), min(place, len(others))
+
+    def gained(rows):
+        path, buffer = folder / "rows.csv", io.StringIO()
         marked = [[one.decode(errors="surrogateescape") for one in row] for row in rows]
         csv.writer(buffer, lineterminator="\n").writerows(marked)
-        return buffer.getvalue().encode(errors="surrogateescape")
+        written = buffer.getvalue().encode(errors="surrogateescape")
+        if quote == "none":
+            written = b"".join(b",".join(row).replace(b"\n", b" ") + b"\n" for row in rows)
+        path.write_bytes(b"x,y,z\n" + written)
+        return read(path, quote=quote)
 
-    rows = [*others]
-    for name, content in (("without", rows), ("with", [*rows[:place], record, *rows[place:]])):
-        (folder / f"{name}.csv").write_bytes(b"x,y,z\n" + written(content))
-    gained = read(folder / "with.csv")
-
-    place = min(place, len(rows))
-    assert gained[:place] + gained[place + 1 :] == read(folder / "without.csv")
-
-
-@given(st.lists(st.binary(max_size=9), max_size=6), st.binary(max_size=30), st.integers(0, 6))
-@examples
-def test_without_quotation_any_line_changes_no_other(tmp_path_factory, others, line, place):
-    folder = tmp_path_factory.mktemp("text")
-    lines = [one.replace(b"\n", b" ") for one in (*others, line)]
-    *rows, record = lines
-    for name, content in (("without", rows), ("with", [*rows[:place], record, *rows[place:]])):
-        (folder / f"{name}.csv").write_bytes(
-            b"".join(one + b"\n" for one in (b"x,y,z", *content))
-        )
-    gained = read(folder / "with.csv", quote="none")
-
-    place = min(place, len(rows))
-    assert gained[:place] + gained[place + 1 :] == read(folder / "without.csv", quote="none")
+    there = gained([*others[:place], record, *others[place:]])
+    assert there[:place] + there[place + 1 :] == gained(others)
 
 
 @given(st.lists(st.text("0123456789.eE+-infa \t", max_size=7), max_size=9))
