@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil, expm1, inf, log, nextafter
 from typing import Any
 
@@ -272,6 +272,7 @@ def is_above(
     return stream.queries[-1] + int(geometric(1, query_scale)[0]) >= stream.noisy
 
 
+@lru_cache(maxsize=1024)
 def scales_for(
     epsilon: float | Fraction, *, rise: int, move: int, least: int = 0
 ) -> tuple[float, float]:

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, inf, isfinite, lcm, log
 from typing import Any, Literal, TypeAlias
 
@@ -55,6 +56,7 @@ OPEN = 10**15
 """Steps from 0, or from the other end, to an end that is not given."""
 
 
+@lru_cache(maxsize=1024)
 def exact_decimal(number: float) -> Fraction:
     """Return a number through its decimal digits."""
     return Fraction(repr(float(number)))
@@ -244,13 +246,18 @@ class Range:
 
     def unclear(self, kind: Float) -> float | None:
         """Return a candidate that a type of floats may not tell from the next, if one is."""
-        far = max(self.lower, self[self._last], key=abs)
-        if abs(far) > np.finfo(kind).max:
-            return far
-        apart = Fraction(float(np.spacing(np.nextafter(kind(abs(far)), kind(0)))))
-        step, low = (Fraction(one, self._parts) for one in (self._each, self._first))
-        # Steps of just this size are told apart if all candidates are floats.
-        return far if step < apart or (step == apart and low % apart) else None
+        return _unclear(self._first, self._each, self._parts, self._last, kind)
+
+
+@lru_cache(maxsize=256)
+def _unclear(first: int, each: int, parts: int, last: int, kind: Any) -> float | None:  # noqa: ANN401 -- a type, which has a hash
+    low, step = Fraction(first, parts), Fraction(each, parts)
+    far = max(float(low), float(low + last * step), key=abs)
+    if abs(far) > np.finfo(kind).max:
+        return far
+    apart = Fraction(float(np.spacing(np.nextafter(kind(abs(far)), kind(0)))))
+    # Steps of just this size are told apart if all candidates are floats.
+    return far if step < apart or (step == apart and low % apart) else None
 
 
 def growing(reach: float, most: int) -> Values:

@@ -202,19 +202,19 @@ class RankScores:
     def best(self) -> Values:
         """The best of what can be drawn, in ranks, shape ``(groups,)``."""
         at = self._of_rank(self._whole)
-        # It is at the number of the wanted rank, or in the gap before it or after, whose
-        # candidates it is between two of: from both sides scores grow up to there.
-        near = [self._place[at]]
-        for number in (at - 1, at):
-            first = number.clip(self._first, self._end - 2)
-            low, high = (self._place[first + i].clip(0, self.shape[1] - 1) for i in (0, 1))
-            part = self._whole - (self._sums[first] - self._sums_before) + self._part
-            apart = self._points[high] - self._points[low]
-            middle = self._points.searchsorted(self._points[low] + part.clip(0, 1) * apart)
-            near += [(middle + more).clip(low, high) for more in (-2, -1, 0, 1)]
-        place = np.clip(near, self._low, self._high)
-        row = np.broadcast_to(np.arange(self.shape[0]), place.shape)
-        return self.in_ranks(row, place).max(axis=0)
+        # It is at the number of the wanted rank, or in the gap before it or after, between two
+        # candidates: up to there scores grow from both sides.
+        first = np.array([at - 1, at]).clip(self._first, self._end - 2)
+        low, high = (self._place[first + i].clip(0, self.shape[1] - 1) for i in (0, 1))
+        part = self._whole - (self._sums[first] - self._sums_before) + self._part
+        start = self._points[low]
+        middle = self._points.searchsorted(
+            start + part.clip(0, 1) * (self._points[high] - start)
+        )
+        near = (middle + np.arange(-2, 2)[:, None, None]).clip(low, high)
+        place = np.append(near.reshape(8, -1), [self._place[at]], axis=0)
+        row = np.zeros_like(place) + np.arange(self.shape[0])
+        return self.in_ranks(row, place.clip(self._low, self._high)).max(axis=0)
 
     def _of_rank(self, rank: Indices) -> Indices:
         """Return the first number of each group up to which there are so many."""

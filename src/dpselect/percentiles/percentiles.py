@@ -279,7 +279,7 @@ class Percentiles(Query[PercentileRelease]):
             raise ParameterError(
                 "`step` is more than from `lower` to `upper`: one value is left"
             )
-        return points.at(range(len(points))) if len(points) <= MOST_LISTED else points
+        return points.at(np.arange(len(points))) if len(points) <= MOST_LISTED else points
 
     @property
     def ends_early(self) -> str | None:

@@ -408,12 +408,14 @@ def visits(
         place, held = counts.candidates - 1 - place[back], held[back]
     place = place.clip(0)
     inside = np.flatnonzero((place >= begin[group]) & (place < end[group]))
-    group = group[inside]
-    first = group.searchsorted(np.arange(counts.groups))
-    row = np.insert(group, first, np.arange(counts.groups))
-    sums = np.insert(held[inside], first, 0).cumsum()
-    before = sums[first + np.arange(counts.groups)]
-    return row, np.insert(place[inside], first, begin), sums - before[row]
+    group, every = group[inside], np.arange(counts.groups)
+    # The first run of each group, and behind it those of its records.
+    first, at = group.searchsorted(every) + every, np.arange(group.size) + group + 1
+    row, start, sums = np.zeros((3, group.size + counts.groups), dtype=np.int64)
+    row[first], start[first] = every, begin
+    row[at], start[at], sums[at] = group, place[inside], held[inside]
+    sums = sums.cumsum()
+    return row, start, sums - sums[first][row]
 
 
 @lru_cache(maxsize=1024)

@@ -148,7 +148,8 @@ def _sums(counts: Indices, noise: Indices) -> Indices:
 
 def _laplace(size: int, scale: float) -> Indices:
     """Return exact discrete Laplace noise."""
-    return geometric(size, scale) - geometric(size, scale)
+    more, less = geometric(2 * size, scale).reshape(2, size)
+    return more - less
 
 
 def _gaussian(size: int, scale: float) -> Indices:
@@ -260,7 +261,8 @@ def _ones(size: int, events: Events) -> NDArray[np.bool_]:
     low, high = events.bounds
     ones = words < low
     # Between low and high the word's interval meets the enclosure of the probability.
-    for event, place in np.argwhere(ones ^ (words < high)):
+    unsettled = ones ^ (words < high)
+    for event, place in np.argwhere(unsettled) if unsettled.any() else ():
         word, x = int(words[event, place]), events.exponents[event]
         ones[event, place] = _resolved(word, SHORT, x, odds=events.odds)
     return ones
