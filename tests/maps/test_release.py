@@ -125,12 +125,13 @@ def test_sums_of_noise_are_within_intervals_by_their_law(scale, cells):
     law = np.fft.ifft(np.fft.fft(np.fft.ifftshift(one / one.sum())) ** cells).real
     counts = np.full(1, 1e6)
     found = Estimates(counts, counts, error, error * 0, counts, ("",), None, BOX)
-    low, high = found.intervals()
-    most = int(high[0] - 1e6)
-    within = law[0] + 2 * law[1 : most + 1].sum()
-
-    assert low[0] == 1e6 - most
-    assert 0.95 < within < (0.97 if error > 20 else 1.0)
+    for level in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999):
+        low, high = found.intervals(level)
+        most = int(high[0] - 1e6)
+        within = law[0] + 2 * law[1 : most + 1].sum()
+        assert low[0] == 1e6 - most
+        assert level < within
+        assert within < level + 0.02 or error < 20 or level < 0.95
 
 
 def test_intervals_hold_points_whose_counts_a_fit_has_made_smaller():

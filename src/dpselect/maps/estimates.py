@@ -104,11 +104,11 @@ class Estimates:
         """Return the ends of intervals for the numbers of points, each of shape ``(m,)``.
 
         With a limit per person they are of the points that are counted. They are whole numbers,
-        around the unbiased estimates and as far as the values. For areas that cut no cell they
-        hold with a probability of at least ``level``, on any data: the error is normal or, of
-        few cells, that of discrete Laplace noise, whichever is larger. Where cells are cut, it
-        is also ``level`` if the error of non-uniformity is estimated well;
-        ``docs/report/measurements.md`` has measured coverages.
+        around the unbiased estimates and as far as the values. For areas that cut no cell of a
+        public grid they hold with a probability of at least ``level``, on any data: the error
+        is normal or, of few cells, that of discrete Laplace noise, whichever is larger. Cells
+        that follow the noise of a coarse grid, and the estimated error of cells that are cut,
+        have measured coverages (``docs/report/measurements.md``).
 
         Args:
             level: Above 0 and below 1.

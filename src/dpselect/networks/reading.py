@@ -278,51 +278,40 @@ def pairs_of_file(path: Path, nodes: Sequence[Hashable]) -> object:
         DataError: It is not complete, or not of its format.
         MissingDependencyError: networkx is not installed.
     """
-    kind = ending(path)
-    read = READERS[kind]
-    needed("networkx", extra="formats")
-    if kind in {".net", ".mtx"} and isinstance(nodes, range):
+    kind, numbered = ending(path), isinstance(nodes, range)
+    networkx: Any = needed("networkx", extra="formats")
+    if kind in {".net", ".mtx"} and numbered:
         note(f"a {NAMES[kind]} file, which counts from 1: its first node is the id 0")
     try:
-        return read(path, nodes)
+        return READERS[kind](networkx, path, numbered)
     except Exception:  # noqa: BLE001 -- readers quote what they could not read
         refusal = DataError(f"{path} cannot be read: it must be a complete {NAMES[kind]} file")
     raise refusal
 
 
-def _graphml(path: Path, nodes: Sequence[Hashable]) -> object:
-    del nodes
-    return _networkx().read_graphml(path, force_multigraph=True).edges()
-
-
-def _gml(path: Path, nodes: Sequence[Hashable]) -> object:
+def _gml(networkx: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, FBT001 -- as all
     # Without this a parallel edge would refuse the file.
     text = re.sub(r"\bmultigraph\s+[01]\b", "", _text(path))
     text = re.sub(r"\bgraph\s*\[", "graph [\nmultigraph 1\n", text, count=1)
-    label = "id" if isinstance(nodes, range) else "label"
-    return _networkx().parse_gml(text, label=label).edges()
+    return networkx.parse_gml(text, label="id" if numbered else "label").edges()
 
 
-def _pajek(path: Path, nodes: Sequence[Hashable]) -> object:
-    graph = _networkx().parse_pajek(_text(path))
-    if not isinstance(nodes, range):
+def _pajek(networkx: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, FBT001
+    graph = networkx.parse_pajek(_text(path))
+    if not numbered:
         return graph.edges()
     place = {label: int(held.get("id", 0)) - 1 for label, held in graph.nodes(data=True)}
     return [(place[one], place[other]) for one, other in graph.edges()]
 
 
-def _matrix(path: Path, nodes: Sequence[Hashable]) -> object:
-    del nodes
+def _matrix(networkx: Any, path: Path, numbered: bool) -> object:  # noqa: ANN401, FBT001
+    del networkx, numbered
     from scipy import sparse
     from scipy.io import mminfo, mmread
 
     matrix = sparse.coo_array(mmread(path))
     # The numbers of a pattern, which are all 1, are floats.
     return matrix.astype(np.bool_) if mminfo(path)[4] == "pattern" else matrix
-
-
-def _networkx() -> Any:  # noqa: ANN401 -- it has no types
-    return needed("networkx", extra="formats")
 
 
 def _text(path: Path) -> str:
@@ -332,12 +321,13 @@ def _text(path: Path) -> str:
 
 SNAP = ".txt"
 
-READERS: dict[str, Callable[[Path, Sequence[Hashable]], object]] = {
-    ".graphml": _graphml,
+READERS: dict[str, Callable[[Any, Path, bool], object]] = {
+    ".graphml": lambda nx, path, _: nx.read_graphml(path, force_multigraph=True).edges(),
     ".gml": _gml,
     ".net": _pajek,
     ".mtx": _matrix,
 }
-"""Readers of files of graphs, by the ending of their names."""
+"""Readers of files of graphs by their endings: from networkx, a path, and whether nodes are ids
+from 0."""
 
 NAMES = {".graphml": "GraphML", ".gml": "GML", ".net": "Pajek", ".mtx": "MatrixMarket"}

@@ -181,6 +181,9 @@ def map_asked(draw, *, persons=False, method=None, sizes=(4, 2, 1)):
         if not abs(release.total - total) <= 0.75:
             return f"{release.total} points for {total}"
         found = release.estimate(areas)
+        low, high = found.intervals()
+        if not ((low <= truth) & (truth <= high)).all():
+            return f"the intervals {low} to {high} miss {truth}"
         return close(found.values, truth, 0.75) if np.isfinite(found.values).all() else "NaN"
 
     return asked(dp.Map, given, rows, right, held=held)
