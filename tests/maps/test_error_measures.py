@@ -167,8 +167,16 @@ relations = pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE], ids=st
 @pytest.mark.slow
 @relations
 @pytest.mark.parametrize("universe", EVERY.values(), ids=EVERY)
-@pytest.mark.parametrize(("scale", "norm"), [(0.5, "l1"), (0.5, "l2"), (40.0, "l2")])
-@pytest.mark.parametrize(("floor", "clip"), [(1.5, 30.0), (0.4, 1.0), (2.5, 0.3)])
+@pytest.mark.parametrize(
+    ("scale", "norm", "floor", "clip"),
+    [
+        (0.5, "l1", 1.5, 30.0),
+        (0.5, "l2", 0.4, 1.0),
+        (0.5, "l2", 2.5, 0.3),
+        (40.0, "l2", 1.5, 30.0),
+        (40.0, "l2", 0.4, 1.0),
+    ],
+)
 def test_the_clipped_sensitivity_holds_for_any_number_of_points(
     universe, relation, scale, norm, floor, clip
 ):

@@ -150,8 +150,8 @@ def classifier(**changed):
         ),
         *(
             {"selection": selection, "rate_bound": bound, "mechanism": mechanism}
-            for selection, bound in KINDS
-            for mechanism in (*GIVEN, SHIFTED)
+            for at, mechanism in enumerate((*GIVEN, SHIFTED))
+            for selection, bound in (KINDS[at % len(KINDS)], KINDS[(at + 3) % len(KINDS)])
         ),
     ],
 )

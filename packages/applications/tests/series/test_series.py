@@ -219,6 +219,7 @@ def _any_period(rows, cap):
 
 
 # With two keys and two that count nothing is left to choose, in any period.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "most"), [(_every_period, 1), (_every_period, 2), (_any_period, 1)]
 )
