@@ -95,6 +95,7 @@ ROWS = [
     ),
     refusing(above)("must be an integer", query=SECOND),
     TOP("k must be an integer", k=SECOND),
+    refusing(tables.Source, frame=USERS)("column_type", column_type={"v": "date"}),
     DIALECT("encoding", encoding=Each(["rot13", "iso2022_jp", "unicode_escape"])),
     DIALECT("quote", quote="ab"),
     DIALECT("", quote=",", separator=","),

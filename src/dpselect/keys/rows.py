@@ -27,7 +27,7 @@ from dpselect.tables.groups import listed_groups
 from dpselect.tables.kinds import KeyColumns, Kind, check_parts, checked_names, is_missing
 from dpselect.tables.opening import unreadable
 from dpselect.tables.people import USER, PeopleCap, changes, codes_in, people_cap
-from dpselect.tables.values import coded_names_of_frame, is_listed, names_of_values
+from dpselect.tables.values import is_listed, names_of_frame, names_of_values
 from dpselect.typing import Indices
 
 Missing: TypeAlias = Literal["drop", "key"]
@@ -490,7 +490,7 @@ def _opened(
     # Keys of several columns are written as text.
     is_one = len(asked.columns) == 1 and not asked.missing
     names = users | ({asked.columns[0]: _KEY} if is_one else {})
-    rows, values = coded_names_of_frame(frame, [*names])
+    rows, values = names_of_frame(frame, [*names])
     return rows, kinds, {names[one]: texts for one, texts in values.items()}
 
 

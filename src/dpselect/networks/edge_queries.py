@@ -248,7 +248,7 @@ def ends_of(data: object, rows: EdgeRows) -> nw.LazyFrame[Any]:
     if isinstance(table, nw.DataFrame):
         names = {*columns.values(), *([] if users is None else [users.user])}
         objects = {end for end, column in columns.items() if types[column] == nw.Object}
-        table = names_of_frame(table.select(*names))
+        table, _ = names_of_frame(table.select(*names))
         types = table.collect_schema()
     listed = 0 if isinstance(rows.nodes, range) else len(rows.nodes)
     if listed > MOST_LABELS and not engine_of(table).is_here:

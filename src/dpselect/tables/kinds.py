@@ -214,7 +214,7 @@ class KeyColumns:
     def decode(self, key: Any) -> Hashable:  # noqa: ANN401 -- a value of an engine
         """Return a key of the engine as plain Python values: one, or a tuple of them."""
         if not self.encoded:
-            return plain_key(key)
+            return key.item() if isinstance(key, np.generic) else key
         parts: list[Hashable] = []
         rest = str(key)
         for kind in self.kinds:
@@ -239,11 +239,6 @@ def check_parts(field: str, values: Iterable[object], columns: Sequence[object])
             raise ParameterError(
                 f"each of the `{field}` must be {len(columns)} values, one for each column"
             )
-
-
-def plain_key(key: Any) -> Any:  # noqa: ANN401 -- a value of an engine
-    """Return a value of an engine as one of Python's."""
-    return key.item() if isinstance(key, np.generic) else key
 
 
 def checked_names(column: Any, field: str = "column") -> tuple[str, ...]:  # noqa: ANN401

@@ -231,19 +231,14 @@ def of_objects(values: Sequence[object]) -> ColumnValues:
     return ColumnValues(objects(values), Kind.ANYTHING)
 
 
-def names_of_frame(frame: nw.DataFrame[Any]) -> nw.LazyFrame[Any]:
-    """Return a frame in memory as a lazy one of polars, each value coded by itself."""
-    return coded_names_of_frame(frame, [])[0]
-
-
-def coded_names_of_frame(
-    frame: nw.DataFrame[Any], coded: Sequence[str]
+def names_of_frame(
+    frame: nw.DataFrame[Any], coded: Sequence[str] = ()
 ) -> tuple[nw.LazyFrame[Any], dict[str, pl.Series]]:
-    """Return such a frame, with some columns as codes if they are categories of pandas.
+    """Return a frame in memory as a lazy one of polars, each value coded by itself.
 
     Args:
         frame: Private.
-        coded: The columns that may be codes.
+        coded: The columns that may be codes, if they are categories of pandas.
 
     Returns:
         The frame; and of each column of codes the texts that they stand for, in order.
