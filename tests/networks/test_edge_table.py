@@ -61,6 +61,13 @@ def test_a_sensitivity_by_degrees_is_the_same():
     assert (DRAW.probabilities(ours) == DRAW.probabilities(theirs)).all()
 
 
+@pytest.mark.parametrize("nodes", [NODES, range(9, 40), [*map(str, range(30))]], ids=repr)
+def test_degrees_of_a_lazy_frame_are_those_in_memory(nodes):
+    edges = EDGES if not isinstance(nodes, list) else EDGES.cast(pl.String)
+    found = EdgeTable.from_edges(edges.lazy(), nodes=nodes, **ENDS).degrees
+    assert found.tolist() == Graph.from_edges(edges, nodes=nodes, **ENDS).degrees.tolist()
+
+
 def test_an_engine_lists_so_many_labels_and_no_more():
     edges = pl.DataFrame({"a": [1], "b": [2]})
     nodes = range(1, 10_002)

@@ -140,6 +140,21 @@ def test_a_category_is_what_is_written_like_it_in_any_floats(dtype):
     assert (Bins(0.1, 0.7).codes(of_values(held[:4], ""), repaired=False) != OUTSIDE).all()
 
 
+@pytest.mark.parametrize("held", ["object", "str", "category", "Arrow", "polars"])
+def test_texts_have_their_codes_in_every_container(held):
+    frame = pl.DataFrame({"x": ["a", "b", None, "c", "a"], "y": ["u", "v", "u", "v", "w"]})
+    made = {"polars": frame, "Arrow": frame.to_arrow()}
+    table = made[held] if held in made else frame.to_pandas().astype(held)
+    for domain, codes in (
+        (Categories(["b", "a"]), [1, 0, OUTSIDE, OUTSIDE, 1]),
+        (Categories(["b", "a"], other="else"), [1, 0, 2, 2, 1]),
+    ):
+        rows = records.Rows(Schema.of({"x": domain}, ["v", "u"], ["x"]), "y", None, "repair")
+        coded = rows.coded(table)
+        assert coded.codes[:, 0].tolist() == codes
+        assert coded.labels.tolist() == [1, 0, 1, 0, OUTSIDE]
+
+
 def assert_coded(domain, lower, dtype):
     """Assert that each value has its place as its code, in memory and in an engine."""
     frame = pl.DataFrame({"x": lower, "y": [0] * len(lower)}, {"x": dtype, "y": pl.Int64})

@@ -247,7 +247,7 @@ def names_of_frame(
     texts: dict[str, pl.Series] = {}
     for name in frame.columns:
         series = frame.get_column(name)
-        if name in coded and _is_categories(series):
+        if name in coded and is_categories(series):
             columns[name], texts[name] = _categories(series)
         else:
             columns[name] = names_of_series(series)
@@ -288,10 +288,10 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
     if series.implementation.is_polars():
         return nw.to_native(series)
     if kind == Kind.TEXT:
-        if _is_categories(series):
+        if is_categories(series):
             codes, texts = _categories(series)
             return texts[codes]
-        return _of_texts(listed(series))
+        return _of_declared_texts(series)
     if kind == Kind.DATE:
         # Arrow holds days that Python does not have.
         return pl.Series(series.to_arrow(), dtype=pl.Date)
@@ -299,7 +299,21 @@ def names_of_series(series: nw.Series[Any]) -> pl.Series:
     return pl.Series(column.values).set(pl.Series(column.absent()), None)
 
 
-def _is_categories(series: nw.Series[Any]) -> bool:
+def _of_declared_texts(series: nw.Series[Any]) -> pl.Series:
+    """Return texts by Arrow; one by one where some are no UTF-8, or there is no Arrow."""
+
+    def found() -> pl.Series:
+        column = series.to_arrow()
+        column.validate(full=True)
+        return pl.Series(column, dtype=pl.String)
+
+    with suppress(DataError):
+        return replaced(found, DataError)
+    return _of_texts(listed(series))
+
+
+def is_categories(series: nw.Series[Any]) -> bool:
+    """Return whether a Series of pandas is one of categories."""
     return series.implementation.is_pandas() and native_type(series) == "category"
 
 

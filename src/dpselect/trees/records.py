@@ -77,9 +77,29 @@ class Columns:
         is_series = isinstance(held, nw.Series) and not declares_nothing(held)
         return is_series and held.dtype == nw.String
 
+    def categories(self, name: str) -> Any:  # noqa: ANN401 -- of pandas
+        """Return the categories of a column of pandas with their codes; None of others."""
+        held = self.of(name)
+        is_held = isinstance(held, nw.Series) and values.is_categories(held)
+        return nw.to_native(held).cat if is_held else None
+
     def check(self, name: str, domain: Domain) -> None:
         """Raise a ``ColumnError`` if a column cannot hold values of a domain."""
-        domain.check(Kind.TEXT if self.is_text(name) else self.values(name).kind, name)
+        if self.categories(name) is None:
+            domain.check(Kind.TEXT if self.is_text(name) else self.values(name).kind, name)
+
+    def codes(self, name: str, domain: Domain, *, repaired: bool = True) -> Indices:
+        """Return the codes of a column; of texts and categories by one look-up for each."""
+        if (held := self.categories(name)) is not None:
+            every = values.of_objects([*held.categories.tolist(), None])
+            return domain.codes(every, repaired=repaired)[held.codes.to_numpy()]
+        if not isinstance(domain, Categories) or not self.is_text(name):
+            return domain.codes(self.values(name), repaired=repaired)
+        listed = domain.held(np.dtype(object), repaired=repaired)
+        texts = values.names_of_series(self.of(name)).alias(name).to_frame()
+        known = {name: [one if isinstance(one, str) else None for one in listed]}
+        found = engine_of(nw.from_native(texts)).coded(known).get_column(name)
+        return found.fill_null(domain.unknown if repaired else OUTSIDE).to_numpy()
 
 
 def read(x: Table, *, fields: int = 0) -> Columns:
@@ -129,15 +149,7 @@ def codes(columns: Columns, public: Schema, *, repaired: bool = True) -> Indices
     out = np.empty((columns.rows, len(public.names)), dtype=np.int64, order="F")
     for j, (name, domain) in enumerate(public.named.items()):
         columns.check(name, domain)
-        if not isinstance(domain, Categories) or not columns.is_text(name):
-            out[:, j] = domain.codes(columns.values(name), repaired=repaired)
-            continue
-        held = domain.held(np.dtype(object), repaired=repaired)
-        texts = values.names_of_series(columns.of(name)).alias(name).to_frame()
-        listed = {name: [one if isinstance(one, str) else None for one in held]}
-        found = engine_of(nw.from_native(texts)).coded(listed)
-        unknown = domain.unknown if repaired else OUTSIDE
-        out[:, j] = found.get_column(name).fill_null(unknown).to_numpy()
+        out[:, j] = columns.codes(name, domain, repaired=repaired)
     return out
 
 
@@ -227,7 +239,7 @@ class Rows:
         columns, labels = self._columns(data)
         for name, domain in self.schema.named.items():
             columns.check(name, domain)
-        self._classes(labels).check(labels.kind, "y")
+        labels.check("y", self._classes(labels))
 
     @contextmanager
     def counts(self, data: object, max_records: int) -> Iterator[Counts]:
@@ -273,8 +285,8 @@ class Rows:
             return data
         columns, given = self._columns(data)
         classes = self._classes(given)
-        classes.check(given.kind, "y")
-        found, labels = codes(columns, self.schema), classes.codes(given)
+        given.check("y", classes)
+        found, labels = codes(columns, self.schema), given.codes("y", classes)
         if self.on_invalid == "raise":
             strict = codes(columns, self.schema, repaired=False)
             every = np.column_stack([strict, labels])
@@ -288,20 +300,21 @@ class Rows:
             self, columns.names, columns.frame is not None, classes.listed, found, labels
         )
 
-    def _classes(self, labels: ColumnValues) -> Categories:
+    def _classes(self, labels: Columns) -> Categories:
         """Return the classes as the type of the labels writes them."""
         classes = self.schema.classes
         texts = [one for one in classes if isinstance(one, str) and isnan(values.number(one))]
-        whole = labels.values.dtype.kind in "iu"
-        if not self.encoded or len(texts) < len(classes) or not whole:
+        if not self.encoded or len(texts) < len(classes):
+            return Categories(classes)
+        if labels.values("y").values.dtype.kind not in "iu":
             return Categories(classes)
         return Categories([sorted(texts).index(one) for one in texts])
 
-    def _columns(self, data: object) -> tuple[Columns, ColumnValues]:
-        """Return the columns and the labels of a table, or of a pair of both."""
+    def _columns(self, data: object) -> tuple[Columns, Columns]:
+        """Return the columns of a table, or of a pair with its labels; and these, as ``y``."""
         if self.label is not None:
             columns = self._of_source(data, self.label)
-            labels = columns.values(self.label)
+            labels = columns.of(self.label)
             kept = [*self.schema.names, *([] if self.users is None else [self.users.user])]
             columns = replace(columns, names=tuple(kept), held=tuple(map(columns.of, kept)))
         elif isinstance(data, tuple) and len(data) == 2 and not tables.is_lazy(data[0]):
@@ -317,7 +330,7 @@ class Rows:
             if columns.frame is None:
                 raise ParameterError("`user` names a column: X must be a frame")
             self.users.check(columns.frame)
-        return columns, labels
+        return columns, Columns(("y",), (labels,), columns.rows)
 
     def _of_source(self, data: object, label: str) -> Columns:
         """Return the columns of a file or a frame that has the labels, each once.
