@@ -39,13 +39,11 @@ def collect(
         DataError: The engine refuses the query, or there are more rows.
     """
     first = table.lazy().head(most + 1)
-    if order_by:
-        # In this order: of rows that are sorted first, Spark keeps a heap of the first ones,
-        # for which each executor allocates memory for all that there could be.
-        first = first.sort(*order_by)
     frame = engine_of(first).fetched(lambda: unreadable(data))
     if len(frame) > most:
         raise DataError("there are more groups than were declared")
+    # Here: of rows that are sorted Spark keeps a heap, of all that there could be.
+    frame = frame.sort(*order_by) if order_by else frame
     return {name: _column(frame.get_column(name)) for name in frame.columns}
 
 
