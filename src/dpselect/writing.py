@@ -125,7 +125,8 @@ def frozen(value: object) -> Any:  # noqa: ANN401 -- of any field
     if isinstance(value, set | frozenset):
         return tuple(sorted(map(frozen, value), key=str))
     if isinstance(value, Iterable) and _is_list(value):
-        return tuple(map(frozen, value))
+        held = (*value,)
+        return held if {*map(type, held)} <= {*ATOMS, float} else (*map(frozen, held),)
     return value
 
 

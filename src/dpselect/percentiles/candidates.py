@@ -246,16 +246,18 @@ class Range:
 
     def unclear(self, kind: Float) -> float | None:
         """Return a candidate that a type of floats may not tell from the next, if one is."""
-        return _unclear(self._first, self._each, self._parts, self._last, kind)
+        return _unclear(self._first, self._each, self._parts, self._last, np.dtype(kind))
 
 
 @lru_cache(maxsize=256)
-def _unclear(first: int, each: int, parts: int, last: int, kind: Any) -> float | None:  # noqa: ANN401 -- a type, which has a hash
+def _unclear(
+    first: int, each: int, parts: int, last: int, kind: np.dtype[np.floating]
+) -> float | None:
     low, step = Fraction(first, parts), Fraction(each, parts)
     far = max(float(low), float(low + last * step), key=abs)
     if abs(far) > np.finfo(kind).max:
         return far
-    apart = Fraction(float(np.spacing(np.nextafter(kind(abs(far)), kind(0)))))
+    apart = Fraction(float(np.spacing(np.nextafter(kind.type(abs(far)), kind.type(0)))))
     # Steps of just this size are told apart if all candidates are floats.
     return far if step < apart or (step == apart and low % apart) else None
 
@@ -338,9 +340,10 @@ class Unit:
                 "`step` must be a number, or a duration such as timedelta(days=1), not a str"
             )
         values = list(values[:1] if isinstance(values, range) else values)
-        # One value of each type: of a hundred thousand candidates most are alike.
-        some = {(type(one), getattr(one, "tzinfo", None) is None): one for one in values}
-        kinds = {*map(_kind, some.values())} or {"duration" if _is_span(step) else "integer"}
+        # One value of each type is enough, but of times: a zone is not told by their type.
+        some = dict(zip(map(type, values), values, strict=True))
+        of = values if any(issubclass(one, datetime) for one in some) else some.values()
+        kinds = {*map(_kind, of)} or {"duration" if _is_span(step) else "integer"}
         if kinds <= {"float", "integer", "decimal"}:
             if _is_span(step):
                 raise ParameterError("`step` is a duration: give dates, times or durations")
