@@ -18,6 +18,7 @@ from dpselect.cli import options
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.combine import by_name as combined, mechanism_for, weighted_sum
 from dpselect.combine.fronts.dominance import Dominance, checked_dominance
+from dpselect.combine.registry import UNITS
 from dpselect.errors import ParameterError
 from dpselect.mechanisms import Mechanism, Selection, by_name
 from dpselect.mechanisms.base import checked_k
@@ -35,13 +36,6 @@ _OBJECTIVE = re.compile(
     r"(?P<column>[^:]+)(:(global=(?P<bound>[^:]+)|local=(?P<local>[^:]+)"
     r"|highest=(?P<highest>[^:]+)|(?P<monotone>monotone)|(?P<weight>[^:=]+)))+"
 )
-UNITS = {
-    "pareto": "candidates that dominate one",
-    "weighted-sum": "units of the weighted sum",
-    "margin": "steps of the margin",
-}
-"""Units of several objectives that are one."""
-
 _INTEGER = re.compile(r"\s*[+-]?\d{1,30}\s*")
 
 
@@ -192,7 +186,7 @@ class _Table:
     def unit(self) -> str:
         """The unit of the scores."""
         if len(self.terms) > 1:
-            return UNITS[self.combine]
+            return UNITS[self.combine].format("candidates")
         return f"units of {options.PLUS.join(term.column for term in self.terms[0])}"
 
     def objective(

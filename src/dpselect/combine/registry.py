@@ -20,6 +20,15 @@ COMBINATIONS: Mapping[str, Callable[..., Objective]] = MappingProxyType(
 )
 """Every combination by its short name."""
 
+UNITS = MappingProxyType(
+    {
+        "pareto": "dominating {}",
+        "weighted-sum": "units of the weighted sum",
+        "margin": "steps of the margin",
+    }
+)
+"""Unit of the scores of each, to be filled in with what candidates are."""
+
 
 def by_name(
     name: str,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from dpselect import combine as _combine, validation
 from dpselect.combine.fronts.dominance import checked_dominance
+from dpselect.combine.registry import UNITS
 from dpselect.errors import NeighboursError, ParameterError
 from dpselect.mechanisms import (
     AnchoredLocalDampening,
@@ -174,15 +175,6 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 )
 """Every metric that has a name."""
 
-COMBINED = MappingProxyType(
-    {
-        "pareto": "dominating nodes",
-        "weighted-sum": "units of the weighted sum",
-        "margin": "steps of the margin",
-    }
-)
-"""Unit of each combination, as ``METRICS`` has them of each metric."""
-
 
 class Score(NamedTuple):
     """One metric, or a weighted sum of several."""
@@ -268,7 +260,7 @@ class MetricChoice:
         """The unit of the scores."""
         if self.alone is not None:
             return self.alone.unit
-        return COMBINED.get(self.asked.combine or "", "score units")
+        return UNITS.get(self.asked.combine or "", "score units").format("nodes")
 
     @property
     def passes(self) -> int:
