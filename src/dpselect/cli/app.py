@@ -75,9 +75,7 @@ def made(name: str) -> Any:
     """
     if (home := COMMANDS.get(name) or installed()[name]).panel == ABSENT:
         raise not_installed(f"dpselect {name}", ELSEWHERE[name])
-    # A second command, so that typer makes a group and not its one command.
     part = typer.Typer(name=name, rich_markup_mode="rich", pretty_exceptions_enable=False)
-    part.command("-", hidden=True)(lambda: None)
     home.register(part)
     shaped(part)
     return typer.main.get_group(part).commands[name]

@@ -147,8 +147,7 @@ def _show_entry(shown: Budget, number: int, *, as_json: bool) -> None:
         allowed = f"must be 1 to {len(shown.entries)}" if shown.entries else "is of none yet"
         raise ParameterError(f"`entry` {allowed}, not {number}")
     if as_json:
-        entries = json.loads(shown.to_json())["entries"]
-        output.print_json(next(one for one in entries if one["sequence"] == number))
+        output.print_json(json.loads(shown.to_json())["entries"][number - 1])
         return
     if found.shown:
         output.print_table(found.shown)

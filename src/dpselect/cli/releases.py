@@ -334,10 +334,7 @@ class Positives(QueryCommand):
         """Return the number of people: that of the rows, which is public."""
         from dpselect import tables
 
-        column = given.options["column"]
-        if column is None:
-            raise ParameterError("give `column`, in which the statuses are")
-        return {"n": tables.count_records(given.table, plain=[column])}
+        return {"n": tables.count_records(given.table, plain=[given.options["column"]])}
 
 
 class _OfTrees(QueryCommand):

@@ -92,7 +92,7 @@ class Select(QueryCommand):
         combine = (asked["combine"] or "pareto") if len(terms) > 1 else None
         kind = checked_dominance(asked["dominance"] or "standard", combine, of="combine")
         protected = validation.neighbours(asked["neighbours"])
-        table = _Table(given.table, terms, combine or "pareto", kind, protected)
+        table = _Table(given.table, terms, combine, kind, protected)
         lone = asked["k"] in {None, 1}
         how = {"name": asked["mechanism"] or mechanism_for(combine, kind, rounds=lone)}
         if how["name"] == "shifted" and asked["direction"] is not None:
@@ -108,7 +108,7 @@ class Select(QueryCommand):
         asked, table = given.options, given.options["table"]
         stated = {
             "objective": asked["objective"],
-            "combine": table.combine if len(table.terms) > 1 else None,
+            "combine": table.combine,
             "dominance": table.dominance if table.dominance != "standard" else None,
             "label": asked["label"],
         }
@@ -117,7 +117,7 @@ class Select(QueryCommand):
     def facts(self, query: Selection, given: Given) -> Mapping[str, object]:
         """Return how far one drawn candidate can be from the best."""
         public, table = given.options["public"], given.options["table"]
-        pareto = len(table.terms) > 1 and table.combine == "pareto"
+        pareto = table.combine == "pareto"
         front = pareto and table.dominance != "weak"
         mechanism = cast("Mechanism", query.mechanism)
         error = mechanism.single_round(checked_k(query.k or 1, public)).error_bound(
@@ -178,14 +178,14 @@ class _Table:
 
     held: object
     terms: Sequence[Sequence[_Term]]
-    combine: str
+    combine: str | None
     dominance: Dominance
     relation: Neighbours
 
     @property
     def unit(self) -> str:
         """The unit of the scores."""
-        if len(self.terms) > 1:
+        if self.combine is not None:
             return UNITS[self.combine].format("candidates")
         return f"units of {options.PLUS.join(term.column for term in self.terms[0])}"
 
@@ -214,7 +214,7 @@ class _Table:
             )
             for terms in self.terms
         ]
-        if len(parts) == 1:
+        if self.combine is None:
             return parts[0]
         return combined(self.combine, parts, dominance=self.dominance)
 
