@@ -155,8 +155,8 @@ print(json.dumps([colour.candidate, day.candidate, node, budget.remaining, optio
 """
 
 
-OF_APPLICATIONS = ("BestOf", "Levels", "Search", "Series", "StableArgmax", "TopVariants",
-                   "levels", "series", "tuning", "variants")  # fmt: skip
+OF_PACKAGES = ("BestOf", "Comparison", "Levels", "Search", "Series", "StableArgmax",
+               "TopVariants", "compare", "levels", "series", "tuning", "variants")  # fmt: skip
 
 
 def test_python_releases_with_the_required_dependencies_alone(required):
@@ -168,14 +168,14 @@ def test_python_releases_with_the_required_dependencies_alone(required):
     assert node == 0
     assert remaining == 0
     assert optional == []
-    assert missing == sorted(OF_APPLICATIONS)
+    assert missing == sorted(OF_PACKAGES)
 
 
 MISSING = """
 import dpselect as dp
 
 votes = dp.Objective([3.0, 1.0], dp.GlobalSensitivity(1, "add-remove"))
-table = dp.compare(votes, [dp.PermuteAndFlip(epsilon=1.0)])
+drawn = dp.PermuteAndFlip(epsilon=1.0).release(votes)
 try:
     {use}
 except dp.errors.MissingDependencyError as error:
@@ -186,7 +186,7 @@ except dp.errors.MissingDependencyError as error:
 @pytest.mark.parametrize(
     ("use", "package"),
     [
-        ("table.to_frame()", "polars"),
+        ("drawn.to_frame()", "polars"),
         ("open('a.parquet', 'wb').close(), dp.tables.open_table('a.parquet')", "polars"),
         ("dp.networks.Graph.from_edges(votes.scores.reshape(1, 2), nodes=4)", "polars"),
         ("dp.trees.ID3Classifier", "sklearn"),

@@ -10,6 +10,10 @@ from dpselect_applications import (
     tuning as tuning,
     variants as variants,
 )
+from dpselect_planner import (
+    Comparison as Comparison,
+    compare as compare,
+)
 
 from . import (
     audit as audit,
@@ -32,10 +36,6 @@ from . import (
 )
 from ._version import (
     __version__ as __version__,
-)
-from .accuracy import (
-    Comparison as Comparison,
-    compare as compare,
 )
 from .budget import (
     Budget as Budget,

@@ -120,6 +120,8 @@ from dpselect.mechanisms.above_threshold import (
 )
 from dpselect.mechanisms.base import (
     as_step as as_step,
+    checked_k as checked_k,
+    with_any_option as with_any_option,
 )
 from dpselect.mechanisms.sequence import (
     gaussian_scale as gaussian_scale,
@@ -183,5 +185,7 @@ from dpselect.typing import (
     Values as Values,
 )
 from dpselect.writing import (
+    card as card,
+    lines as lines,
     strict as strict,
 )

@@ -1,6 +1,10 @@
 from .assembly import (
     page as page,
 )
+from .comparison import (
+    Comparison as Comparison,
+    compare as compare,
+)
 from .questions import (
     BestScore as BestScore,
     Keys as Keys,
@@ -24,4 +28,10 @@ from .solving import (
     best_mechanism as best_mechanism,
     epsilon_for as epsilon_for,
     people_for as people_for,
+)
+from .subset_bounds import (
+    theorem_1_lower as theorem_1_lower,
+    theorem_1_upper as theorem_1_upper,
+    theorem_2_lower as theorem_2_lower,
+    theorem_2_upper as theorem_2_upper,
 )

@@ -360,7 +360,7 @@ def _print_table(
 
 def _print_least(n: int, d: int, beta: int, epsilon: float) -> None:
     """Print the delta that no scheme can be below; without neighbours there is none."""
-    from dpselect.subsets import theorem_1_lower, theorem_2_lower
+    from dpselect_planner import theorem_1_lower, theorem_2_lower
 
     facts = {}
     if 0 < d < n:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import exp
 
-from dpselect import validation
+from dpselect.extend import validation
 
 
 def theorem_1_upper(n: int, d: int, beta: int) -> float:

@@ -11,15 +11,16 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields, replace
 from fractions import Fraction
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpselect import validation, writing
-from dpselect._optional import pl
-from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence
-from dpselect.mechanisms.base import checked_k, with_any_option
-from dpselect.objective import Objective
-from dpselect.typing import Scores
+from dpselect import Mechanism, NoisySequence, Objective
+from dpselect.extend import Scores, card, checked_k, lines, needed, validation, with_any_option
+from dpselect.mechanisms import MechanismLike
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +91,20 @@ class Comparison:
         columns["rho"] = [float(f"{row.rho:.3g}") for row in rows]
         numbers = sorted({row.simulations for row in self.rows} - {0})
         simulated = ", ".join(f"simulated {number} times" for number in numbers)
-        return "\n".join([*writing.lines(columns), *([f"*: {simulated}"] if simulated else [])])
+        return "\n".join([*lines(columns), *([f"*: {simulated}"] if simulated else [])])
 
     def _repr_html_(self) -> str:
-        return writing.card(str(self))
+        return card(str(self))
 
     def to_frame(self) -> pl.DataFrame:
-        """Return the rows as a polars frame."""
+        """Return the rows as a polars frame.
+
+        Raises:
+            MissingDependencyError: polars is not installed.
+        """
+        needed("polars", extra="standard")
+        import polars as pl
+
         return pl.DataFrame(
             [astuple(row) for row in self.rows],
             schema=[field.name for field in fields(Row)],
