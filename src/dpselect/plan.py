@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil, exp, fsum, inf, isfinite, log, log1p
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, Unpack
 
 from dpselect import passes, validation, writing
 from dpselect._numbers import exact
@@ -26,6 +26,9 @@ from dpselect.writing import summary
 
 if TYPE_CHECKING:
     from dpselect.budget import Budget
+
+EPSILON, DELTA = validation.numbers(0, float_info.max), validation.numbers(0, 1)
+"""Checks of prices."""
 
 SEQUENTIAL = "sequential: the prices of all steps add up"
 
@@ -58,17 +61,14 @@ class Spend:
     """
 
     purpose: str
-    epsilon: float
-    times: int = 1
-    delta: float = 0.0
-    rho: float | None = None
+    epsilon: Annotated[float, EPSILON]
+    times: Annotated[int, validation.integers(1)] = 1
+    delta: Annotated[float, DELTA] = 0.0
+    rho: Annotated[float | None, validation.numbers(0, inf)] = None
     laplace: bool = False
 
     def __post_init__(self) -> None:
-        _keep_price(self)
-        object.__setattr__(self, "times", validation.at_least("times", self.times, 1))
-        if self.rho is not None:
-            object.__setattr__(self, "rho", validation.within("rho", self.rho, 0, inf))
+        validation.keep_checked(self)
 
     @property
     def rho_of_all(self) -> float:
@@ -157,8 +157,8 @@ class Plan:
     arguments: Mapping[str, object] = field(default_factory=dict)
     mechanism: str
     spends: tuple[Spend, ...]
-    epsilon: float
-    delta: float = 0.0
+    epsilon: Annotated[float, EPSILON]
+    delta: Annotated[float, DELTA] = 0.0
     neighbours: Neighbours
     user: str | None = None
     public: tuple[str, ...] = ()
@@ -169,9 +169,9 @@ class Plan:
     query: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        _keep_price(self)
-        object.__setattr__(self, "neighbours", validation.neighbours(self.neighbours))
-        object.__setattr__(self, "mechanism", writing.six_digits(self.mechanism))
+        relation = validation.neighbours(self.neighbours)
+        mechanism = writing.six_digits(self.mechanism)
+        validation.keep_checked(self, neighbours=relation, mechanism=mechanism)
         for name, whole in (("epsilon", self.epsilon), ("delta", self.delta)):
             parts = fsum([spend.times * getattr(spend, name) for spend in self.spends])
             if parts > whole * (1 + ROUNDING):
@@ -215,18 +215,13 @@ class Plan:
         return lambda: charge()[0]
 
     def asked(self) -> dict[str, Any]:
-        """Return the price as arguments of ``dpselect.Budget.spend``."""
+        """Return the price and what its entry says, as ``dpselect.Budget.reserve`` has them."""
         return {
             "epsilon": self.epsilon,
             "neighbours": self.neighbours,
             "delta": self.delta,
             "rho": self.rho or None,
             "user": self.user,
-        }
-
-    def _stated(self) -> dict[str, Any]:
-        """Return what the entry of a spend says, as arguments of the spend."""
-        return {
             "mechanism": self.description,
             "laplace_rounds": self.laplace_rounds,
             "question": self._question,
@@ -416,7 +411,7 @@ def reserve(plans: Sequence[Plan], budget: SupportsSpend | None) -> Callable[[],
     """Decide on the prices of plans, all or none; see ``Plan.reserve``."""
     priced, charge = _priced(plans), None
     if budget is not None:
-        spends = [{**plans[at].asked(), **plans[at]._stated()} for at in priced]  # noqa: SLF001
+        spends = [plans[at].asked() for at in priced]
         charge = budget.reserve(spends) if spends else None
     passes.expect(sum(plan.passes for plan in plans))
 
@@ -481,11 +476,3 @@ def _warned() -> Iterator[None]:
         yield
     except BudgetError as error:
         warnings.warn(f"the answer was not recorded: {error}", stacklevel=4)
-
-
-def _keep_price(priced: Spend | Plan) -> None:
-    """Check epsilon and delta and keep them as Python floats."""
-    epsilon = validation.within("epsilon", priced.epsilon, 0, float_info.max)
-    delta = validation.within("delta", priced.delta, 0, 1)
-    object.__setattr__(priced, "epsilon", epsilon)
-    object.__setattr__(priced, "delta", delta)

@@ -16,17 +16,13 @@ from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, cached_property, partial, wraps
 from importlib import import_module
 from numbers import Real
-from types import UnionType
 from typing import (
-    Annotated,
     Any,
     ClassVar,
     Generic,
-    Literal,
     Self,
     TypeAlias,
     TypeVar,
-    Union,
     dataclass_transform,
     final,
     get_args,
@@ -123,7 +119,9 @@ def query(kind: type[Fields]) -> type[Fields]:
             whole(self, *args, **given)
         except TypeError:
             if args:
-                raise ParameterError(f"a {made.__name__} takes its fields by name") from None
+                raise ParameterError(
+                    f"{validation.one(made.__name__)} takes its fields by name"
+                ) from None
             _check_names(made, given)
             raise
 
@@ -133,14 +131,15 @@ def query(kind: type[Fields]) -> type[Fields]:
 
 def _check_names(kind: Any, given: Iterable[str]) -> None:  # noqa: ANN401 -- a class
     """Raise if a field that is given is unknown, or one that is needed is not given."""
-    known, given = _defaults(kind), set(given)
+    known, given, title = _defaults(kind), set(given), validation.one(kind.__name__)
     for name in sorted(given - known.keys()):
         meant = nearest(name, known).replace("'", "`")
-        raise ParameterError(f"a {kind.__name__} has no field `{name}`{meant}")
+        raise ParameterError(f"{title} has no field `{name}`{meant}")
     missing = [name for name, one in known.items() if one is MISSING and name not in given]
     if missing:
-        named = ", ".join(f"`{name}`" for name in missing)
-        raise ParameterError(f"a {kind.__name__} needs {named}")
+        said = writing.documented(kind)
+        named = "; ".join(f"`{name}` ({said.get(name, '').rstrip('.')})" for name in missing)
+        raise ParameterError(f"{title} needs {named}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,10 +231,7 @@ class Query(ABC, Generic[Out]):
             if name in FLOATS:
                 kept = writing.real(kept)
             object.__setattr__(self, name, kept)
-        defaults = _defaults(type(self))
-        for name, check in checks_of(type(self)):
-            if (value := getattr(self, name)) is not None or defaults[name] is not None:
-                check(name, value)
+        validation.checked(self)
         _ = self.plan
 
     @abstractmethod
@@ -249,9 +245,13 @@ class Query(ABC, Generic[Out]):
         except ArithmeticError:
             given = [name for name in self._given if isinstance(getattr(self, name), Real)]
             raise ParameterError(
-                f"a {type(self).__name__} cannot be computed with such numbers: one of "
+                f"{self._title} cannot be computed with such numbers: one of "
                 f"{', '.join(f'`{name}`' for name in given)} is too small or too large"
             ) from None
+
+    @property
+    def _title(self) -> str:
+        return validation.one(type(self).__name__)
 
     @cached_property
     def plan(self) -> Plan:
@@ -271,7 +271,7 @@ class Query(ABC, Generic[Out]):
             ParameterError: It is no query of a table; by default none is.
             ColumnError: It does not name a column.
         """
-        raise ParameterError(f"a {type(self).__name__} is no question of a table")
+        raise ParameterError(f"{self._title} is no question of a table")
 
     def column_named(self, field: str = "column") -> Any:  # noqa: ANN401 -- a name, or several
         """Return the column that a field names, or several.
@@ -281,7 +281,7 @@ class Query(ABC, Generic[Out]):
         """
         column = getattr(self, field)
         if column is None:
-            raise ColumnError(f"a {type(self).__name__} of a table needs `{field}`")
+            raise ColumnError(f"{self._title} of a table needs `{field}`")
         return column
 
     @property
@@ -404,7 +404,8 @@ class Query(ABC, Generic[Out]):
             raise ParameterError(f"a query must be of schema {SCHEMA}: `dpselect`={SCHEMA}")
         kind = kind_of(fields_.get("query"))
         if not issubclass(kind, cls):
-            raise ParameterError(f"the query is a {kind.__name__}, not a {cls.__name__}")
+            found, asked = validation.one(kind.__name__), validation.one(cls.__name__)
+            raise ParameterError(f"the query is {found}, not {asked}")
         head = {"dpselect", "query"}
         given = {name: one for name, one in fields_.items() if name not in head}
         _check_names(kind, given)
@@ -604,27 +605,12 @@ def _kind_of_release(kind: type[Query[Any]]) -> type[Any]:
 
 
 @cache
-def checks_of(kind: type[Any]) -> list[tuple[str, validation.Check]]:
-    """Return the checks that the annotations of a class state, with their fields."""
-    found: list[tuple[str, validation.Check]] = []
-    for name, hint in get_type_hints(kind, include_extras=True).items():
-        stated, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        union = get_args(stated) if get_origin(stated) in {Union, UnionType} else [stated]
-        texts, *others = [one for one in union if one is not type(None)]
-        if get_origin(texts) is Literal and not others:
-            marks.append(partial(validation.one_of, known=get_args(texts)))
-        found += [(name, one) for one in marks if not isinstance(one, Claim)]
-    return found
-
-
-@cache
 def claims_of(kind: type[Query[Any]]) -> Mapping[str, Claim]:
     """Return the fields of a class that declare something public of the data."""
-    marks = {
-        name: [one for one in get_args(hint) if isinstance(one, Claim)]
-        for name, hint in get_type_hints(kind, include_extras=True).items()
+    hints = get_type_hints(kind, include_extras=True).items()
+    return {
+        name: one for name, hint in hints for one in get_args(hint) if isinstance(one, Claim)
     }
-    return {name: one for name, found in marks.items() for one in found}
 
 
 @cache

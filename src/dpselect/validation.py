@@ -9,10 +9,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import fields
+from functools import cache, partial
 from math import inf, isfinite
 from numbers import Integral, Real
 from sys import float_info
-from typing import TYPE_CHECKING, TypeAlias, TypeGuard, TypeVar, get_args
+from types import NoneType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypeGuard,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from dpselect.errors import DPSelectError, NeighboursError, ParameterError, nearest, replaced
 from dpselect.neighbours import Neighbours
@@ -35,6 +49,40 @@ TINY = float_info.min
 """The least float that is not subnormal."""
 
 
+@cache
+def checks_of(kind: type[Any]) -> list[tuple[str, Check]]:
+    """Return the checks that the annotations of a dataclass state, with their fields.
+
+    ``Literal`` states texts, and ``Annotated`` functions such as ``positive``.
+    """
+    found: list[tuple[str, Check]] = []
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        stated, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        parts = get_args(stated) if NoneType in get_args(stated) else [stated]
+        texts, *others = [one for one in parts if one is not NoneType]
+        if get_origin(texts) is Literal and not others:
+            marks.append(partial(one_of, known=get_args(texts)))
+        found += [(name, one) for one in marks if callable(one)]
+    return found
+
+
+def checked(made: Any) -> dict[str, Any]:  # noqa: ANN401 -- a dataclass
+    """Return what the checks of fields return; a None that is a default needs none."""
+    usual = {one.name: one.default for one in fields(made)}
+    given = {name: getattr(made, name) for name in usual}
+    return {
+        name: check(name, given[name])
+        for name, check in checks_of(made.__class__)
+        if given[name] is not None or usual[name] is not None
+    }
+
+
+def keep_checked(made: Any, **more: Any) -> None:  # noqa: ANN401 -- a dataclass, and its fields
+    """Keep in a frozen dataclass what the checks of its fields return, and more."""
+    for name, value in (checked(made) | more).items():
+        object.__setattr__(made, name, value)
+
+
 def must_be(name: str, words: str, given: str) -> ParameterError:
     """Return the error of an argument that is not what it must be."""
     return ParameterError(f"`{name}` must be {words}, {given}")
@@ -42,11 +90,11 @@ def must_be(name: str, words: str, given: str) -> ParameterError:
 
 def _type_of(value: object) -> str:
     # Anything else of a value may be data that were given by mistake.
-    return f"not {_one(type(value))}"
+    return f"not {one(type(value).__name__)}"
 
 
-def _one(kind: type) -> str:
-    name = kind.__name__
+def one(name: str) -> str:
+    """Return the name of a class behind its article."""
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
@@ -244,7 +292,7 @@ def floats(of: str, values: ArrayLike, error: type[DPSelectError] = ParameterErr
 def instance(name: str, value: object, kind: type[T]) -> T:
     """Return ``value`` if it is a ``kind``."""
     if not isinstance(value, kind):
-        raise must_be(name, _one(kind), _type_of(value))
+        raise must_be(name, one(kind.__name__), _type_of(value))
     return value
 
 

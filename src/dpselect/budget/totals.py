@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 
 from dpselect import validation
 from dpselect._numbers import exact, floor
@@ -32,6 +32,22 @@ DIGITS = {"day": 10, "month": 7, "year": 4}
 """Characters of an ISO 8601 time that name a period of each length."""
 
 
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _checked_shares(_: str, given: object) -> tuple[tuple[str, float], ...]:
+    shares: Any = given
+    made = [
+        (str(name), validation.positive("share", one)) for name, one in shares if _is_name(name)
+    ]
+    if len(made) < len(shares):
+        raise ParameterError("`share` must name an analyst")
+    if len(dict(made)) < len(made):
+        raise ParameterError("`share` must name each analyst once")
+    return tuple(made)
+
+
 @dataclass(frozen=True, slots=True)
 class Persons:
     """Protection of persons, with all their rows.
@@ -47,14 +63,12 @@ class Persons:
     """
 
     column: str
-    rows: int | None = None
+    rows: Annotated[int | None, validation.integers(1, validation.EXACT)] = None
 
     def __post_init__(self) -> None:
         if not _is_name(self.column):
             raise ParameterError("`protects` must be 'row', or the name of a column of persons")
-        if self.rows is not None:
-            rows = validation.at_least("rows", self.rows, 1, validation.EXACT)
-            object.__setattr__(self, "rows", rows)
+        validation.keep_checked(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +124,18 @@ class Totals:
         NeighboursError: ``neighbours`` is no relation, or none for persons.
     """
 
-    epsilon: float
-    delta: float = 0.0
+    epsilon: Annotated[float, validation.positive]
+    delta: Annotated[float, validation.probability] = 0.0
     neighbours: Neighbours
     persons: Persons | None = None
     composition: Composition = "either"
-    shares: tuple[tuple[str, float], ...] = ()
+    shares: Annotated[tuple[tuple[str, float], ...], _checked_shares] = ()
     period: Period | None = None
 
     def __post_init__(self) -> None:
-        known = {
-            "epsilon": validation.positive("epsilon", self.epsilon),
-            "delta": validation.probability("delta", self.delta),
-            "neighbours": validation.neighbours(self.neighbours),
-            "shares": _checked_shares(self.shares),
-        }
-        validation.one_of("composition", self.composition, get_args(Composition))
-        if known["delta"] == 0:
-            known["composition"] = "sum"
-        for name, value in known.items():
-            object.__setattr__(self, name, value)
+        validation.keep_checked(self, neighbours=validation.neighbours(self.neighbours))
+        if self.delta == 0:
+            object.__setattr__(self, "composition", "sum")
         if self.persons is not None and RECORDS[self.neighbours] != "row":
             raise NeighboursError(
                 f"`neighbours`={self.neighbours} protects one {RECORDS[self.neighbours]}; to "
@@ -170,7 +176,11 @@ class Totals:
         Raises:
             NeighboursError: It protects another relation or unit, and no number is known.
         """
-        check_relation(self.neighbours, validation.neighbours(neighbours))
+        if (given := validation.neighbours(neighbours)) is not self.neighbours:
+            raise NeighboursError(
+                f"this budget is for `neighbours`={self.neighbours}, the release for {given}: "
+                "give the first, or another budget"
+            )
         persons = self.persons
         if user == (None if persons is None else persons.column):
             return 1
@@ -223,27 +233,3 @@ def part(totals: Totals, share: str) -> Totals:
         )
     delta = floor(exact(totals.delta) * granted / exact(totals.epsilon))
     return replace(totals, epsilon=floor(granted), delta=delta, shares=())
-
-
-def check_relation(kept: Neighbours, asked: Neighbours) -> None:
-    """Raise a ``NeighboursError`` if a budget is kept for another relation than a release's."""
-    if kept is not asked:
-        raise NeighboursError(
-            f"this budget is for `neighbours`={kept}, the release for {asked}: give the first, "
-            "or another budget"
-        )
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _checked_shares(shares: Sequence[tuple[object, object]]) -> tuple[tuple[str, float], ...]:
-    made = [
-        (str(name), validation.positive("share", one)) for name, one in shares if _is_name(name)
-    ]
-    if len(made) < len(shares):
-        raise ParameterError("`share` must name an analyst")
-    if len(dict(made)) < len(made):
-        raise ParameterError("`share` must name each analyst once")
-    return tuple(made)

@@ -35,6 +35,36 @@ OF_UNIT = {"neighbours": str, "user": str, "max_per_user": int}
 
 LIST_OF_TABLES: Any = list[Mapping]  # type: ignore[type-arg] # of any keys
 
+OF_REQUESTS: dict[str, dict[str, Any]] = {
+    "": {
+        **dict.fromkeys(("policy", "ledger", "note", "analyst"), str),
+        **dict.fromkeys(("data", "unit"), Mapping),
+        "queries": LIST_OF_TABLES,
+    },
+    "data": OF_DATA,
+    "unit": OF_UNIT,
+}
+"""The keys of each table of a request; those of a query are its fields."""
+
+OF_POLICIES: dict[str, dict[str, Any]] = {
+    "": {
+        "ledger": str,
+        **dict.fromkeys(("data", "unit", "release", "person", "columns", "claims"), Mapping),
+    },
+    "data": OF_DATA,
+    "unit": OF_UNIT,
+    "release": {"queries": list[str], "epsilon": float, "delta": float, "most_values": int},
+    "person": {
+        **dict.fromkeys(("epsilon", "delta"), float),
+        **dict.fromkeys(("composition", "period", "period_unit"), str),
+        "shares": Mapping,
+    },
+    "person.shares": {"*": float},
+    "columns": {"*": Mapping},
+    "claims": {"*": object},
+}
+"""The keys of each table of a policy; those of [claims] are fields of queries."""
+
 WORDS: dict[Any, str] = {
     str: "a text",
     int: "an integer",

@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Any, Self, get_args, get_type_hints
+from typing import Annotated, Any, Self, get_args, get_type_hints
 
 from dpselect import validation, writing
 from dpselect._numbers import exact
@@ -20,8 +20,8 @@ from dpselect.neighbours import NeighboursLike
 from dpselect.percentiles.candidates import ENDS, Quantity, Unit, quantity
 from dpselect.query import NOTHING, Claim, Query, Released, claims_of
 from dpselect.requests.document import (
-    OF_DATA,
-    OF_UNIT,
+    OF_POLICIES as TABLES,
+    OF_REQUESTS,
     READING,
     Document,
     anywhere,
@@ -33,26 +33,6 @@ from dpselect.requests.reading import columns_of, query_of, titles
 from dpselect.tables import Source
 from dpselect.tables.dialect import Dialect
 from dpselect.tables.lists import lines_of
-
-TABLES: dict[str, dict[str, Any]] = {
-    "": {
-        "ledger": str,
-        **dict.fromkeys(("data", "unit", "release", "person", "columns", "claims"), Mapping),
-    },
-    "data": OF_DATA,
-    "unit": OF_UNIT,
-    "release": {"queries": list[str], "epsilon": float, "delta": float, "most_values": int},
-    "person": {
-        **dict.fromkeys(("epsilon", "delta"), float),
-        **dict.fromkeys(("composition", "period", "period_unit"), str),
-        "shares": Mapping,
-    },
-    "person.shares": {"*": float},
-    "columns": {"*": Mapping},
-    "claims": {"*": object},
-}
-"""The keys of each table of a policy; those of [claims] are fields of queries
-(``claims_known``)."""
 
 NEEDED = (("data", "path"), ("unit", "neighbours"), ("release", "epsilon"))
 """Keys of every policy."""
@@ -148,9 +128,9 @@ class Policy:
     queries: tuple[str, ...] = field(default_factory=lambda: tuple(titles()))
     columns: Mapping[str, Released] | None = None
     claims: Mapping[str, Any] | None = None
-    epsilon: float
-    delta: float = 0.0
-    most_values: int = writing.MOST_VALUES
+    epsilon: Annotated[float, validation.positive]
+    delta: Annotated[float, validation.numbers(0, 1)] = 0.0
+    most_values: Annotated[int, validation.integers(1)] = writing.MOST_VALUES
     neighbours: NeighboursLike
     document: Document = field(default_factory=lambda: Document({}), repr=False, compare=False)
 
@@ -159,11 +139,8 @@ class Policy:
             raise ParameterError(
                 f"`queries` has {unknown[0]!r}; those of a table are {', '.join(titles())}"
             )
-        validation.positive("epsilon", self.epsilon)
-        validation.within("delta", self.delta, 0, 1)
-        validation.at_least("most_values", self.most_values, 1)
-        object.__setattr__(self, "neighbours", validation.neighbours(self.neighbours))
-        object.__setattr__(self, "queries", tuple(self.queries))
+        relation = validation.neighbours(self.neighbours)
+        validation.keep_checked(self, neighbours=relation, queries=tuple(self.queries))
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
@@ -418,7 +395,8 @@ class Policy:
 
 def _places() -> dict[str, Iterable[str]]:
     """Return the keys of all tables of a policy, by where they stand."""
-    return places_of({**TABLES, "columns.NAME": OF_A_COLUMN, "claims": claims_known()})
+    own = places_of({**TABLES, "columns.NAME": OF_A_COLUMN, "claims": claims_known()})
+    return {**own, "a request": OF_REQUESTS[""].keys() - TABLES[""].keys()}
 
 
 def _takes_max_degree(metric: object) -> bool:

@@ -13,16 +13,15 @@ from typing import Any, Self
 
 from dpselect import validation, writing
 from dpselect.budget import Budget
-from dpselect.budget.origin import source_name
+from dpselect.budget.entry import source_name
 from dpselect.errors import ColumnError, LedgerError, NeighboursError, ParameterError
 from dpselect.plan import Plan, sequential_plan
 from dpselect.query import Query, run
 from dpselect.release import Release
 from dpselect.requests import contradictions
 from dpselect.requests.document import (
-    LIST_OF_TABLES,
-    OF_DATA,
-    OF_UNIT,
+    OF_POLICIES,
+    OF_REQUESTS as TABLES,
     READING,
     Document,
     check_keys,
@@ -30,25 +29,11 @@ from dpselect.requests.document import (
     place_of,
     places_of,
 )
-from dpselect.requests.policy import TABLES as OF_POLICIES, Policy
+from dpselect.requests.policy import Policy
 from dpselect.requests.reading import columns_of, query_of, titles
 from dpselect.tables import Source
 from dpselect.tables.opening import checked_engine, held
 from dpselect.writing import strict
-
-TABLES: dict[str, dict[str, Any]] = {
-    "": {
-        **dict.fromkeys(("policy", "ledger", "note", "analyst"), str),
-        **dict.fromkeys(("data", "unit"), Mapping),
-        "queries": LIST_OF_TABLES,
-    },
-    "data": OF_DATA,
-    "unit": OF_UNIT,
-}
-"""The keys of each table of a request; those of a query are its fields."""
-
-ONLY_OF_POLICIES = OF_POLICIES[""].keys() - TABLES[""].keys()
-"""Tables of a policy that no request has."""
 
 OF_A_QUERY = ("query", "name")
 """Other keys of a query's table."""
@@ -345,7 +330,8 @@ class Request:
 def _places() -> dict[str, Iterable[str]]:
     """Return the keys of all tables of a request, by where they stand; and of its policy."""
     of_queries = {one.name for title in titles() for one in fields(query_of(title))}  # type: ignore[arg-type]
-    return {**places_of(TABLES), "[[queries]]": of_queries, "a policy": ONLY_OF_POLICIES}
+    policies = OF_POLICIES[""].keys() - TABLES[""].keys()
+    return {**places_of(TABLES), "[[queries]]": of_queries, "a policy": policies}
 
 
 def _check_name(name: object, others: Iterable[str]) -> None:
@@ -366,7 +352,8 @@ def _query(table: Mapping[str, Any], unit: Mapping[str, Any], most: int) -> Quer
     given |= {name: value for name, value in table.items() if name not in OF_A_QUERY}
     for name in given:
         if name not in known and (place := place_of(name, places_of(TABLES))):
-            raise ParameterError(f"`{name}` is no field of a {kind.__name__}{place}")
+            title = validation.one(kind.__name__)
+            raise ParameterError(f"`{name}` is no field of {title}{place}")
     if kind.__name__ == "Percentiles":
         from dpselect.percentiles.candidates import typed
 
@@ -382,8 +369,9 @@ def _check_unit(query: Query[Any], unit: Mapping[str, Any]) -> None:
     plan, stated = query.plan, unit.get("neighbours")
     same = stated is None or plan.neighbours is validation.neighbours(stated)
     if not same or (unit and plan.user != unit.get("user")):
+        title = validation.one(plan.name)
         raise NeighboursError(
-            f"a {plan.name} protects one {plan.user or 'record'} ({plan.neighbours}), and "
+            f"{title} protects one {plan.user or 'record'} ({plan.neighbours}), and "
             f"[unit] says one {unit.get('user') or 'record'} ({stated or plan.neighbours})"
         )
 
