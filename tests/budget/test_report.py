@@ -3,7 +3,7 @@
 import polars as pl
 
 import dpselect as dp
-from dpselect.budget import report
+from dpselect.budget import words
 
 
 def test_an_answer_is_the_table_that_was_printed_and_a_long_one_is_in_a_file(tmp_path):
@@ -16,10 +16,10 @@ def test_an_answer_is_the_table_that_was_printed_and_a_long_one_is_in_a_file(tmp
         column=None, k=300, candidates=range(300), epsilon=1.0, neighbours="add-remove"
     )
     keys.release([1], budget=budget)
-    page = report.html(budget, name="a", whole={2: "all.csv"})
+    page = words.html(budget, name="a", whole={2: "all.csv"})
 
     assert budget.entries[0].shown == found.shown()
-    assert {*report.long_tables(budget)} == {2}
+    assert {*words.long_tables(budget)} == {2}
     assert "<td>a</td><td>1</td>" in page.replace(' class="number"', "")
     assert "100 more rows are in all.csv" in page
     assert page.count("<tr>") < 250

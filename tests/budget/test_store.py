@@ -98,7 +98,7 @@ if os.fork() == 0:
         try:
             act()
         except BudgetError as error:
-            refused += "belongs to the process that made it; give the budget a" in str(error)
+            refused += "belongs to the process that made it: two copies" in str(error)
     os._exit(refused)
 _, status = os.wait()
 sys.exit(os.waitstatus_to_exitcode(status))

@@ -13,10 +13,9 @@ from dpselect import validation, writing
 from dpselect._numbers import exact
 from dpselect._optional import version
 from dpselect.budget import words
-from dpselect.budget.entry import Entry, Kept, Question, grouped, priced
+from dpselect.budget.entry import Entry, Kept, Origin, Question, grouped, priced, text
 from dpselect.budget.filter import Pot, Sums, admit
 from dpselect.budget.ledger import Ledger
-from dpselect.budget.origin import Origin, text
 from dpselect.budget.store import Entries, Memory, State
 from dpselect.budget.totals import RECORDS, Composition, Period, Persons, Totals, part
 from dpselect.errors import BudgetError, InsufficientBudgetError
@@ -486,9 +485,7 @@ class Budget:
 
         One self-contained page. It holds what the entries hold, released values among them.
         """
-        from dpselect.budget import report
-
-        return report.html(self, name="budget" if self.path is None else self.path.name)
+        return words.html(self, name="budget" if self.path is None else self.path.name)
 
     def to_dp_events(self) -> dp_accounting.ComposedDpEvent:
         """Return the spends as an event for an accountant of ``dp_accounting``.
@@ -510,12 +507,9 @@ class Budget:
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        if self.path is None:
-            raise BudgetError(
-                "a budget in memory cannot be pickled: two copies could spend the same "
-                "epsilon; give the budget a path="
-            )
-        return _reopened, (type(self), self.path, self.origin)
+        if isinstance(self._store, Memory):
+            return self._store.__reduce__()
+        return _reopened, (type(self), self._store.path, self.origin)
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", path={str(self.path)!r}"

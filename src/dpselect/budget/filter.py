@@ -73,6 +73,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
+from sys import float_info
 from typing import Self
 
 from dpselect._numbers import exact, floor
@@ -130,7 +131,8 @@ def spent(totals: Totals, sums: Sums) -> Fraction:
     part = 1 - FOR_SPENDS[totals.composition]
     if part == 0:
         return sums.epsilon
-    converted = zcdp.epsilon_of(_total_rho(sums), totals.delta * float(part))
+    rho = float(min(sums.rho, Fraction(float_info.max)))
+    converted = zcdp.epsilon_of(rho, totals.delta * float(part))
     return sums.epsilon if converted == inf else min(sums.epsilon, Fraction(converted))
 
 
@@ -177,13 +179,6 @@ BY_ZCDP = (
     "; under zCDP the price of a spend depends on the others, and together they exceed the "
     "total"
 )
-
-
-def _total_rho(sums: Sums) -> float:
-    try:
-        return float(sums.rho)
-    except OverflowError:
-        return inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from threading import Lock
-from typing import NamedTuple, TypeAlias, TypeVar, Unpack
+from typing import NamedTuple, NoReturn, Self, TypeAlias, TypeVar, Unpack
 
 from dpselect.budget.entry import Entry, Kept, Question
 from dpselect.budget.filter import Sums
@@ -50,29 +50,51 @@ def sums_of(entries: Iterable[Entry]) -> dict[tuple[str, str], Sums]:
     return found
 
 
-class Memory:
-    """A store for one process; safe between its threads.
+class PaidOnce:
+    """What is secret, or spent from, in memory: one process has it, and it has no copies.
 
-    A forked copy raises: two copies could spend the same epsilon.
+    Threads may share it; a copy of it is the object itself.
+
+    Args:
+        kind: What it is, in errors.
+        danger: What two copies of it could do.
     """
 
-    def __init__(self) -> None:
-        self._entries: list[Entry] = []
-        self._drawn: set[int] = set()
-        self._sums: dict[tuple[str, str], Sums] = {}
-        self._lock = Lock()
-        self._process, self._token = os.getpid(), f"memory {next(_NUMBERS)}"
+    def __init__(self, kind: str, danger: str = "each answer what was paid for once") -> None:
+        self._words, self._lock, self._process = (kind, danger), Lock(), os.getpid()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other threads out, and other processes."""
+        """Keep other threads out of the block; other processes are refused."""
+        # Asked before the lock is taken, which a thread may have held as the process forked.
         if os.getpid() != self._process:
-            raise BudgetError(
-                "a budget in memory belongs to the process that made it; give the budget a "
-                "path= to share it between processes"
-            )
+            raise self._refusal("belongs to the process that made it")
         with self._lock:
             yield
+
+    def _refusal(self, said: str) -> BudgetError:
+        kind, danger = self._words
+        return BudgetError(f"a {kind} {said}: two copies could {danger}")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: dict[int, object]) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise self._refusal("cannot be pickled")
+
+
+class Memory(PaidOnce):
+    """A store for one process; safe between its threads."""
+
+    def __init__(self) -> None:
+        super().__init__("budget in memory", "spend the same epsilon; give the budget a path=")
+        self._entries: list[Entry] = []
+        self._drawn: set[int] = set()
+        self._sums: dict[tuple[str, str], Sums] = {}
+        self._token = f"memory {next(_NUMBERS)}"
 
     def _state(self) -> State:
         period = max((period for period, _ in self._sums), default="")

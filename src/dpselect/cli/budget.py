@@ -169,15 +169,15 @@ def report(ledger: Path, *, out: Path) -> None:
         out: The page, such as report.html.
     """
     from dpselect._optional import pl
-    from dpselect.budget import Budget, report as pages
+    from dpselect.budget import Budget, words
     from dpselect.release import for_csv
 
     shown = Budget.open(ledger)
     output.check_outputs({"out": out}, ledger)
-    tables = pages.long_tables(shown)
+    tables = words.long_tables(shown)
     files = {at: f"{out.stem}-{at}.csv" for at in tables}
     with output.writing(out, "a page such as report.html"):
-        out.write_text(pages.html(shown, name=ledger.name, whole=files), encoding="utf-8")
+        out.write_text(words.html(shown, name=ledger.name, whole=files), encoding="utf-8")
         for at, table in tables.items():
             for_csv(pl.DataFrame(table, strict=False)).write_csv(out.with_name(files[at]))
     output.print_facts({"report": out, "long answers": ", ".join(files.values())})

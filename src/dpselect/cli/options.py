@@ -82,7 +82,7 @@ def open_ledger(
             raise validation.goes_with(name, "ledger")
         return None
     from dpselect.budget import Budget
-    from dpselect.budget.origin import source_name
+    from dpselect.budget.entry import source_name
 
     return Budget.open(path).for_request(
         **{"analyst": _login()}

@@ -6,19 +6,17 @@ epsilon. ``docs/own.md`` says when it is the right mechanism.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from threading import Lock
-from typing import Annotated, NoReturn, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpselect import validation
+from dpselect.budget.store import PaidOnce
 from dpselect.draws import above_threshold as draws
-from dpselect.errors import BudgetError, ParameterError, replaced
+from dpselect.errors import ParameterError, replaced
 from dpselect.neighbours import NeighboursLike
 from dpselect.plan import Plan, Receipt, Spend, SupportsSpend
 from dpselect.query import Design, Query, query
@@ -123,40 +121,6 @@ class _Thresholds(Design[Release[int]]):
         return lambda plan: Release(
             tuple(draws.first_above(checked, self.threshold, *self.scales, self.stops)), plan
         )
-
-
-class PaidOnce:
-    """What draws in secret after it was paid for: one process has it, and it has no copies.
-
-    Threads may share it; a copy of it is the object itself.
-
-    Args:
-        kind: What it is, in errors.
-    """
-
-    def __init__(self, kind: str) -> None:
-        self._kind, self._lock, self._process = kind, Lock(), os.getpid()
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other threads out of the block; other processes are refused."""
-        # Asked before the lock is taken, which a thread may have held as the process forked.
-        if os.getpid() != self._process:
-            raise BudgetError(
-                f"a {self._kind} belongs to the process that made it: two copies could each "
-                "answer what was paid for once"
-            )
-        with self._lock:
-            yield
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, _memo: dict[int, object]) -> Self:
-        return self
-
-    def __reduce__(self) -> NoReturn:
-        raise BudgetError(f"a {self._kind} cannot be pickled: what it has drawn is secret")
 
 
 class Stream(PaidOnce):

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpselect import writing
 from dpselect._optional import needed
-from dpselect.budget import Budget, report
+from dpselect.budget import Budget, words
 from dpselect.errors import DataError, ParameterError
 from dpselect.release import Release, for_csv
 from dpselect.requests.request import Request
@@ -146,4 +146,4 @@ def html(request: Request, budget: Budget, files: Mapping[int, str]) -> str:
         f"<pre>{escape(request.document.text)}</pre></section>",
     ]
     ledger = budget.path.name if budget.path is not None else name
-    return report.html(budget, name=ledger, first="\n".join(first), whole=files)
+    return words.html(budget, name=ledger, first="\n".join(first), whole=files)
