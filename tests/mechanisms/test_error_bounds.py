@@ -28,14 +28,7 @@ def test_larger_errors_are_rarer_than_beta(mechanism, monotone, objective, epsil
     objective = dp.Objective(scores, objective.sensitivity, monotone=monotone)
     mechanism = replace(mechanism, epsilon=epsilon)
     for beta in (0.5, 0.05):
-        most = mechanism.error_bound(
-            candidates=scores.size,
-            bound=objective.sensitivity.bound,
-            unit="votes",
-            attained=0,
-            monotone=monotone,
-            probability=1 - beta,
-        )
+        most = mechanism.error_bound(objective, "votes", attained=0, probability=1 - beta)
         assert mechanism.probabilities(objective)[-scores > most.value + 1e-9].sum() <= beta
 
 
@@ -48,7 +41,9 @@ def test_larger_errors_are_rarer_than_beta(mechanism, monotone, objective, epsil
     ],
 )
 def test_nothing_is_said_where_nothing_is_known(mechanism):
-    assert mechanism.error_bound(candidates=10, bound=1, unit="votes").value == inf
+    votes = dp.Objective(np.zeros(10), dp.GlobalSensitivity(1, dp.Neighbours.EDGE))
+
+    assert mechanism.error_bound(votes, "votes").value == inf
 
 
 @pytest.mark.slow
@@ -59,6 +54,6 @@ def test_larger_errors_of_a_noisy_sequence_are_rarer_than_beta(objective, epsilo
     counts = dp.Objective(scores, dp.GlobalSensitivity(2, dp.Neighbours.EDGE, l1=3), step=1)
     mechanism = dp.NoisySequence(epsilon=epsilon).for_objective(counts)
     drawn = mechanism.simulate(counts, 1, size=400, rng=np.random.default_rng(1))
-    most = mechanism.error_bound(candidates=scores.size, bound=2, unit="votes")
+    most = mechanism.error_bound(counts, "votes")
 
     assert (scores.max() - scores[drawn] > most.value).mean() <= 0.05 + 0.05

@@ -96,9 +96,7 @@ def test_a_choice_follows_it_unless_a_mechanism_is_named():
 def test_an_error_bound_of_several_is_that_of_each_draw():
     """Of rounds at a k-th of epsilon, and of the noise of a sequence, which is for all."""
     rounds = choose(k=2).error(facts(500), "edges")
-    one = dp.PermuteAndFlip(epsilon=0.5).error_bound(
-        candidates=500, bound=1, unit="edges", monotone=True
-    )
+    one = dp.PermuteAndFlip(epsilon=0.5).error_bound(facts(500), "edges")
 
     assert (rounds.value, rounds.unit) == (
         one.value,

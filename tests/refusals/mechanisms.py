@@ -51,9 +51,7 @@ DAMPENING = refusing(dp.LocalDampening, epsilon=1)
 PLAIN = both(refusing(dp.ExponentialMechanism), DAMPENING)
 OF_EPSILON = refusing(kept, dp.ExponentialMechanism(epsilon=1.0))
 SIMULATED = refusing(dp.ExponentialMechanism(epsilon=1.0).simulate, TWO, size=1, rng=RNG)
-BOUND = refusing(
-    dp.ExponentialMechanism(epsilon=1).error_bound, candidates=1, bound=1, unit="votes"
-)
+BOUND = refusing(dp.ExponentialMechanism(epsilon=1).error_bound, TWO, unit="votes")
 NOISE = both(
     *(refusing(one, counts=[0, 0], scale=1.0) for one in (discrete_laplace, discrete_gaussian))
 )

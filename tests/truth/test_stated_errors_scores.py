@@ -33,7 +33,7 @@ orders of a sequence are bounded at both ends, which costs up to a factor of two
 @pytest.mark.parametrize("name", WIDTHS)
 def test_errors_are_met_on_the_worst_data_and_are_not_far_too_wide(name, n):
     mechanism = by_name(name, 1.0).for_objective(tied(n, 1.0))
-    error = mechanism.error_bound(candidates=n, bound=1, unit="steps").value
+    error = mechanism.error_bound(tied(n, 1.0), "steps").value
 
     def of_lead(lead):
         found = tied(n, round(lead * 2**10) / 2**10)

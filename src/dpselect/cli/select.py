@@ -121,14 +121,12 @@ class Select(QueryCommand):
         front = pareto and table.dominance != "weak"
         mechanism = cast("Mechanism", query.mechanism)
         error = mechanism.single_round(checked_k(query.k or 1, public)).error_bound(
-            candidates=len(public),
-            bound=public.sensitivity.bound,
-            unit=table.unit,
+            public,
+            table.unit,
             # Some candidate is on the front of every table, where the score is 0 unless equal
             # candidates dominate each other.
             attained=0.0 if front else None,
             largest=len(public) - 1 if pareto else inf,
-            monotone=public.monotone,
         )
         return {"error": error}
 

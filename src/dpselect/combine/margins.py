@@ -98,10 +98,9 @@ def _by_sweep(parts: Sequence[Objective]) -> Values:
     """
     first, second = parts[0], parts[-1]
     order = np.lexsort((-first.low_order, -first.scores))
-    best, owner, runner_up = _running_best(_ranks(second)[order])
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
     by_rank = np.lexsort((second.low_order, second.scores))
+    best, owner, runner_up = _running_best(np.argsort(by_rank)[order])
+    place = np.argsort(order)
 
     def leads(at: Indices) -> tuple[Values, Values]:
         rank = np.where(owner[at] == place, runner_up[at], best[at])
@@ -131,13 +130,6 @@ def _leads(part: Objective, rivals: Indices) -> Values:
     """
     gaps = difference(part.scores_twofold.at(rivals), part.scores_twofold)
     return gaps / ((1.0 if part.monotone else 2.0) * part.sensitivity.bound)
-
-
-def _ranks(part: Objective) -> Indices:
-    """Return the place of each score in ascending order, equal ones in any order."""
-    ranks = np.empty(len(part), dtype=np.int64)
-    ranks[np.lexsort((part.low_order, part.scores))] = np.arange(len(part))
-    return ranks
 
 
 def _running_best(values: Indices) -> tuple[Indices, Indices, Indices]:

@@ -224,13 +224,8 @@ def _with_rounding(
 
 
 def _summed(parts: Sequence[Objective | Facts], factors: Values) -> Sensitivity:
-    """Return the sum of the weighted sensitivities, as one bound where all are."""
-    each = [part.sensitivity for part in parts]
-    if all(isinstance(one, GlobalSensitivity) and one.flat for one in each):
-        bounds = [abs(w) * one.bound for w, one in zip(factors, each, strict=True)]
-        l1 = summed(each, factors).l1
-        return GlobalSensitivity(fsum(bounds), each[0].neighbours, l1=l1)
-    return summed(each, factors)
+    """Return the sum of the weighted sensitivities."""
+    return summed([part.sensitivity for part in parts], factors)
 
 
 def _highest(parts: Sequence[Objective | Facts], factors: Values) -> float | None:
@@ -281,21 +276,10 @@ def _turned(direction: Direction | None) -> Direction | None:
 
 
 def _largest(parts: Sequence[Objective | Facts], factors: Values) -> Sensitivity:
-    """Return the largest of the weighted sensitivities, in closed form where all are global."""
-    each = [part.sensitivity for part in parts]
-    if all(isinstance(one, GlobalSensitivity) and one.flat for one in each):
-        bounds = [abs(w) * one.bound for w, one in zip(factors, each, strict=True)]
-        return GlobalSensitivity(max(bounds), each[0].neighbours, l1=_largest_l1(each, factors))
-    largest = maximum([summed([one], [w]) for w, one in zip(factors, each, strict=True)])
-    largest.l1 = _largest_l1(each, factors)
+    """Return the largest of the weighted sensitivities: one step changes one term only."""
+    pairs = zip(parts, factors, strict=True)
+    each = [summed([part.sensitivity], [factor]) for part, factor in pairs]
+    largest = maximum(each)
+    known = [one.l1 for one in each if one.l1 is not None]
+    largest.l1 = max(known) if len(known) == len(each) else None
     return largest
-
-
-def _largest_l1(each: Sequence[Sensitivity], factors: Values) -> float | None:
-    """Return what one step, which changes one of the terms only, changes of all scores."""
-    known = [
-        abs(w) * one.l1
-        for w, one in zip(factors.tolist(), each, strict=True)
-        if one.l1 is not None
-    ]
-    return max(known) if len(known) == len(each) else None

@@ -30,7 +30,7 @@ from dpselect.errors import ParameterError, ScoresError
 from dpselect.neighbours import Neighbours, NeighboursLike
 from dpselect.objective import Facts, Objective
 from dpselect.plan import ErrorBound, Plan, Spend, SupportsSpend
-from dpselect.query import Design, Query, checks_of, query
+from dpselect.query import Design, Query, query
 from dpselect.release import Release
 from dpselect.typing import Indices, Probabilities, Scores
 
@@ -187,11 +187,8 @@ class Mechanism(ABC):
     units of the objective's global sensitivity. Infinite states no error bound."""
 
     def __post_init__(self) -> None:
-        usual = {one.name: one.default for one in fields(self)}
-        for name, check in checks_of(type(self)):
-            # A float of Python: every computation and every record has the same number.
-            if (given := getattr(self, name)) is not None or usual[name] is not None:
-                object.__setattr__(self, name, check(name, given))
+        # A float of Python: every computation and every record has the same number.
+        validation.keep_checked(self)
 
     def __str__(self) -> str:
         """Return the call that makes it, without the defaults."""
@@ -306,13 +303,11 @@ class Mechanism(ABC):
 
     def error_bound(
         self,
-        *,
-        candidates: int,
-        bound: float,
+        objective: Objective | Facts,
         unit: str,
+        *,
         attained: float | None = None,
         largest: float = inf,
-        monotone: bool = False,
         probability: float = 0.95,
     ) -> ErrorBound:
         """Return an error that a draw of one candidate does not exceed, on any data.
@@ -323,30 +318,27 @@ class Mechanism(ABC):
         ``gap_per_unit`` converts this to scores.
 
         Args:
-            candidates: Number of candidates ``n``; >= 1.
-            bound: Global sensitivity; score units, finite, > 0.
+            objective: Its number of candidates and its bound, and whether it is monotone: the
+                gap is then half as large where the unit scores are doubled. No score is read.
             unit: The unit of the scores, such as ``"ranks"``.
             attained: The best score, if it is the same on all data, such as 0 for a
                 percentile; score units.
             largest: The largest error that there can be; score units.
-            monotone: Whether the objective is monotone: the gap is then half as large where the
-                unit scores are doubled.
             probability: The probability ``1 - β`` of an error of at most the bound; in (0, 1).
 
         Returns:
             A bound in ``unit``; infinite where none holds on all data. Public.
 
         Raises:
-            ParameterError: An argument is out of its range.
+            ParameterError: ``probability`` is out of its range.
 
         Source: McSherry and Talwar, FOCS 2007, Theorem 6; Dwork and Roth 2014, Theorem 3.11.
         """
-        n = validation.at_least("candidates", candidates, 1)
-        bound = validation.positive("bound", bound)
         beta = validation.share("probability", 1 - validation.share("probability", probability))
-        if monotone and self.doubles_monotone:
+        bound = objective.sensitivity.bound
+        if objective.monotone and self.doubles_monotone:
             bound /= 2
-        gap = self.largest_gap(n, bound, beta, attained)
+        gap = self.largest_gap(len(objective), bound, beta, attained)
         return ErrorBound(gap, unit, probability, largest)
 
     def single_round(self, k: int) -> Mechanism:

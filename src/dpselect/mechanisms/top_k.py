@@ -152,13 +152,8 @@ class TopK:
         """
         if self.above is not None:
             return None
-        return self.mechanism.single_round(self.k).error_bound(
-            candidates=len(facts),
-            bound=facts.sensitivity.bound,
-            unit=gap(unit, one=self.k == 1),
-            monotone=facts.monotone,
-            **known,
-        )
+        below = gap(unit, one=self.k == 1)
+        return self.mechanism.single_round(self.k).error_bound(facts, below, **known)
 
     def plan(
         self,

@@ -20,7 +20,7 @@ from dpselect.errors import ParameterError, PublicClaimError
 from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, by_name
 from dpselect.mechanisms.base import released
 from dpselect.neighbours import Neighbours
-from dpselect.objective import Objective
+from dpselect.objective import Facts, Objective
 from dpselect.percentiles.objectives import exact_fraction, percent
 from dpselect.percentiles.reading import checked_column, no_records
 from dpselect.plan import ErrorBound, Plan
@@ -340,13 +340,10 @@ class PercentileRecord(Query[Release[Any]]):
         )  # fmt: skip
 
     def _error(self, draw: Mechanism, records: int) -> ErrorBound:
-        return draw.error_bound(
-            candidates=records,
-            bound=self.upper,
-            unit="units of the values" if self.column is None else f"units of {self.column}",
-            attained=0.0,
-            largest=float(self.upper),
-        )
+        unit = "units of the values" if self.column is None else f"units of {self.column}"
+        moved = GlobalSensitivity(self.upper, Neighbours.SUBSTITUTE)
+        facts = Facts(candidates=records, sensitivity=moved)
+        return draw.error_bound(facts, unit, attained=0.0, largest=float(self.upper))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,20 +49,12 @@ def pairwise(objective: Objective) -> Scores:
     if len(objective) == 1:
         return np.zeros(1)
     if sensitivity.flat:
-        ahead = _ahead_of_best_other(objective)
+        gaps, everyone = objective.gaps(), np.arange(len(objective))
+        ahead = difference(gaps, _best_other(gaps, everyone, everyone))
         halves = ahead if objective.monotone else ahead / 2
         # The half of the least float is 0, and no tie.
         return dampen(np.where(halves == 0, ahead, halves), sensitivity)
     return _by_rows(objective) if objective.monotone else _by_envelope(objective)
-
-
-def _ahead_of_best_other(objective: Objective) -> Values:
-    """Return each score less the best among the others."""
-    gaps = objective.gaps()
-    leads = gaps.high.copy()
-    leader = largest(gaps)
-    leads[leader] = -np.delete(gaps.high, leader).max()
-    return leads
 
 
 def _by_envelope(objective: Objective) -> Values:

@@ -115,7 +115,7 @@ def weighted_sum(parts: Sequence[Sensitivity], weights: ArrayLike) -> Sensitivit
 
     terms = zip(factors.tolist(), parts, strict=True)
     known = [weight * part.l1 for weight, part in terms if part.l1 is not None]
-    return _Combined(parts, total, fsum(known) if len(known) == len(parts) else None, adds=True)
+    return _combined(parts, total, fsum(known) if len(known) == len(parts) else None, adds=True)
 
 
 Combine: TypeAlias = Callable[[Sequence[Values]], Values]
@@ -124,7 +124,21 @@ Combine: TypeAlias = Callable[[Sequence[Values]], Values]
 
 def _of_one_score(parts: Sequence[Sensitivity], combine: Combine) -> Sensitivity:
     known = [part.l1 for part in parts if part.l1 is not None]
-    return _Combined(parts, combine, min(known, default=None))
+    return _combined(parts, combine, min(known, default=None))
+
+
+def _combined(
+    parts: Sequence[Sensitivity], combine: Combine, l1: float | None, *, adds: bool = False
+) -> Sensitivity:
+    """Return the combination; of one number for each part, and all candidates, one number."""
+    made = _Combined(parts, combine, l1, adds=adds)
+    if all(map(_is_one_number, parts)):
+        return GlobalSensitivity(made.bounds, made.neighbours, l1=l1)
+    return made
+
+
+def _is_one_number(part: Sensitivity) -> bool:
+    return isinstance(part, GlobalSensitivity) and part.flat
 
 
 class _Combined(Sensitivity):
@@ -140,10 +154,8 @@ class _Combined(Sensitivity):
     ) -> None:
         self._parts, self._combine = _checked_parts(parts), combine
         # From there on all values are the bound: of one number for all, they always are.
-        horizon = max(
-            0 if isinstance(one, GlobalSensitivity) and one.flat else one.horizon
-            for one in parts
-        )
+        varying = [one for one in parts if not _is_one_number(one)]
+        horizon = max((one.horizon for one in varying), default=0)
         bounds = self._of(lambda part: part.bounds)
         super().__init__(bounds, parts[0].neighbours, horizon, l1=l1)
         self.flat = all(part.flat for part in parts)
