@@ -27,7 +27,11 @@ def every_name():
 
 def is_ours(kind):
     """Return whether the library offers a class as its own."""
-    return kind.__module__.partition(".")[0] in {"dpselect", "dpselect_applications", "dpselect_planner"}
+    return kind.__module__.partition(".")[0] in {
+        "dpselect",
+        "dpselect_applications",
+        "dpselect_planner",
+    }
 
 
 @cache

@@ -1,6 +1,7 @@
-from .fronts.dominance import (
+from dpselect_planner import (
     coverage as coverage,
 )
+
 from .fronts.score import (
     pareto as pareto,
     pareto_front as pareto_front,

@@ -18,6 +18,9 @@ from dpselect._twofold import (
 from dpselect.budget import (
     zcdp as zcdp,
 )
+from dpselect.budget.entry import (
+    source_name as source_name,
+)
 from dpselect.budget.ledger import (
     connected as connected,
     not_ours as not_ours,
@@ -25,13 +28,11 @@ from dpselect.budget.ledger import (
 from dpselect.budget.left_out import (
     WithoutBudget as WithoutBudget,
 )
-from dpselect.budget.origin import (
-    source_name as source_name,
-)
 from dpselect.budget.store import (
     Decide as Decide,
     Entries as Entries,
     Memory as Memory,
+    PaidOnce as PaidOnce,
 )
 from dpselect.budget.zcdp import (
     SLACK as SLACK,
@@ -58,6 +59,9 @@ from dpselect.cli.help import (
 )
 from dpselect.cli.releases import (
     values_of as values_of,
+)
+from dpselect.combine.fronts.dominance import (
+    Dominance as Dominance,
 )
 from dpselect.draws import (
     above_threshold as above_threshold,
@@ -114,9 +118,6 @@ from dpselect.keys.rows import (
 )
 from dpselect.lazy import (
     attach as attach,
-)
-from dpselect.mechanisms.above_threshold import (
-    PaidOnce as PaidOnce,
 )
 from dpselect.mechanisms.base import (
     as_step as as_step,

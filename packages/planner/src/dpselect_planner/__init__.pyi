@@ -4,6 +4,7 @@ from .assembly import (
 from .comparison import (
     Comparison as Comparison,
     compare as compare,
+    coverage as coverage,
 )
 from .questions import (
     BestScore as BestScore,

@@ -11,12 +11,24 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields, replace
 from fractions import Fraction
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpselect import Mechanism, NoisySequence, Objective
-from dpselect.extend import Scores, card, checked_k, lines, needed, validation, with_any_option
+from dpselect.errors import ParameterError
+from dpselect.extend import (
+    Dominance,
+    Scores,
+    Values,
+    card,
+    checked_k,
+    lines,
+    needed,
+    validation,
+    with_any_option,
+)
 from dpselect.mechanisms import MechanismLike
 
 if TYPE_CHECKING:
@@ -222,3 +234,54 @@ def _row(
         float(recall),
         simulations,
     )
+
+
+def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> float:
+    """Return the share of the points of ``b`` that some point of ``a`` dominates.
+
+        C(A, B) = |{b ∈ B : ∃ a ∈ A, a ⪰ b}| / |B|
+
+    With ``a`` the true best candidates and ``b`` those drawn, 0 is best: no drawn candidate is
+    dominated by a true one. A point that is in both sets covers itself only in the weak sense.
+    ``C(A, B) + C(B, A)`` need not be 1. It is as private as the scores.
+
+    Args:
+        a: Shape ``(p, m)``: one row per candidate, one score per objective, larger is better.
+        b: Shape ``(q, m)``.
+        dominance: ``"weak"``: at least as good in every objective, as metric C is defined;
+            ``"standard"``: and better in one; ``"strict"``: better in every one, as in the
+            published code of PrivPareto.
+
+    Raises:
+        ParameterError: A set has no point, or points of another number of objectives, or
+            there is no such dominance.
+
+    Source: Zitzler and Thiele, IEEE TEVC 3 (1999); Farias et al., PrivPareto, Definition 6.3.
+
+    Examples:
+        >>> from dpselect_planner import coverage
+        >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]])
+        0.666...
+        >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]], dominance="standard")
+        0.333...
+    """
+    kind = validation.one_of("dominance", dominance, get_args(Dominance))
+    ours, theirs = _points("a", a)[:, None], _points("b", b)[None]
+    if ours.shape[2] != theirs.shape[2]:
+        raise ParameterError("`a` and `b` must be scores by the same objectives")
+    at_least, better = (ours >= theirs).all(axis=2), ours > theirs
+    covering = {
+        "weak": at_least,
+        "standard": at_least & better.any(axis=2),
+        "strict": better.all(axis=2),
+    }
+    return float(covering[kind].any(axis=0).mean())
+
+
+def _points(name: str, given: ArrayLike) -> Values:
+    points = validation.floats(f"rows of `{name}`", given)
+    if points.ndim != 2 or points.size == 0:
+        raise ParameterError(
+            f"`{name}` must be a row of scores for each of at least one candidate"
+        )
+    return points

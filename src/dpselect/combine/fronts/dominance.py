@@ -1,8 +1,7 @@
 """Dominance between candidates, computed as counts of points in orthants.
 
 ``r'`` *dominates* ``r`` if it is at least as good in every objective and better in one. No
-count here compares all pairs of a large problem, or holds a number for each. Metric C says how
-much of one set of candidates another one dominates.
+count here compares all pairs of a large problem, or holds a number for each.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from math import log2
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpselect import validation
 from dpselect.errors import ParameterError
@@ -81,57 +79,6 @@ def dominators(scores: Values, dominance: Dominance = "standard") -> Indices:
         return count_above(scores, scores[:, first])[groups]
     identical = 1 if dominance == "weak" else np.bincount(groups)
     return (count_at_least(scores, scores[:, first]) - identical)[groups]
-
-
-def coverage(a: ArrayLike, b: ArrayLike, *, dominance: Dominance = "weak") -> float:
-    """Return the share of the points of ``b`` that some point of ``a`` dominates.
-
-        C(A, B) = |{b ∈ B : ∃ a ∈ A, a ⪰ b}| / |B|
-
-    With ``a`` the true best candidates and ``b`` those drawn, 0 is best: no drawn candidate is
-    dominated by a true one. A point that is in both sets covers itself only in the weak sense.
-    ``C(A, B) + C(B, A)`` need not be 1. It is as private as the scores.
-
-    Args:
-        a: Shape ``(p, m)``: one row per candidate, one score per objective, larger is better.
-        b: Shape ``(q, m)``.
-        dominance: ``"weak"``: at least as good in every objective, as metric C is defined;
-            ``"standard"``: and better in one; ``"strict"``: better in every one, as in the
-            published code of PrivPareto.
-
-    Raises:
-        ParameterError: A set has no point, or points of another number of objectives, or
-            there is no such dominance.
-
-    Source: Zitzler and Thiele, IEEE TEVC 3 (1999); Farias et al., PrivPareto, Definition 6.3.
-
-    Examples:
-        >>> from dpselect.combine import coverage
-        >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]])
-        0.666...
-        >>> coverage([[2, 2]], [[1, 2], [2, 2], [3, 0]], dominance="standard")
-        0.333...
-    """
-    kind = validation.one_of("dominance", dominance, get_args(Dominance))
-    ours, theirs = _points("a", a)[:, None], _points("b", b)[None]
-    if ours.shape[2] != theirs.shape[2]:
-        raise ParameterError("`a` and `b` must be scores by the same objectives")
-    at_least, better = (ours >= theirs).all(axis=2), ours > theirs
-    covering = {
-        "weak": at_least,
-        "standard": at_least & better.any(axis=2),
-        "strict": better.all(axis=2),
-    }
-    return float(covering[kind].any(axis=0).mean())
-
-
-def _points(name: str, given: ArrayLike) -> Values:
-    points = validation.floats(f"rows of `{name}`", given)
-    if points.ndim != 2 or points.size == 0:
-        raise ParameterError(
-            f"`{name}` must be a row of scores for each of at least one candidate"
-        )
-    return points
 
 
 def _alike(columns: Values) -> tuple[Indices, Indices]:
