@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,7 +13,8 @@ import pytest
 
 from dpselect.budget import Budget
 
-PAGE = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"```(?:python|toml)\n# (\S+)\n(.*?)```", PAGE, flags=re.DOTALL))
 READINGS = [120, 140, 130, 150, 125, 120, 110, 110, -90, 97]
 REQUEST = """
@@ -86,3 +88,55 @@ def test_it_keeps_the_contract(run):
     contract = ("--pyargs", "dpselect_conformance", "--cases", "digit_preference.cases")
 
     assert " passed" in run("pytest", *contract)
+
+
+def changed(folder, page=PAGE):
+    """Make the changes of the page in a copy of the source; return the files of each."""
+    for name in ("src", "docs"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.pyc"))
+    touched = []
+    for diff in re.findall(r"```diff\n(.*?)```", page, flags=re.DOTALL):
+        files = re.split(r"^--- (\S+)\n", diff, flags=re.MULTILINE)[1:]
+        touched.append(files[::2])
+        for path, hunks in zip(files[::2], files[1::2], strict=True):
+            text = (folder / path).read_text("utf-8")
+            for hunk in hunks.split("@@\n")[1:]:
+                lines = hunk.splitlines(keepends=True)
+                old, new = (
+                    "".join(one[1:] for one in lines if one[0] in kept) for kept in (" -", " +")
+                )
+                assert text.count(old) == 1, f"{path}: {old}"
+                text = text.replace(old, new)
+            (folder / path).write_text(text, "utf-8")
+    return touched
+
+
+RECIPES = """
+from datetime import time
+import dpselect as dp, polars as pl
+
+shifts = pl.DataFrame({"at": [time(8), time(16), time(8)] * 50})
+top = {"k": 1, "epsilon": 100.0, "neighbours": "add-remove"}
+early = dp.TopKeys(column="at", candidates=[time(8), time(16)], **top).release(shifts)
+assert early.answer == (time(8),)
+found = dp.Keys(column="at", epsilon=100.0, delta=1e-6, neighbours="add-remove").release(shifts)
+assert {*found.answer} == {time(8), time(16)}
+pl.DataFrame({"ward": ["heart", "lung", "lung"]}).write_avro("wards.avro")
+top |= {"column": "ward", "mechanism": "pairwise-noisy-max"}
+wards = dp.TopKeys(candidates=["heart", "lung"], **top)
+assert wards.release("wards.avro").answer == ("lung",)
+assert "PairwiseNoisyMax" in str(wards.plan)
+assert dp.Map.__dataclass_fields__["tuning_share"].default == 0.25
+"""
+
+
+def test_small_changes_touch_as_few_files_as_the_page_says(tmp_path):
+    touched = changed(tmp_path)
+    own = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
+    ran = subprocess.run(
+        [sys.executable, "-c", RECIPES],
+        cwd=tmp_path, env=own, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert [len(files) for files in touched] == [4, 1, 1, 1]
+    assert ran.returncode == 0, ran.stderr
