@@ -207,10 +207,8 @@ class Release(Generic[T_co]):
     @property
     def _whose(self) -> str:
         """What intervals are of, in words: under a cap, the rows that are counted alone."""
-        most = self.arguments.get("max_per_user")
-        if most is None:
-            return "these records"
-        return f"the counted rows alone (at most {most} of each {self.plan.user!r})"
+        cap = (self.plan.counted or "").removesuffix("; the rest is ignored")
+        return f"the counted rows alone ({cap})" if cap else "these records"
 
     def shown(self) -> dict[str, list[Any]]:
         """Return ``table`` as people read it, noisy scores with six significant digits."""

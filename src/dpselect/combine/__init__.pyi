@@ -1,11 +1,11 @@
 from dpselect_planner import (
     coverage as coverage,
+    plot_front as plot_front,
 )
 
 from .fronts.score import (
     pareto as pareto,
     pareto_front as pareto_front,
-    plot_front as plot_front,
 )
 from .fronts.sensitivity import (
     ParetoSensitivity as ParetoSensitivity,

@@ -9,7 +9,9 @@ from dpselect._numbers import (
     boundary as boundary,
 )
 from dpselect._optional import (
+    Axes as Axes,
     needed as needed,
+    new_axes as new_axes,
 )
 from dpselect._twofold import (
     Twofold as Twofold,

@@ -194,7 +194,12 @@ class Stream(PaidOnce):
         if not validation.is_integer(query):
             raise ParameterError("`query` must be an integer, such as a count")
         with self._alone():
-            self._check_open()
+            if self._receipt is None:
+                raise ParameterError("enter the stream first: with query.stream() as stream:")
+            if self._release is not None:
+                raise ParameterError(
+                    "the stream has ended: all stops are used, or its with block was left"
+                )
             made, place = self._design, len(self._secret.queries)
             self._secret.queries.append(min(max(int(query), -draws.LARGEST), draws.LARGEST))
             above = draws.is_above(
@@ -205,14 +210,6 @@ class Stream(PaidOnce):
             if not self.stops_left:
                 self._end()
         return above
-
-    def _check_open(self) -> None:
-        if self._receipt is None:
-            raise ParameterError("enter the stream first: with query.stream() as stream:")
-        if self._release is not None:
-            raise ParameterError(
-                "the stream has ended: all stops are used, or its with block was left"
-            )
 
     def _end(self) -> None:
         """Keep the answer beside its spend."""
