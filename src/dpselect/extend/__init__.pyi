@@ -9,7 +9,6 @@ from dpselect._numbers import (
     boundary as boundary,
 )
 from dpselect._optional import (
-    Axes as Axes,
     needed as needed,
     new_axes as new_axes,
 )

@@ -20,7 +20,6 @@ from dpselect import Mechanism, NoisySequence, Objective
 from dpselect.combine import pareto_front
 from dpselect.errors import ParameterError
 from dpselect.extend import (
-    Axes,
     Dominance,
     Scores,
     Values,
@@ -36,6 +35,7 @@ from dpselect.mechanisms import MechanismLike
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True)
