@@ -2,7 +2,7 @@
 
 A question (``MostCommon``, ``BestScore``, ``Percentile``, ``Keys``, ``Subset``, ``Response``)
 is made of public or synthetic data, or of a shape. ``page`` has the same answers without
-Python.
+Python. ``compare`` and ``coverage`` measure mechanisms and fronts on scores that are public.
 """
 
 from dpselect.extend import attach
