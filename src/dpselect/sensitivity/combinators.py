@@ -131,10 +131,11 @@ def _combined(
     parts: Sequence[Sensitivity], combine: Combine, l1: float | None, *, adds: bool = False
 ) -> Sensitivity:
     """Return the combination; of one number for each part, and all candidates, one number."""
-    made = _Combined(parts, combine, l1, adds=adds)
+    parts = _checked_parts(parts)
     if all(map(_is_one_number, parts)):
-        return GlobalSensitivity(made.bounds, made.neighbours, l1=l1)
-    return made
+        bounds = combine([part.bounds for part in parts])
+        return GlobalSensitivity(bounds, parts[0].neighbours, l1=l1)
+    return _Combined(parts, combine, l1, adds=adds)
 
 
 def _is_one_number(part: Sensitivity) -> bool:
@@ -152,10 +153,9 @@ class _Combined(Sensitivity):
         *,
         adds: bool = False,
     ) -> None:
-        self._parts, self._combine = _checked_parts(parts), combine
+        self._parts, self._combine = parts, combine
         # From there on all values are the bound: of one number for all, they always are.
-        varying = [one for one in parts if not _is_one_number(one)]
-        horizon = max((one.horizon for one in varying), default=0)
+        horizon = max(one.horizon for one in parts if not _is_one_number(one))
         bounds = self._of(lambda part: part.bounds)
         super().__init__(bounds, parts[0].neighbours, horizon, l1=l1)
         self.flat = all(part.flat for part in parts)
