@@ -50,30 +50,30 @@ TINY = float_info.min
 
 
 @cache
-def checks_of(kind: type[Any]) -> list[tuple[str, Check]]:
-    """Return the checks that the annotations of a dataclass state, with their fields.
+def checks_of(kind: type[Any]) -> list[tuple[str, Check, bool]]:
+    """Return the checks that the annotations of a dataclass state, and whether None has one.
 
-    ``Literal`` states texts, and ``Annotated`` functions such as ``positive``.
+    ``Literal`` states texts, and ``Annotated`` functions such as ``positive``; a None that is a
+    default needs no check.
     """
-    found: list[tuple[str, Check]] = []
+    usual = {one.name: one.default for one in fields(kind)}
+    found: list[tuple[str, Check, bool]] = []
     for name, hint in get_type_hints(kind, include_extras=True).items():
         stated, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         parts = get_args(stated) if NoneType in get_args(stated) else [stated]
         texts, *others = [one for one in parts if one is not NoneType]
         if get_origin(texts) is Literal and not others:
             marks.append(partial(one_of, known=get_args(texts)))
-        found += [(name, one) for one in marks if callable(one)]
+        found += [(name, one, usual[name] is not None) for one in marks if callable(one)]
     return found
 
 
 def checked(made: Any) -> dict[str, Any]:  # noqa: ANN401 -- a dataclass
-    """Return what the checks of fields return; a None that is a default needs none."""
-    usual = {one.name: one.default for one in fields(made)}
-    given = {name: getattr(made, name) for name in usual}
+    """Return what the checks of fields return, by name."""
     return {
-        name: check(name, given[name])
-        for name, check in checks_of(made.__class__)
-        if given[name] is not None or usual[name] is not None
+        name: check(name, given)
+        for name, check, of_none in checks_of(made.__class__)
+        if (given := getattr(made, name)) is not None or of_none
     }
 
 
