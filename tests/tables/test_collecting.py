@@ -1,6 +1,6 @@
 """Aggregates collected from engines: their declared size, blocks of sums, and positions."""
 
-from math import inf
+from math import inf, nan
 
 import narwhals as nw
 import numpy as np
@@ -12,6 +12,8 @@ from dpselect.errors import DataError, ParameterError
 from dpselect.tables.collecting import (
     sum_in_blocks,
     with_codes,
+    with_positions,
+    without_nan,
 )
 from dpselect.tables.engine import engine_of
 from support.engines import every_engine, held_by
@@ -59,6 +61,28 @@ def test_the_sum_over_no_rows_counts_as_0(engine):
     query = tables.open_table(held).lazy().select(nw.col("one").sum())
 
     assert tables.counts(tables.collect(query, held, most=1)["one"]).tolist() == [0]
+
+
+NUMBERS = [None, nan, inf, -inf, -1.0, 0.0, 0.5, 1.0, 2.0, 7.0]
+EDGES = [0.0, 1.0, 2.0]
+MISSING = -1
+
+
+def looked_up(engine):
+    held = held_by(engine, pl.DataFrame({"v": NUMBERS}))
+    numbers = tables.open_table(held).lazy().select(without_nan("v").alias("found"))
+    query = with_positions(numbers, {"found": EDGES})
+    query = query.select(nw.col("found").fill_null(MISSING))
+    found = tables.collect(query, held, most=len(NUMBERS))["found"]
+    return sorted(tables.counts(found).tolist())
+
+
+@every_engine
+def test_a_position_is_the_number_of_edges_that_are_reached(engine):
+    known = np.array(NUMBERS[2:])
+
+    expected = [MISSING, MISSING, *np.searchsorted(EDGES, known, side="right").tolist()]
+    assert looked_up(engine) == sorted(expected)
 
 
 LISTED = {
