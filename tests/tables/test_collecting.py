@@ -64,25 +64,21 @@ def test_the_sum_over_no_rows_counts_as_0(engine):
 
 
 NUMBERS = [None, nan, inf, -inf, -1.0, 0.0, 0.5, 1.0, 2.0, 7.0]
-EDGES = [0.0, 1.0, 2.0]
 MISSING = -1
 
 
-def looked_up(engine):
+@every_engine
+@pytest.mark.parametrize("edges", [[0.0, 1.0, 2.0], [0.0, 1.0, 7.0]])
+def test_a_position_is_the_number_of_edges_that_are_reached(engine, edges):
+    """Edges that are equally far apart are not searched."""
     held = held_by(engine, pl.DataFrame({"v": NUMBERS}))
     numbers = tables.open_table(held).lazy().select(without_nan("v").alias("found"))
-    query = with_positions(numbers, {"found": EDGES})
+    query = with_positions(numbers, {"found": edges})
     query = query.select(nw.col("found").fill_null(MISSING))
-    found = tables.collect(query, held, most=len(NUMBERS))["found"]
-    return sorted(tables.counts(found).tolist())
 
-
-@every_engine
-def test_a_position_is_the_number_of_edges_that_are_reached(engine):
-    known = np.array(NUMBERS[2:])
-
-    expected = [MISSING, MISSING, *np.searchsorted(EDGES, known, side="right").tolist()]
-    assert looked_up(engine) == sorted(expected)
+    found = tables.counts(tables.collect(query, held, most=len(NUMBERS))["found"])
+    reached = np.searchsorted(edges, NUMBERS[2:], side="right").tolist()
+    assert sorted(found.tolist()) == sorted([MISSING, MISSING, *reached])
 
 
 LISTED = {
