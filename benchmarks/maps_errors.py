@@ -52,7 +52,9 @@ BOXES = {
     "gowalla_u5628": Box(-180, -90, 180, 90),
 }
 MADE_UP = ("one_cluster", "thirty_clusters", "blocks", "even")
-SIDES, EACH, MAPS, EPSILONS = (0.02, 0.1, 0.3, 0.8), 60, 80, (0.1, 1.0)
+SIDES, EACH, EPSILONS = (0.02, 0.1, 0.3, 0.8), 60, (0.1, 1.0)
+MAPS, OF_MANY, MANY = 80, 24, 10**5
+"""Maps of each query, and of more points than that."""
 FORMS = ("measured", "consistent", "nonnegative", "one_threshold")
 
 
@@ -119,9 +121,11 @@ def bounds_of(map_: MapRelease, queries: Values, exact: Values) -> Values:
     return np.stack([errors, *within, (high - low) / 2])
 
 
-def errors_of_forms(held: Points, epsilon: float, edges: dict[float, Indices]) -> Iterator[Row]:
+def errors_of_forms(
+    held: Points, epsilon: float, edges: dict[float, Indices], maps: int
+) -> Iterator[Row]:
     """Yield for each size of queries the mean absolute errors of each form."""
-    forms = [dict(processed(held, epsilon)) for _ in range(MAPS)]
+    forms = [dict(processed(held, epsilon)) for _ in range(maps)]
     for queries in edges.values():
         exact = held.in_rectangles(queries)
         yield {
@@ -138,6 +142,7 @@ def rows() -> Iterator[Row]:
         box, rng = BOXES.get(name, Box(0, 0, 1, 1)), np.random.default_rng(16)
         points = points_of(name, box, rng)
         held = Points(*box.locate(*points.T), box)
+        number = MAPS if len(points) < MANY else OF_MANY
         asked = {side: queries_of(points, box, side, rng) for side in SIDES}
         edges = {side: lattice_rectangles(asked[side], bounds=box.bounds) for side in SIDES}
         queries = np.vstack(list(asked.values()))
@@ -150,13 +155,13 @@ def rows() -> Iterator[Row]:
             kinds["32 x 32"] = {"grids": [32]}
         for (cells, given), epsilon in product(kinds.items(), EPSILONS):
             query = dp.Map(bounds=box.bounds, epsilon=epsilon, neighbours="add-remove", **given)
-            maps = [query.release(points) for _ in range(MAPS)]
+            maps = [query.release(points) for _ in range(number)]
             of_forms = [dict.fromkeys(FORMS, "")] * len(SIDES)
             if cells == "quadtree" and name in BOXES:
-                of_forms = list(errors_of_forms(held, epsilon, edges))
+                of_forms = list(errors_of_forms(held, epsilon, edges, number))
             # All sizes at once: sums over cells are made once a map.
             every = np.stack([bounds_of(one, queries, exact) for one in maps])
-            by_side = every.reshape(MAPS, 4, len(SIDES), EACH).transpose(2, 1, 0, 3)
+            by_side = every.reshape(number, 4, len(SIDES), EACH).transpose(2, 1, 0, 3)
             for side, forms, found in zip(SIDES, of_forms, by_side, strict=True):
                 noise, stated, width = found[1:].mean(axis=(1, 2)).round(3).tolist()
                 width /= np.quantile(found[0], 0.95)
