@@ -42,6 +42,15 @@ def test_the_scores_are_distances_to_the_percentile():
     assert (objective.highest, objective.direction) == (0, "non-decreasing")
 
 
+@pytest.mark.parametrize("p", [1, 30, 50, 90, 100])
+def test_the_best_of_many_records_is_at_the_rank_in_order(p):
+    """Few of them are in order after any partition."""
+    values = np.random.default_rng(0).permutation(2000)
+    best = int(percentile(values, p=p, upper=2000).scores.argmax())
+
+    assert values[best] == sorted(values)[rank_of(p, 2000) - 1]
+
+
 def test_labels_are_released_in_place_of_row_numbers():
     objective = percentile([4, 9], p=50, upper=10, labels=["ada", "bob"])
 
