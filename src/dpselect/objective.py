@@ -215,12 +215,12 @@ def exact_scores(values: ArrayLike | Twofold) -> Twofold:
     if isinstance(values, Twofold):
         vector, rest = (np.array(part, dtype=np.float64) for part in values)
     else:
+        if isinstance(values, np.ndarray) and values.dtype.kind in "USmMc":
+            raise ScoresError(NO_NUMBERS)
         vector = replaced(
             lambda: np.array(values, dtype=np.float64),
             lambda: ScoresError(BY_NAME if isinstance(values, Mapping) else NO_NUMBERS),
         )
-        if isinstance(values, np.ndarray) and values.dtype.kind in "USmM":
-            raise ScoresError(NO_NUMBERS)
         rest = None
     if vector.ndim != 1 or vector.size == 0:
         raise ScoresError(

@@ -156,9 +156,10 @@ def check_edges(data: object, rows: EdgeRows) -> Frame:
         kind = types[column]
         fits = kind.is_integer() if ids is not None else not kind.is_numeric()
         if not (fits or kind == nw.Object or Source.of(data).is_untyped(column)):
+            ids_are = "text" if ids is None else "integers"
             raise ColumnError(
-                f"column {column!r} must name nodes, which are "
-                f"{'text' if ids is None else 'integers'}; it is of type {type_name(kind)}"
+                f"column {column!r} must name nodes, which are {ids_are}; it is of type "
+                f"{type_name(kind)}: cast it"
             )
     if rows.cap is not None:
         rows.cap.check(data)

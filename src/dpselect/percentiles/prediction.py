@@ -129,12 +129,15 @@ def expected(query: Percentiles, numbers: Iterable[int]) -> str | None:
         return None
     each = "" if query.by is None else " in each group"
     columns: dict[str, list[Any]] = {"p": [f"{p:g}" for p in design.percents]}
-    for one in numbers:
-        shaped = [*_shaped(design.points, one)]
-        found = _in_words(design, _errors(design, shaped, 0.95))
+    assumed = {one: [*_shaped(design.points, one)] for one in sorted(numbers)}
+    errors = [_errors(design, shaped, 0.95) for shaped in assumed.values()]
+    # A bound for more rows holds for fewer at best: where candidates tie it may be larger.
+    errors = np.maximum.accumulate(errors[::-1])[::-1]
+    for (one, shaped), far in zip(assumed.items(), errors, strict=True):
+        found = _in_words(design, far)
         if design.intervals is not None:
             pairs = zip(found, _in_words(design, _widths(design, shaped)), strict=True)
-            found = [f"{far} ({wide})" for far, wide in pairs]
+            found = [f"{near} ({wide})" for near, wide in pairs]
         columns[f"{one:,} rows"] = found
     around = "" if design.intervals is None else " (in brackets the width of the interval)"
     known = f"95 % bounds{around}{each}, for shapes {', '.join(shapes(1))}"

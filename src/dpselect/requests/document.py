@@ -70,9 +70,9 @@ WORDS: dict[Any, str] = {
     int: "an integer",
     float: "a number",
     bool: "a truth value",
-    Mapping: "a table",
+    Mapping: "a table: write [{}] above its keys",
     list[str]: "a list of texts",
-    LIST_OF_TABLES: "a list of tables",
+    LIST_OF_TABLES: "a list of tables: write [[{}]] above the keys of each",
 }
 """What a value must be, in words."""
 
@@ -219,7 +219,10 @@ def check_keys(
                     meant = meant or f"; it has {', '.join(known)}"
                     raise ParameterError(f"{where} has no key {key!r}{meant}")
                 if not _is(value, kind):
-                    raise ParameterError(f"`{key}` of {where} must be {WORDS[kind]}")
+                    head = ".".join((*parts, key))
+                    raise ParameterError(
+                        f"`{key}` of {where} must be {WORDS[kind].format(head)}"
+                    )
 
 
 def places_of(tables: Mapping[str, Iterable[str]]) -> dict[str, Iterable[str]]:

@@ -39,6 +39,9 @@ LONGEST_HEADER = 1 << 22
 
 LF, CR = 10, 13
 
+ONLY_LF = r"""which `tr '\r' '\n'` replaces"""
+"""The cure of carriage returns that end lines."""
+
 Columns = TypeVar("Columns")
 
 CONTRADICTION = (
@@ -92,7 +95,7 @@ class TextFiles:
             old = b"\r" in line
             raise DataError(
                 f"{name}: its first line has no line end"
-                + (": it has the line ends of old Macs (carriage returns)" if old else "")
+                + (f": it has the line ends of old Macs, {ONLY_LF}" if old else "")
                 + "; the first line must be the header, and LF or CRLF end a line"
             )
         line = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -102,7 +105,8 @@ class TextFiles:
             )
         if b"\r" in line:
             raise DataError(
-                f"{name}: its first line holds carriage returns; LF or CRLF must end a line"
+                f"{name}: its first line holds carriage returns, {ONLY_LF}; LF or CRLF must "
+                "end a line"
             )
         mark = self.dialect.quote_of(self.kind)
         # Of one line Python's reader has the same rule.
