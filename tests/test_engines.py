@@ -44,7 +44,6 @@ ANY = {"by": "ward", "other": True, "delta": 1e-9}
 STAY = {"column": "stay", "candidates": [0, 3, 9], **SURE}
 KEYS = {"method": "laplace", "delta": 1e-9, **SURE}
 TOP = {"candidates": ["bb", "none", "a"], "above": -9, **SURE}
-CELLS = {"x": "x", "y": "y", "bounds": (0, 0, 2, 1), "grid": (3, 2), "k": 6, **SURE}
 MAP = {"x": "x", "y": "y", "bounds": (0, 0, 2, 1), **SURE}
 TREE = {
     "domains": {
@@ -73,10 +72,6 @@ CASES = {
     "candidates of persons": dp.TopKeys(column="word", **TOP, **NAMES),
     "candidates by group": dp.TopKeys(column="word", **TOP, **BY, **PERSONS),
     "candidates by any group": dp.TopKeys(column="word", **TOP, by="ward", delta=1e-9),
-    "cells": dp.HeavyCells(**CELLS, mechanism="noisy-sequence"),
-    "cells with all points": dp.HeavyCells(**CELLS, outside="clip", **PERSONS),
-    "cells by group": dp.HeavyCells(**CELLS, **BY, **NAMES),
-    "cells by any group": dp.HeavyCells(**CELLS, **ANY),
     "map": dp.Map(**MAP, grids=[4]),
     "map of persons": dp.Map(**{**MAP, "epsilon": 1e3}, method="adaptive", **PERSONS),
     "tree": dp.ID3Tree(**TREE, max_depth=2),

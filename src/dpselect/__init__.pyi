@@ -1,5 +1,6 @@
 from dpselect_applications import (
     BestOf as BestOf,
+    HeavyCells as HeavyCells,
     Levels as Levels,
     Search as Search,
     Series as Series,
@@ -51,7 +52,6 @@ from .keys import (
     TopKeys as TopKeys,
 )
 from .maps import (
-    HeavyCells as HeavyCells,
     Map as Map,
 )
 from .mechanisms import (

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -10,6 +11,7 @@ import pytest
 import dpselect as dp
 from dpselect.cli import app
 from dpselect.cli.commands import ABSENT, ELSEWHERE, Command, installed
+from dpselect.cli.map import Heavy
 
 
 def imported(arguments):
@@ -80,6 +82,15 @@ class TestCommands:
         ran = run("absent")
 
         assert "pip install dpselect-absent" in run("--help").out
+        assert ran.code == 2
+        assert "needs the package dpselect-absent: pip install dpselect-absent" in ran.error
+
+    def test_a_question_of_such_a_package_is_named_and_others_are_asked(self, run, monkeypatch):
+        monkeypatch.setattr(Heavy, "query", "dpselect_absent.Cells")
+        monkeypatch.setattr(app, "made", cache(app.made.__wrapped__))
+        ran = run("map", "heavy", "points.csv", "--k", "2")
+
+        assert run("map", "--help").code == run("map", "release", "--help").code == 0
         assert ran.code == 2
         assert "needs the package dpselect-absent: pip install dpselect-absent" in ran.error
 

@@ -34,10 +34,6 @@ def read(points, x="x", y="y", cap=None):
 
 
 MAP = releasing(dp.Map, data=[[0.5, 0.5]], bounds=UNIT, grids=[4, 9, 20], queries=TWO, **AR)
-HEAVY = releasing(dp.HeavyCells, data=[[0.5, 0.5]], bounds=UNIT, grid=2, **AR)
-GROUPED = releasing(
-    dp.HeavyCells, x="lon", y="lat", by="g", bounds=(0, 0, 2, 1), grid=(2, 1), k=1, **AR
-)
 BOUNDS = refusing(Box.of)
 IN_METRES = refusing(Box, *METRES)
 LOCATED = refusing(Box(*UNIT).locate, [0.5])
@@ -61,7 +57,6 @@ ROWS = [
     MAP("floor", floor=-1.0),
     MAP("floor", measure=Each(["absolute", Weighted(neighbours=ADD_REMOVE)]), floor=5),
     MAP("different columns", x="a", y="b", user=Each(["a", "b"]), max_per_user=2),
-    HEAVY("different columns", k=1, x="a", y="b", user=Each(["a", "b"]), max_per_user=2),
     MAP("bounds", bounds=Each([(0, 0, 0, 1), (1, 0, 0, 1)])),
     MAP("grid size must be at least 1", grids=Each([[0, 3], [-3]])),
     MAP("different from each other", grids=Each([[3, 3], [3, (3, 3)]])),
@@ -90,15 +85,6 @@ ROWS = [
     MAP("user", user="who", max_per_user=2),
     MAP("x", x="lon"),
     MAP("data must be a frame", DataError, x="lon", y="lat"),
-    HEAVY("k"),
-    HEAVY("k", k=5),
-    HEAVY("above", above=2, mechanism="exponential"),
-    HEAVY("go together", k=1, user="who"),
-    GROUPED("groups", by=None, groups=[1]),
-    GROUPED("other", groups=[1], other=True),
-    GROUPED("delta"),
-    GROUPED("by", groups=[1], x=None, y=None),
-    GROUPED("must be different columns", groups=[1], by="lon"),
     BOUNDS("bounds", bounds=Each([(0, 0, 0, 1), (0, 1, 1, 0), (0, 0, np.inf, 1)])),
     BOUNDS("bounds", bounds=(0, np.nan, 1, 1)),
     BOUNDS("four numbers", bounds=Each([(0, 0, 1), "here"])),

@@ -34,7 +34,6 @@ from support.odd_fields import (
     BY_COLUMN,
     BY_G,
     BY_PERSON,
-    CELLS,
     COLUMNS,
     DAYS,
     DURATIONS,
@@ -171,8 +170,6 @@ READ = {
     },
     "rows": {
         "points": {
-            "HeavyCells": dp.HeavyCells(**CELLS),
-            "HeavyCells with intervals": dp.HeavyCells(**{**CELLS, "grid": 9}, **SEQUENCE),
             "Map": dp.Map(grids=[2, 3], **BOX),
         },
         "edges": {
@@ -220,15 +217,10 @@ READ = {
             "Keys in unknown groups": dp.Keys(column="f", by="g", **PEOPLE, **SURE),
         },
         "points of a table": {
-            "HeavyCells, clipped": dp.HeavyCells(outside="clip", **PLACES, **CELLS),
             "Map of columns": dp.Map(grids=[2], **PLACES, **BOX),
         },
         "points of persons": {
-            "HeavyCells of persons": dp.HeavyCells(**PLACES, **CELLS, **PEOPLE),
             "Map of persons": dp.Map(grids=[2], **PLACES, **BOX, **PEOPLE),
-        },
-        "points in groups": {
-            "HeavyCells in groups": dp.HeavyCells(**PLACES, **CELLS, by="y", groups=[0, "a"])
         },
         "edges of a table": {
             "TopNodes of a table": dp.TopNodes(metric="ego-density", **EDGES),

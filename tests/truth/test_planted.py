@@ -173,7 +173,7 @@ PLANTED = {
     "percentiles one, all types": (Refined, "_within", unrefined),
     "keys top, any key of columns": (KeyColumns, "_encoded", missing_is_a_part),
     "percentiles groups released first": (groups.Groups, "_opened", no_group_is_dropped),
-    "maps heavy": (Box, "lines", into_the_lower_cell),
+    "cells heavy": (Box, "lines", into_the_lower_cell),
     "maps map, uniform": (points, "inside", without_upper_edge),
     "subsets subset": (statuses, "word", truth_as_its_word),
     "networks TopNodes ego-density by default": default("ego-density", "anchored"),

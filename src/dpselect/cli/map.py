@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from dpselect import validation
 from dpselect.cli import help as said, options, output
 from dpselect.cli.command import Given, Option, QueryCommand
 from dpselect.cli.releases import BY
-from dpselect.errors import DataError, ParameterError
+from dpselect.errors import DataError, MissingPackageError, ParameterError
 
 if TYPE_CHECKING:
     from dpselect.maps import Map, MapRelease
@@ -134,6 +135,8 @@ class Maps(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the default command before its arguments."""
         if args and args[0] not in {*self.commands, "--help"}:
+            if args[0] == Heavy.name:
+                Heavy().kind()  # says what to install
             args = [self.default_command, *args]
         return super().parse_args(ctx, args)
 
@@ -152,7 +155,8 @@ def register(app: typer.Typer) -> None:
     Released().register(group)
     said.command(group, query)
     said.command(group, export)
-    Heavy().register(group)
+    with suppress(MissingPackageError):
+        Heavy().register(group)
     app.add_typer(group, name="map")
 
 

@@ -113,6 +113,13 @@ from dpselect.draws.subset_distance import (
 from dpselect.errors import (
     replaced as replaced,
 )
+from dpselect.keys.keys import (
+    groups_first as groups_first,
+)
+from dpselect.keys.release import (
+    LIFTED as LIFTED,
+    ReleaseByGroup as ReleaseByGroup,
+)
 from dpselect.keys.rows import (
     KeyRows as KeyRows,
     kind_in as kind_in,
@@ -120,7 +127,20 @@ from dpselect.keys.rows import (
 from dpselect.lazy import (
     attach as attach,
 )
+from dpselect.maps.box import (
+    Box as Box,
+    Outside as Outside,
+)
+from dpselect.maps.engine import (
+    in_cells_of_groups as in_cells_of_groups,
+    inside as inside,
+)
+from dpselect.maps.points import (
+    PointRows as PointRows,
+    columns_of_points as columns_of_points,
+)
 from dpselect.mechanisms.base import (
+    Drawn as Drawn,
     as_step as as_step,
     checked_k as checked_k,
     with_any_option as with_any_option,
@@ -170,7 +190,10 @@ from dpselect.tables import (
     values as values,
 )
 from dpselect.tables.groups import (
+    GroupedDesign as GroupedDesign,
+    Groups as Groups,
     changed_rows as changed_rows,
+    check_ungrouped as check_ungrouped,
 )
 from dpselect.tables.lists import (
     text_of as text_of,

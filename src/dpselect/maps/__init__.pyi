@@ -1,3 +1,9 @@
+from dpselect_applications import (
+    CellRelease as CellRelease,
+    HeavyCells as HeavyCells,
+    cell_counts as cell_counts,
+)
+
 from .box import (
     even_queries as even_queries,
     lattice_rectangles as lattice_rectangles,
@@ -15,11 +21,6 @@ from .error_measures import (
 )
 from .estimates import (
     Estimates as Estimates,
-)
-from .heavy_cells import (
-    CellRelease as CellRelease,
-    HeavyCells as HeavyCells,
-    cell_counts as cell_counts,
 )
 from .map import (
     Map as Map,

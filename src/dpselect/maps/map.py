@@ -31,7 +31,7 @@ from dpselect.maps.partition import (
     rules_of,
     uniform_grids,
 )
-from dpselect.maps.points import PointRows, reads
+from dpselect.maps.points import PointRows, columns_of_points
 from dpselect.maps.postprocess import consistent, non_uniformity
 from dpselect.maps.release import NONNEGATIVE, MapRelease
 from dpselect.mechanisms import Mechanism, MechanismLike, NoisySequence, PermuteAndFlip
@@ -144,7 +144,7 @@ class Map(Query[MapRelease]):
     mechanism: MechanismLike | None = None
 
     def reads(self) -> Columns:
-        return reads(self, self.bounds)
+        return columns_of_points(self, self.bounds)
 
     def design(self) -> _MapDesign:
         rows = PointRows.of(self)

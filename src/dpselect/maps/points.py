@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,6 @@ POINT, MULTIPOINT = 0, 4
 """Types of shapely."""
 
 _NO_POINTS = "points must be a table, geometries, or an array of shape (n, 2)"
-
-if TYPE_CHECKING:
-    from dpselect.maps.heavy_cells import HeavyCells
-    from dpselect.maps.map import Map
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ class PointRows:
         return 1 if self.cap is None else self.cap.most
 
     @classmethod
-    def of(cls, query: HeavyCells | Map) -> Self:
+    def of(cls, query: Any) -> Self:  # noqa: ANN401 -- a query of points
         """Return the checked fields of a query about points.
 
         Raises:
@@ -180,7 +176,10 @@ class PointRows:
         return self.cap.limited(found, order_by=["x", "y"])
 
 
-def reads(asked: Any, bounds: Sequence[float]) -> Columns:  # noqa: ANN401 -- a query of points
+def columns_of_points(
+    asked: Any,  # noqa: ANN401 -- a query of points
+    bounds: Sequence[float],
+) -> Columns:
     """Return the columns of points, of which whatever is in the box may be released."""
     x, y = asked.column_named("x"), asked.column_named("y")
     west, south, east, north = bounds

@@ -1,4 +1,4 @@
-"""Releases of points: maps, and the cells that hold most points."""
+"""Releases of maps."""
 
 from functools import partial
 
@@ -57,32 +57,6 @@ def tuned(name, relation, pair, **asked):
     return case(dp.Map, name, relation, pair, **{"queries": QUERIES, **asked})
 
 
-def heavy(name, relation, pair, **asked):
-    return case(dp.HeavyCells, name, relation, pair, grid=(3, 4), **asked)
-
-
-def wards(relation, rng):
-    """Return two tables of points of three wards, of which one holds every other person."""
-    tables = trips(relation, rng)
-    return tuple(one.with_columns(ward=pl.col("who") % 3) for one in tables)
-
-
-def crowds(relation, rng):
-    """Return the same with so many persons in every ward that all are released."""
-    size = 600
-    x, y = rng.random((2, size))
-    others = pl.DataFrame({"lon": x, "lat": y, "who": np.arange(size) + 1000})
-    return tuple(
-        pl.concat([one, others.with_columns(ward=pl.col("who") % 3)])
-        for one in wards(relation, rng)
-    )
-
-
-OF_WARDS = {"by": "ward", "groups": [0, 1]}
-RELEASED = {"by": "ward", "groups_share": 0.9, "epsilon": 20.0, "delta": 1e-3}
-OTHERS = {"k": 2, "other": True, **USERS, **RELEASED}
-
-
 def lazy_trips(relation, rng):
     return tuple(table.lazy() for table in trips(relation, rng))
 
@@ -92,14 +66,6 @@ CASES = [
     one
     for relation in RELATIONS
     for one in (
-        heavy("one cell", relation, points, k=1),
-        heavy("five cells", relation, points, k=5),
-        heavy("above a count", relation, points, above=3.0),
-        heavy("of users", relation, trips, k=3, **USERS),
-        heavy("one cell of each group", relation, wards, k=1, **USERS, **OF_WARDS),
-        heavy("cells of each group", relation, wards, k=3, **USERS, **OF_WARDS),
-        heavy("cells of released groups", relation, crowds, k=2, **USERS, **RELEASED),
-        heavy("cells of released groups and others", relation, crowds, **OTHERS),
         *(tuned(name, relation, points, **method) for name, method in METHODS.items()),
         tuned("even queries", relation, points, grids=[4, 9], queries=None),
         tuned(

@@ -1,8 +1,14 @@
 from . import (
+    cells as cells,
     levels as levels,
     series as series,
     tuning as tuning,
     variants as variants,
+)
+from .cells import (
+    CellRelease as CellRelease,
+    HeavyCells as HeavyCells,
+    cell_counts as cell_counts,
 )
 from .levels import (
     Levels as Levels,

@@ -9,11 +9,14 @@ from dpselect_applications.variants import genotype_counts
 from support.odd_fields import (
     AR,
     BOTH,
+    CELLS,
     COLUMNS,
     KNOWN,
     MEDIAN,
     PEOPLE,
+    PLACES,
     PUBLIC,
+    SEQUENCE,
     SURE,
     VARIANTS,
     fitted,
@@ -61,7 +64,22 @@ READ = {
             ),
         },
     },
+    "rows": {
+        "points": {
+            "HeavyCells": dp.HeavyCells(**CELLS),
+            "HeavyCells with intervals": dp.HeavyCells(**{**CELLS, "grid": 9}, **SEQUENCE),
+        },
+    },
     "table": {
+        "points of a table": {
+            "HeavyCells, clipped": dp.HeavyCells(outside="clip", **PLACES, **CELLS)
+        },
+        "points of persons": {
+            "HeavyCells of persons": dp.HeavyCells(**PLACES, **CELLS, **PEOPLE)
+        },
+        "points in groups": {
+            "HeavyCells in groups": dp.HeavyCells(**PLACES, **CELLS, by="y", groups=[0, "a"])
+        },
         "keys of columns": {
             "Levels of a column": dp.Levels(column="f", inner="own", **CODES),
             "Levels of numbers": dp.Levels(column="f", inner="own", **NUMBERS),

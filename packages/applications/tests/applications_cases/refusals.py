@@ -1,4 +1,4 @@
-"""Refusals of levels, series, tuning and variants."""
+"""Refusals of cells, levels, series, tuning and variants."""
 
 from functools import partial
 from math import inf
@@ -97,6 +97,13 @@ VARIANTS = releasing(
     dp.TopVariants, data=[[1, 0, 1, 0]], variants=1, cases=5, controls=5, significance=0.1, k=1,
     epsilon=1.0,
 )  # fmt: skip
+HEAVY = releasing(
+    dp.HeavyCells, data=[[0.5, 0.5]], bounds=(0, 0, 1, 1), grid=2, epsilon=2.0, **AR
+)
+GROUPED = releasing(
+    dp.HeavyCells, x="lon", y="lat", by="g", bounds=(0, 0, 2, 1), grid=(2, 1), k=1, epsilon=2.0,
+    **AR,
+)  # fmt: skip
 PREFIXES = refusing(prefix_tree, ["ABC"])
 
 ROWS = [
@@ -191,5 +198,15 @@ ROWS = [
     VARIANTS("1 rows", PublicClaimError, variants=2),
     VARIANTS("of shape", DataError, data=[[1, 2, 3]]),
     refusing(genotype_counts, [[0, 1]])("variants), is_case", DataError, is_case=[1]),
+    HEAVY("different columns", k=1, x="a", y="b", user=Each(["a", "b"]), max_per_user=2),
+    HEAVY("k"),
+    HEAVY("k", k=5),
+    HEAVY("above", above=2, mechanism="exponential"),
+    HEAVY("go together", k=1, user="who"),
+    GROUPED("groups", by=None, groups=[1]),
+    GROUPED("other", groups=[1], other=True),
+    GROUPED("delta"),
+    GROUPED("by", groups=[1], x=None, y=None),
+    GROUPED("must be different columns", groups=[1], by="lon"),
     refusing(told)("a run states epsilon = 2", run=DEAR.release(TWO)),
 ]

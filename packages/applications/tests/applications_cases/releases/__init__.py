@@ -1,5 +1,5 @@
 """Releases of applications, for contract tests."""
 
-from applications_cases.releases import levels, series, tuning, variants
+from applications_cases.releases import cells, levels, series, tuning, variants
 
-CASES = [*levels.CASES, *series.CASES, *tuning.CASES, *variants.CASES]
+CASES = [*cells.CASES, *levels.CASES, *series.CASES, *tuning.CASES, *variants.CASES]

@@ -16,22 +16,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpselect import validation
-from dpselect.keys.keys import groups_first
-from dpselect.keys.release import LIFTED, ReleaseByGroup
-from dpselect.maps.box import Box, Outside
-from dpselect.maps.engine import in_cells_of_groups, inside
-from dpselect.maps.partition import Partition, uniform_grid
-from dpselect.maps.points import PointRows, reads
-from dpselect.mechanisms import MechanismLike, PermuteAndFlip, TopK
-from dpselect.mechanisms.base import Drawn
-from dpselect.neighbours import Neighbours, NeighboursLike
-from dpselect.objective import Facts, Objective
-from dpselect.plan import Plan
-from dpselect.query import Columns, Design, Query, query
-from dpselect.sensitivity import GlobalSensitivity
-from dpselect.tables.groups import GroupedDesign, Groups, changed_rows, check_ungrouped
-from dpselect.tables.kinds import checked_names
+from dpselect import (
+    Facts,
+    GlobalSensitivity,
+    Neighbours,
+    Objective,
+    PermuteAndFlip,
+    Plan,
+    Query,
+)
+from dpselect.extend import (
+    LIFTED,
+    Box,
+    Columns,
+    Design,
+    Drawn,
+    GroupedDesign,
+    Groups,
+    NeighboursLike,
+    Outside,
+    PointRows,
+    ReleaseByGroup,
+    changed_rows,
+    check_ungrouped,
+    columns_of_points,
+    groups_first,
+    in_cells_of_groups,
+    inside,
+    query,
+    validation,
+)
+from dpselect.maps import Partition, uniform_grid
+from dpselect.mechanisms import MechanismLike, TopK
 
 SIDES = ("west", "south", "east", "north")
 
@@ -191,7 +207,7 @@ class HeavyCells(Query[CellRelease]):
     counts_what_it_scores = True
 
     def reads(self) -> Columns:
-        return reads(self, self.bounds)
+        return columns_of_points(self, self.bounds)
 
     def design(self) -> CellsDesign | GroupedCells:
         if self.by is not None:
@@ -296,10 +312,10 @@ def _grouped(asked: HeavyCells) -> GroupedCells:
     """
     if asked.x is None:
         raise validation.needs("by", "x", "y", of="coordinates")
-    for name in checked_names(asked.by, "by"):
-        validation.different_columns(x=asked.x, y=asked.y, by=name)
     PointRows.of(asked)
     grouping = Groups.of(asked, groups_first)
+    for name in grouping.by:
+        validation.different_columns(x=asked.x, y=asked.y, by=name)
     each: Any = replace(asked, **grouping.in_each).design()
     return GroupedCells(
         plan=grouping.plan(each.plan), exact=each.exact, each=each, grouping=grouping
